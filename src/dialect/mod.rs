@@ -1,0 +1,1 @@
+//! The catalogue: how each model family spells tool calls in text.

@@ -1,0 +1,108 @@
+//! One call that the model made.
+use super::{Arguments, Repair};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// What a call is worth. Only `Ok` and `Repaired` may be executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CallStatus {
+    /// As the model wrote it.
+    Ok,
+    /// Mended; every change is in [`ToolCall::repairs`].
+    Repaired,
+    /// Readable, but not what the tool's schema allows: see [`ToolCall::errors`].
+    Invalid,
+    /// A call by name whose arguments cannot be read even with repair; `raw` is kept.
+    Malformed,
+    /// Cut off: the arguments hold what is certain.
+    Incomplete,
+    /// The name means none of the offered tools.
+    UnknownTool,
+}
+
+impl CallStatus {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Repaired => "repaired",
+            Self::Invalid => "invalid",
+            Self::Malformed => "malformed",
+            Self::Incomplete => "incomplete",
+            Self::UnknownTool => "unknown_tool",
+        }
+    }
+
+    /// May be executed.
+    pub const fn runnable(self) -> bool {
+        matches!(self, Self::Ok | Self::Repaired)
+    }
+
+    /// The arguments are whole, readable JSON (whether or not the tool would take them).
+    pub const fn readable(self) -> bool {
+        !matches!(self, Self::Malformed | Self::Incomplete)
+    }
+}
+
+/// One way in which arguments are not what the tool's schema allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentError {
+    /// Where in the arguments, as a JSON pointer (`""` is the whole object).
+    pub pointer: String,
+    /// The schema keyword that refused (`type`, `required`, `enum`, ...).
+    pub keyword: String,
+    pub message: String,
+}
+
+/// One call that the model made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall<'a> {
+    /// The id in the text or from the provider, else a generated one ([`super::new_call_id`]).
+    pub id: Cow<'a, str>,
+    /// The offered tool's real name where it could be resolved, else what the model wrote.
+    pub name: Cow<'a, str>,
+    pub arguments: Arguments<'a>,
+    pub status: CallStatus,
+    pub repairs: Vec<Repair>,
+    /// Why the status is [`CallStatus::Invalid`].
+    pub errors: Vec<ArgumentError>,
+    /// The text of the call as the model wrote it, markers included; empty for a provider's native call.
+    pub raw: Cow<'a, str>,
+}
+
+impl<'a> ToolCall<'a> {
+    /// A call as a provider sends it, before names and arguments were checked.
+    pub fn new(id: impl Into<Cow<'a, str>>, name: impl Into<Cow<'a, str>>, arguments: Arguments<'a>) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            arguments,
+            status: CallStatus::Ok,
+            repairs: Vec::new(),
+            errors: Vec::new(),
+            raw: Cow::Borrowed(""),
+        }
+    }
+
+    /// May be executed: the status is ok or repaired.
+    pub fn runnable(&self) -> bool {
+        self.status.runnable()
+    }
+
+    /// The call as an entry of OpenAI's `tool_calls`.
+    pub fn to_openai(&self) -> Value {
+        json!({"id": self.id, "type": "function",
+               "function": {"name": self.name, "arguments": self.arguments.to_json()}})
+    }
+
+    pub fn into_owned(self) -> ToolCall<'static> {
+        ToolCall {
+            id: Cow::Owned(self.id.into_owned()),
+            name: Cow::Owned(self.name.into_owned()),
+            arguments: self.arguments.into_owned(),
+            status: self.status,
+            repairs: self.repairs,
+            errors: self.errors,
+            raw: Cow::Owned(self.raw.into_owned()),
+        }
+    }
+}

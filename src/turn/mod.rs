@@ -1,0 +1,149 @@
+//! The words of the library as types: what a model answered ([`Turn`]), the calls it made ([`ToolCall`]), the steps
+//! of a streamed answer ([`Event`]), and the record of everything odd or mended ([`Issue`], [`Repair`]).
+mod arguments;
+mod call;
+mod event;
+mod id;
+mod report;
+
+pub use arguments::{ArgumentValue, Arguments};
+pub use call::{ArgumentError, CallStatus, ToolCall};
+pub use event::Event;
+pub use id::new_call_id;
+pub use report::{Issue, IssueCode, Repair, RepairCode};
+
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// Why the model stopped, decided by what is there and not by a provider's reason field alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StopReason {
+    #[default]
+    Stop,
+    ToolCalls,
+    Length,
+    ContentFilter,
+    Refusal,
+    Pause,
+    Error,
+}
+
+impl StopReason {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::ToolCalls => "tool_calls",
+            Self::Length => "length",
+            Self::ContentFilter => "content_filter",
+            Self::Refusal => "refusal",
+            Self::Pause => "pause",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Where the calls of a turn were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Source {
+    /// There are no calls.
+    #[default]
+    None,
+    /// In the text of the answer, by the engine.
+    Text,
+    /// In the provider's own tool-call fields.
+    Native,
+    /// In text the provider sent as reasoning.
+    Reasoning,
+    /// In an error body that quotes what the model wrote (Groq's `failed_generation`).
+    FailedGeneration,
+}
+
+impl Source {
+    pub const fn as_str(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Text => Some("text"),
+            Self::Native => Some("native"),
+            Self::Reasoning => Some("reasoning"),
+            Self::FailedGeneration => Some("failed_generation"),
+        }
+    }
+}
+
+/// Tokens spent, where the provider says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    pub input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+    pub total_tokens: Option<u64>,
+    pub reasoning_tokens: Option<u64>,
+    pub cached_tokens: Option<u64>,
+}
+
+/// What a model answered: the one result type, whether it came as text or as a provider's response.
+///
+/// Text borrowed from the input stays borrowed; [`Turn::into_owned`] cuts it loose.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Turn<'a> {
+    /// The text for the user, without calls and reasoning; empty when there is none.
+    pub content: Cow<'a, str>,
+    /// The reasoning, without its tags; empty when there is none.
+    pub reasoning: Cow<'a, str>,
+    pub tool_calls: Vec<ToolCall<'a>>,
+    pub stop_reason: StopReason,
+    pub usage: Option<Usage>,
+    pub source: Source,
+    /// The dialect of the first call found in text, or of the markers that were seen.
+    pub dialect: Option<Cow<'static, str>>,
+    pub issues: Vec<Issue>,
+    /// Opaque state that must go back to the provider untouched (signatures, encrypted reasoning), by provider.
+    pub provider_state: Option<Value>,
+}
+
+impl Turn<'_> {
+    /// A runnable call is waiting for its result.
+    pub fn needs_more_work(&self) -> bool {
+        self.tool_calls.iter().any(ToolCall::runnable)
+    }
+
+    pub fn into_owned(self) -> Turn<'static> {
+        Turn {
+            content: Cow::Owned(self.content.into_owned()),
+            reasoning: Cow::Owned(self.reasoning.into_owned()),
+            tool_calls: self.tool_calls.into_iter().map(ToolCall::into_owned).collect(),
+            stop_reason: self.stop_reason,
+            usage: self.usage,
+            source: self.source,
+            dialect: self.dialect,
+            issues: self.issues,
+            provider_state: self.provider_state,
+        }
+    }
+
+    /// The turn as an assistant message of OpenAI's Chat Completions.
+    ///
+    /// Calls that may be answered (runnable, invalid, unknown) are in it; malformed and incomplete ones are not, since
+    /// their arguments are no JSON that an API would accept back.
+    pub fn to_openai(&self) -> Value {
+        let calls: Vec<Value> =
+            self.tool_calls.iter().filter(|c| c.status.readable()).map(ToolCall::to_openai).collect();
+        let mut message = Map::new();
+        message.insert("role".into(), json!("assistant"));
+        let content = if self.content.is_empty() && !calls.is_empty() { Value::Null } else { json!(self.content) };
+        message.insert("content".into(), content);
+        if !calls.is_empty() {
+            message.insert("tool_calls".into(), Value::Array(calls));
+        }
+        Value::Object(message)
+    }
+
+    /// The envelope that prompt-driven agents use: `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`.
+    ///
+    /// Only runnable calls are in it: the reader of an envelope executes what it lists.
+    pub fn to_envelope(&self) -> Value {
+        let calls: Vec<Value> = (self.tool_calls.iter().filter(|c| c.runnable()))
+            .map(|c| json!({"name": c.name, "arguments": c.arguments.to_value()}))
+            .collect();
+        json!({"toolCalls": calls, "content": self.content, "needsMoreWork": self.needs_more_work()})
+    }
+}

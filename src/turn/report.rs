@@ -1,0 +1,157 @@
+//! The record of what was odd ([`Issue`]) and of what was changed ([`Repair`]).
+use std::borrow::Cow;
+
+macro_rules! codes {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident => $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum $name { $($(#[$vmeta])* $variant,)* }
+
+        impl $name {
+            /// Every code, in the order of their declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The fixed spelling of the code, part of the public API.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// What was changed between what the model wrote and what the caller gets.
+    RepairCode {
+        /// Single, smart or missing quotes round a string or key became double quotes.
+        Quotes => "quotes",
+        /// A Python or JS literal (`True`, `None`, `undefined`, `NaN`) became JSON.
+        Literal => "literal",
+        /// A comma was added or removed.
+        Comma => "comma",
+        /// A colon was added or replaced (`=`, `=>`).
+        Colon => "colon",
+        /// A raw control character in a string was escaped.
+        ControlCharacter => "control_character",
+        /// An escape that JSON does not know was mended (`\d`, `C:\p`, a lone surrogate).
+        Escape => "escape",
+        /// A bracket or brace too few or too many, or of the wrong kind.
+        Bracket => "bracket",
+        /// A string's missing end was found.
+        UnclosedString => "unclosed_string",
+        /// A comment was removed.
+        Comment => "comment",
+        /// Text round the JSON value (a fence, a label, a second value) was left out.
+        Surroundings => "surroundings",
+        /// A number JSON does not know (`07`, `+1`, `1.`, `0x1F`, `1_000`) was mended.
+        Number => "number",
+        /// Adjacent values were joined (`"a" + "b"`, `{...}{...}`).
+        Joined => "joined",
+        /// Arguments that were JSON inside a string were decoded.
+        DoubleEncoded => "double_encoded",
+        /// Arguments were taken from beside the wrapper that should hold them.
+        Misplaced => "misplaced",
+        /// The name the model wrote was resolved to an offered tool's.
+        Name => "name",
+        /// A value changed type because the schema demands it.
+        Coerced => "coerced",
+        /// A marker of the dialect was missing or misspelt.
+        Marker => "marker",
+        /// A duplicate key: the last value counts.
+        DuplicateKey => "duplicate_key",
+        /// Positional arguments got the names of the schema's parameters.
+        Positional => "positional",
+        /// A value that is no literal was kept as its source text.
+        SourceText => "source_text",
+        /// Markdown escapes (`\_`) were removed.
+        MarkdownEscape => "markdown_escape",
+        /// An optional parameter that strict mode sent as null was dropped.
+        NullDropped => "null_dropped",
+    }
+}
+
+codes! {
+    /// What was observed in an answer.
+    IssueCode {
+        /// A call names no offered tool.
+        UnknownTool => "unknown_tool",
+        /// A call's arguments cannot be read.
+        MalformedCall => "malformed_call",
+        /// A call is cut off.
+        IncompleteCall => "incomplete_call",
+        /// A call's arguments are not what its schema allows.
+        InvalidArguments => "invalid_arguments",
+        /// Markers without a readable call were left in the text.
+        StrayMarker => "stray_marker",
+        /// Text stood where only calls should; it is in the content.
+        TextInSection => "text_in_section",
+        /// A call drafted in closed reasoning was not taken.
+        DraftInReasoning => "draft_in_reasoning",
+        /// A call shown in a fence or in inline code was not taken.
+        QuotedCall => "quoted_call",
+        /// The model wrote a tool's result itself; it was dropped.
+        InventedResult => "invented_result",
+        /// A limit of the policy was reached; what is beyond it stays text.
+        LimitReached => "limit_reached",
+        /// Reasoning was closed that was never opened; the text before it became reasoning.
+        Reclassified => "reclassified",
+        /// A special token of the template was removed from the text.
+        SpecialToken => "special_token",
+        /// The bytes fed were no UTF-8; U+FFFD stands for them.
+        InvalidUtf8 => "invalid_utf8",
+        /// A field of a provider's response was missing, of the wrong type or contradicts another.
+        ProviderField => "provider_field",
+        /// A provider's event of an unknown type was skipped.
+        UnknownEvent => "unknown_event",
+        /// The provider reported an error.
+        ProviderError => "provider_error",
+        /// The stop reason a provider gave is not what its response shows.
+        StopReason => "stop_reason",
+    }
+}
+
+/// One recorded change between what the model wrote and what the caller gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    pub code: RepairCode,
+    /// Byte offset in the text that was mended (the arguments as written), where there is such a place.
+    pub offset: Option<usize>,
+    /// JSON pointer into the arguments, for changes to a value.
+    pub pointer: Option<String>,
+    /// What was done, for people.
+    pub message: Cow<'static, str>,
+}
+
+impl Repair {
+    pub fn new(code: RepairCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, offset: None, pointer: None, message: message.into() }
+    }
+
+    pub fn at(code: RepairCode, offset: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, offset: Some(offset), pointer: None, message: message.into() }
+    }
+
+    pub fn of(code: RepairCode, pointer: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, offset: None, pointer: Some(pointer.into()), message: message.into() }
+    }
+}
+
+/// One recorded observation: what was odd, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    pub code: IssueCode,
+    /// Byte offset in the model's text, or a JSON pointer into the provider's response in `place`.
+    pub offset: Option<usize>,
+    pub place: String,
+    pub message: Cow<'static, str>,
+}
+
+impl Issue {
+    pub fn at(code: IssueCode, offset: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, offset: Some(offset), place: String::new(), message: message.into() }
+    }
+
+    pub fn of(code: IssueCode, place: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, offset: None, place: place.into(), message: message.into() }
+    }
+}
