@@ -425,7 +425,7 @@ impl Scanner {
 }
 
 /// Where a string body or literal stops.
-enum Body {
+pub(super) enum Body {
     /// At its closing quote; after its last byte for a literal.
     Quote(usize),
     /// At the end of the text so far, or at an escape that the text so far does not finish.
@@ -466,7 +466,7 @@ fn scan_string(text: &[u8], mut at: usize) -> Body {
 }
 
 /// The `\uXXXX` or pair of them at `at`; `Quote` holds the place after it.
-fn scan_unicode(text: &[u8], at: usize) -> Body {
+pub(super) fn scan_unicode(text: &[u8], at: usize) -> Body {
     let unit = match hex4(text, at + 2) {
         Hex::Unit(unit) => unit,
         Hex::More => return Body::More(at),
