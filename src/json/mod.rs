@@ -1,4 +1,7 @@
 //! JSON as models write it: the strict incremental scanner, the repairer, and reading what was cut off.
+mod block;
+mod scan;
 mod string;
 
+pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;

@@ -1,0 +1,5 @@
+"""``python -m toolglot``."""
+
+from .cli import entry
+
+entry()

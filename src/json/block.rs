@@ -1,0 +1,102 @@
+//! Finding the bytes that matter in a string body, many bytes at a time and without `unsafe`.
+
+const WORD: usize = 8;
+const BLOCK: usize = 64;
+/// Words looked at one by one before whole blocks are: most strings, and the runs between escapes in code, end here.
+const SHORT_RUN: usize = 6 * WORD;
+
+const fn splat(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; WORD])
+}
+
+/// A mask whose lowest set bit lies in the first byte of `word` (little endian) that is `"`, `\` or below 0x20.
+#[inline(always)]
+fn special_mask(word: u64) -> u64 {
+    // x ^ 2 maps `"` (0x22) to 0x20 and keeps 0x00..=0x1f below 0x20, so that one comparison finds both. The borrow of
+    // a subtraction can only falsify bytes above a true hit, and only the lowest hit is read.
+    let quote_or_control = (word ^ splat(2)).wrapping_sub(splat(0x21)) & !(word ^ splat(2));
+    let other = word ^ splat(b'\\');
+    let backslash = other.wrapping_sub(splat(1)) & !other;
+    (quote_or_control | backslash) & splat(0x80)
+}
+
+#[inline(always)]
+fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+}
+
+/// The place of the first `"`, `\` or byte below 0x20 at or after `from`; the length of `bytes` if there is none.
+#[inline]
+pub(super) fn find_special(bytes: &[u8], from: usize) -> usize {
+    let Some(rest) = bytes.get(from..) else { return bytes.len() };
+    let (head, tail) = rest.split_at(rest.len().min(SHORT_RUN));
+    match find_in_words(head) {
+        Some(at) => from + at,
+        None => from + head.len() + find_in_blocks(tail),
+    }
+}
+
+#[inline(always)]
+fn find_in_words(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    let mut words = bytes.chunks_exact(WORD);
+    for word in &mut words {
+        let Ok(word) = <[u8; WORD]>::try_from(word) else { break };
+        let mask = special_mask(u64::from_le_bytes(word));
+        if mask != 0 {
+            return Some(at + (mask.trailing_zeros() / 8) as usize);
+        }
+        at += WORD;
+    }
+    words.remainder().iter().position(|&byte| is_special(byte)).map(|i| at + i)
+}
+
+#[inline(never)]
+fn find_in_blocks(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    for block in bytes.chunks_exact(BLOCK) {
+        // No early exit inside the block: that is what lets the compiler use vector comparisons.
+        if block.iter().fold(false, |hit, &byte| hit | is_special(byte)) {
+            break;
+        }
+        at += BLOCK;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + find_in_words(rest.get(..rest.len().min(BLOCK)).unwrap_or_default()).unwrap_or(rest.len().min(BLOCK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_every_special_byte_at_every_place() {
+        for length in [0, 1, 7, 8, 9, 31, 47, 48, 49, 63, 64, 111, 112, 113, 176, 177, 300] {
+            let clean: Vec<u8> = (0..length).map(|i| [b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xff][i % 8]).collect();
+            for from in [0, 1, 5, length / 2, length] {
+                if from <= length {
+                    assert_eq!(find_special(&clean, from), length);
+                }
+            }
+            for at in 0..length {
+                for special in [b'"', b'\\', 0x00, 0x01, 0x1f, b'\n'] {
+                    let mut bytes = clean.clone();
+                    bytes[at] = special;
+                    assert_eq!(find_special(&bytes, 0), at);
+                    assert_eq!(find_special(&bytes, at), at);
+                    assert_eq!(find_special(&bytes, at + 1), length);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_byte_value_is_judged_right() {
+        for byte in 0..=255u8 {
+            let expected = if is_special(byte) { 3 } else { 20 };
+            let mut bytes = [b'x'; 20];
+            bytes[3] = byte;
+            assert_eq!(find_special(&bytes, 0), expected, "{byte:#x}");
+        }
+    }
+}
