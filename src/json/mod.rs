@@ -5,3 +5,4 @@ mod string;
 
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;
+pub(crate) use string::push_escaped;
