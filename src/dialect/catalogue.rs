@@ -54,7 +54,10 @@ pub fn find(name: &str) -> Result<Arc<Dialects>, Error> {
     let row = NAMES.get(name).copied().or_else(|| row_of(name));
     let Some((row, cell)) = row.and_then(|i| Some((ROWS.get(i)?, COMPILED.get(i)?))) else {
         let known: Vec<&str> = ROWS.iter().take(8).map(|r| r.name.as_str()).collect();
-        let message = format!("unknown dialect {name:?}: known are \"auto\", {}, ... and the ids of their models", known.join(", "));
+        let message = format!(
+            "unknown dialect {name:?}: known are \"auto\", {}, ... and the ids of their models",
+            known.join(", ")
+        );
         return Err(Error::new(ErrorCode::UnknownDialect, message));
     };
     cell.get_or_try_init(|| Dialects::compile(std::slice::from_ref(row), false).map(Arc::new)).cloned()

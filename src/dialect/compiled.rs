@@ -74,7 +74,11 @@ impl Row {
             if let Some(opener) = opener {
                 markers.push((opener, Marker::Call { row: number, call: i as u16 }));
             } else if dialect.sections.is_empty() {
-                return Err(Error::at(ErrorCode::BadDialect, text, "a call must begin with a marker, or have a section"));
+                return Err(Error::at(
+                    ErrorCode::BadDialect,
+                    text,
+                    "a call must begin with a marker, or have a section",
+                ));
             }
             row.calls.push(call);
         }

@@ -5,11 +5,20 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marker {
     /// Call template `call` of `row`.
-    Call { row: u16, call: u16 },
+    Call {
+        row: u16,
+        call: u16,
+    },
     /// Opening of section `section` of `row`.
-    Section { row: u16, section: u16 },
+    Section {
+        row: u16,
+        section: u16,
+    },
     /// Closing of section `section` of `row`.
-    SectionEnd { row: u16, section: u16 },
+    SectionEnd {
+        row: u16,
+        section: u16,
+    },
     ReasoningOpen(u16),
     ReasoningClose(u16),
     /// A special token that is no content.

@@ -12,7 +12,7 @@ pub use compiled::Dialects;
 
 pub(crate) use compiled::{Call, Parameter, Row};
 pub(crate) use markers::{Marker, MarkersAt};
-pub(crate) use template::{Body, Element, Slot, Template};
+pub(crate) use template::{Body, Element, Slot};
 
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,8 @@ pub struct Dialect {
     pub trim: Trim,
     /// The element that wraps the items of a list, for `{elements}`.
     pub item: String,
+    /// What stands before each tag, for `{elements}`.
+    pub tag_prefix: String,
     /// `&lt;` and its like in values stand for characters.
     pub entities: bool,
     /// In JSON, the key of the only member is the name and its value the arguments.

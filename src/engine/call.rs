@@ -3,6 +3,7 @@ use super::elements::Elements;
 use super::gemma::Gemma;
 use super::head::{self, Head};
 use super::json_calls::{Arguments, JsonCalls};
+use super::lenient;
 use super::output::{Call, Found, Output, Piece};
 use super::parameters::Parameters;
 use super::python::Python;
@@ -37,9 +38,13 @@ impl Origin {
 pub(super) enum Progress {
     More,
     /// The body is over.
-    Done { end: usize },
+    Done {
+        end: usize,
+    },
     /// This is no body; `at` is as far as it was read.
-    Fail { at: usize },
+    Fail {
+        at: usize,
+    },
 }
 
 #[derive(Debug)]
@@ -51,7 +56,11 @@ enum BodyState {
     Gemma(Gemma),
     Elements(Elements),
     /// The body is over: what closes the call is being read.
-    Tail { at: usize, next: usize, missing: bool },
+    Tail {
+        at: usize,
+        next: usize,
+        missing: bool,
+    },
 }
 
 /// A call whose arguments are over and whose end is not yet certain.
@@ -112,7 +121,11 @@ impl Writer {
                 repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
                 tool.name.clone()
             }
-            Some(Resolution::Unknown) if (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text => return None,
+            Some(Resolution::Unknown)
+                if (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text =>
+            {
+                return None;
+            }
             Some(Resolution::Unknown) => written.to_owned(),
         };
         let index = out.calls.len();
@@ -178,7 +191,7 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus) {
         Some(Resolution::Exact(tool) | Resolution::Resolved(tool)) => {
             let mut settled = crate::turn::ToolCall::new("", "", call.arguments.arguments(cx.text));
             settled.status = status;
-            if crate::schema::settle(tool, &mut settled) {
+            if lenient::settle(tool, &mut settled) {
                 call.arguments = settled.arguments.into();
                 call.repairs.append(&mut settled.repairs);
             }
@@ -369,7 +382,11 @@ impl Engine {
             self.section = None;
         }
         if !call.writer.bare {
-            self.out.issue(Issue::at(IssueCode::StrayMarker, call.start, "what these markers hold is no readable call"));
+            self.out.issue(Issue::at(
+                IssueCode::StrayMarker,
+                call.start,
+                "what these markers hold is no readable call",
+            ));
         }
         // The text begins where the markers began, so nothing is missing before it.
         self.removed = self.removed && self.fresh;
@@ -382,7 +399,9 @@ impl Engine {
 
     /// Reads what closes the call.
     fn tail(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
-        let CallState { body: BodyState::Tail { at, next, missing }, origin, .. } = &mut *call else { return Step::Go };
+        let CallState { body: BodyState::Tail { at, next, missing }, origin, writer, .. } = &mut *call else {
+            return Step::Go;
+        };
         let tail = origin.tail(cx);
         while let Some(element) = tail.get(*next) {
             match element {
@@ -412,17 +431,22 @@ impl Engine {
                     Look::No => {
                         // Closing brackets too many before the marker are part of the mistake.
                         let rest = cx.rest(*at);
-                        let extra = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '}' || c == ']').len();
+                        let extra = rest.len()
+                            - rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '}' || c == ']').len();
                         let at_end = *at + extra >= cx.text.len();
                         if extra > 0 && at_end && !cx.eof && extra < 64 {
                             self.state = State::Call(call);
                             return Step::More;
                         }
                         if extra > 0 && cx.rest(*at + extra).starts_with(&**text) {
-                            if let Some(pending) = &mut call.writer.pending {
+                            if let Some(pending) = &mut writer.pending {
                                 let brackets = cx.slice(*at, *at + extra).trim().len();
                                 if brackets > 0 {
-                                    pending.repairs.push(Repair::at(RepairCode::Bracket, *at, "a closing bracket too many was left out"));
+                                    pending.repairs.push(Repair::at(
+                                        RepairCode::Bracket,
+                                        *at,
+                                        "a closing bracket too many was left out",
+                                    ));
                                 }
                             }
                             *at += extra + text.len();

@@ -1,10 +1,10 @@
 //! Elements named after the parameters, nested: `<city>Paris</city>`, with a prefix before each tag where the dialect
 //! has one. Children make an object, or a list where the schema wants one.
+use super::Reader;
 use super::call::{Progress, Writer};
 use super::head::Head;
 use super::json_calls::header_name;
 use super::output::{Found, Output, Piece, Value};
-use super::{Look, Reader, head};
 use crate::dialect::Element;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
@@ -82,7 +82,6 @@ impl Elements {
             writer.piece(out, index, &text);
         }
         writer.over(index, Found::Members(members), writer.start..end).status = status;
-        let _ = Look::Is(head::literal as usize);
         Progress::Done { end }
     }
 }
@@ -95,7 +94,7 @@ enum Node {
 
 impl Node {
     fn write(&self, json: &mut String, schema: Option<&serde_json::Value>, root: Option<&serde_json::Value>) {
-        let follow = |schema: Option<&serde_json::Value>| crate::schema::follow(schema, root);
+        let follow = |schema| follow_reference(schema, root);
         let schema = follow(schema);
         match self {
             Self::Text(text) => {
@@ -134,9 +133,10 @@ impl Node {
                     }
                     push_string(json, key);
                     json.push_str(": ");
-                    let of = schema.and_then(|s| s.get("properties")).and_then(|p| p.get(*key)).or_else(|| {
-                        schema.and_then(|s| s.get("additionalProperties")).filter(|a| a.is_object())
-                    });
+                    let of = schema
+                        .and_then(|s| s.get("properties"))
+                        .and_then(|p| p.get(*key))
+                        .or_else(|| schema.and_then(|s| s.get("additionalProperties")).filter(|a| a.is_object()));
                     match nodes.as_slice() {
                         [one] => one.write(json, of, root),
                         many => {
@@ -250,5 +250,17 @@ impl<'t> Tree<'t> {
         };
         self.at += closer.len();
         Some((name.to_owned(), node))
+    }
+}
+
+/// The schema that `$ref` points to, or the schema itself.
+fn follow_reference<'s>(
+    schema: Option<&'s serde_json::Value>,
+    root: Option<&'s serde_json::Value>,
+) -> Option<&'s serde_json::Value> {
+    let schema = schema?;
+    match (schema.get("$ref").and_then(serde_json::Value::as_str), root) {
+        (Some(reference), Some(root)) => root.pointer(reference.strip_prefix('#')?),
+        _ => Some(schema),
     }
 }

@@ -267,7 +267,7 @@ impl Values<'_> {
                     Some(end.then_some(i))
                 });
                 let length = end.flatten().next().map_or(rest.len(), |i| i + 1);
-                let (json, _) = lenient::literal(&rest[..length], 0);
+                let (json, _): (String, _) = lenient::literal(&rest[..length], 0);
                 self.at += length;
                 match serde_json::from_str::<String>(&json) {
                     Ok(text) => Read::Text(text),

@@ -28,9 +28,30 @@ impl Head {
     }
 }
 
+impl Head {
+    /// The name, if the head holds one: written as such, or inside an id (`functions.NAME:3`).
+    pub(crate) fn name(&self, cx: &Reader<'_>) -> Option<String> {
+        if let Some(name) = &self.name {
+            return cx.text.get(name.clone()).map(str::to_owned);
+        }
+        let id = cx.text.get(self.id.clone()?)?;
+        let name = match id.rsplit_once(':') {
+            Some((name, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
+            // Without its number it is no id of this kind; an offered name vouches for it all the same.
+            _ if cx.offered(id) => id,
+            _ => return None,
+        };
+        let name = name.strip_prefix("functions.").unwrap_or(name);
+        let strange = |c: char| c.is_whitespace() || c == ':';
+        if name.is_empty() || name.starts_with(strange) { None } else { Some(name.to_owned()) }
+    }
+}
+
 /// A byte that may stand in a tool's name written without quotes or delimiters.
 fn in_bare_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'\\' | b'@') || byte >= 0x80
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'\\' | b'@')
+        || byte >= 0x80
 }
 
 /// Whether the literal stands at `at`.
@@ -123,27 +144,38 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
         return if end == cx.text.len() && !cx.eof { Look::More } else { Look::Is(at..end) };
     };
     let bounded = rest.get(..floor(rest, limit.saturating_sub(at))).unwrap_or("");
-    match memchr::memmem::find(bounded.as_bytes(), until.as_bytes()) {
-        Some(length) => {
-            let text = &bounded[..length];
-            // A name or a key never runs over a line's end or into other markup.
-            let strange = |c: char| c == '<' || (c == '\n' && slot == Slot::Name);
-            if matches!(slot, Slot::Name | Slot::Key) && text.trim().contains(strange) {
-                return Look::No;
+    // Up to here it can be the hole's text; what comes next must be the literal.
+    let bad = |b: &u8| match slot {
+        Slot::Name | Slot::Id => matches!(b, b'{' | b'[' | b'<' | b'"' | b'(' | b'>') || *b == b'\n',
+        Slot::Key => matches!(b, b'<' | b'\n'),
+        Slot::Value | Slot::Type | Slot::Ignored => false,
+    };
+    let skip = bounded.len() - bounded.trim_start().len();
+    let mut from = skip;
+    loop {
+        let run = bounded.get(from..).unwrap_or("");
+        let found = memchr::memmem::find(run.as_bytes(), until.as_bytes());
+        let stop = run.bytes().position(|b| bad(&b));
+        match (found, stop) {
+            (Some(length), None) => return Look::Is(at..at + from + length),
+            (Some(length), Some(stop)) if length <= stop => return Look::Is(at..at + from + length),
+            // White space before the literal is not yet the end of the line.
+            (_, Some(stop)) => {
+                let tail = run.get(stop..).unwrap_or("");
+                let literal_next = tail.trim_start();
+                if tail.starts_with('\n')
+                    && (literal_next.starts_with(until) || (!cx.eof && until.starts_with(literal_next)))
+                {
+                    from += stop + 1;
+                    continue;
+                }
+                let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
+                return if partial { Look::More } else { Look::No };
             }
-            Look::Is(at..at + length)
+            (None, None) => break,
         }
-        None if bounded.len() < rest.len() => Look::No,
-        None if matches!(slot, Slot::Name | Slot::Key) && broken(bounded, until) => Look::No,
-        None if cx.eof => Look::No,
-        None => Look::More,
     }
-}
-
-/// What stands there can be no name, whatever follows.
-fn broken(text: &str, until: &str) -> bool {
-    let text = text.trim_start();
-    text.contains('\n') && !until.starts_with('\n') || (text.contains('<') && !until.starts_with('<'))
+    if bounded.len() < rest.len() || cx.eof { Look::No } else { Look::More }
 }
 
 fn floor(text: &str, mut at: usize) -> usize {
@@ -155,13 +187,7 @@ fn floor(text: &str, mut at: usize) -> usize {
 }
 
 /// Attributes up to `until`: `name="f" string='true' index=1`.
-fn attributes(
-    cx: &Reader<'_>,
-    head: &mut Head,
-    list: &[(Box<str>, Slot)],
-    until: &str,
-    limit: usize,
-) -> Look<()> {
+fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until: &str, limit: usize) -> Look<()> {
     let bytes = cx.bytes();
     let more = |at: usize| if cx.eof || at > limit { Look::No } else { Look::More };
     let mut at = head.end;

@@ -1,10 +1,9 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them; and arguments alone.
+use super::Reader;
 use super::call::{Progress, Writer, span};
-use super::head::{self, Head};
+use super::head::Head;
 use super::lenient;
 use super::output::{Found, Output, Piece};
-use super::Reader;
-use crate::dialect::Element;
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
@@ -27,9 +26,13 @@ enum Key {
 impl Key {
     fn of(key: &str) -> Self {
         match key {
-            "name" | "tool_name" | "function_name" | "tool" | "func" | "toolName" | "action" | "recipient_name" => Self::Name,
+            "name" | "tool_name" | "function_name" | "tool" | "func" | "toolName" | "action" | "recipient_name" => {
+                Self::Name
+            }
             "arguments" | "parameters" | "args" | "params" | "input" | "tool_input" | "tool_args" | "kwargs"
-            | "action_input" | "toolInput" | "function_args" | "tool_arguments" | "parameter" | "argument" => Self::Arguments,
+            | "action_input" | "toolInput" | "function_args" | "tool_arguments" | "parameter" | "argument" => {
+                Self::Arguments
+            }
             "id" | "tool_call_id" | "call_id" | "toolCallId" => Self::Id,
             "function" | "function_call" | "tool_call" | "functionCall" | "toolCall" => Self::Function,
             "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses" => Self::Calls,
@@ -66,17 +69,34 @@ struct Frame {
 
 impl Frame {
     fn new(kind: Kind, start: usize) -> Self {
-        Self { kind, start, name: None, id: None, arguments: None, index: None, others: Vec::new(), content: None, envelope: false }
+        Self {
+            kind,
+            start,
+            name: None,
+            id: None,
+            arguments: None,
+            index: None,
+            others: Vec::new(),
+            content: None,
+            envelope: false,
+        }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expect {
     /// A value at the top, or in a list; `close` if the list may end here.
-    Value { close: bool },
-    Key { close: bool },
+    Value {
+        close: bool,
+    },
+    Key {
+        close: bool,
+    },
     /// A member's value is being scanned: what it is, and its key.
-    Member { key: Range<usize>, what: Key },
+    Member {
+        key: Range<usize>,
+        what: Key,
+    },
     /// An element that is no object is being skipped.
     Element,
     /// A comma or the end of the list or object.
@@ -84,7 +104,11 @@ enum Expect {
     /// A value at the top is over: another may follow.
     Between,
     /// Strict reading failed at `error`: the closer or the end decides how far the repair may read.
-    Lenient { start: usize, error: usize, searched: usize },
+    Lenient {
+        start: usize,
+        error: usize,
+        searched: usize,
+    },
 }
 
 #[derive(Debug)]
@@ -159,7 +183,15 @@ impl JsonCalls {
         }
     }
 
-    fn value(&mut self, cx: &Reader<'_>, _out: &mut Output, _writer: &mut Writer, at: usize, byte: u8, close: bool) -> Flow {
+    fn value(
+        &mut self,
+        cx: &Reader<'_>,
+        _out: &mut Output,
+        _writer: &mut Writer,
+        at: usize,
+        byte: u8,
+        close: bool,
+    ) -> Flow {
         match byte {
             b'{' => {
                 self.frames.push(Frame::new(Kind::Object, at));
@@ -184,7 +216,15 @@ impl JsonCalls {
         Flow::On
     }
 
-    fn key(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize, byte: u8, close: bool) -> Flow {
+    fn key(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: u8,
+        close: bool,
+    ) -> Flow {
         if byte == b'}' && close {
             return self.close(cx, out, writer, at);
         }
@@ -192,9 +232,13 @@ impl JsonCalls {
             return self.broken(cx, at);
         }
         let mut scanner = Scanner::new(at, 1);
-        let end = match scanner.scan(cx.bytes().get(..cx.text.len().min(at + cx.policy.max_markup_bytes)).unwrap_or_default(), false) {
+        let end = match scanner
+            .scan(cx.bytes().get(..cx.text.len().min(at + cx.policy.max_markup_bytes)).unwrap_or_default(), false)
+        {
             ScanResult::Complete { end } => end,
-            ScanResult::Incomplete if cx.text.len() < at + cx.policy.max_markup_bytes => return Flow::Stop(Progress::More),
+            ScanResult::Incomplete if cx.text.len() < at + cx.policy.max_markup_bytes => {
+                return Flow::Stop(Progress::More);
+            }
             ScanResult::Incomplete => return self.broken(cx, at),
             ScanResult::Error { at, .. } => return self.broken(cx, at),
         };
@@ -386,6 +430,7 @@ impl JsonCalls {
         let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
         if frame.envelope {
+            out.enveloped = true;
             if let Some(content) = frame.content.clone() {
                 out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
             }
@@ -427,7 +472,8 @@ impl JsonCalls {
                 tool.is_some_and(|t| t.parameters.iter().any(|(n, _)| *n == key))
             })
             .collect();
-        let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || (cx.tools.is_none() && top && others.is_empty()));
+        let bare_name =
+            flat.is_empty() && !writer.bare && (tool.is_some() || (cx.tools.is_none() && top && others.is_empty()));
         if flat.is_empty() && !bare_name {
             return Flow::On;
         }
@@ -518,7 +564,9 @@ impl JsonCalls {
         };
         if !closed && !mended.complete {
             // The text ended inside the value: what there is of it is certain as far as it goes.
-            return Flow::Stop(self.incomplete(cx, writer, start, limit, begun).unwrap_or(Progress::Fail { at: limit }));
+            return Flow::Stop(
+                self.incomplete(cx, writer, start, limit, begun).unwrap_or(Progress::Fail { at: limit }),
+            );
         }
         let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
         self.frames.truncate(depth);
@@ -607,7 +655,14 @@ impl JsonCalls {
     }
 
     /// A begun call is cut off; what is certain of its arguments stays.
-    fn incomplete(&mut self, cx: &Reader<'_>, writer: &mut Writer, start: usize, end: usize, index: Option<usize>) -> Option<Progress> {
+    fn incomplete(
+        &mut self,
+        cx: &Reader<'_>,
+        writer: &mut Writer,
+        start: usize,
+        end: usize,
+        index: Option<usize>,
+    ) -> Option<Progress> {
         let index = index?;
         let in_arguments = matches!(self.expect, Expect::Member { what: Key::Arguments, .. });
         let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
@@ -671,7 +726,9 @@ fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Found, CallSta
             }
             (Found::Json(piece()), CallStatus::Invalid, None)
         }
-        Some(b'n') => (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}"))),
+        Some(b'n') => {
+            (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}")))
+        }
         Some(b'{') => (Found::Json(piece()), CallStatus::Ok, None),
         _ => (Found::Json(piece()), CallStatus::Invalid, None),
     }
@@ -737,7 +794,7 @@ impl Arguments {
             ScanResult::Complete { end } => {
                 let text = cx.slice(self.start, end);
                 let (found, status, repair) = whole_arguments(text, || span(self.start..end));
-                let pending = writer.over(index, found, writer_raw(cx, end));
+                let pending = writer.over(index, found, writer.start..end);
                 pending.status = status;
                 pending.repairs.extend(repair);
                 Progress::Done { end }
@@ -792,33 +849,8 @@ impl Arguments {
     }
 }
 
-fn writer_raw(_cx: &Reader<'_>, end: usize) -> Range<usize> {
-    end..end
-}
-
-/// The name and the id of a head. `functions.NAME:3` is Kimi's id and holds the name.
+/// The name and the id of a head.
 pub(super) fn header_name(cx: &Reader<'_>, head: &Head) -> (String, Option<String>) {
-    let get = |range: &Option<Range<usize>>| range.clone().map(|r| cx.slice(r.start, r.end).to_owned());
-    let id = get(&head.id);
-    match (get(&head.name), id) {
-        (Some(name), id) => (name, id),
-        (None, Some(id)) => {
-            let name = id.rsplit_once(':').map_or(id.as_str(), |(name, _)| name);
-            (name.strip_prefix("functions.").unwrap_or(name).to_owned(), Some(id))
-        }
-        (None, None) => (String::new(), None),
-    }
-}
-
-#[allow(dead_code)]
-fn literals(tail: &[Element]) -> impl Iterator<Item = &str> {
-    tail.iter().filter_map(|e| match e {
-        Element::Literal(text) | Element::Optional(text) => Some(&**text),
-        _ => None,
-    })
-}
-
-#[allow(dead_code)]
-fn unused(cx: &Reader<'_>) {
-    let _ = head::literal(cx, 0, "");
+    let id = head.id.clone().and_then(|r| cx.text.get(r)).map(str::to_owned);
+    (head.name(cx).unwrap_or_default(), id)
 }

@@ -82,3 +82,45 @@ pub(super) fn certain(text: &str) -> String {
     let _ = text;
     "{}".into()
 }
+
+/// A Python or JSON literal as JSON text. What is no literal is kept as its source text, in a string.
+pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
+    use crate::turn::RepairCode;
+    if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+        return (text.to_owned(), Vec::new());
+    }
+    let word = match text {
+        "True" | "true" => Some("true"),
+        "False" | "false" => Some("false"),
+        "None" | "null" => Some("null"),
+        _ => None,
+    };
+    if let Some(word) = word {
+        return (word.to_owned(), Vec::new());
+    }
+    if let Some(inner) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
+        let mut json = String::new();
+        json::push_string(&mut json, &inner.replace("\\'", "'"));
+        return (json, Vec::new());
+    }
+    let mut json = String::new();
+    json::push_string(&mut json, text);
+    (json, vec![Repair::at(RepairCode::SourceText, offset, "a value that is no literal was kept as its text")])
+}
+
+/// The text can be a complete literal: quoted, bracketed, a number or a word of JSON or Python.
+pub(super) fn looks_literal(text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(b'"' | b'\'' | b'[' | b'{' | b'(') => true,
+        Some(b'-' | b'+' | b'.' | b'0'..=b'9') => {
+            text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E' | b'_'))
+        }
+        Some(_) => matches!(text, "True" | "False" | "None" | "true" | "false" | "null"),
+        None => false,
+    }
+}
+
+/// Makes a call's arguments what the schema demands, where it can; true if it changed them.
+pub(super) fn settle(_tool: &crate::schema::Tool, _call: &mut crate::turn::ToolCall<'_>) -> bool {
+    false
+}

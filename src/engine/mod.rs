@@ -6,8 +6,8 @@
 //! it is read on, but nothing of it leaves before it is certain.
 mod call;
 mod code;
-mod gemma;
 mod elements;
+mod gemma;
 mod head;
 mod json_calls;
 mod lenient;
@@ -220,7 +220,10 @@ enum State {
     Prose,
     Call(Box<CallState>),
     /// Code in a fence: text up to its end.
-    Code { ticks: usize, tick: u8 },
+    Code {
+        ticks: usize,
+        tick: u8,
+    },
 }
 
 #[derive(Debug)]

@@ -128,6 +128,8 @@ pub(crate) struct Output {
     sealed: (usize, usize),
     /// The content so far ends in white space.
     content_ends_in_space: bool,
+    /// An explicit envelope of calls has been read.
+    pub(crate) enveloped: bool,
 }
 
 impl Output {
@@ -179,6 +181,11 @@ impl Output {
         self.content_ends_in_space = made.ends_with(|c: char| c.is_ascii_whitespace());
         self.event(|| Event::Text(made.clone()));
         self.content.push(Piece::Made(made));
+    }
+
+    /// The last calls came in an explicit envelope, which needs no offered names.
+    pub(crate) fn enveloped(&self) -> bool {
+        self.enveloped
     }
 
     /// The content so far is empty or ends in white space, so that more of it adds nothing.

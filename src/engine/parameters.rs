@@ -61,9 +61,8 @@ impl Parameters {
     pub(super) fn plausible(cx: &Reader<'_>, row: &Row, template: &Template, head: &Head, at: usize) -> Look<()> {
         let delimited = matches!(template.head.iter().rev().find(|e| **e != Element::Space), Some(Element::Literal(_)));
         // A name that nothing delimits needs more than its looks.
-        let vouched = || {
-            delimited || head.name.as_ref().is_some_and(|n| cx.tools.is_none() || cx.offered(&cx.text[n.clone()]))
-        };
+        let vouched =
+            || delimited || head.name.as_ref().is_some_and(|n| cx.tools.is_none() || cx.offered(&cx.text[n.clone()]));
         if at >= cx.text.len() && cx.eof {
             return if vouched() { Look::Is(()) } else { Look::No };
         }
@@ -156,11 +155,12 @@ impl Parameters {
                 Next::End => {
                     let at = self.at;
                     let end = cx.text.len();
-                    let status = if cx.offered_call(out, index) && !self.members.is_empty() && self.self_closing(cx, writer) {
-                        CallStatus::Ok
-                    } else {
-                        CallStatus::Incomplete
-                    };
+                    let status =
+                        if cx.offered_call(out, index) && !self.members.is_empty() && self.self_closing(cx, writer) {
+                            CallStatus::Ok
+                        } else {
+                            CallStatus::Incomplete
+                        };
                     let _ = at;
                     return self.finish(cx, out, writer, index, end, status);
                 }
@@ -190,7 +190,8 @@ impl Parameters {
                 Next::Junk => {
                     // Text between the parameters: it is in the call's raw text, and in the record.
                     let from = cx.skip_space(self.at);
-                    let byte = writer.origin.row(cx).and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
+                    let byte =
+                        writer.origin.row(cx).and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
                     let rest = cx.bytes().get(from + 1..).unwrap_or_default();
                     let skip = memchr::memchr(byte.unwrap_or(b'<'), rest);
                     if self.repairs.iter().all(|r| r.code != RepairCode::Surroundings) {
@@ -222,7 +223,14 @@ impl Parameters {
         cx.tool(name).map(|t| t.expected(key))
     }
 
-    fn streams(&self, cx: &Reader<'_>, out: &Output, index: usize, key: &Range<usize>, kind: Option<&Range<usize>>) -> bool {
+    fn streams(
+        &self,
+        cx: &Reader<'_>,
+        out: &Output,
+        index: usize,
+        key: &Range<usize>,
+        kind: Option<&Range<usize>>,
+    ) -> bool {
         match kind.map(|k| &cx.text[k.clone()]) {
             Some("true" | "string" | "str") => true,
             Some(_) => false,
@@ -331,7 +339,9 @@ impl Parameters {
                             let name = out.calls.get(index).map_or("", |c| c.name.as_str());
                             let declared = cx.tool(name).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
                             let plain = cx.tools.is_none() && cx.at_line_start(hit);
-                            if (declared && !taken.iter().any(|k| k == key) && key != &cx.text[value.key.clone()]) || plain {
+                            if (declared && !taken.iter().any(|k| k == key) && key != &cx.text[value.key.clone()])
+                                || plain
+                            {
                                 return Some(Ok((hit, hit)));
                             }
                         }
@@ -374,7 +384,15 @@ impl Parameters {
     }
 
     /// Gives out what is certain of a string value.
-    fn stream_value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, value: &mut OpenValue, trim: Trim) {
+    fn stream_value(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: usize,
+        value: &mut OpenValue,
+        trim: Trim,
+    ) {
         let entities = writer.origin.row(cx).is_some_and(|r| r.dialect.entities);
         if !value.streams || !out.streaming() || entities {
             return;

@@ -239,6 +239,11 @@ impl Engine {
             Look::Is(()) => {}
             other => return other,
         }
+        // A call outside the section its dialect asks for needs an offered name to vouch for it.
+        let naked = section.is_none() && !entry.sections.is_empty() && self.section.is_none_or(|(r, _)| r != row);
+        if naked && !found.name(cx).is_some_and(|name| cx.offered(&name)) {
+            return Look::No;
+        }
         if self.out.calls.len() >= cx.policy.max_calls {
             self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
             return Look::No;

@@ -154,7 +154,14 @@ impl Python {
         self.index.is_some()
     }
 
-    fn argument(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
+    fn argument(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: Option<u8>,
+    ) -> Option<Progress> {
         let Some(byte) = byte else { return Some(Progress::More) };
         if byte == b')' {
             return self.end_call(cx, out, writer, at + 1);
@@ -194,7 +201,13 @@ impl Python {
         None
     }
 
-    fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, key: Option<String>) -> Option<Progress> {
+    fn value(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        key: Option<String>,
+    ) -> Option<Progress> {
         let end = match self.scan.end(cx, key.is_some()) {
             Look::Is(end) => end,
             Look::No | Look::More => return Some(Progress::More),
@@ -242,7 +255,11 @@ impl Python {
             }
             self.member(out, writer, key.clone(), json);
         }
-        repairs.push(Repair::at(RepairCode::Positional, self.scan.start, "a positional argument got its parameter's name"));
+        repairs.push(Repair::at(
+            RepairCode::Positional,
+            self.scan.start,
+            "a positional argument got its parameter's name",
+        ));
         self.repairs.append(&mut repairs);
         None
     }
@@ -258,13 +275,21 @@ impl Python {
         match self.members.iter_mut().find(|(k, _)| *k == key) {
             Some(member) => {
                 member.1 = json;
-                self.repairs.push(Repair::new(RepairCode::DuplicateKey, "an argument stood twice: the last value counts"));
+                self.repairs
+                    .push(Repair::new(RepairCode::DuplicateKey, "an argument stood twice: the last value counts"));
             }
             None => self.members.push((key, json)),
         }
     }
 
-    fn after_argument(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
+    fn after_argument(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: Option<u8>,
+    ) -> Option<Progress> {
         match byte {
             None => Some(Progress::More),
             Some(b',') => {
