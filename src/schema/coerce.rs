@@ -108,7 +108,7 @@ impl<'s> Coercer<'s> {
     /// The allowed literal that `value` spells in other case or as another type.
     fn literal(&self, schema: &'s Value, value: &Value) -> Option<Value> {
         let literals = self.literals(schema, 0)?;
-        if literals.iter().any(|literal| *literal == value) {
+        if literals.contains(&value) {
             return None;
         }
         let text = match value {
