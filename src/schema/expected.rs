@@ -101,7 +101,7 @@ impl Expected {
     }
 
     /// The types that `name` stands for: JSON Schema's seven, Gemini's capitals, and what Python and SQL people write.
-    fn of_name(name: &str) -> Option<Self> {
+    pub(super) fn of_name(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
         let starts = |prefixes: &[&str]| prefixes.iter().any(|p| name.starts_with(p));
         Some(match name.as_str() {

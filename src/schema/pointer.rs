@@ -75,3 +75,32 @@ fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
 fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|d| u8::try_from(d).ok())
 }
+
+/// `reference` as a JSON pointer fragment where it is one; anchors become the pointer of their schema.
+pub(crate) fn plain(root: &Value, reference: &str) -> Option<String> {
+    let path = reference.strip_prefix('#')?;
+    if path.is_empty() || path.starts_with('/') {
+        return Some(reference.to_owned());
+    }
+    let target = resolve(root, reference)?;
+    let mut at = String::from("#");
+    find(root, target, &mut at, 0).then_some(at)
+}
+
+/// Extends `at` to the place of `target`, which is part of `value`.
+fn find(value: &Value, target: &Value, at: &mut String, depth: u32) -> bool {
+    if std::ptr::eq(value, target) {
+        return true;
+    }
+    let Value::Object(map) = value else { return false };
+    let length = at.len();
+    depth <= 8
+        && map.iter().any(|(key, inner)| {
+            push(at, &key.replace('%', "%25"));
+            let found = find(inner, target, at, depth + 1);
+            if !found {
+                at.truncate(length);
+            }
+            found
+        })
+}

@@ -63,6 +63,13 @@ fn container(text: &str) -> Option<Cow<'_, str>> {
 }
 
 fn number(text: &str, expected: Expected, open: bool) -> Option<Cow<'_, str>> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if (open || expected.allows(Expected::INTEGER))
+        && is_digits(digits)
+        && matches!(digits.as_bytes(), [b'1'..=b'9', ..] | [b'0'])
+    {
+        return Some(Cow::Borrowed(text));
+    }
     let number = Number::read(text)?;
     let whole = number.is_whole();
     if !(open || expected.allows(if whole { Expected::INTEGER } else { Expected::FRACTION })) {

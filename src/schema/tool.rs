@@ -1,9 +1,11 @@
 //! One tool.
 use super::Expected;
+use super::judge::Judge;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// A tool: name, description, JSON Schema of its arguments, and where it came from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Tool {
     /// The name calls are reported under: the tool's own, or `server:tool` where two servers offer the same.
     pub name: String,
@@ -13,6 +15,8 @@ pub struct Tool {
     /// The parameters in the schema's order, with the types their values may have.
     pub parameters: Vec<(String, Expected)>,
     pub source: ToolSource,
+    /// Made from the schema when first needed.
+    pub(super) judge: Arc<Judge>,
 }
 
 /// What a tool's declaration said beside name, description and schema.
@@ -28,13 +32,21 @@ pub struct ToolSource {
     pub fields: Map<String, Value>,
 }
 
+/// Tools are alike if their declarations are.
+impl PartialEq for Tool {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.description, &self.schema, &self.source)
+            == (&other.name, &other.description, &other.schema, &other.source)
+    }
+}
+
 impl Tool {
     pub fn new(name: String, description: String, schema: Value) -> Self {
         let parameters = match object_schema(&schema).and_then(|s| s.get("properties")).and_then(Value::as_object) {
             Some(properties) => properties.iter().map(|(k, v)| (k.clone(), Expected::of(v, &schema))).collect(),
             None => Vec::new(),
         };
-        Self { name, description, schema, parameters, source: ToolSource::default() }
+        Self { name, description, schema, parameters, source: ToolSource::default(), judge: Arc::default() }
     }
 
     /// What the schema expects of the parameter `name`; anything if it does not say.
