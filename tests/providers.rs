@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use toolglot::dialect::Dialects;
 use toolglot::provider::{Provider, Reading, StreamNormalizer, normalize, normalize_value};
 use toolglot::schema::ToolSet;
 use toolglot::turn::{Event, Turn};
@@ -39,6 +40,8 @@ fn cases() -> Vec<Case> {
         }
     }
     assert!(out.len() > 150, "{} cases", out.len());
+    // A case may need a dialect that the catalogue has not yet.
+    out.retain(|case| case.expect["needs"].as_str().is_none_or(|name| Dialects::named(name).is_ok()));
     out
 }
 
@@ -46,7 +49,10 @@ fn reading() -> Reading {
     let tool = |name: &str, parameters: Value| json!({"type": "function", "function": {"name": name, "parameters": parameters}});
     let text = json!({"type": "string"});
     let tools = [
-        tool("get_weather", json!({"type": "object", "properties": {"city": text, "unit": text}, "required": ["city"]})),
+        tool(
+            "get_weather",
+            json!({"type": "object", "properties": {"city": text, "unit": text}, "required": ["city"]}),
+        ),
         tool("get_time", json!({"type": "object", "properties": {"timezone": text}})),
         tool("ping", json!({"type": "object", "properties": {}})),
         tool("run_py", json!({"type": "object", "properties": {"input": text}})),
@@ -138,7 +144,8 @@ fn stream_of(case: &Case) -> (Turn<'static>, Vec<Event>) {
 #[test]
 fn responses_become_the_expected_turn() {
     for case in cases().iter().filter(|case| !case.stream && case.file != "errors") {
-        let turn = normalize_value(&case.input, case.provider, &reading()).unwrap_or_else(|e| panic!("{}: {e}", case.name));
+        let turn =
+            normalize_value(&case.input, case.provider, &reading()).unwrap_or_else(|e| panic!("{}: {e}", case.name));
         check(case, &turn, "value");
         let bytes = case.input.to_string();
         let again = normalize(bytes.as_bytes(), case.provider, &reading()).unwrap();
@@ -185,7 +192,8 @@ fn bytes_may_be_cut_anywhere() {
         let expected = without_ids(summary(&whole));
         let text = sse(case);
         let lines: String = case.input.as_array().unwrap().iter().map(|chunk| format!("{chunk}\n")).collect();
-        for (i, bytes) in [text.as_bytes(), lines.as_bytes(), case.input.to_string().as_bytes()].into_iter().enumerate() {
+        for (i, bytes) in [text.as_bytes(), lines.as_bytes(), case.input.to_string().as_bytes()].into_iter().enumerate()
+        {
             for size in [1, 2, 3, 7, 64, 1021] {
                 let mut stream = StreamNormalizer::new(case.provider, &reading());
                 let mut events = Vec::new();
@@ -266,7 +274,11 @@ fn wrong_types_anywhere_are_survived() {
         }
     }
     let wrong = [json!(null), json!(-1.5), json!("text"), json!([[1]]), json!({"a": {}})];
-    for case in cases().iter() {
+    for (i, case) in cases().iter().enumerate() {
+        // The deviating streams differ little from each other.
+        if case.file == "compat_streams" && i % 9 > 0 || case.file == "errors" && i % 5 > 0 {
+            continue;
+        }
         let mut all = Vec::new();
         places(&case.input, String::new(), &mut all);
         for place in all {
@@ -285,6 +297,28 @@ fn wrong_types_anywhere_are_survived() {
                 } else {
                     let _ = normalize_value(&input, case.provider, &reading());
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_call_in_an_error_body_is_rescued() {
+    for case in cases().iter().filter(|case| case.expect["failed_generation"] == true) {
+        let quoted = case.input["error"]["failed_generation"].as_str().unwrap();
+        match normalize_value(&case.input, case.provider, &reading()) {
+            // Prose is what the model answered, if not what was wanted of it.
+            Ok(turn) if !quoted.contains('{') => {
+                assert_eq!((&*turn.content, turn.stop_reason.as_str()), (quoted, "error"));
+            }
+            Ok(turn) => {
+                assert_eq!(turn.source.as_str(), Some("failed_generation"), "{quoted}");
+                assert!(quoted.contains(&*turn.tool_calls[0].name), "{quoted}");
+                assert!(turn.issues.iter().any(|issue| issue.code.as_str() == "provider_error"), "{quoted}");
+            }
+            Err(error) => {
+                assert!(!quoted.contains("get_weather"), "{quoted}: {error}");
+                assert_eq!(error.code.as_str(), "provider_error");
             }
         }
     }

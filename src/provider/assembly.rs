@@ -5,9 +5,7 @@ use super::text::{self, TextReader};
 use super::{Reading, settle};
 use crate::engine::ReasoningCalls;
 use crate::schema::{Resolution, ToolSet};
-use crate::turn::{
-    Arguments, CallStatus, Event, Issue, IssueCode, Source, StopReason, ToolCall, Turn, Usage, new_call_id,
-};
+use crate::turn::{CallStatus, Event, Issue, IssueCode, Source, StopReason, ToolCall, Turn, Usage, new_call_id};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -112,7 +110,7 @@ impl Assembly {
             return;
         }
         self.last_is_call = false;
-        if !self.reading.text {
+        if self.reading.dialects.is_none() {
             self.content.push_str(text);
             return self.event(|| Event::Text(text.to_owned()));
         }
@@ -130,7 +128,7 @@ impl Assembly {
         for event in events {
             if self.held.is_none() && matches!(event, Event::CallStarted { .. }) {
                 // Who names a dialect says that the model calls in text: those calls count at once, beside native ones.
-                if self.reading.hold {
+                if self.reading.hold() {
                     if self.native() {
                         return self.reread();
                     }
@@ -190,7 +188,8 @@ impl Assembly {
         reader.feed(&raw, &mut events);
         self.reader = Some(reader);
         // What was passed on before the first call is the same in both readings.
-        let (mut text, mut reasoning) = (self.content.len(), self.reasoning.len() - self.fielded.len().min(self.reasoning.len()));
+        let (mut text, mut reasoning) =
+            (self.content.len(), self.reasoning.len() - self.fielded.len().min(self.reasoning.len()));
         for event in events {
             match event {
                 Event::Text(piece) => {
@@ -228,13 +227,10 @@ impl Assembly {
         }
     }
 
-    pub(super) fn has_content(&self) -> bool {
-        !self.raw_text.is_empty() || !self.content.is_empty()
-    }
-
     /// All of the content once more: what is new of it.
     pub(super) fn text_snapshot(&mut self, text: &str) {
-        let known = if self.reading.text && !self.plain { self.raw_text.as_str() } else { self.content.as_str() };
+        let known =
+            if self.reading.dialects.is_some() && !self.plain { self.raw_text.as_str() } else { self.content.as_str() };
         if let Some(rest) = text.strip_prefix(known) {
             let rest = rest.to_owned();
             self.text(&rest);
@@ -541,9 +537,7 @@ impl Assembly {
 
     /// Without any call so far: one in reasoning that came instead of an answer, or in what an error body quotes.
     fn rescue(&mut self, source: &mut Source) -> Option<Cow<'static, str>> {
-        if !self.reading.text {
-            return None;
-        }
+        self.reading.dialects.as_ref()?;
         let unanswered = self.content.trim().is_empty();
         let readable = match self.reading.options.policy.reasoning {
             ReasoningCalls::Run => true,
@@ -557,7 +551,10 @@ impl Assembly {
             None => return None,
         };
         let mut events = Vec::new();
-        let turn = text::read(&text, &self.reading, &mut events);
+        let turn = match from {
+            Source::FailedGeneration => text::read_quoted(&text, &self.reading, &mut events),
+            _ => text::read(&text, &self.reading, &mut events),
+        };
         if turn.tool_calls.is_empty() {
             if from == Source::FailedGeneration && unanswered {
                 self.pass(Event::Text(text));
@@ -631,7 +628,9 @@ fn call_issue(index: usize, call: &ToolCall<'_>) -> Option<Issue> {
     let name = &call.name;
     let (code, message) = match call.status {
         CallStatus::Ok | CallStatus::Repaired => return None,
-        CallStatus::Invalid => (IssueCode::InvalidArguments, format!("the arguments of `{name}` do not fit its schema")),
+        CallStatus::Invalid => {
+            (IssueCode::InvalidArguments, format!("the arguments of `{name}` do not fit its schema"))
+        }
         CallStatus::Malformed => (IssueCode::MalformedCall, format!("the arguments of `{name}` are no JSON")),
         CallStatus::Incomplete => (IssueCode::IncompleteCall, format!("the call of `{name}` is cut off")),
         CallStatus::UnknownTool => (IssueCode::UnknownTool, format!("no tool `{name}` is offered")),
@@ -644,12 +643,4 @@ fn skip<'t>(piece: &'t str, skip: &mut usize) -> &'t str {
     let skipped = piece.len().min(*skip);
     *skip -= skipped;
     piece.get(skipped..).unwrap_or_default()
-}
-
-/// A call's arguments as a JSON object: `{}` where they are none that an API would take.
-pub(super) fn object_of(arguments: &Arguments<'_>) -> Value {
-    match arguments.to_value() {
-        object @ Value::Object(_) => object,
-        _ => Value::Object(Map::new()),
-    }
 }

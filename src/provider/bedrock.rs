@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 enum Block {
     Text(String),
     /// `reasoningText`: text and signature.
-    Reasoning { text: String, signature: String },
+    Reasoning {
+        text: String,
+        signature: String,
+    },
     Call(usize),
     Opaque(Value),
 }

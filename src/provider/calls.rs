@@ -182,11 +182,7 @@ impl Calls {
 
     /// Takes a piece; returns the slot it went to. `joined` says whether two name pieces make one offered name
     /// (`Some(true)`), are two offered names (`Some(false)`), or neither is known.
-    pub(super) fn piece(
-        &mut self,
-        piece: CallPiece<'_>,
-        joined: impl Fn(&str, &str) -> Option<bool>,
-    ) -> Option<usize> {
+    pub(super) fn piece(&mut self, piece: CallPiece<'_>, joined: impl Fn(&str, &str) -> Option<bool>) -> Option<usize> {
         let id = piece.id.filter(|id| !id.is_empty() && *id != "null").unwrap_or_default();
         let name = piece.name.unwrap_or_default();
         let at = match self.route(id, piece.index, name, piece.arguments, &joined) {
@@ -205,9 +201,9 @@ impl Calls {
         if slot.index.is_none() {
             slot.index = piece.index;
         }
-        if slot.name.is_empty() {
-            slot.name.push_str(name);
-        } else if !name.is_empty() && name != slot.name && slot.text.is_empty() && slot.started.is_none() {
+        // The first name counts; another one before any arguments is its second half.
+        let more = name != slot.name && slot.text.is_empty() && slot.started.is_none();
+        if slot.name.is_empty() || more {
             slot.name.push_str(name);
         }
         slot.custom |= piece.custom;
@@ -366,12 +362,7 @@ fn starts_anew(known: &Slot, name: &str, arguments: Piece<'_>) -> bool {
 }
 
 /// A piece without an id goes on with `known`, which has its index.
-fn goes_on(
-    known: &Slot,
-    name: &str,
-    arguments: Piece<'_>,
-    joined: &impl Fn(&str, &str) -> Option<bool>,
-) -> bool {
+fn goes_on(known: &Slot, name: &str, arguments: Piece<'_>, joined: &impl Fn(&str, &str) -> Option<bool>) -> bool {
     if name.is_empty() || known.name.is_empty() {
         return true;
     }
@@ -392,6 +383,7 @@ fn goes_on(
     }
     // Two different names before any arguments: two pieces of one, or two calls without arguments.
     joined(&known.name, name).unwrap_or_else(|| {
-        !known.keyed || !matches!(arguments, Piece::Whole(_)) && !matches!(arguments, Piece::Text(t) if t.starts_with('{'))
+        !known.keyed
+            || !matches!(arguments, Piece::Whole(_)) && !matches!(arguments, Piece::Text(t) if t.starts_with('{'))
     })
 }

@@ -11,8 +11,14 @@ pub fn detect(node: &Node<'_>) -> Option<Provider> {
             return Some(Provider::OpenAiResponses);
         }
         match kind {
-            "message" | "message_start" | "message_delta" | "message_stop" | "content_block_start"
-            | "content_block_delta" | "content_block_stop" | "ping" => return Some(Provider::Anthropic),
+            "message"
+            | "message_start"
+            | "message_delta"
+            | "message_stop"
+            | "content_block_start"
+            | "content_block_delta"
+            | "content_block_stop"
+            | "ping" => return Some(Provider::Anthropic),
             "error" if node.get("error").is_some() => return Some(Provider::Anthropic),
             "error" if node.get("sequence_number").is_some() => return Some(Provider::OpenAiResponses),
             "message-start" | "content-start" | "content-delta" | "content-end" | "tool-plan-delta"

@@ -1,5 +1,5 @@
 //! Bodies that are no answer: error objects of every provider, HTML, nothing.
-use super::{Node, Provider, detect};
+use super::{Node, Provider};
 use crate::error::{Error, ErrorCode};
 
 /// What an error body says.
@@ -93,8 +93,11 @@ pub(super) fn described(error: &Node<'_>, place: &'static str) -> Report {
         Some(Node::Number(code)) => Some(code.to_string()),
         _ => None,
     };
-    let labels: Vec<&str> =
-        [text("type"), text("status"), code.as_deref()].into_iter().flatten().filter(|label| *label != "error").collect();
+    let labels: Vec<&str> = [text("type"), text("status"), code.as_deref()]
+        .into_iter()
+        .flatten()
+        .filter(|label| *label != "error")
+        .collect();
     if !labels.is_empty() {
         message = format!("{message} ({})", labels.join(", "));
     }
@@ -107,9 +110,4 @@ pub(super) fn no_answer(body_provider: Option<Provider>, report: Option<&Report>
         Some(report) => error(body_provider, report.place, &report.message),
         None => error(body_provider, "", "the response holds no answer"),
     }
-}
-
-/// The provider of an error body, for its message.
-pub(super) fn provider_of(body: &Node<'_>, given: Option<Provider>) -> Option<Provider> {
-    given.or_else(|| detect(body))
 }

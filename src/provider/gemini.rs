@@ -31,7 +31,11 @@ impl Gemini {
         }
         if let Some(text) = part.text("text") {
             let thought = part.is_true("thought");
-            if thought { out.reasoning(text) } else { out.text(text) }
+            if thought {
+                out.reasoning(text)
+            } else {
+                out.text(text)
+            }
             match self.parts.last_mut() {
                 // Signed parts are not merged with others.
                 Some(Part::Text { text: known, thought: kind, signature: None })
@@ -81,7 +85,8 @@ impl Gemini {
         let Some(at) = out.call_start(None, id, name) else { return };
         self.parts.push(Part::Call { at, signature, id: !id.is_empty() });
         if more || !partial.is_empty() {
-            let mut arguments = call.get("args").filter(|args| args.is_object()).map_or_else(|| json!({}), Node::to_value);
+            let mut arguments =
+                call.get("args").filter(|args| args.is_object()).map_or_else(|| json!({}), Node::to_value);
             partial.iter().for_each(|piece| set_path(&mut arguments, piece));
             if more {
                 self.open = Some((at, arguments));
@@ -189,9 +194,8 @@ fn set_path(root: &mut Value, piece: &Node<'_>) {
             Value::String(known) => known.push_str(text),
             place => *place = json!(text),
         }
-    } else if let Some(value) = piece
-        .either(["numberValue", "number_value"])
-        .or_else(|| piece.either(["boolValue", "bool_value"]))
+    } else if let Some(value) =
+        piece.either(["numberValue", "number_value"]).or_else(|| piece.either(["boolValue", "bool_value"]))
     {
         *place = value.to_value();
     }
@@ -289,10 +293,24 @@ fn reason(raw: &str) -> Option<StopReason> {
     Some(match raw {
         "STOP" => StopReason::Stop,
         "MAX_TOKENS" => StopReason::Length,
-        "SAFETY" | "PROHIBITED_CONTENT" | "BLOCKLIST" | "SPII" | "RECITATION" | "MODEL_ARMOR" | "LANGUAGE"
-        | "IMAGE_SAFETY" | "IMAGE_PROHIBITED_CONTENT" | "IMAGE_RECITATION" => StopReason::ContentFilter,
-        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" | "MISSING_THOUGHT_SIGNATURE"
-        | "MALFORMED_RESPONSE" | "OTHER" | "IMAGE_OTHER" | "NO_IMAGE" => StopReason::Error,
+        "SAFETY"
+        | "PROHIBITED_CONTENT"
+        | "BLOCKLIST"
+        | "SPII"
+        | "RECITATION"
+        | "MODEL_ARMOR"
+        | "LANGUAGE"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => StopReason::ContentFilter,
+        "MALFORMED_FUNCTION_CALL"
+        | "UNEXPECTED_TOOL_CALL"
+        | "TOO_MANY_TOOL_CALLS"
+        | "MISSING_THOUGHT_SIGNATURE"
+        | "MALFORMED_RESPONSE"
+        | "OTHER"
+        | "IMAGE_OTHER"
+        | "NO_IMAGE" => StopReason::Error,
         "CONTINUATION" => StopReason::Pause,
         _ => return None,
     })

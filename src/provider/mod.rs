@@ -35,6 +35,7 @@ pub use detect::detect;
 pub use node::Node;
 pub use stream::StreamNormalizer;
 
+use crate::dialect::Dialects;
 use crate::engine::Options;
 use crate::error::{Error, ErrorCode};
 use crate::schema::ToolSet;
@@ -98,11 +99,10 @@ impl Provider {
     pub fn from_name(name: &str) -> Result<Self, Error> {
         let lower = name.trim().to_ascii_lowercase().replace(['-', '.', ' '], "_");
         Ok(match lower.as_str() {
-            "openai" | "openai_chat" | "chat" | "openai_compatible" | "azure" | "azure_openai" | "groq" | "openrouter"
-            | "vllm" | "sglang" | "llamacpp" | "llama_cpp" | "lmstudio" | "lm_studio" | "litellm" | "deepseek" | "xai"
-            | "together" | "fireworks" | "cerebras" | "moonshot" | "zai" | "huggingface" | "tgi" | "localai" => {
-                Self::OpenAi
-            }
+            "openai" | "openai_chat" | "chat" | "openai_compatible" | "azure" | "azure_openai" | "groq"
+            | "openrouter" | "vllm" | "sglang" | "llamacpp" | "llama_cpp" | "lmstudio" | "lm_studio" | "litellm"
+            | "deepseek" | "xai" | "together" | "fireworks" | "cerebras" | "moonshot" | "zai" | "huggingface"
+            | "tgi" | "localai" => Self::OpenAi,
             "openai_responses" | "responses" => Self::OpenAiResponses,
             "anthropic" | "claude" => Self::Anthropic,
             "gemini" | "google" | "vertex" | "vertexai" | "google_genai" => Self::Gemini,
@@ -128,16 +128,22 @@ pub struct Reading {
     pub tools: Option<Arc<ToolSet>>,
     /// Policies and limits.
     pub options: Options,
-    /// Text is read for calls that the server left in it.
-    pub text: bool,
-    /// Events of calls in the text are held back until it is certain that no native call comes, because then they do
-    /// not count. False where the caller knows that the model calls in text: such calls count at once.
-    pub hold: bool,
+    /// How text is read for calls that the server left in it: every dialect by default, none if `None`.
+    ///
+    /// Calls in text count only if there are no native ones, so their events are held back until that is certain.
+    /// With one dialect named, the caller knows that the model calls in text: its calls count at once and always.
+    pub dialects: Option<Arc<Dialects>>,
+}
+
+impl Reading {
+    fn hold(&self) -> bool {
+        self.dialects.as_ref().is_some_and(|dialects| dialects.name().is_none())
+    }
 }
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { tools: None, options: Options::default(), text: true, hold: true }
+        Self { tools: None, options: Options::default(), dialects: Some(Dialects::auto()) }
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) struct Chat {
     name: &'static str,
     /// The field that the reasoning came in.
     field: Option<&'static str>,
+    reasoning: String,
     /// OpenRouter's `reasoning_details`, fragments joined.
     details: Vec<Map<String, Value>>,
     /// Mistral's thinking chunks, fragments joined.
@@ -34,6 +35,7 @@ impl Chat {
         Self {
             name,
             field: None,
+            reasoning: String::new(),
             details: Vec::new(),
             thinking: Vec::new(),
             refusal: String::new(),
@@ -80,6 +82,7 @@ impl Chat {
         if let Some((key, text)) = found {
             if self.field.is_none() || self.field == Some(key) {
                 self.field = Some(key);
+                self.reasoning.push_str(text);
                 out.reasoning(text);
             }
         }
@@ -104,7 +107,9 @@ impl Chat {
         let Some(old) = self.details.iter_mut().find(|old| same(old)) else { return self.details.push(new) };
         for (key, value) in new {
             match (old.get_mut(&key), value) {
-                (Some(Value::String(known)), Value::String(more)) if matches!(key.as_str(), "text" | "summary" | "data") => {
+                (Some(Value::String(known)), Value::String(more))
+                    if matches!(key.as_str(), "text" | "summary" | "data") =>
+                {
                     known.push_str(&more);
                 }
                 (Some(known), value) if !value.is_null() => *known = value,
@@ -187,7 +192,7 @@ impl Chat {
             state.insert("reasoning_details".into(), Value::Array(details));
         }
         if let Some(field) = self.field.take() {
-            state.insert("reasoning_field".into(), json!(field));
+            state.insert(field.into(), json!(std::mem::take(&mut self.reasoning)));
         }
         if !self.thinking.is_empty() {
             state.insert("thinking".into(), Value::Array(std::mem::take(&mut self.thinking)));

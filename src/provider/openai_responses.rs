@@ -10,9 +10,19 @@ use serde_json::{Map, Value, json};
 #[derive(Debug)]
 enum Item {
     /// The item as it must go back, and how much of its text was read.
-    Message { item: Value, read: String },
-    Reasoning { item: Value, read: String },
-    Call { at: usize, fields: Map<String, Value>, done: bool },
+    Message {
+        item: Value,
+        read: String,
+    },
+    Reasoning {
+        item: Value,
+        read: String,
+    },
+    Call {
+        at: usize,
+        fields: Map<String, Value>,
+        done: bool,
+    },
     Opaque(Value),
 }
 
@@ -103,9 +113,19 @@ impl Responses {
                 let report = super::errors::described(event.get("error").unwrap_or(event), "");
                 out.fail("", report.message, report.failed_generation.as_deref());
             }
-            "created" | "in_progress" | "queued" | "content_part.added" | "content_part.done" | "output_text.done"
-            | "refusal.done" | "reasoning_summary_text.done" | "reasoning_summary_part.done"
-            | "reasoning_text.done" | "custom_tool_call_input.done" | "output_text.annotation.added" | "keepalive" => {}
+            "created"
+            | "in_progress"
+            | "queued"
+            | "content_part.added"
+            | "content_part.done"
+            | "output_text.done"
+            | "refusal.done"
+            | "reasoning_summary_text.done"
+            | "reasoning_summary_part.done"
+            | "reasoning_text.done"
+            | "custom_tool_call_input.done"
+            | "output_text.annotation.added"
+            | "keepalive" => {}
             // Progress of tools that run at OpenAI.
             other
                 if ["_call.", "_call_", "mcp_", "audio.", "image_generation", "code_interpreter"]

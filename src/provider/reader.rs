@@ -176,7 +176,10 @@ impl Reader {
                     || body.text("object") == Some("response")
             }
             Provider::Anthropic => body.get("error").is_none() && body.get("type").is_some(),
-            Provider::Cohere | Provider::Ollama => body.get("message").is_some_and(Node::is_object) || body.get("error").is_none() && body.get("type").is_some(),
+            Provider::Cohere | Provider::Ollama => {
+                body.get("message").is_some_and(Node::is_object)
+                    || body.get("error").is_none() && body.get("type").is_some()
+            }
             Provider::Bedrock => body.get("message").is_none(),
             Provider::Gemini => body.get("candidates").is_some() && body.get("error").is_none(),
             Provider::OpenAi | Provider::Mistral => body.get("error").is_none() && body.get("choices").is_some(),

@@ -28,9 +28,8 @@ pub(super) struct Named {
 
 /// What the `written` name of a native call means.
 pub(super) fn name(written: &str, tools: Option<&ToolSet>) -> Named {
-    let renamed = |name: &str| {
-        (name != written).then(|| Repair::new(RepairCode::Name, format!("`{written}` became `{name}`")))
-    };
+    let renamed =
+        |name: &str| (name != written).then(|| Repair::new(RepairCode::Name, format!("`{written}` became `{name}`")));
     // A native name may drag along markers of the model's template (`search<|channel|>commentary`).
     let clean = written.split("<|").next().unwrap_or(written).trim();
     let clean = if clean.is_empty() { written.trim() } else { clean };
@@ -82,7 +81,11 @@ pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Pol
 }
 
 /// Types, defaults and validity of the arguments against the tool's schema.
-fn settle(_call: &mut ToolCall<'static>, _tools: Option<&ToolSet>) {}
+fn settle(call: &mut ToolCall<'static>, tools: Option<&ToolSet>) {
+    if let Some(tool) = tools.and_then(|tools| tools.get(&call.name)) {
+        crate::schema::settle(tool, call);
+    }
+}
 
 fn read_arguments(call: &mut ToolCall<'static>, slot: &Slot, cut: bool, policy: &Policy) {
     let text = slot.text.as_str();
@@ -101,7 +104,11 @@ fn read_arguments(call: &mut ToolCall<'static>, slot: &Slot, cut: bool, policy: 
                     if cut {
                         call.status = CallStatus::Incomplete;
                     } else if let Some(at) = slot.scanner.duplicate_key(text) {
-                        call.repairs.push(Repair::at(RepairCode::DuplicateKey, at, "of a key twice the last value counts"));
+                        call.repairs.push(Repair::at(
+                            RepairCode::DuplicateKey,
+                            at,
+                            "of a key twice the last value counts",
+                        ));
                         if let Ok(Value::Object(members)) = serde_json::from_str(text) {
                             call.arguments = Arguments::Json(Cow::Owned(Value::Object(members).to_string()));
                             call.status = CallStatus::Repaired;
@@ -131,7 +138,9 @@ fn double_encoded(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &
     }
     let mut scanner = Scanner::new(0, policy.max_depth);
     match scanner.scan(inner.as_bytes(), true) {
-        ScanResult::Complete { end } if trimmed.starts_with('{') && inner.get(end..).unwrap_or("").trim().is_empty() => {
+        ScanResult::Complete { end }
+            if trimmed.starts_with('{') && inner.get(end..).unwrap_or("").trim().is_empty() =>
+        {
             call.arguments = Arguments::Json(Cow::Owned(trimmed.to_owned()));
             call.repairs.push(Repair::new(RepairCode::DoubleEncoded, "the arguments were JSON inside a string"));
             call.status = if cut { CallStatus::Incomplete } else { CallStatus::Repaired };
