@@ -2,15 +2,19 @@
 
 from ._core import (
     ArgumentError,
+    Dialect,
     Event,
     Issue,
     Policy,
     Repair,
+    StreamParser,
     ToolCall,
     ToolSet,
     Turn,
     Usage,
     __version__,
+    dialects,
+    extract,
 )
 from .errors import (
     BadDialectError,
@@ -32,12 +36,14 @@ __all__ = [
     "BadMessageError",
     "BadOptionError",
     "BadToolError",
+    "Dialect",
     "Event",
     "InternalError",
     "Issue",
     "Policy",
     "ProviderError",
     "Repair",
+    "StreamParser",
     "ToolCall",
     "ToolSet",
     "ToolglotError",
@@ -46,4 +52,6 @@ __all__ = [
     "UnknownProviderError",
     "Usage",
     "__version__",
+    "dialects",
+    "extract",
 ]
