@@ -4,4 +4,5 @@ mod scan;
 mod string;
 
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
+pub(crate) use string::push_escaped;
 pub use string::push_string;
