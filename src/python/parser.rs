@@ -84,6 +84,7 @@ struct State {
     surrogate: Option<usize>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "nearly always the large one, and one a parser")]
 enum Stage {
     Open(engine::StreamParser),
     Closed(Box<turn::Turn<'static>>),
