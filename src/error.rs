@@ -11,6 +11,8 @@ pub enum ErrorCode {
     BadDialect,
     /// An entry of `tools=` cannot be read as a tool.
     BadTool,
+    /// A tool's schema has a part that means nothing (a reference to nowhere); the tool is offered all the same.
+    BadSchema,
     /// No provider of that name.
     UnknownProvider,
     /// A provider's response that holds no answer (an error body, HTML, nothing at all).
@@ -30,6 +32,7 @@ impl ErrorCode {
             Self::UnknownDialect => "unknown_dialect",
             Self::BadDialect => "bad_dialect",
             Self::BadTool => "bad_tool",
+            Self::BadSchema => "bad_schema",
             Self::UnknownProvider => "unknown_provider",
             Self::ProviderError => "provider_error",
             Self::BadOption => "bad_option",

@@ -6,4 +6,5 @@ mod string;
 
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
+pub(crate) use string::push_escaped;
 pub use string::push_string;

@@ -1,10 +1,45 @@
 //! The Python module `toolglot._core`: the only place with pyo3 types.
+//!
+//! What crosses the boundary crosses in one file each: values in [`convert`], errors in [`error`], panics in [`guard`].
+//! A file beside them binds one room of the core and holds no logic of its own.
+mod call;
+mod convert;
+mod dialect;
+mod error;
+mod event;
+mod guard;
+mod parser;
+mod policy;
+mod report;
+mod text;
+mod tools;
+mod turn;
+
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::call::ToolCall;
+    #[pymodule_export]
+    use super::dialect::{Dialect, dialects};
+    #[pymodule_export]
+    use super::event::Event;
+    #[pymodule_export]
+    use super::guard::panic_on_purpose;
+    #[pymodule_export]
+    use super::parser::{StreamParser, extract};
+    #[pymodule_export]
+    use super::policy::Policy;
+    #[pymodule_export]
+    use super::report::{ArgumentError, Issue, Repair, Usage};
+    #[pymodule_export]
+    use super::tools::ToolSet;
+    #[pymodule_export]
+    use super::turn::Turn;
+
     #[pymodule_init]
-    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        Ok(())
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        pyo3::types::PyModuleMethods::add(module, "__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,8 +1,20 @@
 //! The tools offered in a turn: their names, their schemas, and what the model's names and values mean in them.
+mod check;
+mod clean;
+mod coerce;
+mod expected;
+mod input;
+mod judge;
+mod names;
+mod openapi;
+mod pointer;
+mod settle;
+mod text;
 mod tool;
 mod toolset;
-mod typing;
 
-pub use tool::Tool;
+pub use expected::Expected;
+pub use settle::settle;
+pub use text::read_text;
+pub use tool::{Tool, ToolSource};
 pub use toolset::{Resolution, ToolSet};
-pub use typing::{Expected, read_text};

@@ -1,28 +1,73 @@
 //! One tool.
 use super::Expected;
+use super::judge::Judge;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
-/// A tool: name, description, JSON Schema of its arguments.
-#[derive(Debug, Clone, PartialEq)]
+/// A tool: name, description, JSON Schema of its arguments, and where it came from.
+#[derive(Debug, Clone)]
 pub struct Tool {
+    /// The name calls are reported under: the tool's own, or `server:tool` where two servers offer the same.
     pub name: String,
     pub description: String,
     /// JSON Schema of the arguments object.
     pub schema: Value,
     /// The parameters in the schema's order, with the types their values may have.
     pub parameters: Vec<(String, Expected)>,
+    pub source: ToolSource,
+    /// Made from the schema when first needed.
+    pub(super) judge: Arc<Judge>,
+}
+
+/// What a tool's declaration said beside name, description and schema.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolSource {
+    /// The MCP server (or other source) that offers the tool.
+    pub server: Option<String>,
+    /// The tool's name at that server, where it is not [`Tool::name`].
+    pub original: Option<String>,
+    /// The declaration asked for strict mode, or refused it.
+    pub strict: Option<bool>,
+    /// MCP's `title`, `outputSchema`, `annotations`, `icons`, `execution` and `_meta`, under these names.
+    pub fields: Map<String, Value>,
+}
+
+/// Tools are alike if their declarations are.
+impl PartialEq for Tool {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.description, &self.schema, &self.source)
+            == (&other.name, &other.description, &other.schema, &other.source)
+    }
 }
 
 impl Tool {
     pub fn new(name: String, description: String, schema: Value) -> Self {
-        let empty = Map::new();
-        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-        let parameters = properties.iter().map(|(k, v)| (k.clone(), Expected::of(v, &schema))).collect();
-        Self { name, description, schema, parameters }
+        let parameters = match object_schema(&schema).and_then(|s| s.get("properties")).and_then(Value::as_object) {
+            Some(properties) => properties.iter().map(|(k, v)| (k.clone(), Expected::of(v, &schema))).collect(),
+            None => Vec::new(),
+        };
+        Self { name, description, schema, parameters, source: ToolSource::default(), judge: Arc::default() }
     }
 
     /// What the schema expects of the parameter `name`; anything if it does not say.
     pub fn expected(&self, name: &str) -> Expected {
         self.parameters.iter().find(|(n, _)| n == name).map_or(Expected::ANY, |(_, e)| *e)
     }
+
+    /// The name at the tool's own server.
+    pub fn original_name(&self) -> &str {
+        self.source.original.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// The schema that lists the properties: the root, or what a chain of root `$ref`s points to.
+fn object_schema(root: &Value) -> Option<&Value> {
+    let mut at = root;
+    for _ in 0..16 {
+        if at.get("properties").is_some() {
+            return Some(at);
+        }
+        at = super::pointer::resolve(root, at.get("$ref")?.as_str()?)?;
+    }
+    None
 }

@@ -1,5 +1,7 @@
 //! The set of tools offered in one turn.
 use super::Tool;
+use super::input::{self, Reader};
+use super::names::{self, Spellings};
 use crate::error::{Error, ErrorCode};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -16,46 +18,141 @@ pub enum Resolution<'t> {
 }
 
 /// The tools offered in one turn.
+///
+/// Everything that a turn asks of them is worked out once, here; share the set (`Arc`) rather than cloning it.
 #[derive(Debug, Clone, Default)]
 pub struct ToolSet {
     tools: Vec<Tool>,
     by_name: HashMap<String, usize>,
+    safe_names: Vec<String>,
+    spellings: Spellings,
+    problems: Vec<Error>,
 }
 
+/// Up to this many tools comparing is faster than hashing.
+const FEW: usize = 8;
+
 impl ToolSet {
-    /// Reads tools in OpenAI, Anthropic or MCP shape.
+    /// Reads tools in any known shape: OpenAI (Chat and Responses), MCP, Anthropic, Gemini, Bedrock, Ollama, Mistral,
+    /// Cohere, and the registry entry `{name, server, enabled, definition}`. The shape is told item by item.
+    ///
+    /// An item that cannot be read is left out and reported in [`ToolSet::problems`]; disabled tools are left out.
+    ///
+    /// # Errors
+    /// If there are items and not one of them is a tool: the first problem.
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// let tools = toolglot::schema::ToolSet::from_values(&[
+    ///     json!({"name": "read", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}}),
+    ///     json!({"type": "function", "function": {"name": "now"}}),
+    /// ])?;
+    /// assert_eq!(tools.tools().len(), 2);
+    /// # Ok::<(), toolglot::Error>(())
+    /// ```
     pub fn from_values(items: &[Value]) -> Result<Self, Error> {
-        let mut set = Self::default();
-        for (i, item) in items.iter().enumerate() {
-            let body = item.get("function").unwrap_or(item);
-            let Some(name) = body.get("name").and_then(Value::as_str) else {
-                return Err(Error::at(ErrorCode::BadTool, format!("/{i}"), "a tool needs a name"));
-            };
-            let schema = ["parameters", "inputSchema", "input_schema"].iter().find_map(|k| body.get(*k));
-            let description = body.get("description").and_then(Value::as_str).unwrap_or_default();
-            set.push(Tool::new(name.to_owned(), description.to_owned(), schema.cloned().unwrap_or(Value::Null)));
-        }
-        Ok(set)
+        Self::from_sources([(None, items)])
     }
 
-    fn push(&mut self, tool: Tool) {
-        self.by_name.insert(tool.name.clone(), self.tools.len());
-        self.tools.push(tool);
+    /// Reads the tools of several sources (MCP servers). A name that two servers offer becomes `server:name` for both.
+    ///
+    /// # Errors
+    /// As [`ToolSet::from_values`].
+    pub fn from_sources<'v>(sources: impl IntoIterator<Item = (Option<&'v str>, &'v [Value])>) -> Result<Self, Error> {
+        let mut reader = Reader { tools: Vec::new(), problems: Vec::new() };
+        for (server, items) in sources {
+            for (i, item) in items.iter().enumerate() {
+                let place = server.map_or_else(|| format!("/{i}"), |server| format!("{server}/{i}"));
+                reader.read(item, server, &place);
+            }
+        }
+        Self::from_tools(reader.tools, reader.problems)
+    }
+
+    pub(crate) fn from_tools(tools: Vec<Tool>, mut problems: Vec<Error>) -> Result<Self, Error> {
+        if tools.is_empty() {
+            if let Some(first) = problems.first() {
+                return Err(first.clone());
+            }
+        }
+        let mut set = Self::default();
+        for tool in separate(tools) {
+            let name = tool.name.clone();
+            match set.by_name.get(&name).and_then(|i| set.tools.get(*i)) {
+                None => {
+                    input::bad_references(&tool.schema, &format!("/{name}"), &mut problems);
+                    set.by_name.insert(name, set.tools.len());
+                    set.tools.push(tool);
+                }
+                Some(first) if *first == tool => {}
+                Some(_) => problems.push(Error::at(
+                    ErrorCode::BadTool,
+                    &name,
+                    format!("two different tools are called {name:?}; the first is offered"),
+                )),
+            }
+        }
+        set.safe_names = names::safe_names(&set.tools);
+        set.spellings = Spellings::new(&set.tools, &set.safe_names);
+        set.problems = problems;
+        Ok(set)
     }
 
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
+    /// What was wrong with the declarations: items left out (`bad_tool`) and parts of schemas that mean nothing
+    /// (`bad_schema`), each with its place.
+    pub fn problems(&self) -> &[Error] {
+        &self.problems
+    }
+
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.by_name.get(name).map(|i| &self.tools[*i])
+        self.position(name).and_then(|i| self.tools.get(i))
+    }
+
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        if self.tools.len() <= FEW {
+            return self.tools.iter().position(|tool| tool.name == name);
+        }
+        self.by_name.get(name).copied()
     }
 
     /// What `written` means: an offered name, another spelling of exactly one, or nothing.
+    ///
+    /// Other spellings are: how a provider had to be told the name; other case or separators; the server's prefix
+    /// dropped, doubled or put before; and the prefixes that models invent (`functions.`, `default_api:`, `proxy_`).
+    /// Likeness never counts.
     pub fn resolve(&self, written: &str) -> Resolution<'_> {
         match self.get(written) {
             Some(tool) => Resolution::Exact(tool),
-            None => Resolution::Unknown,
+            None => names::resolve(self, &self.spellings, written),
         }
     }
+
+    /// Up to three offered names that look like `written`, for messages to the model.
+    pub fn nearest(&self, written: &str) -> Vec<&str> {
+        names::nearest(&self.tools, written, 3)
+    }
+}
+
+/// Gives tools of different servers that share a name the name `server:name`.
+fn separate(mut tools: Vec<Tool>) -> Vec<Tool> {
+    let mut servers: HashMap<String, Vec<Option<String>>> = HashMap::new();
+    for tool in &tools {
+        let seen = servers.entry(tool.name.clone()).or_default();
+        if !seen.contains(&tool.source.server) {
+            seen.push(tool.source.server.clone());
+        }
+    }
+    for tool in &mut tools {
+        if servers.get(&tool.name).is_some_and(|seen| seen.len() > 1) {
+            if let Some(server) = &tool.source.server {
+                let qualified = format!("{server}:{}", tool.name);
+                tool.source.original = Some(std::mem::replace(&mut tool.name, qualified));
+            }
+        }
+    }
+    tools
 }

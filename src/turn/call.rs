@@ -44,7 +44,7 @@ impl CallStatus {
 }
 
 /// One way in which arguments are not what the tool's schema allows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ArgumentError {
     /// Where in the arguments, as a JSON pointer (`""` is the whole object).
     pub pointer: String,

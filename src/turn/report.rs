@@ -111,7 +111,7 @@ codes! {
 }
 
 /// One recorded change between what the model wrote and what the caller gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Repair {
     pub code: RepairCode,
     /// Byte offset in the text that was mended (the arguments as written), where there is such a place.
@@ -137,7 +137,7 @@ impl Repair {
 }
 
 /// One recorded observation: what was odd, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Issue {
     pub code: IssueCode,
     /// Byte offset in the model's text, or a JSON pointer into the provider's response in `place`.

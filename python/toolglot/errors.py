@@ -1,0 +1,87 @@
+"""The exceptions of toolglot.
+
+Model output never raises: what is odd about it is in ``turn.issues`` and ``call.status``. These are raised for what the
+*caller* got wrong, and each is also the built-in exception that one would expect, so ``except ValueError`` works.
+"""
+
+from __future__ import annotations
+
+
+class ToolglotError(Exception):
+    """The base of all exceptions of toolglot.
+
+    Attributes:
+        code: What went wrong, as a fixed word.
+        message: A sentence for people.
+        place: Where in the input: a JSON pointer, an index or a name; ``""`` when there is no such place.
+    """
+
+    code: str = "error"
+
+    def __init__(self, message: str = "", place: str = "") -> None:
+        super().__init__(message, place)
+        self.message = message
+        self.place = place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class UnknownDialectError(ToolglotError, LookupError, ValueError):
+    """No dialect, parser name or model id of that spelling is known."""
+
+    code = "unknown_dialect"
+
+
+class BadDialectError(ToolglotError, ValueError):
+    """A dialect of your own does not make sense (a marker missing, a template that cannot be read)."""
+
+    code = "bad_dialect"
+
+
+class BadToolError(ToolglotError, ValueError):
+    """An entry of ``tools=`` cannot be read as a tool."""
+
+    code = "bad_tool"
+
+
+class BadSchemaError(ToolglotError, ValueError):
+    """A tool's JSON Schema cannot be read or converted."""
+
+    code = "bad_schema"
+
+
+class UnknownProviderError(ToolglotError, LookupError, ValueError):
+    """No provider of that name is known."""
+
+    code = "unknown_provider"
+
+
+class ProviderError(ToolglotError, ValueError):
+    """A provider's response that holds no answer (an error body, HTML, nothing at all)."""
+
+    code = "provider_error"
+
+
+class BadOptionError(ToolglotError, ValueError):
+    """An option's value is not one of those it may have."""
+
+    code = "bad_option"
+
+
+class BadJsonError(ToolglotError, ValueError):
+    """Text that is no JSON and cannot be repaired into any."""
+
+    code = "bad_json"
+
+
+class BadMessageError(ToolglotError, ValueError):
+    """A message or history that cannot be read."""
+
+    code = "bad_message"
+
+
+class InternalError(ToolglotError, RuntimeError):
+    """A bug in toolglot. The input that causes it is worth a report."""
+
+    code = "internal"

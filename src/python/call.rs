@@ -1,0 +1,293 @@
+//! `toolglot.ToolCall`: one call that the model made.
+use super::convert::{from_py, json_to_py};
+use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
+use super::text::{Input, Text};
+use crate::turn::{self, ArgumentValue, CallStatus};
+use crate::{Error, ErrorCode};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::borrow::Cow;
+
+/// One call that the model made.
+#[pyclass(frozen, module = "toolglot", name = "ToolCall")]
+pub(super) struct ToolCall {
+    pub(super) id: Py<PyString>,
+    pub(super) name: Py<PyString>,
+    written: Arguments,
+    status: CallStatus,
+    repairs: Vec<turn::Repair>,
+    errors: Vec<turn::ArgumentError>,
+    raw: Text,
+    input: Input,
+    // Both forms of the arguments are made when they are first asked for.
+    arguments: PyOnceLock<Py<PyAny>>,
+    arguments_json: PyOnceLock<Py<PyString>>,
+}
+
+/// As [`turn::Arguments`], as ranges of the input where it is in it.
+#[derive(Debug)]
+enum Arguments {
+    Json(Text),
+    Members(Vec<(Text, Member)>),
+}
+
+#[derive(Debug)]
+enum Member {
+    Text(Text),
+    Json(Text),
+}
+
+impl ToolCall {
+    /// The call for Python; `input` is the text that its pieces may point into.
+    pub(super) fn from_core(py: Python<'_>, call: turn::ToolCall<'_>, input: &Input) -> Self {
+        let all = input.as_str(py);
+        let text = |piece| Text::new(piece, Some(all));
+        let written = match call.arguments {
+            turn::Arguments::Json(json) => Arguments::Json(text(json)),
+            turn::Arguments::Members(members) => {
+                let member = |value| match value {
+                    ArgumentValue::Text(value) => Member::Text(text(value)),
+                    ArgumentValue::Json(value) => Member::Json(text(value)),
+                };
+                Arguments::Members(members.into_iter().map(|(key, value)| (text(key), member(value))).collect())
+            }
+        };
+        Self {
+            id: PyString::new(py, &call.id).unbind(),
+            name: PyString::new(py, &call.name).unbind(),
+            written,
+            status: call.status,
+            repairs: call.repairs,
+            errors: call.errors,
+            raw: text(call.raw),
+            input: input.clone_ref(py),
+            arguments: PyOnceLock::new(),
+            arguments_json: PyOnceLock::new(),
+        }
+    }
+
+    /// The call as the core knows it.
+    pub(super) fn to_core<'a>(&'a self, py: Python<'_>) -> PyResult<turn::ToolCall<'a>> {
+        Ok(turn::ToolCall {
+            id: Cow::Borrowed(self.id.to_str(py)?),
+            name: Cow::Borrowed(self.name.to_str(py)?),
+            arguments: self.core_arguments(py),
+            status: self.status,
+            repairs: self.repairs.clone(),
+            errors: self.errors.clone(),
+            raw: Cow::Borrowed(self.raw.as_str(self.input.as_str(py))),
+        })
+    }
+
+    fn core_arguments(&self, py: Python<'_>) -> turn::Arguments<'_> {
+        let all = self.input.as_str(py);
+        match &self.written {
+            Arguments::Json(json) => turn::Arguments::Json(Cow::Borrowed(json.as_str(all))),
+            Arguments::Members(members) => turn::Arguments::Members(
+                members.iter().map(|(key, value)| (Cow::Borrowed(key.as_str(all)), value.to_core(all))).collect(),
+            ),
+        }
+    }
+
+    fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        let json = self.arguments_json.get_or_init(py, || match &self.written {
+            Arguments::Json(json) => self.input.to_py(py, json).unbind(),
+            Arguments::Members(_) => PyString::new(py, &self.core_arguments(py).to_json()).unbind(),
+        });
+        json.bind(py).clone()
+    }
+
+    fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let object = self.arguments.get_or_try_init(py, || {
+            let all = self.input.as_str(py);
+            match &self.written {
+                Arguments::Json(json) => json_to_py(py, json.as_str(all)).map(Bound::unbind),
+                Arguments::Members(members) => {
+                    let dict = PyDict::new(py);
+                    for (key, value) in members {
+                        match value {
+                            Member::Text(value) => dict.set_item(key.as_str(all), self.input.to_py(py, value))?,
+                            Member::Json(value) => {
+                                dict.set_item(key.as_str(all), json_to_py(py, value.as_str(all))?)?
+                            }
+                        }
+                    }
+                    Ok(dict.into_any().unbind())
+                }
+            }
+        });
+        object.map(|object: &Py<PyAny>| object.bind(py).clone())
+    }
+
+    /// What the constructor takes.
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("id", &self.id)?;
+        dict.set_item("name", &self.name)?;
+        dict.set_item("arguments", self.json(py))?;
+        dict.set_item("status", self.status(py))?;
+        dict.set_item("repairs", self.repairs(py)?)?;
+        dict.set_item("errors", self.errors(py)?)?;
+        dict.set_item("raw", self.raw(py))?;
+        Ok(dict)
+    }
+}
+
+impl Member {
+    fn to_core<'a>(&'a self, input: &'a str) -> ArgumentValue<'a> {
+        match self {
+            Self::Text(text) => ArgumentValue::Text(Cow::Borrowed(text.as_str(input))),
+            Self::Json(json) => ArgumentValue::Json(Cow::Borrowed(json.as_str(input))),
+        }
+    }
+}
+
+const STATUSES: &[CallStatus] = &[
+    CallStatus::Ok,
+    CallStatus::Repaired,
+    CallStatus::Invalid,
+    CallStatus::Malformed,
+    CallStatus::Incomplete,
+    CallStatus::UnknownTool,
+];
+
+#[pymethods]
+impl ToolCall {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str) {
+        ("name", "arguments")
+    }
+
+    #[new]
+    #[pyo3(signature = (name, arguments, *, id=None, status="ok", repairs=Vec::new(), errors=Vec::new(), raw=String::new()))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        arguments: &Bound<'_, PyAny>,
+        id: Option<String>,
+        status: &str,
+        repairs: Vec<PyRef<'_, Repair>>,
+        errors: Vec<PyRef<'_, ArgumentError>>,
+        raw: String,
+    ) -> PyResult<Self> {
+        let json = match arguments.cast::<PyString>() {
+            Ok(json) => {
+                let json = json.to_str()?;
+                json_to_py(py, json)?;
+                json.to_owned()
+            }
+            Err(_) => from_py(arguments)?.to_string(),
+        };
+        let found = STATUSES.iter().copied().find(|known| known.as_str() == status);
+        let status = found.ok_or_else(|| {
+            Error::at(ErrorCode::BadOption, "status", format!("{status:?} is no status that a call can have"))
+        })?;
+        let call = turn::ToolCall {
+            id: id.unwrap_or_else(turn::new_call_id).into(),
+            name: name.into(),
+            arguments: turn::Arguments::Json(json.into()),
+            status,
+            repairs: repairs.iter().map(|repair| repair.0.clone()).collect(),
+            errors: errors.iter().map(|error| error.0.clone()).collect(),
+            raw: raw.into(),
+        };
+        Ok(Self::from_core(py, call, &Input::NONE))
+    }
+
+    #[getter]
+    fn id(&self) -> &Py<PyString> {
+        &self.id
+    }
+
+    #[getter]
+    fn name(&self) -> &Py<PyString> {
+        &self.name
+    }
+
+    /// The arguments as Python objects, made at the first look and the same object at every later one.
+    #[getter]
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.object(py)
+    }
+
+    /// The arguments as JSON text, byte for byte as the model wrote them where that was valid JSON.
+    #[getter]
+    fn arguments_json<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        self.json(py)
+    }
+
+    #[getter]
+    fn status<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        match self.status {
+            CallStatus::Ok => intern!(py, "ok"),
+            CallStatus::Repaired => intern!(py, "repaired"),
+            CallStatus::Invalid => intern!(py, "invalid"),
+            CallStatus::Malformed => intern!(py, "malformed"),
+            CallStatus::Incomplete => intern!(py, "incomplete"),
+            CallStatus::UnknownTool => intern!(py, "unknown_tool"),
+        }
+    }
+
+    #[getter]
+    fn runnable(&self) -> bool {
+        self.status.runnable()
+    }
+
+    #[getter]
+    fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple_of(py, &self.repairs, Repair)
+    }
+
+    #[getter]
+    fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple_of(py, &self.errors, ArgumentError)
+    }
+
+    #[getter]
+    fn raw<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        self.input.to_py(py, &self.raw)
+    }
+
+    /// The call as a dict that `json.dumps` takes.
+    pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = self.fields(py)?;
+        dict.set_item("arguments", self.object(py)?)?;
+        let dicts = |records: Bound<'py, PyTuple>| {
+            records.iter().map(|record| record.call_method0(intern!(py, "to_dict"))).collect::<PyResult<Vec<_>>>()
+        };
+        dict.set_item("repairs", dicts(self.repairs(py)?)?)?;
+        dict.set_item("errors", dicts(self.errors(py)?)?)?;
+        Ok(dict)
+    }
+
+    /// The call as an entry of OpenAI's `tool_calls`.
+    fn to_openai<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        super::convert::to_py(py, &self.to_core(py)?.to_openai())
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<bool> {
+        let other = other.get();
+        Ok(self.status == other.status
+            && self.repairs == other.repairs
+            && self.errors == other.errors
+            && self.fields(py)?.eq(other.fields(py)?)?)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(hash((self.id.to_str(py)?, self.name.to_str(py)?, self.status)))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let fields = self.fields(py)?;
+        fields.set_item("arguments", self.object(py)?)?;
+        fields.del_item("raw")?;
+        repr_of("ToolCall", &fields)
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
+        Ok(((), self.fields(py)?))
+    }
+}

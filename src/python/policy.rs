@@ -1,0 +1,161 @@
+//! `toolglot.Policy`: the caller's choices.
+use super::convert::type_name;
+use crate::engine::{self, Fences, ReasoningCalls, UnknownTools};
+use crate::{Error, ErrorCode};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+/// Arguments may not be allowed to nest deeper than this: JSON readers stop there.
+const MAX_DEPTH: usize = 128;
+
+/// The choices that reasonable people make differently, each with a safe default.
+#[pyclass(frozen, eq, skip_from_py_object, module = "toolglot", name = "Policy")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Policy(pub(super) engine::Policy);
+
+macro_rules! choices {
+    ($option:literal: $type:ty { $($text:literal => $value:ident,)* }) => {
+        impl Choice for $type {
+            const OPTION: &'static str = $option;
+            const ALL: &'static [(&'static str, Self)] = &[$(($text, Self::$value),)*];
+        }
+    };
+}
+
+choices!("fences": Fences { "calls" => Calls, "last" => Last, "ignore" => Ignore, });
+choices!("reasoning": ReasoningCalls { "if_unclosed" => IfUnclosed, "ignore" => Ignore, "run" => Run, });
+choices!("unknown_tools": UnknownTools { "flag" => Flag, "text" => Text, "allow" => Allow, });
+choices!("starts_in": engine::StartsIn { "content" => Content, "reasoning" => Reasoning, });
+
+/// An option whose value is one of a few words.
+pub(super) trait Choice: Copy + PartialEq + Default + 'static {
+    const OPTION: &'static str;
+    const ALL: &'static [(&'static str, Self)];
+
+    fn parse(text: Option<&str>) -> Result<Self, Error> {
+        let Some(text) = text else { return Ok(Self::default()) };
+        Self::ALL.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|(name, _)| format!("{name:?}")).collect();
+            Error::at(ErrorCode::BadOption, Self::OPTION, format!("{text:?} is none of {}", names.join(", ")))
+        })
+    }
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
+    }
+}
+
+#[pymethods]
+impl Policy {
+    #[new]
+    #[pyo3(signature = (*, fences=None, reasoning=None, unknown_tools=None, max_calls=None, max_depth=None,
+                        max_arguments_bytes=None, max_markup_bytes=None))]
+    fn new(
+        fences: Option<&str>,
+        reasoning: Option<&str>,
+        unknown_tools: Option<&str>,
+        max_calls: Option<usize>,
+        max_depth: Option<usize>,
+        max_arguments_bytes: Option<usize>,
+        max_markup_bytes: Option<usize>,
+    ) -> PyResult<Self> {
+        let default = engine::Policy::default();
+        let max_depth = max_depth.unwrap_or(default.max_depth);
+        if max_depth > MAX_DEPTH {
+            return Err(Error::at(ErrorCode::BadOption, "max_depth", format!("at most {MAX_DEPTH}")).into());
+        }
+        Ok(Self(engine::Policy {
+            fences: Choice::parse(fences)?,
+            reasoning: Choice::parse(reasoning)?,
+            unknown_tools: Choice::parse(unknown_tools)?,
+            max_calls: max_calls.unwrap_or(default.max_calls),
+            max_depth,
+            max_arguments_bytes: max_arguments_bytes.unwrap_or(default.max_arguments_bytes),
+            max_markup_bytes: max_markup_bytes.unwrap_or(default.max_markup_bytes),
+        }))
+    }
+
+    #[getter]
+    fn fences(&self) -> &'static str {
+        self.0.fences.name()
+    }
+
+    #[getter]
+    fn reasoning(&self) -> &'static str {
+        self.0.reasoning.name()
+    }
+
+    #[getter]
+    fn unknown_tools(&self) -> &'static str {
+        self.0.unknown_tools.name()
+    }
+
+    #[getter]
+    fn max_calls(&self) -> usize {
+        self.0.max_calls
+    }
+
+    #[getter]
+    fn max_depth(&self) -> usize {
+        self.0.max_depth
+    }
+
+    #[getter]
+    fn max_arguments_bytes(&self) -> usize {
+        self.0.max_arguments_bytes
+    }
+
+    #[getter]
+    fn max_markup_bytes(&self) -> usize {
+        self.0.max_markup_bytes
+    }
+
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("fences", self.fences())?;
+        dict.set_item("reasoning", self.reasoning())?;
+        dict.set_item("unknown_tools", self.unknown_tools())?;
+        dict.set_item("max_calls", self.max_calls())?;
+        dict.set_item("max_depth", self.max_depth())?;
+        dict.set_item("max_arguments_bytes", self.max_arguments_bytes())?;
+        dict.set_item("max_markup_bytes", self.max_markup_bytes())?;
+        Ok(dict)
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
+        Ok(((), self.to_dict(py)?))
+    }
+
+    fn __hash__(&self) -> u64 {
+        super::report::hash((self.fences(), self.reasoning(), self.unknown_tools(), self.0.max_calls, self.0.max_depth))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        super::report::repr_of("Policy", &self.to_dict(py)?)
+    }
+}
+
+/// What `policy=` means: None, a Policy, or a dict of its options.
+pub(super) fn policy_argument(value: Option<&Bound<'_, PyAny>>) -> PyResult<engine::Policy> {
+    let Some(value) = value else { return Ok(engine::Policy::default()) };
+    if let Ok(policy) = value.cast::<Policy>() {
+        return Ok(policy.get().0.clone());
+    }
+    let Ok(dict) = value.cast::<PyDict>() else {
+        let message = format!("policy takes a Policy or a dict of its options, not a {}", type_name(value));
+        return Err(pyo3::exceptions::PyTypeError::new_err(message));
+    };
+    let class = value.py().get_type::<Policy>();
+    for key in dict.keys() {
+        let known = key.cast::<PyString>().is_ok_and(|key| key.to_str().is_ok_and(|key| OPTIONS.contains(&key)));
+        if !known {
+            let message = format!("a policy has no option {}; it has {}", key.repr()?, OPTIONS.join(", "));
+            return Err(Error::at(ErrorCode::BadOption, "policy", message).into());
+        }
+    }
+    let policy = class.call((), Some(dict))?;
+    Ok(policy.cast::<Policy>()?.get().0.clone())
+}
+
+const OPTIONS: &[&str] =
+    &["fences", "reasoning", "unknown_tools", "max_calls", "max_depth", "max_arguments_bytes", "max_markup_bytes"];

@@ -1,0 +1,90 @@
+//! Text on its way to Python, copied as late and as little as possible.
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::borrow::Cow;
+
+/// A piece of text in a result: a range of the input where it stands there, else a text of its own.
+///
+/// Results keep the input `str` alive and cut pieces out of it when they are asked for. So reading 200 KB of prose
+/// copies nothing, and `raw` costs nothing unless somebody looks at it.
+#[derive(Debug)]
+pub(super) enum Text {
+    Input { start: usize, end: usize },
+    Own(String),
+}
+
+impl Text {
+    /// Keeps `text`, as a range of `input` if it points into it.
+    pub(super) fn new(text: Cow<'_, str>, input: Option<&str>) -> Self {
+        match (text, input) {
+            (Cow::Borrowed(piece), Some(input)) => {
+                let start = (piece.as_ptr().addr()).wrapping_sub(input.as_ptr().addr());
+                match start.checked_add(piece.len()) {
+                    Some(end) if end <= input.len() => Self::Input { start, end },
+                    _ => Self::Own(piece.to_owned()),
+                }
+            }
+            (text, _) => Self::Own(text.into_owned()),
+        }
+    }
+
+    /// The text; `input` is what [`Text::new`] was given.
+    pub(super) fn as_str<'a>(&'a self, input: &'a str) -> &'a str {
+        match self {
+            Self::Input { start, end } => input.get(*start..*end).unwrap_or_default(),
+            Self::Own(text) => text,
+        }
+    }
+}
+
+/// The `str` that a result was read from; nothing for results that own all their text.
+#[derive(Debug)]
+pub(super) struct Input(Option<Py<PyString>>);
+
+impl Input {
+    pub(super) const NONE: Self = Self(None);
+
+    pub(super) fn new(text: &Bound<'_, PyString>) -> Self {
+        Self(Some(text.clone().unbind()))
+    }
+
+    pub(super) fn clone_ref(&self, py: Python<'_>) -> Self {
+        Self(self.0.as_ref().map(|text| text.clone_ref(py)))
+    }
+
+    /// The input as text. It was UTF-8 when it came in and `str` never changes, so there is no error to report.
+    pub(super) fn as_str<'a>(&'a self, py: Python<'_>) -> &'a str {
+        self.0.as_ref().and_then(|text| text.to_str(py).ok()).unwrap_or_default()
+    }
+
+    /// `text` as a `str`; the input object itself where the text is all of it.
+    pub(super) fn to_py<'py>(&self, py: Python<'py>, text: &Text) -> Bound<'py, PyString> {
+        let all = self.as_str(py);
+        match (&self.0, text) {
+            (Some(input), Text::Input { start: 0, end }) if *end == all.len() => input.bind(py).clone(),
+            _ => PyString::new(py, text.as_str(all)),
+        }
+    }
+}
+
+/// The text of a `str`. Python allows lone surrogates in it, which no UTF-8 has: U+FFFD takes the place of each, and
+/// the second value is the byte offset of the first.
+pub(super) fn utf8<'a>(text: &'a Bound<'_, PyString>) -> PyResult<(Cow<'a, str>, Option<usize>)> {
+    if let Ok(text) = text.to_str() {
+        return Ok((Cow::Borrowed(text), None));
+    }
+    let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+    let mut bytes: Vec<u8> = encoded.extract()?;
+    let mut first = None;
+    let mut at = 0;
+    // A surrogate is encoded as ED A0..BF xx, three bytes like U+FFFD (EF BF BD), and ED is never a later byte.
+    while let Some(i) = bytes.get(at..).and_then(|rest| memchr::memchr(0xed, rest)) {
+        at += i;
+        if let Some(code @ [_, 0xa0..=0xbf, _]) = bytes.get_mut(at..at + 3) {
+            code.copy_from_slice("\u{fffd}".as_bytes());
+            first.get_or_insert(at);
+        }
+        at += 3;
+    }
+    Ok((Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()), first))
+}

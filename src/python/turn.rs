@@ -1,0 +1,248 @@
+//! `toolglot.Turn`: what a model answered.
+use super::call::ToolCall;
+use super::convert::{from_py, to_py};
+use super::guard::guard;
+use super::report::{Issue, Usage, hash, opaque, repr_of, tuple_of};
+use super::text::{Input, Text};
+use crate::turn::{self, Source, StopReason};
+use crate::{Error, ErrorCode};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::borrow::Cow;
+
+/// What a model answered: text, reasoning and calls, and the record of everything odd.
+#[pyclass(frozen, module = "toolglot", name = "Turn")]
+pub(super) struct Turn {
+    input: Input,
+    content: Text,
+    content_object: PyOnceLock<Py<PyString>>,
+    reasoning: Text,
+    tool_calls: Py<PyTuple>,
+    /// A runnable call is waiting for its result.
+    needs_more_work: bool,
+    stop_reason: StopReason,
+    usage: Option<turn::Usage>,
+    source: Source,
+    dialect: Option<Cow<'static, str>>,
+    issues: Vec<turn::Issue>,
+    provider_state: Option<serde_json::Value>,
+}
+
+impl Turn {
+    /// The turn for Python; `input` is the text that its pieces may point into.
+    pub(super) fn from_core(py: Python<'_>, turn: turn::Turn<'_>, input: Input) -> PyResult<Self> {
+        let needs_more_work = turn.needs_more_work();
+        let calls = turn.tool_calls.into_iter().map(|call| ToolCall::from_core(py, call, &input));
+        let calls = calls.map(|call| Bound::new(py, call)).collect::<PyResult<Vec<_>>>()?;
+        let all = input.as_str(py);
+        Ok(Self {
+            content: Text::new(turn.content, Some(all)),
+            content_object: PyOnceLock::new(),
+            reasoning: Text::new(turn.reasoning, Some(all)),
+            tool_calls: PyTuple::new(py, calls)?.unbind(),
+            needs_more_work,
+            stop_reason: turn.stop_reason,
+            usage: turn.usage,
+            source: turn.source,
+            dialect: turn.dialect,
+            issues: turn.issues,
+            provider_state: turn.provider_state,
+            input,
+        })
+    }
+
+    /// Runs `work` on the turn as the core knows it.
+    pub(super) fn with_core<T>(&self, py: Python<'_>, work: impl FnOnce(&turn::Turn<'_>) -> T) -> PyResult<T> {
+        let calls = self.tool_calls.bind(py);
+        let calls = calls.iter().map(|call| Ok(call.cast_into::<ToolCall>()?)).collect::<PyResult<Vec<_>>>()?;
+        let all = self.input.as_str(py);
+        let turn = turn::Turn {
+            content: Cow::Borrowed(self.content.as_str(all)),
+            reasoning: Cow::Borrowed(self.reasoning.as_str(all)),
+            tool_calls: calls.iter().map(|call| call.get().to_core(py)).collect::<PyResult<_>>()?,
+            stop_reason: self.stop_reason,
+            usage: self.usage,
+            source: self.source,
+            dialect: self.dialect.clone(),
+            issues: self.issues.clone(),
+            provider_state: self.provider_state.clone(),
+        };
+        guard(|| work(&turn))
+    }
+
+    /// What the constructor takes.
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("content", self.content(py))?;
+        dict.set_item("reasoning", self.reasoning(py))?;
+        dict.set_item("tool_calls", &self.tool_calls)?;
+        dict.set_item("stop_reason", self.stop_reason())?;
+        dict.set_item("usage", self.usage())?;
+        dict.set_item("source", self.source())?;
+        dict.set_item("dialect", self.dialect())?;
+        dict.set_item("issues", self.issues(py)?)?;
+        dict.set_item("provider_state", self.provider_state(py)?)?;
+        Ok(dict)
+    }
+}
+
+const STOP_REASONS: &[StopReason] = &[
+    StopReason::Stop,
+    StopReason::ToolCalls,
+    StopReason::Length,
+    StopReason::ContentFilter,
+    StopReason::Refusal,
+    StopReason::Pause,
+    StopReason::Error,
+];
+
+const SOURCES: &[Source] = &[Source::None, Source::Text, Source::Native, Source::Reasoning, Source::FailedGeneration];
+
+/// The value whose name is `text`.
+fn choose<C: Copy>(
+    option: &str,
+    all: &[C],
+    name: impl Fn(C) -> Option<&'static str>,
+    text: Option<&str>,
+) -> Result<C, Error> {
+    let found = all.iter().copied().find(|value| name(*value) == text);
+    let written = text.unwrap_or("None");
+    found.ok_or_else(|| Error::at(ErrorCode::BadOption, option, format!("{written:?} is no {option}")))
+}
+
+#[pymethods]
+impl Turn {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str) {
+        ("content", "tool_calls")
+    }
+
+    #[new]
+    #[pyo3(signature = (content=String::new(), tool_calls=Vec::new(), *, reasoning=None, stop_reason=None, usage=None,
+                        source=None, dialect=None, issues=Vec::new(), provider_state=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn new(
+        py: Python<'_>,
+        content: String,
+        tool_calls: Vec<Bound<'_, ToolCall>>,
+        reasoning: Option<String>,
+        stop_reason: Option<&str>,
+        usage: Option<PyRef<'_, Usage>>,
+        source: Option<&str>,
+        dialect: Option<String>,
+        issues: Vec<PyRef<'_, Issue>>,
+        provider_state: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let default = if tool_calls.is_empty() { "stop" } else { "tool_calls" };
+        let stop_reason = Some(stop_reason.unwrap_or(default));
+        let turn = turn::Turn {
+            content: content.into(),
+            reasoning: reasoning.unwrap_or_default().into(),
+            tool_calls: tool_calls.iter().map(|call| call.get().to_core(py)).collect::<PyResult<_>>()?,
+            stop_reason: choose("stop_reason", STOP_REASONS, |reason| Some(reason.as_str()), stop_reason)?,
+            usage: usage.map(|usage| usage.0),
+            source: choose("source", SOURCES, Source::as_str, source)?,
+            dialect: dialect.map(Cow::Owned),
+            issues: issues.iter().map(|issue| issue.0.clone()).collect(),
+            provider_state: provider_state.map(from_py).transpose()?,
+        };
+        Self::from_core(py, turn, Input::NONE)
+    }
+
+    /// The text for the user, without calls and reasoning; empty when there is none.
+    #[getter]
+    fn content<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        self.content_object.get_or_init(py, || self.input.to_py(py, &self.content).unbind()).bind(py).clone()
+    }
+
+    /// The reasoning, without its tags; None when there is none.
+    #[getter]
+    fn reasoning<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
+        let reasoning = self.input.to_py(py, &self.reasoning);
+        (!self.reasoning.as_str(self.input.as_str(py)).is_empty()).then_some(reasoning)
+    }
+
+    #[getter]
+    fn tool_calls(&self) -> &Py<PyTuple> {
+        &self.tool_calls
+    }
+
+    /// A runnable call is waiting for its result.
+    #[getter]
+    fn needs_more_work(&self) -> bool {
+        self.needs_more_work
+    }
+
+    #[getter]
+    fn stop_reason(&self) -> &'static str {
+        self.stop_reason.as_str()
+    }
+
+    #[getter]
+    fn usage(&self) -> Option<Usage> {
+        self.usage.map(Usage)
+    }
+
+    /// Where the calls were found: "text", "native", "reasoning", "failed_generation"; None without calls.
+    #[getter]
+    fn source(&self) -> Option<&'static str> {
+        self.source.as_str()
+    }
+
+    /// The dialect of the first call found in text, or of the markers that were seen.
+    #[getter]
+    fn dialect(&self) -> Option<&str> {
+        self.dialect.as_deref()
+    }
+
+    #[getter]
+    fn issues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple_of(py, &self.issues, Issue)
+    }
+
+    /// Opaque state that must go back to the provider untouched (signatures, encrypted reasoning), by provider.
+    #[getter]
+    fn provider_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        opaque(py, self.provider_state.as_ref())
+    }
+
+    /// The turn as an assistant message of OpenAI's Chat Completions.
+    fn to_openai<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_py(py, &self.with_core(py, |turn| turn.to_openai())?)
+    }
+
+    /// The envelope `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`, with the runnable calls.
+    fn to_envelope<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_py(py, &self.with_core(py, |turn| turn.to_envelope())?)
+    }
+
+    /// The whole turn as a dict that `json.dumps` takes.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = self.fields(py)?;
+        let dicts = |records: &Bound<'py, PyTuple>| {
+            records.iter().map(|record| record.call_method0("to_dict")).collect::<PyResult<Vec<_>>>()
+        };
+        dict.set_item("tool_calls", dicts(self.tool_calls.bind(py))?)?;
+        dict.set_item("usage", self.usage().map(|usage| usage.to_dict(py)).transpose()?)?;
+        dict.set_item("issues", dicts(&self.issues(py)?)?)?;
+        dict.set_item("needs_more_work", self.needs_more_work)?;
+        Ok(dict)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<bool> {
+        self.fields(py)?.eq(other.get().fields(py)?)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> u64 {
+        hash((self.content.as_str(self.input.as_str(py)), self.stop_reason(), self.tool_calls.bind(py).len()))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        repr_of("Turn", &self.fields(py)?)
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
+        Ok(((), self.fields(py)?))
+    }
+}

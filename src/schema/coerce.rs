@@ -1,0 +1,314 @@
+//! Values of the wrong type, changed to the right one: only where the schema demands it and the value allows it.
+use super::{Expected, pointer, text};
+use crate::turn::{ArgumentValue, Repair, RepairCode};
+use serde_json::{Map, Value};
+
+/// Nesting of values and references that is followed.
+const DEPTH: usize = 150;
+
+/// One run over the arguments of a call.
+pub(super) struct Coercer<'s> {
+    root: &'s Value,
+    /// The arguments come from bare text, where a word `null` was written and means something.
+    from_text: bool,
+    pub(super) repairs: Vec<Repair>,
+    place: String,
+}
+
+impl<'s> Coercer<'s> {
+    pub(super) fn new(root: &'s Value, from_text: bool) -> Self {
+        Self { root, from_text, repairs: Vec::new(), place: String::new() }
+    }
+
+    /// Coerces the arguments object itself and what is in it.
+    pub(super) fn root(&mut self, value: &mut Value) {
+        let schema = self.root;
+        // A tool without parameters may be called with null.
+        if value.is_null() && Expected::of(schema, schema).allows(Expected::OBJECT) {
+            *value = Value::Object(Map::new());
+            self.changed("null became an empty object");
+        }
+        if let Some(object) = decoded_object(value) {
+            *value = object;
+            self.repairs.push(Repair::of(RepairCode::DoubleEncoded, "", "JSON text became the object it spells"));
+        }
+        self.value(schema, value, 0);
+    }
+
+    fn changed(&mut self, what: &'static str) {
+        self.repairs.push(Repair::of(RepairCode::Coerced, self.place.clone(), what));
+    }
+
+    /// Coerces `value` to what `schema` wants, as far as it can.
+    fn value(&mut self, schema: &'s Value, value: &mut Value, depth: usize) {
+        if depth > DEPTH {
+            return;
+        }
+        let expected = Expected::of(schema, self.root);
+        if expected.is_any() {
+            return self.inside(schema, value, depth);
+        }
+        if !fits(expected, value) {
+            if let Some((new, what)) = self.convert(schema, expected, value, depth) {
+                *value = new;
+                self.changed(what);
+            }
+        } else if let Some(literal) = self.literal(schema, value) {
+            *value = literal;
+            self.changed("the spelling of an allowed value");
+        }
+        self.inside(schema, value, depth);
+    }
+
+    /// The value of a type that is expected which `value`, of another type, spells.
+    fn convert(
+        &mut self,
+        schema: &'s Value,
+        expected: Expected,
+        value: &Value,
+        depth: usize,
+    ) -> Option<(Value, &'static str)> {
+        let converted = match value {
+            Value::String(text) => from_string(text, expected),
+            Value::Number(number) if expected.allows(Expected::STRING) => {
+                Some((Value::String(number.to_string()), "a number became the string of its digits"))
+            }
+            Value::Bool(flag) if expected.allows(Expected::STRING) => {
+                Some((Value::String(flag.to_string()), "a boolean became a string"))
+            }
+            _ => None,
+        };
+        converted.or_else(|| self.wrapped(schema, expected, value, depth))
+    }
+
+    /// A list of one, where the items of the list are what `value` is or can become.
+    fn wrapped(
+        &mut self,
+        schema: &'s Value,
+        expected: Expected,
+        value: &Value,
+        depth: usize,
+    ) -> Option<(Value, &'static str)> {
+        if !expected.allows(Expected::ARRAY) || value.is_null() {
+            return None;
+        }
+        let items = self.part(schema, "items")?;
+        let wanted = Expected::of(items, self.root);
+        let mut item = value.clone();
+        if wanted.is_any() {
+            return None;
+        }
+        if !fits(wanted, &item) {
+            let (converted, _) = self.convert(items, wanted, value, depth + 1).filter(|_| depth < DEPTH)?;
+            item = converted;
+        }
+        Some((Value::Array(vec![item]), "a single value became a list of one"))
+    }
+
+    /// The allowed literal that `value` spells in other case or as another type.
+    fn literal(&self, schema: &'s Value, value: &Value) -> Option<Value> {
+        let literals = self.literals(schema, 0)?;
+        if literals.contains(&value) {
+            return None;
+        }
+        let text = match value {
+            Value::String(text) => text.trim().to_owned(),
+            Value::Number(_) | Value::Bool(_) => value.to_string(),
+            _ => return None,
+        };
+        let spelt = |literal: &Value| match literal {
+            Value::String(word) => word.trim().to_lowercase() == text.to_lowercase(),
+            Value::Number(number) => number.to_string() == text,
+            Value::Bool(flag) => flag.to_string().eq_ignore_ascii_case(&text),
+            _ => false,
+        };
+        let mut fitting = literals.iter().filter(|literal| spelt(literal));
+        match (fitting.next(), fitting.next()) {
+            (Some(one), None) => Some((**one).clone()),
+            // Two that differ only in case: either could be meant.
+            (Some(_), Some(_)) => None,
+            // Bare text that spells a number, where the numbers listed are others: it stays text.
+            _ => (self.from_text && !value.is_string() && literals.iter().any(|l| l.is_string())).then(|| text.into()),
+        }
+    }
+
+    /// The values that `schema` lists, its references followed; `None` if it lists none.
+    fn literals(&self, schema: &'s Value, depth: usize) -> Option<Vec<&'s Value>> {
+        let map = schema.as_object().filter(|_| depth < 16)?;
+        if let Some(literal) = map.get("const") {
+            return Some(vec![literal]);
+        }
+        if let Some(Value::Array(literals)) = map.get("enum") {
+            return Some(literals.iter().collect());
+        }
+        if let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|r| pointer::resolve(self.root, r)) {
+            return self.literals(target, depth + 1);
+        }
+        if let Some(Value::Array(branches)) = map.get("allOf") {
+            return branches.iter().find_map(|branch| self.literals(branch, depth + 1));
+        }
+        let branches = map.get("anyOf").or_else(|| map.get("oneOf"))?.as_array()?;
+        let mut all = Vec::new();
+        for branch in branches {
+            if branch.get("type").and_then(Value::as_str) == Some("null") {
+                continue;
+            }
+            all.extend(self.literals(branch, depth + 1)?);
+        }
+        Some(all)
+    }
+
+    /// Coerces the members of an object and the items of a list.
+    fn inside(&mut self, schema: &'s Value, value: &mut Value, depth: usize) {
+        let length = self.place.len();
+        match value {
+            Value::Object(members) => {
+                let schema = self.branch(schema, members).unwrap_or(schema);
+                self.drop_nulls(schema, members);
+                for (key, member) in members.iter_mut() {
+                    if let Some(part) = self.property(schema, key) {
+                        pointer::push(&mut self.place, key);
+                        self.value(part, member, depth + 1);
+                        self.place.truncate(length);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let each = self.part(schema, "items");
+                let first = self.part(schema, "prefixItems").and_then(Value::as_array);
+                for (i, item) in items.iter_mut().enumerate() {
+                    if let Some(part) = first.and_then(|f| f.get(i)).or(each) {
+                        pointer::push(&mut self.place, &i.to_string());
+                        self.value(part, item, depth + 1);
+                        self.place.truncate(length);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Optional members that are null although their schema has no null: what strict modes make models send for "not
+    /// given". Bare text does not: there the word was written.
+    fn drop_nulls(&mut self, schema: &'s Value, members: &mut Map<String, Value>) {
+        if self.from_text {
+            return;
+        }
+        let required = self.part(schema, "required").and_then(Value::as_array);
+        let nulls: Vec<String> = (members.iter())
+            .filter(|(key, value)| value.is_null() && !required.is_some_and(|r| r.iter().any(|name| name == *key)))
+            .filter_map(|(key, _)| {
+                let expected = Expected::of(self.property(schema, key)?, self.root);
+                (!expected.is_any() && !expected.allows(Expected::NULL)).then(|| key.clone())
+            })
+            .collect();
+        for key in nulls {
+            members.shift_remove(&key);
+            let mut place = self.place.clone();
+            pointer::push(&mut place, &key);
+            self.repairs.push(Repair::of(
+                RepairCode::NullDropped,
+                place,
+                "null for an optional parameter was left out",
+            ));
+        }
+    }
+
+    /// The schema of the member `key`.
+    fn property(&self, schema: &'s Value, key: &str) -> Option<&'s Value> {
+        let listed = self.find(schema, 0, &|s| s.get("properties").and_then(|p| p.get(key)));
+        listed.or_else(|| self.find(schema, 0, &|s| s.get("additionalProperties").filter(|v| v.is_object())))
+    }
+
+    /// A keyword's value in `schema`, or in what it refers to.
+    fn part(&self, schema: &'s Value, keyword: &str) -> Option<&'s Value> {
+        self.find(schema, 0, &|s| s.get(keyword))
+    }
+
+    /// The first answer of `ask` in `schema`, its `$ref`, its `allOf`, and the branches of its unions.
+    fn find(&self, schema: &'s Value, depth: usize, ask: &dyn Fn(&'s Value) -> Option<&'s Value>) -> Option<&'s Value> {
+        if depth > 16 {
+            return None;
+        }
+        if let Some(found) = ask(schema) {
+            return Some(found);
+        }
+        let target = schema.get("$ref").and_then(Value::as_str).and_then(|r| pointer::resolve(self.root, r));
+        if let Some(found) = target.and_then(|t| self.find(t, depth + 1, ask)) {
+            return Some(found);
+        }
+        ["allOf", "anyOf", "oneOf"].iter().find_map(|key| {
+            let branches = schema.get(*key)?.as_array()?;
+            let mut answers = branches.iter().filter_map(|b| self.find(b, depth + 1, ask));
+            let first = answers.next()?;
+            // Branches of a union that answer differently answer nothing.
+            (*key == "allOf" || answers.all(|other| other == first)).then_some(first)
+        })
+    }
+
+    /// The one branch of a union that an object belongs to: told by a constant, or by being the only one for objects.
+    fn branch(&self, schema: &'s Value, members: &Map<String, Value>) -> Option<&'s Value> {
+        let mut schema = schema;
+        for _ in 0..16 {
+            let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|r| pointer::resolve(self.root, r))
+            else {
+                break;
+            };
+            schema = target;
+        }
+        let branches = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
+        let belongs = |branch: &&'s Value| {
+            let expected = Expected::of(branch, self.root);
+            (expected.is_any() || expected.allows(Expected::OBJECT))
+                && members.iter().all(|(key, value)| {
+                    let literals = self.property(branch, key).and_then(|p| self.literals(p, 0));
+                    literals.is_none_or(|literals| literals.contains(&value))
+                })
+        };
+        let mut fitting = branches.iter().filter(belongs);
+        let first = fitting.next()?;
+        fitting.next().is_none().then_some(first)
+    }
+}
+
+fn fits(expected: Expected, value: &Value) -> bool {
+    expected.allows(match value {
+        Value::Null => Expected::NULL,
+        Value::Bool(_) => Expected::BOOLEAN,
+        Value::String(_) => Expected::STRING,
+        Value::Array(_) => Expected::ARRAY,
+        Value::Object(_) => Expected::OBJECT,
+        Value::Number(number) => match text::Number::read(&number.to_string()) {
+            Some(number) if !number.is_whole() => Expected::FRACTION,
+            _ => Expected::INTEGER,
+        },
+    })
+}
+
+/// The value that a string spells where no string may stand.
+fn from_string(text: &str, expected: Expected) -> Option<(Value, &'static str)> {
+    if text.trim().is_empty() {
+        return None;
+    }
+    let ArgumentValue::Json(json) = text::read_text(text, expected) else { return None };
+    let value: Value = serde_json::from_str(&json).ok()?;
+    if !fits(expected, &value) {
+        return None;
+    }
+    let what = match &value {
+        Value::Null => "the text \"null\" became null",
+        Value::Bool(_) => "text became the boolean it spells",
+        Value::Number(_) => "text became the number it spells",
+        Value::Array(_) => "JSON text became the list it spells",
+        Value::Object(_) => "JSON text became the object it spells",
+        Value::String(_) => return None,
+    };
+    Some((value, what))
+}
+
+/// Arguments that are JSON inside a string.
+fn decoded_object(value: &Value) -> Option<Value> {
+    let text = value.as_str()?.trim();
+    let decoded: Value = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
+    decoded.is_object().then_some(decoded)
+}

@@ -1,0 +1,120 @@
+//! What arguments are judged by: a quick proof first, the full validator only where that proves nothing.
+use super::check::{Check, Written};
+use super::clean::clean;
+use super::input::deeper_than;
+use crate::turn::{ArgumentError, ArgumentValue};
+use jsonschema::{Draft, Validator};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// Errors listed for one call; a schema can refuse a long list at every item.
+const MAX_ERRORS: usize = 20;
+/// Characters of a message; messages quote the value.
+const MAX_MESSAGE: usize = 300;
+
+/// One tool's judge. Both halves are made when first needed.
+#[derive(Debug, Default)]
+pub(super) struct Judge {
+    clean: OnceLock<Value>,
+    check: OnceLock<Check>,
+    validator: OnceLock<Option<Validator>>,
+}
+
+impl Judge {
+    /// The schema as valid JSON Schema 2020-12.
+    pub(super) fn schema(&self, original: &Value) -> &Value {
+        self.clean.get_or_init(|| if original.is_null() { Value::Bool(true) } else { clean(original) })
+    }
+
+    fn check(&self, original: &Value) -> &Check {
+        self.check.get_or_init(|| Check::new(self.schema(original)))
+    }
+
+    /// Whether `json` is proven to fit, without building a value.
+    pub(super) fn proves(&self, original: &Value, json: &str) -> bool {
+        self.check(original).proves(json)
+    }
+
+    pub(super) fn proves_members(&self, original: &Value, members: &[(Cow<'_, str>, ArgumentValue<'_>)]) -> bool {
+        self.check(original).proves_members(members.iter().map(|(key, value)| {
+            let written = match value {
+                ArgumentValue::Text(text) => Written::Text(text),
+                ArgumentValue::Json(json) => Written::Json(json),
+            };
+            (key.as_ref(), written)
+        }))
+    }
+
+    /// All that the schema refuses in `arguments`, each with its place.
+    pub(super) fn errors(&self, original: &Value, arguments: &Value) -> Vec<ArgumentError> {
+        let Some(validator) = self.validator(original) else { return Vec::new() };
+        if validator.is_valid(arguments) {
+            return Vec::new();
+        }
+        let mut errors: Vec<ArgumentError> = Vec::new();
+        for error in validator.iter_errors(arguments).take(MAX_ERRORS) {
+            let error = ArgumentError {
+                pointer: error.instance_path().to_string(),
+                keyword: error.kind().keyword().to_owned(),
+                message: shorten(error.to_string()),
+            };
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+        errors
+    }
+
+    pub(super) fn is_valid(&self, original: &Value, arguments: &Value) -> bool {
+        self.validator(original).is_none_or(|validator| validator.is_valid(arguments))
+    }
+
+    /// `None` only for a schema that cannot be compiled even in parts: it judges nothing.
+    fn validator(&self, original: &Value) -> Option<&Validator> {
+        let made = self.validator.get_or_init(|| compile(self.schema(original).clone()));
+        made.as_ref()
+    }
+}
+
+/// Compiles a clean schema. What the compiler still refuses (a pattern no engine reads) goes, and the rest judges.
+fn compile(mut schema: Value) -> Option<Validator> {
+    if deeper_than(&schema, super::input::MAX_DEPTH) {
+        return None;
+    }
+    for _ in 0..32 {
+        let error = match jsonschema::options().offline().with_draft(Draft::Draft202012).build(&schema) {
+            Ok(validator) => return Some(validator),
+            Err(error) => error,
+        };
+        // The refused schema is the instance of its meta-schema; a refused pattern is named by its own place.
+        let places = [error.instance_path().to_string(), error.schema_path().to_string()];
+        if !places.iter().any(|place| remove(&mut schema, place)) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Takes the keyword at `pointer` out of `schema`.
+fn remove(schema: &mut Value, pointer: &str) -> bool {
+    let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
+    let key = key.replace("~1", "/").replace("~0", "~");
+    match schema.pointer_mut(parent) {
+        Some(Value::Object(map)) => map.shift_remove(&key).is_some(),
+        // One entry of a list (`required`, `enum`, `type`): the list goes.
+        Some(Value::Array(_)) => remove(schema, parent),
+        _ => false,
+    }
+}
+
+fn shorten(message: String) -> String {
+    if message.chars().count() <= MAX_MESSAGE {
+        return message;
+    }
+    // The end of a message says what was wanted; its beginning quotes the value.
+    let head: String = message.chars().take(MAX_MESSAGE / 3).collect();
+    let skip = message.chars().count() - MAX_MESSAGE * 2 / 3;
+    let tail: String = message.chars().skip(skip).collect();
+    format!("{head}…{tail}")
+}

@@ -1,0 +1,231 @@
+//! Names: one legal everywhere for each tool, and what the names that models write back mean.
+use super::{Resolution, Tool, ToolSet};
+use std::collections::{HashMap, HashSet};
+
+/// The longest name that every provider takes.
+const MAX_NAME: usize = 64;
+
+/// Prefixes that models and proxies put before a tool's name on their own.
+const INVENTED_PREFIXES: &[&str] =
+    &["functions", "function", "default_api", "tools", "tool", "proxy", "mcp", "api", "assistant", "multi_tool_use"];
+
+/// What separates a namespace from a name. A single `_` or `-` does not: it stands inside names.
+const NAMESPACE: &[&str] = &["___", "__", "::", ":", "/", "."];
+
+/// A spelling of each name that is legal at every provider (`[A-Za-z_][A-Za-z0-9_-]{0,63}`): the name itself where it can
+/// be, no two alike, and the same at every run.
+pub(super) fn safe_names(tools: &[Tool]) -> Vec<String> {
+    let taken: HashSet<&str> = tools.iter().map(|t| t.name.as_str()).filter(|name| is_safe(name)).collect();
+    let plain: Vec<String> = tools.iter().map(|t| replace_illegal(&t.name)).collect();
+    let mut uses: HashMap<&str, usize> = HashMap::new();
+    for name in &plain {
+        *uses.entry(name.as_str()).or_default() += 1;
+    }
+    let mut names = Vec::with_capacity(tools.len());
+    let mut given: HashSet<String> = HashSet::new();
+    for (tool, plain) in tools.iter().zip(&plain) {
+        let name = if is_safe(&tool.name) {
+            tool.name.clone()
+        } else {
+            let faithful = tool.name.is_ascii() && plain.len() <= MAX_NAME;
+            let unique = !taken.contains(plain.as_str()) && uses.get(plain.as_str()) == Some(&1);
+            if faithful && unique { plain.clone() } else { with_tail(plain, &tool.name, &taken, &given) }
+        };
+        given.insert(name.clone());
+        names.push(name);
+    }
+    names
+}
+
+pub(super) fn is_safe(name: &str) -> bool {
+    let start = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    start && name.len() <= MAX_NAME && name.bytes().all(is_safe_byte)
+}
+
+fn is_safe_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+fn replace_illegal(name: &str) -> String {
+    let mut out: String = name.chars().map(|c| if c.is_ascii() && is_safe_byte(c as u8) { c } else { '_' }).collect();
+    if !out.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        out.insert(0, '_');
+    }
+    out
+}
+
+/// `plain`, cut so that a tail made from the whole original name fits: names that differ anywhere stay different.
+fn with_tail(plain: &str, original: &str, taken: &HashSet<&str>, given: &HashSet<String>) -> String {
+    let mut salt = 0_u64;
+    loop {
+        let tail = format!("_{:08x}", hash(original, salt) & 0xffff_ffff);
+        let head: String = plain.chars().take(MAX_NAME - tail.len()).collect();
+        let name = format!("{}{tail}", head.trim_end_matches('_'));
+        if !taken.contains(name.as_str()) && !given.contains(&name) {
+            return name;
+        }
+        salt += 1;
+    }
+}
+
+/// FNV-1a: fixed by its definition, so that names stay the same over runs, versions and machines.
+fn hash(text: &str, salt: u64) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ salt, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The letters and digits of a name in small letters: what is left when case and separators do not count.
+fn fold(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The other spellings under which each tool is found.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Spellings {
+    /// Safe spellings and folded names; `None` where two tools share one.
+    folded: HashMap<String, Option<usize>>,
+    safe: HashMap<String, usize>,
+    /// Folded names without the server or namespace in front.
+    bare: HashMap<String, Option<usize>>,
+    /// Folded names of the servers.
+    servers: HashSet<String>,
+}
+
+impl Spellings {
+    pub(super) fn new(tools: &[Tool], safe: &[String]) -> Self {
+        let mut spellings = Self::default();
+        for (i, (tool, safe)) in tools.iter().zip(safe).enumerate() {
+            if *safe != tool.name {
+                spellings.safe.insert(safe.clone(), i);
+            }
+            add(&mut spellings.folded, fold(&tool.name), i);
+            for bare in bare_names(tool) {
+                add(&mut spellings.bare, fold(bare), i);
+            }
+            if let Some(server) = &tool.source.server {
+                spellings.servers.insert(fold(server));
+            }
+        }
+        spellings
+    }
+}
+
+fn add(map: &mut HashMap<String, Option<usize>>, key: String, tool: usize) {
+    if !key.is_empty() {
+        map.entry(key).and_modify(|old| *old = old.filter(|o| *o == tool)).or_insert(Some(tool));
+    }
+}
+
+/// The tool's name without what stands before it: its server's name, or everything before a namespace separator.
+fn bare_names(tool: &Tool) -> impl Iterator<Item = &str> {
+    let server = tool.source.server.as_deref().filter(|s| !s.is_empty());
+    let rest = server.and_then(|s| tool.name.strip_prefix(s)).map(|rest| rest.trim_start_matches(SEPARATORS));
+    let parts = NAMESPACE.iter().filter_map(|separator| tool.name.rsplit_once(separator)).map(|(_, name)| name);
+    tool.source.original.as_deref().into_iter().chain(rest).chain(parts).filter(|name| !name.is_empty())
+}
+
+const SEPARATORS: [char; 6] = ['_', '-', '.', ':', '/', ' '];
+
+/// What `written`, which is no offered name, means: the one tool that it can mean, or nothing.
+pub(super) fn resolve<'t>(set: &'t ToolSet, spellings: &Spellings, written: &str) -> Resolution<'t> {
+    let found = find(set, spellings, clean(written)).and_then(|i| set.tools().get(i));
+    found.map_or(Resolution::Unknown, Resolution::Resolved)
+}
+
+/// Without quotes, call brackets and special tokens round the name.
+fn clean(written: &str) -> &str {
+    let cut = written.find("<|").map_or(written, |at| written.get(..at).unwrap_or(written));
+    let cut = cut.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*'));
+    cut.strip_suffix("()").unwrap_or(cut)
+}
+
+fn find(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
+    let mut name = written;
+    // Each round takes one invented prefix away; a name has only so many.
+    for _ in 0..8 {
+        if let Some(i) = set.position(name).or_else(|| spellings.safe.get(name).copied()) {
+            return Some(i);
+        }
+        let folded = fold(name);
+        if folded.is_empty() {
+            return None;
+        }
+        // Two tools that differ only in case or separators make the spelling mean neither.
+        if let Some(one) = spellings.folded.get(&folded) {
+            return *one;
+        }
+        if let Some(one) = spellings.bare.get(&folded) {
+            return *one;
+        }
+        if let Some(i) = after_prefix(set, spellings, name) {
+            return Some(i);
+        }
+        name = without_invented(name)?;
+    }
+    None
+}
+
+/// `name` without the first prefix of the kind that models invent, or without Kimi's `:0`.
+fn without_invented(name: &str) -> Option<&str> {
+    let prefix = INVENTED_PREFIXES.iter().find_map(|prefix| {
+        let rest = strip_prefix_ignoring_case(name, prefix)?;
+        rest.starts_with(SEPARATORS).then(|| rest.trim_start_matches(SEPARATORS))
+    });
+    let counted = || {
+        let (head, tail) = name.rsplit_once(':')?;
+        (!tail.is_empty() && tail.bytes().all(|b| b.is_ascii_digit())).then_some(head)
+    };
+    prefix.or_else(counted).filter(|rest| !rest.is_empty())
+}
+
+fn strip_prefix_ignoring_case<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
+    let (head, rest) = name.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+/// The tool whose whole name stands after a prefix that is no part of another offered tool: a namespace, the tool's own
+/// server, or the beginning of the name doubled.
+fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usize> {
+    let namespaced = NAMESPACE.iter().filter_map(|s| name.split_once(s)).find_map(|(prefix, rest)| {
+        let prefix = fold(prefix);
+        let rest = fold(rest);
+        let i = (*spellings.folded.get(&rest).or_else(|| spellings.bare.get(&rest))?)?;
+        let fits = match set.tools().get(i)?.source.server.as_deref() {
+            Some(own) => fold(own) == prefix,
+            // Another server's name before it: that server's tool of this name is not offered.
+            None => !spellings.servers.contains(&prefix),
+        };
+        fits.then_some(i)
+    });
+    let mut one = None;
+    for (i, tool) in set.tools().iter().enumerate() {
+        let server = tool.source.server.as_deref().unwrap_or_default();
+        let first = tool.name.split(SEPARATORS).next().unwrap_or_default();
+        let stands_after = |prefix: &str| {
+            let rest = strip_prefix_ignoring_case(name, prefix).filter(|_| !prefix.is_empty())?;
+            let rest = rest.starts_with(SEPARATORS).then(|| fold(rest))?;
+            (rest == fold(&tool.name)).then_some(())
+        };
+        if stands_after(server).or_else(|| stands_after(first)).is_some() {
+            if one.is_some() {
+                return None;
+            }
+            one = Some(i);
+        }
+    }
+    namespaced.or(one)
+}
+
+/// The offered names most like `written`, best first: for messages, never for calls.
+pub(super) fn nearest<'t>(tools: &'t [Tool], written: &str, count: usize) -> Vec<&'t str> {
+    let folded = fold(clean(written));
+    let mut scored: Vec<(f64, &str)> = (tools.iter())
+        .map(|tool| {
+            let whole = strsim::jaro_winkler(&folded, &fold(&tool.name));
+            let bare = bare_names(tool).map(|name| strsim::jaro_winkler(&folded, &fold(name)));
+            (bare.fold(whole, f64::max), tool.name.as_str())
+        })
+        .filter(|(score, _)| *score > 0.6)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.into_iter().take(count).map(|(_, name)| name).collect()
+}

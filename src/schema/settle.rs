@@ -1,0 +1,68 @@
+//! Settling a call: are its arguments what the tool's schema allows, and if not, can they be made so?
+use super::Tool;
+use super::coerce::Coercer;
+use crate::turn::{ArgumentValue, Arguments, CallStatus, ToolCall};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Judges the arguments of `call`, which names `tool`, and coerces what the schema demands and the values allow.
+///
+/// Arguments that fit are not touched, and nothing is built to find that out. Else values of the wrong type are coerced
+/// (each with a repair), and what is still refused is listed in [`ToolCall::errors`] under the status `invalid`. Calls
+/// that are not readable are left alone.
+pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) {
+    if !call.status.readable() {
+        return;
+    }
+    let fits = match &call.arguments {
+        Arguments::Json(json) => tool.judge.proves(&tool.schema, json),
+        Arguments::Members(members) => tool.judge.proves_members(&tool.schema, members),
+    };
+    if !fits {
+        settle_slowly(tool, call);
+    }
+}
+
+#[cold]
+fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) {
+    let Ok(written) = serde_json::from_str::<Value>(&call.arguments.to_json()) else { return };
+    if tool.judge.is_valid(&tool.schema, &written) {
+        return;
+    }
+    let from_text = matches!(call.arguments, Arguments::Members(_));
+    let mut coercer = Coercer::new(tool.judge.schema(&tool.schema), from_text);
+    let mut settled = written.clone();
+    coercer.root(&mut settled);
+    let errors = tool.judge.errors(&tool.schema, &settled);
+    if !coercer.repairs.is_empty() {
+        call.arguments = rewritten(&call.arguments, &written, settled);
+        call.repairs.append(&mut coercer.repairs);
+        if call.status == CallStatus::Ok {
+            call.status = CallStatus::Repaired;
+        }
+    }
+    if !errors.is_empty() {
+        call.status = CallStatus::Invalid;
+        call.errors = errors;
+    }
+}
+
+/// The arguments with the changed values in place; members whose value did not change keep their own text.
+fn rewritten<'a>(before: &Arguments<'_>, written: &Value, settled: Value) -> Arguments<'a> {
+    let (Arguments::Members(members), Value::Object(mut settled), Value::Object(written)) =
+        (before, settled.clone(), written)
+    else {
+        return Arguments::Json(Cow::Owned(settled.to_string()));
+    };
+    let kept = members.iter().filter_map(|(key, old)| {
+        let value = settled.shift_remove(key.as_ref())?;
+        let same = written.get(key.as_ref()) == Some(&value);
+        let new = match value {
+            _ if same => old.clone().into_owned(),
+            Value::String(text) => ArgumentValue::Text(Cow::Owned(text)),
+            other => ArgumentValue::Json(Cow::Owned(other.to_string())),
+        };
+        Some((Cow::Owned(key.clone().into_owned()), new))
+    });
+    Arguments::Members(kept.collect())
+}
