@@ -119,8 +119,3 @@ pub(super) fn looks_literal(text: &str) -> bool {
         None => false,
     }
 }
-
-/// Makes a call's arguments what the schema demands, where it can; true if it changed them.
-pub(super) fn settle(_tool: &crate::schema::Tool, _call: &mut crate::turn::ToolCall<'_>) -> bool {
-    false
-}

@@ -323,6 +323,14 @@ impl Parameters {
             match head::literal(cx, hit, closer) {
                 Look::More => return Some(Err(())),
                 Look::Is(end) => {
+                    let end = match head::head(cx, end, &parameter.after) {
+                        Look::Is(head) => head.end,
+                        Look::More => return Some(Err(())),
+                        Look::No => {
+                            value.searched = hit + 1;
+                            continue;
+                        }
+                    };
                     // The closing marker is one only if the structure goes on behind it.
                     match Self::next(cx, writer, end) {
                         Next::More => return Some(Err(())),

@@ -14,6 +14,13 @@ impl Engine {
             return self.fence_prose(cx);
         }
         let bytes = cx.bytes();
+        if self.at == 0 {
+            match self.opening_header(cx) {
+                Look::Is(()) => return Step::Go,
+                Look::More => return Step::More,
+                Look::No => {}
+            }
+        }
         let stop = cx.dialects.markers.next_stop(bytes, self.at);
         self.at = stop;
         if stop >= bytes.len() {
@@ -57,8 +64,13 @@ impl Engine {
     /// reasoning, so does white space before a marker.
     pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
         let Some(text) = cx.text.get(self.from..to) else { return };
+        if self.channel.is_some_and(|c| c.dropped) {
+            self.from = to;
+            return;
+        }
         let mut from = self.from;
-        let mut to = to;
+        let mut to = if last { to } else { cx.dialects.markers.late().certain(cx.text, from, to) };
+        let text = cx.text.get(from..to).unwrap_or(text);
         if self.fresh && !text.is_empty() {
             let start = text.len() - text.trim_ascii_start().len();
             if start == text.len() && !last {
@@ -101,6 +113,10 @@ impl Engine {
             Look::No => {}
             found => return found,
         }
+        match self.late_marker(cx, at) {
+            Look::No => {}
+            found => return found,
+        }
         self.bare(cx, at)
     }
 
@@ -124,8 +140,25 @@ impl Engine {
         Look::No
     }
 
+    /// A marker that is found by a byte further on.
+    fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        for (start, late) in cx.dialects.markers.late().at(cx.text, self.from, at) {
+            let taken = match head::literal(cx, start, &late.text) {
+                Look::Is(_) => self.take(cx, start, late.text.len(), late.marker),
+                Look::No => Look::No,
+                Look::More => Look::More,
+            };
+            if taken != Look::No {
+                return taken;
+            }
+        }
+        Look::No
+    }
+
     fn take(&mut self, cx: &Reader<'_>, at: usize, length: usize, marker: Marker) -> Taken {
         match marker {
+            Marker::Header { row } => self.header(cx, at, at + length, row),
+            Marker::MessageEnd { row } => self.message_ends(cx, at, at + length, row),
             Marker::Token => {
                 if self.inline.is_some() {
                     return Look::No;
@@ -246,6 +279,9 @@ impl Engine {
         }
         if self.out.calls.len() >= cx.policy.max_calls {
             self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
+            return Look::No;
+        }
+        if self.channel.is_some_and(|c| c.row == row && !c.calls) {
             return Look::No;
         }
         if self.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore {
