@@ -90,8 +90,9 @@ pub struct Dialect {
     /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`.
     pub parameters: Vec<String>,
     pub trim: Trim,
-    /// The element that wraps the items of a list, for `{elements}`.
-    pub item: String,
+    /// Strings are written bare and everything else as JSON, so a value that reads as JSON is JSON unless the schema
+    /// wants a string.
+    pub json_first: bool,
     /// What stands before each tag, for `{elements}`.
     pub tag_prefix: String,
     /// `&lt;` and its like in values stand for characters.

@@ -168,13 +168,21 @@ impl Engine {
             }
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
-            Marker::SectionEnd { row, .. } => {
+            Marker::SectionEnd { row, section } => {
                 if self.section.is_none_or(|(open, _)| open != row) {
                     return Look::No;
                 }
-                self.section = None;
-                self.remove(cx, at, at + length);
-                Look::Is(())
+                let close = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.sections.get(usize::from(section)));
+                let Some((_, close)) = close else { return Look::No };
+                match head::head(cx, at, close) {
+                    Look::Is(found) => {
+                        self.section = None;
+                        self.remove(cx, at, found.end);
+                        Look::Is(())
+                    }
+                    Look::No => Look::No,
+                    Look::More => Look::More,
+                }
             }
             Marker::Section { row, section } => self.section_opens(cx, at, row, section),
             Marker::Call { row, call } => {
@@ -253,6 +261,16 @@ impl Engine {
                 Look::More => return Look::More,
             }
         }
+        // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
+        let opener = |call: &crate::dialect::Call| match call.head.first() {
+            Some(crate::dialect::Element::Literal(text)) => head::literal(cx, inside, text) == Look::Is(inside + text.len()),
+            _ => false,
+        };
+        if entry.calls.iter().any(opener) && self.mode == Mode::Content && self.inline.is_none() {
+            self.remove(cx, at, end);
+            self.section = Some((row, section));
+            return Look::Is(());
+        }
         Look::No
     }
 
@@ -316,7 +334,8 @@ impl Engine {
             return Look::No;
         }
         let alone = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
-        let place = if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
+        let named_python = !cx.dialects.auto && cx.dialects.bare_python && cx.bytes().get(at) == Some(&b'[');
+        let place = if named_python || self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
             alone || cx.at_line_start(at)
         } else {
             alone && self.out.is_empty()
