@@ -11,6 +11,7 @@ import toolglot
 
 ROOT = Path(__file__).resolve().parent.parent
 
+
 def snapshot(turn: toolglot.Turn) -> dict[str, Any]:
     """Everything a turn says, without ids: those that were not in the text are random."""
     said = turn.to_dict()

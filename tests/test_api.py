@@ -21,8 +21,15 @@ import pytest
 import toolglot
 from toolglot import _core
 
-TEXT = 'Let me look.\n<tool_call>\n{"name": "search", "arguments": {"query": "x = True", "n": 12345678901234567890123}}\n</tool_call>'
-TOOL = {"name": "search", "description": "Search", "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}, "n": {"type": "integer"}}}}
+TEXT = """Let me look.
+<tool_call>
+{"name": "search", "arguments": {"query": "x = True", "n": 12345678901234567890123}}
+</tool_call>"""
+TOOL = {
+    "name": "search",
+    "description": "Search",
+    "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}, "n": {"type": "integer"}}},
+}
 
 
 def test_a_turn() -> None:
@@ -46,7 +53,9 @@ def test_a_turn() -> None:
     assert turn.to_openai() == {
         "role": "assistant",
         "content": turn.content,
-        "tool_calls": [{"id": call.id, "type": "function", "function": {"name": "search", "arguments": call.arguments_json}}],
+        "tool_calls": [
+            {"id": call.id, "type": "function", "function": {"name": "search", "arguments": call.arguments_json}}
+        ],
     }
     assert turn.to_envelope() == {
         "toolCalls": [{"name": "search", "arguments": call.arguments}],
@@ -72,8 +81,19 @@ ISSUE = toolglot.Issue("stray_marker", "a marker", offset=3)
 REPAIR = toolglot.Repair("comma", "a comma was removed", offset=7)
 ERROR = toolglot.ArgumentError("/n", "type", "no integer")
 USAGE = toolglot.Usage(input_tokens=10, output_tokens=3)
-CALL = toolglot.ToolCall("search", {"n": 2**80}, id="call_1", status="repaired", repairs=[REPAIR], errors=[ERROR], raw="raw")
-TURN = toolglot.Turn("text", [CALL], reasoning="hm", usage=USAGE, source="text", dialect="hermes", issues=[ISSUE], provider_state={"x": [1]})
+CALL = toolglot.ToolCall(
+    "search", {"n": 2**80}, id="call_1", status="repaired", repairs=[REPAIR], errors=[ERROR], raw="raw"
+)
+TURN = toolglot.Turn(
+    "text",
+    [CALL],
+    reasoning="hm",
+    usage=USAGE,
+    source="text",
+    dialect="hermes",
+    issues=[ISSUE],
+    provider_state={"x": [1]},
+)
 RECORDS = [
     ISSUE,
     REPAIR,
@@ -178,7 +198,19 @@ def test_text_of_the_wrong_type(text: Any) -> None:
         toolglot.StreamParser().feed(text)
 
 
-@pytest.mark.parametrize("options", [{"dialect": 1}, {"policy": 1}, {"policy": "calls"}, {"starts_in": 1}, {"tools": 1}, {"tools": "search"}, {"tools": {"a": 1}}, {"tool": []}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dialect": 1},
+        {"policy": 1},
+        {"policy": "calls"},
+        {"starts_in": 1},
+        {"tools": 1},
+        {"tools": "search"},
+        {"tools": {"a": 1}},
+        {"tool": []},
+    ],
+)
 def test_options_of_the_wrong_type(options: dict[str, Any]) -> None:
     for make in (lambda: toolglot.extract("", **options), lambda: toolglot.StreamParser(**options)):
         with pytest.raises((TypeError, toolglot.ToolglotError)):

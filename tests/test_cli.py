@@ -101,7 +101,9 @@ def test_bytes_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (["no-such-command"], "invalid choice"),
     ],
 )
-def test_errors(arguments: list[str], message: str, answer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors(
+    arguments: list[str], message: str, answer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = {"answer": answer}
     for name, content in (("number", "1"), ("object", '{"text": 1}'), ("nameless", "[{}]")):
         files[name] = tmp_path / name

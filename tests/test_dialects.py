@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import ROOT, check_events, snapshot, stream
 
 import toolglot
+from support import ROOT, check_events, snapshot, stream
 
 FILES = sorted((ROOT / "tests" / "data").glob("*.jsonl"))
 
@@ -98,7 +98,10 @@ def test_examples_of_the_catalogue(dialect: toolglot.Dialect) -> None:
     turn = toolglot.extract(dialect.example, dialect=dialect)
     assert turn.tool_calls
     assert all(call.status == "ok" for call in turn.tool_calls)
-    tools = [{"name": call.name, "parameters": {"properties": dict.fromkeys(call.arguments, {})}} for call in turn.tool_calls]
+    tools = [
+        {"name": call.name, "parameters": {"properties": {key: {} for key in call.arguments}}}
+        for call in turn.tool_calls
+    ]
     auto = toolglot.extract(dialect.example, tools=tools)
     assert [(c.name, c.arguments) for c in auto.tool_calls] == [(c.name, c.arguments) for c in turn.tool_calls]
     for parser in dialect.parsers:

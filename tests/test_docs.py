@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import readme
-from support import ROOT
 
+import readme
 import toolglot
+from support import ROOT
 
 PACKAGE = Path(toolglot.__file__).parent
 
 
-@pytest.mark.parametrize(("line", "code"), readme.blocks("python"), ids=lambda value: f"line{value}" if isinstance(value, int) else "")
+@pytest.mark.parametrize(
+    ("line", "code"), readme.blocks("python"), ids=lambda value: f"line{value}" if isinstance(value, int) else ""
+)
 def test_readme(line: int, code: str) -> None:
     """Each block runs by itself; what it prints is what its comments say (`# -> ...`)."""
     printed = io.StringIO()
@@ -27,11 +31,20 @@ def test_readme(line: int, code: str) -> None:
     assert printed.getvalue().splitlines()[: len(said)] == said
 
 
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text and ">>>" in text:
+                yield getattr(node, "lineno", 0), text
+
+
 @pytest.mark.parametrize("path", sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]), ids=lambda path: path.name)
 def test_docstrings(path: Path) -> None:
-    examples = doctest.DocTestParser().get_doctest(path.read_text("utf-8"), {}, path.name, str(path), 0)
-    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples)
-    assert result.failed == 0
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for line, text in docstrings(path):
+        runner.run(doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), line))
+    assert runner.failures == 0
 
 
 def test_table_of_formats() -> None:

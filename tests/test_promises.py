@@ -7,16 +7,22 @@ import math
 from typing import Any
 
 import pytest
-from support import check_events, snapshot, stream
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import toolglot
+from support import check_events, snapshot, stream
 
 TOOLS = toolglot.ToolSet(
     [
-        {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}, "n": {"type": "integer"}}}},
-        {"name": "write_file", "parameters": {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}}},
+        {
+            "name": "search",
+            "parameters": {"type": "object", "properties": {"query": {"type": "string"}, "n": {"type": "integer"}}},
+        },
+        {
+            "name": "write_file",
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}},
+        },
     ]
 )
 
@@ -29,12 +35,37 @@ FRAGMENTS = sorted(
         for piece in (line, line[: len(line) // 2], line[len(line) // 2 :], "\n")
         if piece
     }
-    | {"{", "}", "[", "]", '"', "\\", "```json\n", "```", "`", "<think>", "</think>", "</", "<|", "search", '"name"', "é", "😀", "\x00", " "}
+    | {
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "\\",
+        "```json\n",
+        "```",
+        "`",
+        "<think>",
+        "</think>",
+        "</",
+        "<|",
+        "search",
+        '"name"',
+        "é",
+        "😀",
+        "\x00",
+        " ",
+    }
 )
 
 soup = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=8)), max_size=12).map("".join)
 json_value = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.integers(10**22, 10**24) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(10**22, 10**24)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
@@ -55,8 +86,14 @@ def test_p1_a_stream_is_the_complete_turn(text: str, told: str, data: st.DataObj
         check_events(turn, events)
 
 
-@given(arguments=st.dictionaries(st.text(), json_value, max_size=5), indent=st.sampled_from([None, 1, 2]), escape=st.booleans())
-@example(arguments={"code": "x = True", "n": 12345678901234567890123, "c": "/* no comment */"}, indent=None, escape=False)
+@given(
+    arguments=st.dictionaries(st.text(), json_value, max_size=5),
+    indent=st.sampled_from([None, 1, 2]),
+    escape=st.booleans(),
+)
+@example(
+    arguments={"code": "x = True", "n": 12345678901234567890123, "c": "/* no comment */"}, indent=None, escape=False
+)
 @example(arguments={"a": "</tool_call>", "b": "<tool_call>"}, indent=None, escape=False)
 def test_p3_valid_arguments_pass_byte_for_byte(arguments: dict[str, Any], indent: int | None, escape: bool) -> None:
     written = json.dumps(arguments, indent=indent, ensure_ascii=escape)
@@ -77,7 +114,11 @@ def test_p4_text_without_calls_is_the_content(text: str) -> None:
         assert turn.tool_calls == ()
 
 
-@given(before=st.text(alphabet="abc é.\n"), after=st.text(alphabet="abc é.\n"), broken=st.sampled_from(['{"name": 1}', "nothing", "{"]))
+@given(
+    before=st.text(alphabet="abc é.\n"),
+    after=st.text(alphabet="abc é.\n"),
+    broken=st.sampled_from(['{"name": 1}', "nothing", "{"]),
+)
 def test_p4_one_bad_call_costs_no_other(before: str, after: str, broken: str) -> None:
     good = '<tool_call>\n{"name": "search", "arguments": {"query": "x"}}\n</tool_call>'
     bad = f"<tool_call>\n{broken}\n</tool_call>"
@@ -180,7 +221,9 @@ def test_p7_hostile_texts(text: str, dialect: str) -> None:
 def test_p7_numbers_beyond_python() -> None:
     """An integer of more digits than Python reads as int is exact all the same."""
     digits = "9" * 5000
-    (call,) = toolglot.extract(f'<tool_call>{{"name": "search", "arguments": {{"n": {digits}}}}}</tool_call>').tool_calls
+    (call,) = toolglot.extract(
+        f'<tool_call>{{"name": "search", "arguments": {{"n": {digits}}}}}</tool_call>'
+    ).tool_calls
     assert str(call.arguments["n"]) == digits
     assert math.isinf(toolglot.ToolCall("f", '{"n": 1e999}').arguments["n"])
 

@@ -9,13 +9,9 @@ text was made from shows as "wrong". Times are thread CPU time: the machine may 
 
 from __future__ import annotations
 
-import argparse
-import gc
 import json
 import random
 import re
-import statistics
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -39,8 +35,37 @@ TOOLS = [
     tool("save_note", title="string", body="string", tags="array", options="object"),
     tool("put_file", path="string", text="string", replace="boolean"),
 ]
-NOUNS = "river mountain engine ledger station harbour kitchen signal market garden letter window bridge record journey".split()
-VERBS = "holds carries follows measures opens crosses records reaches signals returns explains balances".split()
+NOUNS = [
+    "river",
+    "mountain",
+    "engine",
+    "ledger",
+    "station",
+    "harbour",
+    "kitchen",
+    "signal",
+    "market",
+    "garden",
+    "letter",
+    "window",
+    "bridge",
+    "record",
+    "journey",
+]
+VERBS = [
+    "holds",
+    "carries",
+    "follows",
+    "measures",
+    "opens",
+    "crosses",
+    "records",
+    "reaches",
+    "signals",
+    "returns",
+    "explains",
+    "balances",
+]
 
 
 def prose(choice: random.Random, size: int) -> str:
@@ -49,7 +74,10 @@ def prose(choice: random.Random, size: int) -> str:
     length = 0
     while length < size:
         sentence = f"The {choice.choice(NOUNS)} {choice.choice(VERBS)} a {choice.choice(NOUNS)}"
-        sentence += choice.choice(["", f", as a < b in {choice.choice(NOUNS)}[0]", f" (see `{{{choice.choice(NOUNS)}}}`)", ""]) + ". "
+        sentence += (
+            choice.choice(["", f", as a < b in {choice.choice(NOUNS)}[0]", f" (see `{{{choice.choice(NOUNS)}}}`)", ""])
+            + ". "
+        )
         out.append(sentence)
         length += len(sentence)
     return "".join(out)[:size]
@@ -57,7 +85,9 @@ def prose(choice: random.Random, size: int) -> str:
 
 def source(choice: random.Random, size: int) -> str:
     """Something like a program: line breaks, quotes, backslashes."""
-    line = lambda: f'def {choice.choice(NOUNS)}_{choice.randrange(999)}(x):\n    return "{choice.choice(NOUNS)}\\t%s" % x["{choice.choice(NOUNS)}"]\n\n'  # noqa: E731
+    line = lambda: (
+        f'def {choice.choice(NOUNS)}_{choice.randrange(999)}(x):\n    return "{choice.choice(NOUNS)}\\t%s" % x["{choice.choice(NOUNS)}"]\n\n'
+    )
     out: list[str] = []
     length = 0
     while length < size:
@@ -68,8 +98,18 @@ def source(choice: random.Random, size: int) -> str:
 
 def arguments(choice: random.Random, name: str) -> dict[str, Any]:
     if name == "find_flights":
-        return {"origin": choice.choice(NOUNS), "destination": choice.choice(NOUNS), "passengers": choice.randrange(9), "direct": True}
-    return {"title": choice.choice(NOUNS), "body": prose(choice, 80), "tags": choice.sample(NOUNS, 3), "options": {"pin": True, "at": [1, 2]}}
+        return {
+            "origin": choice.choice(NOUNS),
+            "destination": choice.choice(NOUNS),
+            "passengers": choice.randrange(9),
+            "direct": True,
+        }
+    return {
+        "title": choice.choice(NOUNS),
+        "body": prose(choice, 80),
+        "tags": choice.sample(NOUNS, 3),
+        "options": {"pin": True, "at": [1, 2]},
+    }
 
 
 def dumps(value: Any) -> str:
@@ -120,7 +160,9 @@ def readers() -> dict[str, dict[str, Reader]]:
     tools = toolglot.ToolSet(TOOLS)
 
     def told(dialect: str) -> Reader:
-        return lambda text: [(c.name, c.arguments) for c in toolglot.extract(text, tools=tools, dialect=dialect).tool_calls]
+        return lambda text: [
+            (c.name, c.arguments) for c in toolglot.extract(text, tools=tools, dialect=dialect).tool_calls
+        ]
 
     found: dict[str, dict[str, Reader]] = {
         "toolglot": {name: told(name) for name in WRITERS},

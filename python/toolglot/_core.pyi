@@ -5,6 +5,24 @@ from typing import Any, Literal, TypeAlias, final
 
 from typing_extensions import Self
 
+__all__ = [
+    "ArgumentError",
+    "Dialect",
+    "Event",
+    "Issue",
+    "Policy",
+    "Repair",
+    "StreamParser",
+    "ToolCall",
+    "ToolSet",
+    "Turn",
+    "Usage",
+    "__version__",
+    "_panic",
+    "dialects",
+    "extract",
+]
+
 __version__: str
 
 _Status: TypeAlias = Literal["ok", "repaired", "invalid", "malformed", "incomplete", "unknown_tool"]
@@ -14,9 +32,7 @@ _Fences: TypeAlias = Literal["calls", "last", "ignore"]
 _Reasoning: TypeAlias = Literal["if_unclosed", "ignore", "run"]
 _UnknownTools: TypeAlias = Literal["flag", "text", "allow"]
 _StartsIn: TypeAlias = Literal["content", "reasoning"]
-_EventKind: TypeAlias = Literal[
-    "text", "reasoning", "call_started", "arguments", "call_ended", "reclassified", "issue"
-]
+_EventKind: TypeAlias = Literal["text", "reasoning", "call_started", "arguments", "call_ended", "reclassified", "issue"]
 
 @final
 class Issue:
@@ -208,8 +224,8 @@ class ToolCall:
     def status(self) -> _Status:
         """What the call is worth; only ``"ok"`` and ``"repaired"`` may be executed.
 
-        ``"invalid"``: readable, but not what the schema allows (see ``errors``). ``"malformed"``: the arguments cannot be
-        read (see ``raw``). ``"incomplete"``: cut off. ``"unknown_tool"``: it names none of the offered tools.
+        ``"invalid"``: readable, but not what the schema allows (see ``errors``). ``"malformed"``: the arguments cannot
+        be read (see ``raw``). ``"incomplete"``: cut off. ``"unknown_tool"``: it names none of the offered tools.
         """
     @property
     def runnable(self) -> bool:
@@ -285,7 +301,7 @@ class Turn:
         Malformed and incomplete calls are not in it: no API would take their arguments back.
         """
     def to_envelope(self) -> dict[str, Any]:
-        """The envelope ``{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`` with the runnable calls."""
+        """The envelope ``{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}``, runnable calls only."""
     def to_dict(self) -> dict[str, Any]:
         """The whole turn as a dict that ``json.dumps`` takes."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
@@ -409,8 +425,8 @@ def extract(
 
     Args:
         text: What the model wrote.
-        tools: The tools it was offered: names and schemas are enough. With them, calls without any marker are found too,
-            names are resolved, and bare text becomes what the schema expects.
+        tools: The tools it was offered: names and schemas are enough. With them, calls without any marker are found
+            too, names are resolved, and bare text becomes what the schema expects.
         dialect: ``"auto"``, a dialect's name, the name a server gives its parser, a model's id, or a Dialect.
         starts_in: ``"reasoning"`` where the prompt has already opened the reasoning block.
         policy: A Policy, or a dict of its options.
@@ -420,8 +436,8 @@ def extract(
         BadToolError: An entry of ``tools`` cannot be read as a tool.
         BadOptionError: An option's value is not one of those it may have.
 
-    Model output never raises: what is odd about it is in ``turn.issues`` and in each call's ``status``. A lone surrogate
-    in ``text``, and bytes that are no UTF-8, become U+FFFD with an issue.
+    Model output never raises: what is odd about it is in ``turn.issues`` and in each call's ``status``. A lone
+    surrogate in ``text``, and bytes that are no UTF-8, become U+FFFD with an issue.
 
     >>> import toolglot
     >>> turn = toolglot.extract('<tool_call>{"name": "get_time", "arguments": {"zone": "UTC"}}</tool_call>')

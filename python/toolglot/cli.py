@@ -78,7 +78,9 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=raw,
     )
     command.add_argument("files", nargs="*", metavar="FILE", help="a model output ('-' or none: standard input)")
-    command.add_argument("--tools", metavar="FILE", help="the tools the model was given: a JSON list, or {\"tools\": [...]}")
+    command.add_argument(
+        "--tools", metavar="FILE", help='the tools the model was given: a JSON list, or {"tools": [...]}'
+    )
     command.add_argument("--dialect", default="auto", metavar="NAME", help="how the model writes calls (default: auto)")
     command.add_argument(
         "--starts-in",
@@ -87,7 +89,9 @@ def parser() -> argparse.ArgumentParser:
         help="'reasoning' if the prompt has already opened the reasoning block",
     )
     command.add_argument("--jsonl", action="store_true", help="the files are JSON Lines")
-    command.add_argument("--field", default="text", metavar="NAME", help="the field that holds the output (default: text)")
+    command.add_argument(
+        "--field", default="text", metavar="NAME", help="the field that holds the output (default: text)"
+    )
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print each result as one line of JSON")
     form.add_argument("--openai", action="store_true", help="print each result as an OpenAI assistant message")
