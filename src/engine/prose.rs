@@ -130,7 +130,16 @@ impl Engine {
             At::Some { ends, count, .. } => (ends, count),
         };
         for (length, list) in ends[..count].iter().rev() {
-            for marker in cx.dialects.markers.list(*list) {
+            let markers = cx.dialects.markers.list(*list);
+            // One literal may both close reasoning and be a token elsewhere: where it stands decides.
+            let ambiguous = markers.contains(&Marker::Token);
+            for marker in markers {
+                let closes = matches!(marker, Marker::ReasoningClose(_));
+                let reasoning = self.mode == Mode::Reasoning;
+                let may_close = markers.iter().any(|m| matches!(m, Marker::ReasoningClose(_)));
+                if (closes && ambiguous && !reasoning) || (*marker == Marker::Token && may_close && reasoning) {
+                    continue;
+                }
                 match self.take(cx, at, *length, *marker) {
                     Look::No => {}
                     found => return found,
