@@ -1,18 +1,266 @@
-"""The command ``toolglot``."""
+"""The command ``toolglot``: read tool calls out of model outputs, and look up how models write them."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn, TextIO
+
+from . import Turn, __version__, dialects, extract
+from .errors import ToolglotError
+
+EXIT_OK = 0
+EXIT_NO_CALLS = 1
+EXIT_USAGE = 2
+
+EXTRACT_HELP = """\
+Read model outputs and print each call, its status, its repairs and the text round the calls.
+
+Files hold one model output each; with --jsonl, one in the field --field of every line. Without a file, or for the
+file "-", standard input is read. A call's status is one of
+  ok            as the model wrote it
+  repaired      mended; every change is listed
+  invalid       readable, but not what the tool's schema allows (needs --tools)
+  malformed     a call whose arguments cannot be read
+  incomplete    cut off; never to be executed
+  unknown_tool  names none of the tools (needs --tools)
+"""
+
+EXTRACT_EPILOG = """\
+examples:
+  toolglot extract answer.txt
+  ollama run qwen3 "..." | toolglot extract --dialect hermes
+  toolglot extract --tools tools.json --json answer.txt | jq '.tool_calls[].arguments'
+  toolglot extract --jsonl --field completion log.jsonl --openai
+
+--tools takes a JSON file with a list of tools as OpenAI, Anthropic or MCP write them. With it, calls that carry no
+marker are found too, names and values are checked, and bare text becomes numbers where the schema says so.
+
+exit code: 0 if a call was found, 1 if none was, 2 if the command or a file is wrong.
+"""
+
+DIALECTS_HELP = """\
+List how model families spell tool calls. A name from this list, a name that a server gives its parser, or the id of a
+model can stand after --dialect and in dialect=...; without one, all are recognised.
+"""
+
+DIALECTS_EPILOG = """\
+examples:
+  toolglot dialects             names, and the models that write them
+  toolglot dialects hermes      one dialect in full, with an example
+  toolglot dialects --json      everything, for programs
+"""
+
+
+class Failure(Exception):
+    """What ends the command: a sentence for people."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's arguments."""
+    raw = argparse.RawDescriptionHelpFormatter
+    main = argparse.ArgumentParser(
+        prog="toolglot",
+        description="Tool calling that works the same with every model and every provider.",
+        epilog="'toolglot COMMAND --help' tells more about a command.",
+    )
+    main.add_argument("--version", action="version", version=f"toolglot {__version__}")
+    commands = main.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+
+    command = commands.add_parser(
+        "extract",
+        help="read the calls out of model outputs",
+        description=EXTRACT_HELP,
+        epilog=EXTRACT_EPILOG,
+        formatter_class=raw,
+    )
+    command.add_argument("files", nargs="*", metavar="FILE", help="a model output ('-' or none: standard input)")
+    command.add_argument(
+        "--tools", metavar="FILE", help='the tools the model was given: a JSON list, or {"tools": [...]}'
+    )
+    command.add_argument("--dialect", default="auto", metavar="NAME", help="how the model writes calls (default: auto)")
+    command.add_argument(
+        "--starts-in",
+        choices=("content", "reasoning"),
+        default="content",
+        help="'reasoning' if the prompt has already opened the reasoning block",
+    )
+    command.add_argument("--jsonl", action="store_true", help="the files are JSON Lines")
+    command.add_argument(
+        "--field", default="text", metavar="NAME", help="the field that holds the output (default: text)"
+    )
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print each result as one line of JSON")
+    form.add_argument("--openai", action="store_true", help="print each result as an OpenAI assistant message")
+    command.set_defaults(run=run_extract)
+
+    command = commands.add_parser(
+        "dialects",
+        help="list how model families spell tool calls",
+        description=DIALECTS_HELP,
+        epilog=DIALECTS_EPILOG,
+        formatter_class=raw,
+    )
+    command.add_argument("name", nargs="?", metavar="NAME", help="show this dialect in full")
+    command.add_argument("--json", action="store_true", help="print the catalogue as JSON")
+    command.set_defaults(run=run_dialects)
+    return main
+
+
+def run_extract(arguments: argparse.Namespace, out: TextIO) -> int:
+    """``toolglot extract``."""
+    tools = None if arguments.tools is None else read_tools(arguments.tools)
+    found = 0
+    several = len(arguments.files) > 1 or arguments.jsonl
+    for label, text in outputs(arguments.files or ["-"], arguments.jsonl, arguments.field):
+        turn = extract(text, tools=tools, dialect=arguments.dialect, starts_in=arguments.starts_in)
+        found += len(turn.tool_calls)
+        if arguments.openai:
+            print(json.dumps(turn.to_openai(), ensure_ascii=False), file=out)
+        elif arguments.json:
+            result = {"file": label, **turn.to_dict()} if several else turn.to_dict()
+            print(json.dumps(result, ensure_ascii=False, default=str), file=out)
+        else:
+            show(turn, label if several else None, out)
+    return EXIT_OK if found else EXIT_NO_CALLS
+
+
+def show(turn: Turn, label: str | None, out: TextIO) -> None:
+    """Print a result for people."""
+    if label is not None:
+        print(f"== {label}" + (f" ({turn.dialect})" if turn.dialect else ""), file=out)
+    for call in turn.tool_calls:
+        print(f"call {call.name}  [{call.status}]  id {call.id}", file=out)
+        shown = call.raw if call.status == "malformed" else call.arguments_json
+        print(indent(shown), file=out)
+        for repair in call.repairs:
+            print(f"  repair {repair.code}: {repair.message}", file=out)
+        for error in call.errors:
+            print(f"  error at {error.pointer or '/'}: {error.message}", file=out)
+    if turn.reasoning:
+        print("reasoning", file=out)
+        print(indent(turn.reasoning.strip()), file=out)
+    if turn.content.strip():
+        print("content", file=out)
+        print(indent(turn.content.strip()), file=out)
+    for issue in turn.issues:
+        print(f"issue {issue.code}: {issue.message}", file=out)
+    if not turn.tool_calls:
+        print("no call", file=out)
+
+
+def indent(text: str) -> str:
+    """The text, every line two columns in."""
+    return "\n".join("  " + line for line in text.split("\n"))
+
+
+def outputs(files: Sequence[str], jsonl: bool, field: str) -> Iterator[tuple[str, str | bytes]]:
+    """Each model output with a name for it."""
+    for file in files:
+        data = read(file)
+        if not jsonl:
+            yield file, data
+            continue
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if line.strip():
+                yield f"{file}:{number}", field_of(line, field, f"{file}:{number}")
+
+
+def field_of(line: bytes, field: str, place: str) -> str:
+    """The text in ``field`` of a line of JSON."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Failure(f"{place}: no JSON: {error}") from None
+    if not isinstance(record, dict) or field not in record:
+        has = f"it has {', '.join(map(repr, record))}" if isinstance(record, dict) else "it is no object"
+        raise Failure(f"{place}: no field {field!r}; {has} (--field names it)")
+    text = record[field]
+    if not isinstance(text, str):
+        raise Failure(f"{place}: field {field!r} is no string")
+    return text
+
+
+def read(file: str) -> bytes:
+    """The bytes of a file, or of standard input for "-"."""
+    try:
+        if file == "-":
+            return sys.stdin.buffer.read()
+        with open(file, "rb") as stream:
+            return stream.read()
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror or error}") from None
+
+
+def read_tools(file: str) -> list[Any]:
+    """The tools in a JSON file."""
+    try:
+        tools = json.loads(read(file))
+    except (ValueError, RecursionError) as error:
+        raise Failure(f"{file}: no JSON: {error}") from None
+    if isinstance(tools, dict):
+        tools = tools.get("tools", [tools])
+    if not isinstance(tools, list):
+        raise Failure(f"{file}: a list of tools is needed")
+    return tools
+
+
+def run_dialects(arguments: argparse.Namespace, out: TextIO) -> int:
+    """``toolglot dialects``."""
+    rows = dialects()
+    if arguments.name is not None:
+        rows = [row for row in rows if arguments.name == row.name or arguments.name in row.parsers]
+        if not rows:
+            raise Failure(f"no dialect {arguments.name!r}; 'toolglot dialects' lists them")
+    if arguments.json:
+        print(json.dumps([row.to_dict() for row in rows], ensure_ascii=False, indent=1), file=out)
+        return EXIT_OK
+    width = max((len(row.name) for row in rows), default=0)
+    for row in rows:
+        print(f"{row.name:{width}}  {row.about}", file=out)
+        if arguments.name is None:
+            first = next((line for line in row.example.split("\n") if line.strip()), "")
+            print(f"{'':{width}}  {first if len(first) <= 100 else first[:97] + '...'}", file=out)
+            continue
+        if row.parsers:
+            print(f"also called: {', '.join(row.parsers)}", file=out)
+        if row.source:
+            print(f"source: {row.source}", file=out)
+        print("example:", file=out)
+        print(indent(row.example), file=out)
+    return EXIT_OK
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with ``argv`` (default: the process's arguments) and return its exit code."""
-    argparse.ArgumentParser(prog="toolglot", description=__doc__).parse_args(argv)
-    return 0
+    try:
+        arguments = parser().parse_args(argv)
+    except SystemExit as stop:  # argparse has said why
+        return stop.code if isinstance(stop.code, int) else EXIT_USAGE
+    try:
+        run: Any = arguments.run
+        code: int = run(arguments, sys.stdout)
+        sys.stdout.flush()
+        return code
+    except (Failure, ToolglotError) as error:
+        print(f"toolglot: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:
+        # The reader (head, say) has seen enough. Python would complain once more when it closes standard output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except KeyboardInterrupt:
+        return 130
 
 
-def entry() -> None:
+def entry() -> NoReturn:
     """The console script."""
+    # Model output holds every character there is, whatever the terminal's encoding.
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace")
     sys.exit(main())

@@ -45,6 +45,12 @@ class BadToolError(ToolglotError, ValueError):
     code = "bad_tool"
 
 
+class BadSchemaError(ToolglotError, ValueError):
+    """A tool's JSON Schema cannot be read or converted."""
+
+    code = "bad_schema"
+
+
 class UnknownProviderError(ToolglotError, LookupError, ValueError):
     """No provider of that name is known."""
 

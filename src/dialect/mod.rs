@@ -1,1 +1,87 @@
 //! The catalogue: how each model family spells tool calls in text.
+//!
+//! A [`Dialect`] is data: a row of `catalogue.json`, or a user's own. [`Dialects`] is one or more of them made ready
+//! for the engine: their markers in one trie, their templates read.
+mod catalogue;
+mod compiled;
+mod markers;
+mod template;
+
+pub use catalogue::{catalogue, find};
+pub use compiled::Dialects;
+
+pub(crate) use compiled::{Call, Parameter, Row};
+pub(crate) use markers::{Marker, MarkersAt};
+pub(crate) use template::{Body, Element, Slot};
+
+use serde::{Deserialize, Serialize};
+
+/// White space at the ends of a parameter's value that belongs to the markup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trim {
+    /// None: the value is what stands between the markers.
+    #[default]
+    None,
+    /// One line break at each end.
+    Newline,
+    /// All white space at both ends.
+    Space,
+}
+
+/// A way to write calls without any marker. It takes evidence to be one: an offered name and an arguments key, at a
+/// place where calls stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bare {
+    /// `{"name": ..., "arguments": ...}`, a list of them, or an envelope.
+    Json,
+    /// `[f(a=1), g()]` and `f(a=1)`.
+    Python,
+    /// The name on a line of its own, then the arguments as JSON.
+    NameLine,
+    /// An element named after the tool, holding elements named after its parameters.
+    Elements,
+}
+
+/// How one model family spells tool calls: a row of the catalogue.
+///
+/// Templates are explained at [`Dialect::calls`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dialect {
+    pub name: String,
+    /// Which models write it.
+    pub about: String,
+    /// Where the facts come from: model card, chat template, API page.
+    pub source: String,
+    /// The names that servers give their parsers of it.
+    pub parsers: Vec<String>,
+    /// Fragments of the ids of models that write it, in lower case, `/` and `_` as `-`.
+    pub models: Vec<String>,
+    /// Markers round a group of calls, opening and closing.
+    pub sections: Vec<(String, String)>,
+    /// How a call is written, most specific first. A template is literal text with holes, as in
+    /// `<function={name}> {parameters} </function>`: a space is optional white space, `{?x}` an optional literal,
+    /// `{@name=name}` attributes in any order; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}` and
+    /// `{elements}` are bodies.
+    pub calls: Vec<String>,
+    /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`.
+    pub parameters: Vec<String>,
+    pub trim: Trim,
+    /// The element that wraps the items of a list, for `{elements}`.
+    pub item: String,
+    /// What stands before each tag, for `{elements}`.
+    pub tag_prefix: String,
+    /// `&lt;` and its like in values stand for characters.
+    pub entities: bool,
+    /// In JSON, the key of the only member is the name and its value the arguments.
+    pub name_as_key: bool,
+    /// Markers round reasoning, opening and closing.
+    pub reasoning: Vec<(String, String)>,
+    /// Special tokens that the text may show and that are no content.
+    pub tokens: Vec<String>,
+    pub bare: Vec<Bare>,
+    /// A complete answer in this dialect, as the model writes it.
+    pub example: String,
+}

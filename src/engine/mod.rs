@@ -1,4 +1,328 @@
 //! The one incremental scanner that reads text by the catalogue. Complete parsing is one feed and one finish.
+//!
+//! The text is kept whole; everything the engine knows is a range of it. A step reads on from where the last one
+//! stopped and either gets somewhere or says that it needs more text, so each byte is looked at once, wherever the
+//! chunks are cut. What may still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a [`Hold`]:
+//! it is read on, but nothing of it leaves before it is certain.
+mod call;
+mod code;
+mod elements;
+mod gemma;
+mod head;
+mod json_calls;
+mod lenient;
 mod options;
+mod output;
+mod parameters;
+mod prose;
+mod python;
+mod utf8;
 
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
+
+use crate::dialect::Dialects;
+use crate::schema::{Resolution, Tool, ToolSet};
+use crate::turn::{Event, Issue, IssueCode, Turn};
+use call::CallState;
+use output::{Mark, Output};
+use std::sync::Arc;
+
+/// Reads a complete text.
+///
+/// ```
+/// use toolglot::{dialect::Dialects, engine::{extract, Options}};
+/// let text = "Hi\n<tool_call>\n{\"name\": \"get_time\", \"arguments\": {\"zone\": \"UTC\"}}\n</tool_call>";
+/// let turn = extract(text, &Dialects::auto(), None, &Options::default());
+/// assert_eq!(turn.tool_calls[0].name, "get_time");
+/// assert_eq!(turn.content.trim(), "Hi");
+/// ```
+pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options) -> Turn<'a> {
+    let mut engine = Engine::new(options, false);
+    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
+    engine.out.turn(text)
+}
+
+/// Reads a text as it arrives.
+///
+/// ```
+/// use toolglot::{dialect::Dialects, engine::{Options, StreamParser}, Event};
+/// let mut parser = StreamParser::new(Dialects::named("hermes")?, None, Options::default());
+/// let mut events = Vec::new();
+/// for chunk in ["Hi <tool", "_call>{\"name\": \"f\", \"arguments\": {\"a\"", ": 1}}</tool_call>"] {
+///     parser.feed(chunk, &mut events);
+/// }
+/// let turn = parser.finish(&mut events);
+/// assert_eq!(turn.tool_calls.len(), 1);
+/// assert_eq!(events[0], Event::Text("Hi ".into()));
+/// # Ok::<(), toolglot::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct StreamParser {
+    text: String,
+    bytes: utf8::Decoder,
+    engine: Engine,
+    dialects: Arc<Dialects>,
+    tools: Option<Arc<ToolSet>>,
+    options: Options,
+    finished: bool,
+}
+
+impl StreamParser {
+    pub fn new(dialects: Arc<Dialects>, tools: Option<Arc<ToolSet>>, options: Options) -> Self {
+        let engine = Engine::new(&options, true);
+        Self { text: String::new(), bytes: utf8::Decoder::default(), engine, dialects, tools, options, finished: false }
+    }
+
+    fn advance(&mut self, eof: bool, events: &mut Vec<Event>) {
+        let tools = self.tools.as_deref();
+        let policy = &self.options.policy;
+        self.engine.advance(&Reader { text: &self.text, eof, dialects: &self.dialects, tools, policy });
+        self.engine.release(events);
+    }
+
+    /// Reads on; what became certain is appended to `events`. After [`Self::finish`] nothing is read any more.
+    pub fn feed(&mut self, chunk: &str, events: &mut Vec<Event>) {
+        if self.finished {
+            return;
+        }
+        self.bytes.flush(&mut self.text);
+        self.text.push_str(chunk);
+        self.advance(false, events);
+    }
+
+    /// As [`Self::feed`], for bytes of UTF-8 cut anywhere: an unfinished character waits for its rest.
+    /// What is no UTF-8 becomes U+FFFD, with an issue.
+    pub fn feed_bytes(&mut self, chunk: &[u8], events: &mut Vec<Event>) {
+        if self.finished {
+            return;
+        }
+        let at = self.text.len();
+        if self.bytes.push(chunk, &mut self.text) {
+            self.engine.out.issue(Issue::at(IssueCode::InvalidUtf8, at, "bytes that are no UTF-8 became U+FFFD"));
+        }
+        self.advance(false, events);
+    }
+
+    /// The end of the text. Its last events are appended to `events`. A second call gives the same turn, without events.
+    pub fn finish(&mut self, events: &mut Vec<Event>) -> Turn<'static> {
+        if !self.finished {
+            self.bytes.flush(&mut self.text);
+            self.advance(true, events);
+            self.finished = true;
+        }
+        self.engine.out.turn(&self.text).into_owned()
+    }
+
+    /// All text fed so far.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// What every step of the engine sees: all text so far, and what it is read by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'t> {
+    pub(crate) text: &'t str,
+    /// No more text will come.
+    pub(crate) eof: bool,
+    pub(crate) dialects: &'t Dialects,
+    pub(crate) tools: Option<&'t ToolSet>,
+    pub(crate) policy: &'t Policy,
+}
+
+impl<'t> Reader<'t> {
+    pub(crate) fn bytes(&self) -> &'t [u8] {
+        self.text.as_bytes()
+    }
+
+    /// The text from `at` on; empty if that is no place in it.
+    pub(crate) fn rest(&self, at: usize) -> &'t str {
+        self.text.get(at..).unwrap_or("")
+    }
+
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
+        self.text.get(from..to).unwrap_or("")
+    }
+
+    /// The first place at or after `at` without white space.
+    pub(crate) fn skip_space(&self, at: usize) -> usize {
+        let rest = self.bytes().get(at..).unwrap_or_default();
+        at + rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len())
+    }
+
+    /// Only white space stands between the last line break (or the start of the text) and `at`.
+    pub(crate) fn at_line_start(&self, at: usize) -> bool {
+        let before = self.bytes().get(..at).unwrap_or_default();
+        before.iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\r')).is_none_or(|b| *b == b'\n')
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<&'t Tool> {
+        match self.tools?.resolve(name) {
+            Resolution::Exact(tool) | Resolution::Resolved(tool) => Some(tool),
+            Resolution::Unknown => None,
+        }
+    }
+
+    /// Tools were offered and `name` means one of them.
+    pub(crate) fn offered(&self, name: &str) -> bool {
+        self.tool(name).is_some()
+    }
+}
+
+/// What a look at a place of the text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look<T> {
+    Is(T),
+    No,
+    /// The text ends before it is clear.
+    More,
+}
+
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It got somewhere: go on.
+    Go,
+    /// It needs more text.
+    More,
+}
+
+/// What text outside calls is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Content,
+    Reasoning,
+}
+
+/// Why what is being read may turn out to be no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// It stands in reasoning that may yet be closed.
+    Reasoning,
+    /// It stands in a fence that may hold something else as well.
+    Fence,
+    /// It stands in what may be inline code.
+    InlineCode,
+    /// It has no marker, and the evidence is not all there yet.
+    Bare,
+}
+
+/// Where to go back to if it is no call.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    doubt: Doubt,
+    at: usize,
+    mark: Mark,
+}
+
+#[derive(Debug)]
+enum State {
+    Prose,
+    Call(Box<CallState>),
+    /// Code in a fence: text up to its end.
+    Code {
+        ticks: usize,
+        tick: u8,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Engine {
+    /// The next byte to read.
+    at: usize,
+    /// Where text begins that has been read and not given out.
+    from: usize,
+    /// Nothing but white space was given out since the start or the last marker.
+    fresh: bool,
+    /// A marker has been removed somewhere.
+    removed: bool,
+    mode: Mode,
+    state: State,
+    /// The section that is open: row and section.
+    section: Option<(u16, u16)>,
+    /// The run of backticks that may have opened inline code: length and place.
+    inline: Option<(usize, usize)>,
+    /// The fence whose body is being read as calls.
+    fence: Option<code::Fence>,
+    hold: Option<Hold>,
+    reasoning_seen: bool,
+    out: Output,
+}
+
+impl Engine {
+    fn new(options: &Options, streaming: bool) -> Self {
+        let mode = match options.starts_in {
+            StartsIn::Content => Mode::Content,
+            StartsIn::Reasoning => Mode::Reasoning,
+        };
+        Self {
+            at: 0,
+            from: 0,
+            fresh: true,
+            removed: false,
+            mode,
+            state: State::Prose,
+            section: None,
+            inline: None,
+            fence: None,
+            hold: None,
+            reasoning_seen: mode == Mode::Reasoning,
+            out: Output::new(streaming),
+        }
+    }
+
+    /// Reads as far as the text allows; with `eof`, to its end.
+    fn advance(&mut self, cx: &Reader<'_>) {
+        loop {
+            let step = match std::mem::replace(&mut self.state, State::Prose) {
+                State::Prose => self.prose(cx),
+                State::Call(call) => self.call(cx, call),
+                State::Code { ticks, tick } => self.code(cx, ticks, tick),
+            };
+            if step == Step::More {
+                break;
+            }
+        }
+    }
+
+    /// Gives out the events that are certain.
+    fn release(&mut self, events: &mut Vec<Event>) {
+        self.out.release(self.hold.as_mut().map(|h| &mut h.mark), events);
+    }
+
+    /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
+    fn hold(&mut self, doubt: Doubt, at: usize) {
+        self.hold = Some(Hold { doubt, at, mark: self.out.mark() });
+    }
+
+    fn holds(&self, doubt: Doubt) -> bool {
+        self.hold.as_ref().is_some_and(|h| h.doubt == doubt)
+    }
+
+    /// The doubt is over: what was held is what it seemed.
+    fn keep(&mut self, doubt: Doubt) {
+        if self.holds(doubt) {
+            self.hold = None;
+        }
+    }
+
+    /// The doubt was right: everything since is text, up to `to`.
+    fn go_back(&mut self, to: usize) -> bool {
+        let Some(hold) = self.hold.take() else { return false };
+        let calls = self.out.go_back(hold.mark);
+        self.from = hold.at;
+        self.at = to;
+        self.section = None;
+        if hold.doubt == Doubt::Reasoning {
+            self.mode = Mode::Reasoning;
+        }
+        if calls > 0 {
+            let (code, what) = match hold.doubt {
+                Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
+                _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),
+            };
+            self.out.issue(Issue::at(code, hold.at, what));
+        }
+        true
+    }
+}

@@ -9,6 +9,7 @@ mod classes {
     import_exception!(toolglot.errors, UnknownDialectError);
     import_exception!(toolglot.errors, BadDialectError);
     import_exception!(toolglot.errors, BadToolError);
+    import_exception!(toolglot.errors, BadSchemaError);
     import_exception!(toolglot.errors, UnknownProviderError);
     import_exception!(toolglot.errors, ProviderError);
     import_exception!(toolglot.errors, BadOptionError);
@@ -26,6 +27,7 @@ impl From<Error> for PyErr {
             ErrorCode::UnknownDialect => classes::UnknownDialectError::new_err(args),
             ErrorCode::BadDialect => classes::BadDialectError::new_err(args),
             ErrorCode::BadTool => classes::BadToolError::new_err(args),
+            ErrorCode::BadSchema => classes::BadSchemaError::new_err(args),
             ErrorCode::UnknownProvider => classes::UnknownProviderError::new_err(args),
             ErrorCode::ProviderError => classes::ProviderError::new_err(args),
             ErrorCode::BadOption => classes::BadOptionError::new_err(args),

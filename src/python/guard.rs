@@ -21,3 +21,10 @@ pub(super) fn guard<T>(work: impl FnOnce() -> T) -> PyResult<T> {
 pub(super) fn guard_detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     if bytes > DETACH_BYTES { py.detach(|| guard(work)) } else { guard(work) }
 }
+
+/// Panics; the test of the guard calls it.
+#[pyfunction]
+#[pyo3(name = "_panic")]
+pub(super) fn panic_on_purpose(message: String) -> PyResult<()> {
+    guard(|| std::panic::panic_any(message))
+}

@@ -4,9 +4,11 @@
 //! A file beside them binds one room of the core and holds no logic of its own.
 mod call;
 mod convert;
+mod dialect;
 mod error;
 mod event;
 mod guard;
+mod parser;
 mod policy;
 mod report;
 mod text;
@@ -20,7 +22,13 @@ mod _core {
     #[pymodule_export]
     use super::call::ToolCall;
     #[pymodule_export]
+    use super::dialect::{Dialect, dialects};
+    #[pymodule_export]
     use super::event::Event;
+    #[pymodule_export]
+    use super::guard::panic_on_purpose;
+    #[pymodule_export]
+    use super::parser::{StreamParser, extract};
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]

@@ -49,7 +49,7 @@ macro_rules! record {
     (
         $(#[$meta:meta])*
         $class:ident($core:ty) as $name:literal;
-        new($($arg:ident: $type:ty $(= $default:expr)?),*) $new:block
+        new($($arg:ident: $type:ty $(= $default:tt)?),*) $new:block
         $($(#[$fmeta:meta])* $field:ident -> $ftype:ty { |$this:ident| $get:expr })*
     ) => {
         $(#[$meta])*
@@ -92,9 +92,9 @@ macro_rules! record {
 record! {
     /// One recorded observation: what was odd, and where.
     Issue(turn::Issue) as "Issue";
-    new(code: &str, message: String = String::new(), offset: Option<usize> = None, place: String = String::new()) {
+    new(code: &str, message: &str = "", offset: Option<usize> = None, place: &str = "") {
         let code = find(IssueCode::ALL, IssueCode::as_str, code)?;
-        Ok(Self(turn::Issue { code, offset, place, message: message.into() }))
+        Ok(Self(turn::Issue { code, offset, place: place.to_owned(), message: message.to_owned().into() }))
     }
     code -> &'static str { |this| this.code.as_str() }
     message -> &str { |this| &this.message }
@@ -105,9 +105,9 @@ record! {
 record! {
     /// One recorded change between what the model wrote and what the caller gets.
     Repair(turn::Repair) as "Repair";
-    new(code: &str, message: String = String::new(), offset: Option<usize> = None, pointer: Option<String> = None) {
+    new(code: &str, message: &str = "", offset: Option<usize> = None, pointer: Option<String> = None) {
         let code = find(RepairCode::ALL, RepairCode::as_str, code)?;
-        Ok(Self(turn::Repair { code, offset, pointer, message: message.into() }))
+        Ok(Self(turn::Repair { code, offset, pointer, message: message.to_owned().into() }))
     }
     code -> &'static str { |this| this.code.as_str() }
     message -> &str { |this| &this.message }
@@ -118,8 +118,8 @@ record! {
 record! {
     /// One way in which arguments are not what the tool's schema allows.
     ArgumentError(turn::ArgumentError) as "ArgumentError";
-    new(pointer: String, keyword: String, message: String = String::new()) {
-        Ok(Self(turn::ArgumentError { pointer, keyword, message }))
+    new(pointer: String, keyword: String, message: &str = "") {
+        Ok(Self(turn::ArgumentError { pointer, keyword, message: message.to_owned() }))
     }
     pointer -> &str { |this| &this.pointer }
     keyword -> &str { |this| &this.keyword }

@@ -1,0 +1,111 @@
+"""Every check there is: `nox` runs those of the CI, `nox -s NAME` one. `nox -l` lists them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import nox
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+WHEELS = Path("target/wheels").resolve()
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "virtualenv"
+nox.options.sessions = ["lint", "docs", "typing", "tests"]
+nox.options.error_on_missing_interpreters = True
+
+# Debug information of dependencies doubles the time of a build and helps no test.
+os.environ.setdefault("CARGO_PROFILE_DEV_DEBUG", "0")
+
+
+def install_tools(session: nox.Session, *groups: str) -> None:
+    """Install dependency groups of pyproject.toml."""
+    session.install(*nox.project.dependency_groups(PYPROJECT, *groups))
+
+
+def build_wheel(session: nox.Session) -> Path:
+    """Build the wheel that users get."""
+    session.install("maturin>=1.9,<2")
+    shutil.rmtree(WHEELS, ignore_errors=True)
+    session.run("maturin", "build", "--release", "--out", str(WHEELS), "--interpreter", "python")
+    (wheel,) = WHEELS.glob("*.whl")
+    return wheel
+
+
+def install_package(session: nox.Session) -> None:
+    """Install the wheel of this tree; with TOOLGLOT_REUSE_WHEEL set, the one that is in target/wheels."""
+    built = list(WHEELS.glob("*.whl")) if os.environ.get("TOOLGLOT_REUSE_WHEEL") else []
+    session.install("--force-reinstall", str(built[0] if built else build_wheel(session)))
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Format and lints, warnings as errors, with and without Python in the core."""
+    install_tools(session, "lint")
+    session.run("ruff", "format", "--check", ".")
+    session.run("ruff", "check", ".")
+    session.run("cargo", "fmt", "--check", external=True)
+    for features in ([], ["--features", "python"]):
+        session.run("cargo", "clippy", "--all-targets", *features, "--", "-D", "warnings", external=True)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The Rust tests; then the wheel that users get, installed into a clean environment, and the Python tests."""
+    session.run("cargo", "test", external=True)
+    # The core knows nothing of Python: cargo finds no pyo3 among its dependencies, and says so with this code.
+    session.run("cargo", "tree", "-e", "normal", "-i", "pyo3", external=True, success_codes=[101], silent=True)
+    install_tools(session, "test")
+    install_package(session)
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Build the wheel into target/wheels and install it into a clean environment."""
+    session.install(str(build_wheel(session)))
+    session.run("toolglot", "--version")
+
+
+@nox.session
+def typing(session: nox.Session) -> None:
+    """The types of the package, and that the stubs say what the module has."""
+    install_tools(session, "typing")
+    install_package(session)
+    session.run("mypy")
+    session.run("python", "-m", "mypy.stubtest", "toolglot", "--allowlist", "tests/stubtest_allowlist.txt")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The docs of the crate without warnings."""
+    session.run("cargo", "doc", "--no-deps", external=True, env={"RUSTDOCFLAGS": "-D warnings"})
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """Score the package on case files: nox -s conformance -- RUN.py [its options]."""
+    install_package(session)
+    if session.posargs:
+        session.run("python", *session.posargs)
+    else:
+        install_tools(session, "test")
+        session.run("pytest", "tests/test_dialects.py")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py]."""
+    install_tools(session, "bench")
+    install_package(session)
+    session.run("python", "benches/python/compare.py", *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Search for texts that break a promise: nox -s fuzz -- [examples per test]."""
+    install_tools(session, "test")
+    install_package(session)
+    session.run("pytest", "tests/test_promises.py", env={"HYPOTHESIS_PROFILE": "search"})

@@ -1,0 +1,486 @@
+"""The Rust core. Import these names from ``toolglot``."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypeAlias, final
+
+from typing_extensions import Self
+
+__all__ = [
+    "ArgumentError",
+    "Dialect",
+    "Event",
+    "Issue",
+    "Policy",
+    "Repair",
+    "StreamParser",
+    "ToolCall",
+    "ToolSet",
+    "Turn",
+    "Usage",
+    "__version__",
+    "_panic",
+    "dialects",
+    "extract",
+]
+
+__version__: str
+
+_Status: TypeAlias = Literal["ok", "repaired", "invalid", "malformed", "incomplete", "unknown_tool"]
+_StopReason: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter", "refusal", "pause", "error"]
+_Source: TypeAlias = Literal["text", "native", "reasoning", "failed_generation"]
+_Fences: TypeAlias = Literal["calls", "last", "ignore"]
+_Reasoning: TypeAlias = Literal["if_unclosed", "ignore", "run"]
+_UnknownTools: TypeAlias = Literal["flag", "text", "allow"]
+_StartsIn: TypeAlias = Literal["content", "reasoning"]
+_EventKind: TypeAlias = Literal["text", "reasoning", "call_started", "arguments", "call_ended", "reclassified", "issue"]
+
+@final
+class Issue:
+    """One recorded observation: what was odd, and where."""
+
+    __match_args__ = ("code", "message", "offset", "place")
+    def __new__(cls, code: str, message: str = "", offset: int | None = None, place: str = "") -> Self: ...
+    @property
+    def code(self) -> str:
+        """What was observed, as a fixed word."""
+    @property
+    def message(self) -> str:
+        """A sentence for people."""
+    @property
+    def offset(self) -> int | None:
+        """Where in the model's text, in bytes of UTF-8."""
+    @property
+    def place(self) -> str:
+        """Where in the provider's response, as a JSON pointer."""
+    def to_dict(self) -> dict[str, Any]:
+        """The record as a dict."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Repair:
+    """One recorded change between what the model wrote and what the caller gets."""
+
+    __match_args__ = ("code", "message", "offset", "pointer")
+    def __new__(cls, code: str, message: str = "", offset: int | None = None, pointer: str | None = None) -> Self: ...
+    @property
+    def code(self) -> str:
+        """What was changed, as a fixed word."""
+    @property
+    def message(self) -> str:
+        """A sentence for people."""
+    @property
+    def offset(self) -> int | None:
+        """Where in the arguments as written, in bytes of UTF-8."""
+    @property
+    def pointer(self) -> str | None:
+        """The value that changed, as a JSON pointer into the arguments."""
+    def to_dict(self) -> dict[str, Any]:
+        """The record as a dict."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class ArgumentError:
+    """One way in which arguments are not what the tool's schema allows."""
+
+    __match_args__ = ("pointer", "keyword", "message")
+    def __new__(cls, pointer: str, keyword: str, message: str = "") -> Self: ...
+    @property
+    def pointer(self) -> str:
+        """Where in the arguments, as a JSON pointer (``""`` is all of them)."""
+    @property
+    def keyword(self) -> str:
+        """The keyword of the schema that refused."""
+    @property
+    def message(self) -> str:
+        """A sentence for people, and for the model."""
+    def to_dict(self) -> dict[str, Any]:
+        """The record as a dict."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Usage:
+    """Tokens spent, where the provider says so."""
+
+    __match_args__ = ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens", "cached_tokens")
+    def __new__(
+        cls,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        total_tokens: int | None = None,
+        reasoning_tokens: int | None = None,
+        cached_tokens: int | None = None,
+    ) -> Self: ...
+    @property
+    def input_tokens(self) -> int | None: ...
+    @property
+    def output_tokens(self) -> int | None: ...
+    @property
+    def total_tokens(self) -> int | None: ...
+    @property
+    def reasoning_tokens(self) -> int | None: ...
+    @property
+    def cached_tokens(self) -> int | None: ...
+    def to_dict(self) -> dict[str, Any]:
+        """The record as a dict."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Policy:
+    """The choices that reasonable people make differently, each with a safe default.
+
+    Args:
+        fences: When a Markdown fence holds calls: ``"calls"``, its whole body is calls; ``"last"``, moreover only white
+            space follows it; ``"ignore"``, never.
+        reasoning: What becomes of calls inside reasoning: ``"if_unclosed"``, they count only if the reasoning never
+            closes; ``"ignore"``, they stay reasoning; ``"run"``, they count.
+        unknown_tools: What becomes of a call that names no offered tool: ``"flag"``, its status is ``unknown_tool``;
+            ``"text"``, it stays text; ``"allow"``, it is a call like any other.
+        max_calls: Calls beyond this many stay text.
+        max_depth: Arguments nested deeper than this are malformed. At most 128.
+        max_arguments_bytes: Arguments longer than this are malformed.
+        max_markup_bytes: The head of a call (name, attributes, keys) longer than this is text.
+
+    Raises:
+        BadOptionError: A value is not one of these.
+    """
+
+    def __new__(
+        cls,
+        *,
+        fences: _Fences | None = None,
+        reasoning: _Reasoning | None = None,
+        unknown_tools: _UnknownTools | None = None,
+        max_calls: int | None = None,
+        max_depth: int | None = None,
+        max_arguments_bytes: int | None = None,
+        max_markup_bytes: int | None = None,
+    ) -> Self: ...
+    @property
+    def fences(self) -> _Fences: ...
+    @property
+    def reasoning(self) -> _Reasoning: ...
+    @property
+    def unknown_tools(self) -> _UnknownTools: ...
+    @property
+    def max_calls(self) -> int: ...
+    @property
+    def max_depth(self) -> int: ...
+    @property
+    def max_arguments_bytes(self) -> int: ...
+    @property
+    def max_markup_bytes(self) -> int: ...
+    def to_dict(self) -> dict[str, Any]:
+        """The options as a dict; ``Policy(**options)`` makes it again."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class ToolCall:
+    """One call that the model made.
+
+    Args:
+        name: The tool's name.
+        arguments: The arguments, as a dict or as JSON text.
+        id: The call's id; a new one if None.
+    """
+
+    __match_args__ = ("name", "arguments")
+    def __new__(
+        cls,
+        name: str,
+        arguments: Any,
+        *,
+        id: str | None = None,
+        status: _Status = "ok",
+        repairs: Sequence[Repair] = ...,
+        errors: Sequence[ArgumentError] = ...,
+        raw: str = ...,
+    ) -> Self: ...
+    @property
+    def id(self) -> str:
+        """The id in the text or from the provider, else a new one."""
+    @property
+    def name(self) -> str:
+        """The offered tool's real name where it could be resolved, else what the model wrote."""
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments as Python objects, made at the first look and the same object at every later one.
+
+        Integers of any size are exact. For a malformed call they are ``{}``, for an incomplete one what is certain.
+        """
+    @property
+    def arguments_json(self) -> str:
+        """The arguments as JSON text, byte for byte as the model wrote them where that was valid JSON."""
+    @property
+    def status(self) -> _Status:
+        """What the call is worth; only ``"ok"`` and ``"repaired"`` may be executed.
+
+        ``"invalid"``: readable, but not what the schema allows (see ``errors``). ``"malformed"``: the arguments cannot
+        be read (see ``raw``). ``"incomplete"``: cut off. ``"unknown_tool"``: it names none of the offered tools.
+        """
+    @property
+    def runnable(self) -> bool:
+        """The status is ``"ok"`` or ``"repaired"``."""
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """Every change between what the model wrote and what is here."""
+    @property
+    def errors(self) -> tuple[ArgumentError, ...]:
+        """Why the status is ``"invalid"``."""
+    @property
+    def raw(self) -> str:
+        """The call as the model wrote it, markers included; ``""`` for a provider's native call."""
+    def to_dict(self) -> dict[str, Any]:
+        """The call as a dict that ``json.dumps`` takes."""
+    def to_openai(self) -> dict[str, Any]:
+        """The call as an entry of OpenAI's ``tool_calls``."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Turn:
+    """What a model answered: text, reasoning and calls, and the record of everything odd."""
+
+    __match_args__ = ("content", "tool_calls")
+    def __new__(
+        cls,
+        content: str = ...,
+        tool_calls: Sequence[ToolCall] = ...,
+        *,
+        reasoning: str | None = None,
+        stop_reason: _StopReason | None = None,
+        usage: Usage | None = None,
+        source: _Source | None = None,
+        dialect: str | None = None,
+        issues: Sequence[Issue] = ...,
+        provider_state: Any = None,
+    ) -> Self: ...
+    @property
+    def content(self) -> str:
+        """The text for the user, without calls and reasoning; ``""`` when there is none."""
+    @property
+    def reasoning(self) -> str | None:
+        """The reasoning, without its tags; None when there is none."""
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls, in the model's order."""
+    @property
+    def needs_more_work(self) -> bool:
+        """A runnable call is waiting for its result."""
+    @property
+    def stop_reason(self) -> _StopReason:
+        """Why the model stopped, by what is there and not by a provider's word alone."""
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens spent, where the provider says so."""
+    @property
+    def source(self) -> _Source | None:
+        """Where the calls were found; None without calls."""
+    @property
+    def dialect(self) -> str | None:
+        """The dialect of the first call found in text, or of the markers that were seen."""
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """Everything odd that was observed."""
+    @property
+    def provider_state(self) -> Any:
+        """Opaque state that must go back to the provider untouched; None when there is none."""
+    def to_openai(self) -> dict[str, Any]:
+        """The turn as an assistant message of OpenAI's Chat Completions.
+
+        Malformed and incomplete calls are not in it: no API would take their arguments back.
+        """
+    def to_envelope(self) -> dict[str, Any]:
+        """The envelope ``{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}``, runnable calls only."""
+    def to_dict(self) -> dict[str, Any]:
+        """The whole turn as a dict that ``json.dumps`` takes."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Event:
+    """One step of a streamed turn. Which attributes are set depends on ``kind``; the others are None.
+
+    =============  ==========================  ====================================================================
+    kind           attributes                  meaning
+    =============  ==========================  ====================================================================
+    text           text                        a piece of the content
+    reasoning      text                        a piece of the reasoning
+    call_started   index, id, name             a call is certain
+    arguments      index, text                 a piece of its arguments' JSON text
+    call_ended     index, call, id, name       the call as it counts
+    reclassified                               all content so far was reasoning
+    issue          issue                       something odd was observed
+    =============  ==========================  ====================================================================
+
+    The pieces of a call that ends with status ``"ok"`` join to its ``arguments_json``.
+    """
+
+    __match_args__ = ("kind", "text")
+    def __new__(
+        cls,
+        kind: _EventKind,
+        *,
+        text: str | None = None,
+        index: int | None = None,
+        id: str | None = None,
+        name: str | None = None,
+        call: ToolCall | None = None,
+        issue: Issue | None = None,
+    ) -> Self: ...
+    @property
+    def kind(self) -> _EventKind:
+        """What happened."""
+    @property
+    def text(self) -> str | None:
+        """The piece of text."""
+    @property
+    def index(self) -> int | None:
+        """Which call of the turn, from 0."""
+    @property
+    def id(self) -> str | None:
+        """The call's id."""
+    @property
+    def name(self) -> str | None:
+        """The tool's name."""
+    @property
+    def call(self) -> ToolCall | None:
+        """The finished call."""
+    @property
+    def issue(self) -> Issue | None:
+        """What was observed."""
+    def to_dict(self) -> dict[str, Any]:
+        """The kind and the attributes that are set, as a dict that ``json.dumps`` takes."""
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class ToolSet:
+    """The tools offered in one turn.
+
+    Args:
+        tools: Tools as OpenAI, Anthropic or MCP write them: dicts or objects of their SDKs, mixed.
+
+    Raises:
+        BadToolError: An entry cannot be read as a tool.
+    """
+
+    def __new__(cls, tools: Iterable[Any]) -> Self: ...
+    def __len__(self) -> int: ...
+
+@final
+class Dialect:
+    """How one model family spells tool calls in text: a row of the catalogue, or your own.
+
+    Raises:
+        BadDialectError: A field is unknown, or a template cannot be read.
+    """
+
+    def __new__(cls, **fields: Any) -> Self: ...
+    @property
+    def name(self) -> str:
+        """Its name, which ``dialect=`` takes."""
+    @property
+    def about(self) -> str:
+        """Which models write it."""
+    @property
+    def source(self) -> str:
+        """Where the facts come from."""
+    @property
+    def parsers(self) -> list[str]:
+        """The names that servers give their parsers of it; ``dialect=`` takes them too."""
+    @property
+    def example(self) -> str:
+        """A complete answer in this dialect, as the model writes it."""
+    def to_dict(self) -> dict[str, Any]:
+        """All fields; ``Dialect(**fields)`` makes it again."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+def dialects() -> list[Dialect]:
+    """The catalogue, in the order of precedence."""
+
+def extract(
+    text: str | bytes,
+    *,
+    tools: ToolSet | Iterable[Any] | None = None,
+    dialect: str | Dialect | None = "auto",
+    starts_in: _StartsIn | None = "content",
+    policy: Policy | dict[str, Any] | None = None,
+) -> Turn:
+    """Read a model's whole answer.
+
+    Args:
+        text: What the model wrote.
+        tools: The tools it was offered: names and schemas are enough. With them, calls without any marker are found
+            too, names are resolved, and bare text becomes what the schema expects.
+        dialect: ``"auto"``, a dialect's name, the name a server gives its parser, a model's id, or a Dialect.
+        starts_in: ``"reasoning"`` where the prompt has already opened the reasoning block.
+        policy: A Policy, or a dict of its options.
+
+    Raises:
+        UnknownDialectError: No dialect, parser or model of that name is known.
+        BadToolError: An entry of ``tools`` cannot be read as a tool.
+        BadOptionError: An option's value is not one of those it may have.
+
+    Model output never raises: what is odd about it is in ``turn.issues`` and in each call's ``status``. A lone
+    surrogate in ``text``, and bytes that are no UTF-8, become U+FFFD with an issue.
+
+    >>> import toolglot
+    >>> turn = toolglot.extract('<tool_call>{"name": "get_time", "arguments": {"zone": "UTC"}}</tool_call>')
+    >>> turn.tool_calls[0].name, turn.tool_calls[0].arguments
+    ('get_time', {'zone': 'UTC'})
+    """
+
+@final
+class StreamParser:
+    """Reads a model's answer as it arrives. The options are those of :func:`extract`.
+
+    However the text is cut into chunks, the events add up to the turn that :func:`extract` makes of the whole.
+
+    >>> import toolglot
+    >>> parser = toolglot.StreamParser(dialect="hermes")
+    >>> [event.text for event in parser.feed("Hello <tool")]
+    ['Hello ']
+    >>> [event.kind for event in parser.feed('_call>{"name": "f", "arguments": {}}</tool_call>')]
+    ['call_started', 'arguments', 'call_ended']
+    >>> parser.finish().needs_more_work
+    True
+    """
+
+    def __new__(
+        cls,
+        *,
+        tools: ToolSet | Iterable[Any] | None = None,
+        dialect: str | Dialect | None = "auto",
+        starts_in: _StartsIn | None = "content",
+        policy: Policy | dict[str, Any] | None = None,
+    ) -> Self: ...
+    def feed(self, chunk: str | bytes) -> list[Event]:
+        """Take the next piece of the answer and return what has become certain.
+
+        Bytes may be cut anywhere, inside a character too.
+
+        Raises:
+            BadOptionError: The answer was finished before.
+        """
+    def close(self) -> list[Event]:
+        """Say that the answer is over and return the events of what was still held back."""
+    def finish(self) -> Turn:
+        """Say that the answer is over, if ``close`` did not, and return it; always the same object."""
+
+def _panic(message: str) -> None:
+    """Panic inside the core; for the test that a panic becomes an InternalError."""

@@ -1,0 +1,64 @@
+//! The rows of `catalogue.json`, and finding the one that a name means.
+use super::{Dialect, Dialects};
+use crate::error::{Error, ErrorCode};
+use once_cell::sync::{Lazy, OnceCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+static ROWS: Lazy<Vec<Arc<Dialect>>> = Lazy::new(|| {
+    let rows: Vec<Dialect> = serde_json::from_str(include_str!("catalogue.json")).unwrap_or_default();
+    rows.into_iter().map(Arc::new).collect()
+});
+
+/// Names as written to the row they mean; filled once from the catalogue.
+static NAMES: Lazy<HashMap<String, usize>> = Lazy::new(|| {
+    let mut names = HashMap::new();
+    for (i, row) in ROWS.iter().enumerate() {
+        names.insert(key(&row.name), i);
+    }
+    for (i, row) in ROWS.iter().enumerate() {
+        for parser in &row.parsers {
+            names.entry(key(parser)).or_insert(i);
+        }
+    }
+    names
+});
+
+static COMPILED: Lazy<Vec<OnceCell<Arc<Dialects>>>> = Lazy::new(|| ROWS.iter().map(|_| OnceCell::new()).collect());
+
+/// Every dialect, in the order of precedence.
+pub fn catalogue() -> &'static [Arc<Dialect>] {
+    &ROWS
+}
+
+fn key(name: &str) -> String {
+    name.chars().map(|c| if matches!(c, '/' | '_' | ' ') { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+fn row_of(name: &str) -> Option<usize> {
+    let name = key(name.strip_suffix(".jinja").unwrap_or(name));
+    if let Some(i) = NAMES.get(&name) {
+        return Some(*i);
+    }
+    // A model id: the longest fragment in it decides.
+    let fragments = ROWS.iter().enumerate().flat_map(|(i, row)| row.models.iter().map(move |m| (m, i)));
+    fragments.filter(|(m, _)| name.contains(m.as_str())).max_by_key(|(m, _)| m.len()).map(|(_, i)| i)
+}
+
+/// The dialect that `name` means, ready to use: its own name, a parser's name, or a model id.
+///
+/// # Errors
+/// [`ErrorCode::UnknownDialect`] if there is none; the message lists some that are.
+pub fn find(name: &str) -> Result<Arc<Dialects>, Error> {
+    // The spelling of the catalogue itself needs no normalising.
+    let row = NAMES.get(name).copied().or_else(|| row_of(name));
+    let Some((row, cell)) = row.and_then(|i| Some((ROWS.get(i)?, COMPILED.get(i)?))) else {
+        let known: Vec<&str> = ROWS.iter().take(8).map(|r| r.name.as_str()).collect();
+        let message = format!(
+            "unknown dialect {name:?}: known are \"auto\", {}, ... and the ids of their models",
+            known.join(", ")
+        );
+        return Err(Error::new(ErrorCode::UnknownDialect, message));
+    };
+    cell.get_or_try_init(|| Dialects::compile(std::slice::from_ref(row), false).map(Arc::new)).cloned()
+}

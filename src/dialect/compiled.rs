@@ -1,0 +1,209 @@
+//! One or more dialects made ready for the engine.
+use super::markers::{Marker, Markers};
+use super::template::{Body, Element, Template};
+use super::{Bare, Dialect};
+use crate::error::{Error, ErrorCode};
+use once_cell::sync::Lazy;
+use std::sync::Arc;
+
+/// A call template, split at its body.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) head: Vec<Element>,
+    pub(crate) body: Body,
+    pub(crate) tail: Vec<Element>,
+}
+
+/// A parameter template, split at its value.
+#[derive(Debug, Clone)]
+pub(crate) struct Parameter {
+    pub(crate) head: Vec<Element>,
+    /// The literal that ends the value.
+    pub(crate) closer: Box<str>,
+    /// The literal that begins the template.
+    pub(crate) opener: Box<str>,
+}
+
+/// A dialect whose templates have been read.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) dialect: Arc<Dialect>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) sections: Vec<(Vec<Element>, Vec<Element>)>,
+}
+
+fn read_call(text: &str) -> Result<(Option<String>, Call), Error> {
+    let template = Template::parse(text)?;
+    let Some((at, body)) = template.body() else {
+        return Err(Error::at(ErrorCode::BadDialect, text, "a call template needs a body, such as {json}"));
+    };
+    let opener = template.opener().map(str::to_owned);
+    let mut head = template.elements;
+    let tail = head.split_off(at).into_iter().skip(1).collect();
+    Ok((opener, Call { head, body, tail }))
+}
+
+fn read_parameter(text: &str) -> Result<Parameter, Error> {
+    let bad = |what: &str| Error::at(ErrorCode::BadDialect, text, what.to_owned());
+    let template = Template::parse(text)?;
+    let opener = template.opener().ok_or_else(|| bad("a parameter template must begin with literal text"))?;
+    let opener = opener.into();
+    let value = Element::Slot(super::Slot::Value);
+    let at = template.elements.iter().position(|e| *e == value).ok_or_else(|| bad("the hole {value} is missing"))?;
+    let Some(Element::Literal(closer)) = template.elements.get(at + 1).cloned() else {
+        return Err(bad("literal text must follow {value}"));
+    };
+    let mut head = template.elements;
+    head.truncate(at);
+    Ok(Parameter { head, closer, opener })
+}
+
+impl Row {
+    fn new(dialect: Arc<Dialect>, number: u16, markers: &mut Vec<(String, Marker)>) -> Result<Self, Error> {
+        let mut row = Self { calls: Vec::new(), parameters: Vec::new(), sections: Vec::new(), dialect };
+        let dialect = row.dialect.clone();
+        for text in &dialect.parameters {
+            row.parameters.push(read_parameter(text)?);
+        }
+        for (i, text) in dialect.calls.iter().enumerate() {
+            let (opener, call) = read_call(text)?;
+            if call.body == Body::Parameters && row.parameters.is_empty() {
+                return Err(Error::at(ErrorCode::BadDialect, text, "{parameters} needs a template in `parameters`"));
+            }
+            if let Some(opener) = opener {
+                markers.push((opener, Marker::Call { row: number, call: i as u16 }));
+            } else if dialect.sections.is_empty() {
+                return Err(Error::at(
+                    ErrorCode::BadDialect,
+                    text,
+                    "a call must begin with a marker, or have a section",
+                ));
+            }
+            row.calls.push(call);
+        }
+        for (i, (open, close)) in dialect.sections.iter().enumerate() {
+            let (open, close) = (Template::parse(open)?, Template::parse(close)?);
+            let Some(opener) = open.opener() else {
+                return Err(Error::new(ErrorCode::BadDialect, "a section must begin with literal text"));
+            };
+            markers.push((opener.to_owned(), Marker::Section { row: number, section: i as u16 }));
+            if let Some(closer) = close.opener() {
+                markers.push((closer.to_owned(), Marker::SectionEnd { row: number, section: i as u16 }));
+            }
+            row.sections.push((open.elements, close.elements));
+        }
+        Ok(row)
+    }
+
+    /// A way of writing calls without markers that this dialect admits.
+    fn admits(&self, bare: Bare) -> bool {
+        self.dialect.bare.contains(&bare)
+    }
+}
+
+/// The dialects that a text may be in: one that was named, or all of the catalogue.
+///
+/// ```
+/// use toolglot::dialect::Dialects;
+/// let hermes = Dialects::named("hermes")?;
+/// assert!(Dialects::named("Qwen/Qwen2.5-7B-Instruct").is_ok());
+/// assert!(Dialects::named("no such thing").is_err());
+/// # Ok::<(), toolglot::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Dialects {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) markers: Markers,
+    pub(crate) reasoning: Vec<(String, String)>,
+    pub(crate) bare_json: bool,
+    pub(crate) bare_python: bool,
+    pub(crate) name_line: bool,
+    pub(crate) bare_elements: bool,
+    /// Every dialect of the catalogue is in it.
+    pub(crate) auto: bool,
+}
+
+static AUTO: Lazy<Arc<Dialects>> = Lazy::new(|| {
+    // The catalogue's own test compiles every row, so the error branch is never taken in a released build.
+    Arc::new(Dialects::compile(super::catalogue(), true).unwrap_or_else(|_| Dialects::empty()))
+});
+
+impl Dialects {
+    /// All dialects of the catalogue: the text decides.
+    pub fn auto() -> Arc<Self> {
+        AUTO.clone()
+    }
+
+    /// The dialect of that name: `auto`, a dialect's own name, a server's name for its parser, or a model id.
+    ///
+    /// # Errors
+    /// [`ErrorCode::UnknownDialect`] if there is none.
+    pub fn named(name: &str) -> Result<Arc<Self>, Error> {
+        if name == "auto" {
+            return Ok(Self::auto());
+        }
+        super::find(name)
+    }
+
+    /// A dialect of the caller's own.
+    ///
+    /// # Errors
+    /// [`ErrorCode::BadDialect`] if a template cannot be read.
+    pub fn of(dialect: Dialect) -> Result<Arc<Self>, Error> {
+        Self::compile(&[Arc::new(dialect)], false).map(Arc::new)
+    }
+
+    /// The dialect's name, if it is only one.
+    pub fn name(&self) -> Option<&str> {
+        if self.auto { None } else { self.rows.first().map(|r| r.dialect.name.as_str()) }
+    }
+
+    fn empty() -> Self {
+        Self {
+            rows: Vec::new(),
+            markers: Markers::new(Vec::new(), &[]),
+            reasoning: Vec::new(),
+            bare_json: false,
+            bare_python: false,
+            name_line: false,
+            bare_elements: false,
+            auto: false,
+        }
+    }
+
+    pub(crate) fn compile(dialects: &[Arc<Dialect>], auto: bool) -> Result<Self, Error> {
+        let mut set = Self { auto, ..Self::empty() };
+        let mut entries = Vec::new();
+        for (number, dialect) in dialects.iter().enumerate() {
+            let row = Row::new(dialect.clone(), number as u16, &mut entries)?;
+            set.bare_json |= row.admits(Bare::Json);
+            set.bare_python |= row.admits(Bare::Python);
+            set.name_line |= row.admits(Bare::NameLine);
+            set.bare_elements |= row.admits(Bare::Elements);
+            for pair in &dialect.reasoning {
+                if !set.reasoning.contains(pair) {
+                    set.reasoning.push(pair.clone());
+                }
+            }
+            entries.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token)));
+            set.rows.push(row);
+        }
+        for (i, (open, close)) in set.reasoning.iter().enumerate() {
+            entries.push((open.clone(), Marker::ReasoningOpen(i as u16)));
+            entries.push((close.clone(), Marker::ReasoningClose(i as u16)));
+        }
+        let mut also = vec![b'`'];
+        if set.bare_json || set.bare_python || set.name_line {
+            also.extend_from_slice(b"{[");
+        }
+        if set.bare_python {
+            also.push(b'(');
+        }
+        if set.bare_elements {
+            also.push(b'<');
+        }
+        set.markers = Markers::new(entries, &also);
+        Ok(set)
+    }
+}

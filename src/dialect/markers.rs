@@ -1,0 +1,168 @@
+//! All literal markers of a set of dialects in one trie, and the search for the next place where one may begin.
+use std::collections::HashMap;
+
+/// What a literal marker begins or ends. Numbers are indexes into the set's tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marker {
+    /// Call template `call` of `row`.
+    Call {
+        row: u16,
+        call: u16,
+    },
+    /// Opening of section `section` of `row`.
+    Section {
+        row: u16,
+        section: u16,
+    },
+    /// Closing of section `section` of `row`.
+    SectionEnd {
+        row: u16,
+        section: u16,
+    },
+    ReasoningOpen(u16),
+    ReasoningClose(u16),
+    /// A special token that is no content.
+    Token,
+}
+
+/// What stands at a place of the text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum MarkersAt {
+    /// No marker begins here.
+    Nothing,
+    /// The text ends inside what may be a marker.
+    Partial,
+    /// Markers end here, as (length, index into the lists); the longest last. `more` says that the text ends before
+    /// it is clear that no longer one stands here.
+    Some { ends: [(usize, u32); 4], count: usize, more: bool },
+}
+
+#[derive(Debug, Clone, Default)]
+struct Node {
+    next: Vec<(u8, u32)>,
+    list: Option<u32>,
+}
+
+/// Literal markers and what each means.
+#[derive(Debug, Clone)]
+pub(crate) struct Markers {
+    nodes: Vec<Node>,
+    lists: Vec<Vec<Marker>>,
+    /// First bytes of markers and of what else the engine stops at.
+    stops: [bool; 256],
+    needles: Vec<u8>,
+}
+
+impl Markers {
+    pub(crate) fn new(entries: Vec<(String, Marker)>, also: &[u8]) -> Self {
+        let mut markers =
+            Self { nodes: vec![Node::default()], lists: Vec::new(), stops: [false; 256], needles: Vec::new() };
+        let mut by_text: HashMap<String, u32> = HashMap::new();
+        for (text, marker) in entries {
+            if text.is_empty() {
+                continue;
+            }
+            if let Some(list) = by_text.get(&text) {
+                let list = &mut markers.lists[*list as usize];
+                if !list.contains(&marker) {
+                    list.push(marker);
+                }
+                continue;
+            }
+            let list = markers.lists.len() as u32;
+            markers.lists.push(vec![marker]);
+            let mut node = 0usize;
+            for byte in text.bytes() {
+                node = match markers.nodes[node].next.iter().find(|(b, _)| *b == byte) {
+                    Some((_, to)) => *to as usize,
+                    None => {
+                        let to = markers.nodes.len();
+                        markers.nodes.push(Node::default());
+                        markers.nodes[node].next.push((byte, to as u32));
+                        to
+                    }
+                };
+            }
+            markers.nodes[node].list = Some(list);
+            by_text.insert(text, list);
+        }
+        let first = markers.nodes[0].next.iter().map(|(b, _)| *b).chain(also.iter().copied());
+        for byte in first.collect::<Vec<_>>() {
+            if !markers.stops[usize::from(byte)] {
+                markers.stops[usize::from(byte)] = true;
+                markers.needles.push(byte);
+            }
+        }
+        markers
+    }
+
+    /// The next place at or after `from` where a marker may begin, or the end of the text.
+    pub(crate) fn next_stop(&self, text: &[u8], from: usize) -> usize {
+        let rest = text.get(from..).unwrap_or_default();
+        let found = match *self.needles {
+            [] => None,
+            [a] => memchr::memchr(a, rest),
+            [a, b] => memchr::memchr2(a, b, rest),
+            [a, b, c] => memchr::memchr3(a, b, c, rest),
+            _ => self.next_stop_blocks(rest),
+        };
+        found.map_or(text.len(), |at| from + at)
+    }
+
+    fn next_stop_blocks(&self, rest: &[u8]) -> Option<usize> {
+        const BLOCK: usize = 64;
+        let mut at = 0;
+        let mut blocks = rest.chunks_exact(BLOCK);
+        for block in &mut blocks {
+            // Comparing whole blocks against one needle after another is what the compiler turns into SIMD.
+            let mut hit = false;
+            for needle in &self.needles {
+                let mut any = 0u8;
+                for byte in block {
+                    any |= u8::from(byte == needle);
+                }
+                hit |= any != 0;
+            }
+            if hit {
+                let inside = block.iter().position(|b| self.stops[usize::from(*b)]);
+                return inside.map(|i| at + i);
+            }
+            at += BLOCK;
+        }
+        blocks.remainder().iter().position(|b| self.stops[usize::from(*b)]).map(|i| at + i)
+    }
+
+    /// The markers that begin at `at`.
+    pub(crate) fn at(&self, text: &[u8], at: usize) -> MarkersAt {
+        let mut node = &self.nodes[0];
+        let mut ends = [(0, 0); 4];
+        let mut count = 0;
+        let mut here = at;
+        loop {
+            if let Some(list) = node.list {
+                if count == ends.len() {
+                    ends.rotate_left(1);
+                    count -= 1;
+                }
+                ends[count] = (here - at, list);
+                count += 1;
+            }
+            if node.next.is_empty() {
+                break;
+            }
+            let Some(byte) = text.get(here) else {
+                return if count == 0 { MarkersAt::Partial } else { MarkersAt::Some { ends, count, more: true } };
+            };
+            match node.next.iter().find(|(b, _)| b == byte) {
+                Some((_, to)) => node = &self.nodes[*to as usize],
+                None => break,
+            }
+            here += 1;
+        }
+        if count == 0 { MarkersAt::Nothing } else { MarkersAt::Some { ends, count, more: false } }
+    }
+
+    pub(crate) fn list(&self, list: u32) -> &[Marker] {
+        self.lists.get(list as usize).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,492 @@
+//! A call that is being read: its body, what closes it, and what it is worth in the end.
+use super::elements::Elements;
+use super::gemma::Gemma;
+use super::head::{self, Head};
+use super::json_calls::{Arguments, JsonCalls};
+use super::lenient;
+use super::output::{Call, Found, Output, Piece};
+use super::parameters::Parameters;
+use super::python::Python;
+use super::{Doubt, Engine, Look, Reader, State, Step, UnknownTools};
+use crate::dialect::{Body, Call as Template, Element, Row};
+use crate::schema::Resolution;
+use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, new_call_id};
+use std::ops::Range;
+
+/// Which template of which row a call is read by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) row: u16,
+    pub(super) call: u16,
+}
+
+impl Origin {
+    /// No template: a call without markers.
+    pub(super) const BARE: Self = Self { row: u16::MAX, call: 0 };
+
+    pub(super) fn row<'t>(self, cx: &Reader<'t>) -> Option<&'t Row> {
+        cx.dialects.rows.get(usize::from(self.row))
+    }
+
+    pub(super) fn tail<'t>(self, cx: &Reader<'t>) -> &'t [Element] {
+        self.row(cx).and_then(|r| r.calls.get(usize::from(self.call))).map_or(&[], |c| &c.tail)
+    }
+}
+
+/// What a body says after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    More,
+    /// The body is over.
+    Done {
+        end: usize,
+    },
+    /// This is no body; `at` is as far as it was read.
+    Fail {
+        at: usize,
+    },
+}
+
+#[derive(Debug)]
+enum BodyState {
+    Json(JsonCalls),
+    Arguments(Arguments),
+    Parameters(Parameters),
+    Python(Python),
+    Gemma(Gemma),
+    Elements(Elements),
+    /// The body is over: what closes the call is being read.
+    Tail {
+        at: usize,
+        next: usize,
+        missing: bool,
+    },
+}
+
+/// A call whose arguments are over and whose end is not yet certain.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) index: usize,
+    pub(super) arguments: Found,
+    pub(super) status: CallStatus,
+    pub(super) repairs: Vec<Repair>,
+    pub(super) raw: Range<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct CallState {
+    origin: Origin,
+    start: usize,
+    body: BodyState,
+    writer: Writer,
+}
+
+/// Writes the calls of one template into the output.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) origin: Origin,
+    /// Where the template began.
+    pub(super) start: usize,
+    /// A call without marker needs an offered name.
+    pub(super) bare: bool,
+    /// The last call read, whose end is not certain.
+    pub(super) pending: Option<Pending>,
+    /// A call that has begun and that the next one read continues.
+    pub(super) adopt: Option<usize>,
+    /// How many calls have begun.
+    pub(super) begun: usize,
+}
+
+impl Writer {
+    /// A call begins: its name is certain. `None` if the evidence does not allow it.
+    pub(super) fn begin(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        written: &str,
+        id: Option<String>,
+    ) -> Option<usize> {
+        if let Some(index) = self.adopt.take() {
+            return Some(index);
+        }
+        self.flush(cx, out);
+        if written.is_empty() || out.calls.len() >= cx.policy.max_calls {
+            return None;
+        }
+        let mut repairs = Vec::new();
+        let name = match cx.tools.map(|t| t.resolve(written)) {
+            None => written.to_owned(),
+            Some(Resolution::Exact(tool)) => tool.name.clone(),
+            Some(Resolution::Resolved(tool)) => {
+                repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
+                tool.name.clone()
+            }
+            Some(Resolution::Unknown)
+                if (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text =>
+            {
+                return None;
+            }
+            Some(Resolution::Unknown) => written.to_owned(),
+        };
+        let index = out.calls.len();
+        let id = id.filter(|id| !id.is_empty()).unwrap_or_else(new_call_id);
+        out.event(|| Event::CallStarted { index, id: id.clone(), name: name.clone() });
+        out.calls.push(Call {
+            id,
+            name,
+            arguments: Found::none(),
+            status: CallStatus::Incomplete,
+            repairs,
+            errors: Vec::new(),
+            raw: self.start..self.start,
+            dialect: self.origin.row(cx).map(|r| r.dialect.clone()),
+        });
+        self.begun += 1;
+        Some(index)
+    }
+
+    /// A piece of a begun call's arguments.
+    pub(super) fn piece(&self, out: &mut Output, index: usize, text: &str) {
+        if !text.is_empty() {
+            out.event(|| Event::Arguments { index, text: text.to_owned() });
+        }
+    }
+
+    /// The arguments of a call are over; what closes it may still follow.
+    pub(super) fn over(&mut self, index: usize, arguments: Found, raw: Range<usize>) -> &mut Pending {
+        self.pending.insert(Pending { index, arguments, status: CallStatus::Ok, repairs: Vec::new(), raw })
+    }
+
+    /// The last call read is certain now.
+    pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
+        let Some(pending) = self.pending.take() else { return };
+        let Some(call) = out.calls.get_mut(pending.index) else { return };
+        call.arguments = pending.arguments;
+        call.raw = pending.raw;
+        call.repairs.extend(pending.repairs);
+        settle(cx, call, pending.status);
+        let issue = match call.status {
+            CallStatus::Ok | CallStatus::Repaired => None,
+            CallStatus::Invalid => Some((IssueCode::InvalidArguments, "the arguments are not what the schema allows")),
+            CallStatus::Malformed => Some((IssueCode::MalformedCall, "the arguments cannot be read")),
+            CallStatus::Incomplete => Some((IssueCode::IncompleteCall, "the call is cut off")),
+            CallStatus::UnknownTool => Some((IssueCode::UnknownTool, "the name means none of the offered tools")),
+        };
+        if let Some((code, what)) = issue {
+            let message = format!("{}: {what}", call.name);
+            let at = call.raw.start;
+            out.issue(Issue::at(code, at, message));
+        }
+        out.ended(pending.index, cx.text);
+    }
+}
+
+/// Decides what a call is worth, from how it was read and what the offered tools say.
+fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus) {
+    call.status = status;
+    if !status.readable() {
+        return;
+    }
+    match cx.tools.map(|t| t.resolve(&call.name)) {
+        Some(Resolution::Exact(tool) | Resolution::Resolved(tool)) => {
+            let mut settled = crate::turn::ToolCall::new("", "", call.arguments.arguments(cx.text));
+            settled.status = status;
+            if lenient::settle(tool, &mut settled) {
+                call.arguments = settled.arguments.into();
+                call.repairs.append(&mut settled.repairs);
+            }
+            call.errors = settled.errors;
+            call.status = settled.status;
+        }
+        Some(Resolution::Unknown) if cx.policy.unknown_tools != UnknownTools::Allow => {
+            call.status = CallStatus::UnknownTool;
+            return;
+        }
+        _ => {}
+    }
+    if call.status == CallStatus::Ok && !call.repairs.is_empty() {
+        call.status = CallStatus::Repaired;
+    }
+}
+
+impl CallState {
+    /// What follows the head can be the template's body.
+    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, template: &Template, head: &Head) -> Look<()> {
+        if head.closed {
+            return Look::Is(());
+        }
+        if let Some(name) = &head.name {
+            let name = &cx.text[name.clone()];
+            if cx.policy.unknown_tools == UnknownTools::Text && cx.tools.is_some() && !cx.offered(name) {
+                return Look::No;
+            }
+        }
+        let at = cx.skip_space(head.end);
+        let Some(byte) = cx.bytes().get(at).copied() else {
+            return if cx.eof || at - head.end > cx.policy.max_markup_bytes { Look::No } else { Look::More };
+        };
+        let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
+        match template.body {
+            Body::Json => match byte {
+                b'{' => is(true),
+                b'[' => match after(cx, at) {
+                    Look::Is(next) => is(matches!(next, b'{' | b'[' | b']' | b'"')),
+                    Look::No => Look::No,
+                    Look::More => Look::More,
+                },
+                _ => Look::No,
+            },
+            Body::Arguments => match byte {
+                b'{' | b'"' | b'[' => is(true),
+                _ => closes(cx, &template.tail, at),
+            },
+            Body::Parameters => Parameters::plausible(cx, row, template, head, at),
+            Body::Python => Python::plausible(cx, at),
+            Body::Gemma => is(matches!(byte, b'{' | b'(')),
+            Body::Elements => is(byte == b'<' || byte == b']'),
+        }
+    }
+
+    /// Which body without markers can begin at `at`.
+    pub(super) fn bare_body(cx: &Reader<'_>, at: usize) -> Look<Body> {
+        match cx.bytes().get(at) {
+            Some(b'{') if cx.dialects.bare_json => match after(cx, at) {
+                Look::Is(b'"' | b'\'') => Look::Is(Body::Json),
+                Look::Is(next) if next.is_ascii_alphabetic() => Look::Is(Body::Json),
+                Look::Is(_) => Look::No,
+                other => other.map(|_| Body::Json),
+            },
+            Some(b'[') => match after(cx, at) {
+                Look::Is(b'{') if cx.dialects.bare_json => Look::Is(Body::Json),
+                Look::Is(next) if cx.dialects.bare_python && (next.is_ascii_alphabetic() || next == b'_') => {
+                    Python::plausible(cx, at).map(|()| Body::Python)
+                }
+                Look::Is(_) => Look::No,
+                other => other.map(|_| Body::Json),
+            },
+            _ => Look::No,
+        }
+    }
+
+    pub(super) fn new(cx: &Reader<'_>, origin: Origin, body: Body, start: usize, head: Head) -> Self {
+        let at = cx.skip_space(head.end);
+        let bare = origin == Origin::BARE;
+        let writer = Writer { origin, start, bare, pending: None, adopt: None, begun: 0 };
+        let body = match body {
+            Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
+            Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
+            Body::Parameters => BodyState::Parameters(Parameters::new(at, head)),
+            Body::Python => BodyState::Python(Python::new(at)),
+            Body::Gemma => BodyState::Gemma(Gemma::new(at, head)),
+            Body::Elements => BodyState::Elements(Elements::new(at, head)),
+        };
+        Self { origin, start, body, writer }
+    }
+}
+
+impl<T> Look<T> {
+    pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Look<U> {
+        match self {
+            Self::Is(value) => Look::Is(f(value)),
+            Self::No => Look::No,
+            Self::More => Look::More,
+        }
+    }
+}
+
+/// The first byte after `at` that is no white space.
+fn after(cx: &Reader<'_>, at: usize) -> Look<u8> {
+    let next = cx.skip_space(at + 1);
+    match cx.bytes().get(next) {
+        Some(byte) if next - at <= cx.policy.max_markup_bytes => Look::Is(*byte),
+        None if !cx.eof => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// One of the literals of a tail stands at `at`.
+pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
+    let mut more = false;
+    for element in tail {
+        if let Element::Literal(text) | Element::Optional(text) = element {
+            match head::literal(cx, at, text) {
+                Look::Is(_) => return Look::Is(()),
+                Look::More => more = true,
+                Look::No => {}
+            }
+        }
+    }
+    if more { Look::More } else { Look::No }
+}
+
+impl Engine {
+    pub(super) fn call(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
+        let CallState { body, writer, origin, start } = &mut *call;
+        let out = &mut self.out;
+        let progress = match body {
+            BodyState::Json(json) => json.step(cx, out, writer),
+            BodyState::Arguments(arguments) => arguments.step(cx, out, writer),
+            BodyState::Parameters(parameters) => parameters.step(cx, out, writer),
+            BodyState::Python(python) => python.step(cx, out, writer),
+            BodyState::Gemma(gemma) => gemma.step(cx, out, writer),
+            BodyState::Elements(elements) => elements.step(cx, out, writer),
+            BodyState::Tail { .. } => return self.tail(cx, call),
+        };
+        if writer.begun > 0 {
+            self.keep(Doubt::Bare);
+        }
+        match progress {
+            Progress::More if cx.eof => {
+                // A body that asks for more at the end would never be over: it is cut off as it stands.
+                self.abandon(cx, call, cx.text.len())
+            }
+            Progress::More => {
+                self.state = State::Call(call);
+                Step::More
+            }
+            Progress::Done { end } => {
+                if writer.begun == 0 {
+                    return self.abandon(cx, call, end);
+                }
+                self.at = end;
+                *body = BodyState::Tail { at: end, next: 0, missing: false };
+                let _ = (origin, start);
+                self.state = State::Call(call);
+                Step::Go
+            }
+            Progress::Fail { at } => self.abandon(cx, call, at),
+        }
+    }
+
+    /// It was no call: its text is text again, as far as it was read.
+    fn abandon(&mut self, cx: &Reader<'_>, mut call: Box<CallState>, at: usize) -> Step {
+        let at = at.max(call.start).min(cx.text.len());
+        if call.writer.begun > 0 {
+            // Something of it has left already: what was begun stays, as what it is.
+            call.writer.flush(cx, &mut self.out);
+            self.from = at;
+            self.at = at;
+            return Step::Go;
+        }
+        if self.holds(Doubt::Bare) || self.holds(Doubt::InlineCode) || self.holds(Doubt::Reasoning) {
+            let reasoning = self.holds(Doubt::Reasoning);
+            self.go_back(at);
+            if reasoning {
+                self.reasoning_seen = true;
+            }
+        } else {
+            self.from = call.start;
+            self.at = at;
+        }
+        if self.section.is_some_and(|(row, _)| row == call.origin.row) && self.out.calls.is_empty() {
+            self.section = None;
+        }
+        if !call.writer.bare {
+            self.out.issue(Issue::at(
+                IssueCode::StrayMarker,
+                call.start,
+                "what these markers hold is no readable call",
+            ));
+        }
+        // The text begins where the markers began, so nothing is missing before it.
+        self.removed = self.removed && self.fresh;
+        self.fresh = false;
+        if self.at == self.from && self.at < cx.text.len() && self.at == call.start {
+            self.at += cx.rest(self.at).chars().next().map_or(0, char::len_utf8);
+        }
+        Step::Go
+    }
+
+    /// Reads what closes the call.
+    fn tail(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
+        let CallState { body: BodyState::Tail { at, next, missing }, origin, writer, .. } = &mut *call else {
+            return Step::Go;
+        };
+        let tail = origin.tail(cx);
+        while let Some(element) = tail.get(*next) {
+            match element {
+                Element::Space => {
+                    let end = cx.skip_space(*at);
+                    if end >= cx.text.len() && !cx.eof {
+                        self.state = State::Call(call);
+                        return Step::More;
+                    }
+                    // White space that no closing marker follows is text.
+                    let closing = tail.get(*next + 1).is_some_and(|e| match e {
+                        Element::Literal(text) | Element::Optional(text) => {
+                            !matches!(head::literal(cx, end, text), Look::No)
+                        }
+                        _ => false,
+                    });
+                    if closing {
+                        *at = end;
+                    }
+                }
+                Element::Literal(text) | Element::Optional(text) => match head::literal(cx, *at, text) {
+                    Look::Is(end) => *at = end,
+                    Look::More => {
+                        self.state = State::Call(call);
+                        return Step::More;
+                    }
+                    Look::No => {
+                        // Closing brackets too many before the marker are part of the mistake.
+                        let rest = cx.rest(*at);
+                        let extra = rest.len()
+                            - rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '}' || c == ']').len();
+                        let at_end = *at + extra >= cx.text.len();
+                        if extra > 0 && at_end && !cx.eof && extra < 64 {
+                            self.state = State::Call(call);
+                            return Step::More;
+                        }
+                        if extra > 0 && cx.rest(*at + extra).starts_with(&**text) {
+                            if let Some(pending) = &mut writer.pending {
+                                let brackets = cx.slice(*at, *at + extra).trim().len();
+                                if brackets > 0 {
+                                    pending.repairs.push(Repair::at(
+                                        RepairCode::Bracket,
+                                        *at,
+                                        "a closing bracket too many was left out",
+                                    ));
+                                }
+                            }
+                            *at += extra + text.len();
+                        } else if matches!(element, Element::Literal(_)) {
+                            *missing = true;
+                        }
+                    }
+                },
+                _ => {}
+            }
+            *next += 1;
+        }
+        let (at, missing) = (*at, *missing);
+        let start = call.start;
+        let bare = call.writer.bare;
+        if let Some(pending) = &mut call.writer.pending {
+            if missing {
+                let at_end = cx.rest(at).trim_ascii_start().is_empty() && cx.eof;
+                let name = self.out.calls.get(pending.index).map_or("", |c| c.name.as_str());
+                if cx.offered(name) || at_end {
+                    pending.repairs.push(Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
+                } else if pending.status.readable() {
+                    // Without an offered name nothing vouches for a call that does not close.
+                    pending.status = CallStatus::Incomplete;
+                }
+            }
+            if call.writer.begun == 1 && !bare {
+                pending.raw = start..at;
+            }
+        }
+        call.writer.flush(cx, &mut self.out);
+        self.from = at;
+        self.at = at;
+        self.fresh = true;
+        self.removed = true;
+        Step::Go
+    }
+}
+
+/// A range of the text as a piece.
+pub(super) fn span(range: Range<usize>) -> Piece {
+    Piece::Span(range)
+}

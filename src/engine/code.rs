@@ -1,0 +1,205 @@
+//! Backticks: inline code never holds a call, a fence does if its whole body is calls.
+use super::prose::Taken;
+use super::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
+
+/// A fence whose body is being read as calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fence {
+    ticks: usize,
+    /// Where the fence began.
+    at: usize,
+    /// How many calls there were before it.
+    calls: usize,
+}
+
+/// How many of `byte` stand at `at`.
+fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    match rest.iter().position(|b| *b != byte) {
+        Some(length) => Look::Is(length),
+        None if cx.eof => Look::Is(rest.len()),
+        // A run longer than any fence is not worth waiting for.
+        None if rest.len() > 256 => Look::Is(rest.len()),
+        None => Look::More,
+    }
+}
+
+impl Engine {
+    /// Backticks in prose.
+    pub(super) fn ticks(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let length = match run(cx, at, b'`') {
+            Look::Is(length) => length,
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        };
+        if length >= 3 && cx.at_line_start(at) {
+            return self.fence_opens(cx, at, length);
+        }
+        match self.inline {
+            Some((open, from)) => {
+                let paragraph_over = memchr::memmem::find(&cx.bytes()[from..at], b"\n\n").is_some();
+                if paragraph_over {
+                    self.keep(Doubt::InlineCode);
+                    self.inline = Some((length, at));
+                } else if open == length {
+                    if self.holds(Doubt::InlineCode) {
+                        self.go_back(at);
+                    }
+                    self.inline = None;
+                }
+            }
+            None => self.inline = Some((length, at)),
+        }
+        self.at = at + length;
+        Look::Is(())
+    }
+
+    fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
+        let Some(line) = memchr::memchr(b'\n', cx.bytes().get(at..).unwrap_or_default()) else {
+            if cx.eof || cx.text.len() - at > 512 {
+                self.at = at + ticks;
+                return Look::Is(());
+            }
+            return Look::More;
+        };
+        let body = at + line + 1;
+        if cx.slice(at + ticks, at + line).contains('`') {
+            // An info string holds no backtick: this is inline code.
+            self.inline = Some((ticks, at));
+            self.at = at + ticks;
+            return Look::Is(());
+        }
+        self.inline = None;
+        self.keep(Doubt::InlineCode);
+        let never = cx.policy.fences == Fences::Ignore || self.hold.is_some() || self.mode == Mode::Reasoning;
+        if never {
+            self.at = body;
+            self.state = State::Code { ticks, tick: b'`' };
+            return Look::Is(());
+        }
+        self.remove(cx, at, body);
+        self.hold(Doubt::Fence, at);
+        self.fence = Some(Fence { ticks, at, calls: self.out.calls.len() });
+        Look::Is(())
+    }
+
+    /// A fence's body, as long as it is calls.
+    pub(super) fn fence_prose(&mut self, cx: &Reader<'_>) -> Step {
+        let Some(fence) = self.fence else { return Step::Go };
+        let at = cx.skip_space(self.at);
+        let after_comma = |at: usize| match cx.bytes().get(at) {
+            Some(b',' | b';') => cx.skip_space(at + 1),
+            _ => at,
+        };
+        let at = if self.out.calls.len() > fence.calls { after_comma(at) } else { at };
+        if at >= cx.text.len() {
+            if !cx.eof {
+                return Step::More;
+            }
+            // A fence that nothing closes: what it held was all of it.
+            self.at = at;
+            return self.fence_closes(cx, fence, at);
+        }
+        if cx.bytes().get(at) == Some(&b'`') {
+            match run(cx, at, b'`') {
+                Look::Is(length) if length >= fence.ticks => {
+                    return self.fence_closes(cx, fence, at + length);
+                }
+                Look::More => return Step::More,
+                _ => return self.fence_is_code(fence, at),
+            }
+        }
+        self.at = at;
+        let taken = match self.marker(cx, at) {
+            Look::No => self.bare_in_fence(cx, at),
+            taken => taken,
+        };
+        match taken {
+            Look::Is(()) => Step::Go,
+            Look::More => Step::More,
+            Look::No => self.fence_is_code(fence, at),
+        }
+    }
+
+    fn bare_in_fence(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        match super::call::CallState::bare_body(cx, at) {
+            Look::Is(body) => self.begin_bare(cx, at, body),
+            Look::No => {
+                let offered_call = cx.tools.is_some() && cx.dialects.bare_python;
+                match super::python::Python::plausible(cx, at) {
+                    Look::Is(()) if offered_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
+                    Look::More if offered_call => Look::More,
+                    _ => Look::No,
+                }
+            }
+            Look::More => Look::More,
+        }
+    }
+
+    /// The fence holds something else than calls: it is code to its end.
+    pub(super) fn fence_is_code(&mut self, fence: Fence, at: usize) -> Step {
+        self.fence = None;
+        self.go_back(at);
+        self.state = State::Code { ticks: fence.ticks, tick: b'`' };
+        Step::Go
+    }
+
+    fn fence_closes(&mut self, cx: &Reader<'_>, fence: Fence, end: usize) -> Step {
+        let calls = self.out.calls.get(fence.calls..).unwrap_or_default();
+        let offered = |name: &str| cx.offered(name) || self.out.enveloped();
+        let good = !calls.is_empty() && calls.iter().all(|c| c.status.readable() && offered(&c.name));
+        if good && cx.policy.fences == Fences::Last {
+            let rest = cx.skip_space(end);
+            if rest < cx.text.len() {
+                self.fence = None;
+                self.go_back(end);
+                return Step::Go;
+            }
+            if !cx.eof {
+                return Step::More;
+            }
+        }
+        self.fence = None;
+        if good {
+            self.keep(Doubt::Fence);
+            self.from = end;
+            self.at = end;
+            self.fresh = true;
+            self.removed = true;
+        } else {
+            self.go_back(end);
+        }
+        let _ = fence.at;
+        Step::Go
+    }
+
+    /// Code in a fence: text up to the line that closes it.
+    pub(super) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8) -> Step {
+        let bytes = cx.bytes();
+        loop {
+            let Some(hit) = memchr::memchr(tick, bytes.get(self.at..).unwrap_or_default()).map(|i| self.at + i) else {
+                self.at = bytes.len();
+                break;
+            };
+            self.at = hit;
+            match run(cx, hit, tick) {
+                Look::More => break,
+                Look::Is(length) => {
+                    self.at = hit + length;
+                    if length >= ticks && cx.at_line_start(hit) {
+                        return Step::Go;
+                    }
+                }
+                Look::No => self.at = hit + 1,
+            }
+        }
+        // Reasoning that closes inside an open fence is closed all the same.
+        self.give_text(cx, self.at, cx.eof);
+        if cx.eof {
+            self.at = bytes.len();
+            self.give_text(cx, self.at, true);
+        }
+        self.state = State::Code { ticks, tick };
+        Step::More
+    }
+}

@@ -1,0 +1,266 @@
+//! Elements named after the parameters, nested: `<city>Paris</city>`, with a prefix before each tag where the dialect
+//! has one. Children make an object, or a list where the schema wants one.
+use super::Reader;
+use super::call::{Progress, Writer};
+use super::head::Head;
+use super::json_calls::header_name;
+use super::output::{Found, Output, Piece, Value};
+use crate::dialect::Element;
+use crate::json::push_string;
+use crate::schema::{Expected, read_text};
+use crate::turn::{ArgumentValue, CallStatus};
+
+#[derive(Debug)]
+pub(super) struct Elements {
+    head: Head,
+    start: usize,
+    searched: usize,
+    index: Option<usize>,
+}
+
+impl Elements {
+    pub(super) fn new(at: usize, head: Head) -> Self {
+        Self { head, start: at, searched: at, index: None }
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let index = match self.index {
+            Some(index) => index,
+            None => {
+                let (name, id) = header_name(cx, &self.head);
+                let Some(index) = writer.begin(cx, out, &name, id) else { return Progress::Fail { at: self.start } };
+                self.index = Some(index);
+                index
+            }
+        };
+        let tail = writer.origin.tail(cx);
+        let closer = tail.iter().find_map(|e| match e {
+            Element::Literal(text) => Some(&**text),
+            _ => None,
+        });
+        let Some(closer) = closer else { return Progress::Fail { at: self.start } };
+        let found = memchr::memmem::find(cx.bytes().get(self.searched..).unwrap_or_default(), closer.as_bytes());
+        let (end, status) = match found {
+            Some(i) => (self.searched + i, CallStatus::Ok),
+            None if !cx.eof => {
+                let mut next = cx.text.len().saturating_sub(closer.len()).max(self.searched);
+                while !cx.text.is_char_boundary(next) {
+                    next -= 1;
+                }
+                self.searched = next.max(self.searched);
+                return Progress::More;
+            }
+            None => (cx.text.len(), CallStatus::Incomplete),
+        };
+        let prefix = writer.origin.row(cx).map_or("", |r| r.dialect.tag_prefix.as_str());
+        let name = out.calls.get(index).map_or("", |c| c.name.as_str());
+        let tool = cx.tool(name);
+        let mut reader = Tree { text: cx.slice(self.start, end), at: 0, prefix, max_depth: cx.policy.max_depth };
+        let mut members: Vec<(Piece, Value)> = Vec::new();
+        while let Some((key, node)) = reader.element(0) {
+            let schema = tool.and_then(|t| t.schema.get("properties")).and_then(|p| p.get(&key));
+            let expected = tool.map_or(Expected::ANY, |t| t.expected(&key));
+            let value = match node {
+                Node::Text(text) => match read_text(&text, expected) {
+                    ArgumentValue::Text(t) => Value::Text(Piece::Made(t.into_owned())),
+                    ArgumentValue::Json(t) => Value::Json(Piece::Made(t.into_owned())),
+                },
+                node => {
+                    let mut json = String::new();
+                    let root = tool.map(|t| &t.schema);
+                    node.write(&mut json, schema, root);
+                    Value::Json(Piece::Made(json))
+                }
+            };
+            match members.iter_mut().find(|(k, _)| k.get(cx.text) == key) {
+                Some(member) => member.1 = value,
+                None => members.push((Piece::Made(key), value)),
+            }
+        }
+        if out.streaming() && status.readable() {
+            let text = Found::Members(members.clone()).arguments(cx.text).to_json().into_owned();
+            writer.piece(out, index, &text);
+        }
+        writer.over(index, Found::Members(members), writer.start..end).status = status;
+        Progress::Done { end }
+    }
+}
+
+#[derive(Debug)]
+enum Node {
+    Text(String),
+    Children(Vec<(String, Node)>, String),
+}
+
+impl Node {
+    fn write(&self, json: &mut String, schema: Option<&serde_json::Value>, root: Option<&serde_json::Value>) {
+        let follow = |schema| follow_reference(schema, root);
+        let schema = follow(schema);
+        match self {
+            Self::Text(text) => {
+                let empty = serde_json::Value::Null;
+                let expected = schema.map_or(Expected::ANY, |s| Expected::of(s, root.unwrap_or(&empty)));
+                match read_text(text, expected) {
+                    ArgumentValue::Text(text) => push_string(json, &text),
+                    ArgumentValue::Json(text) => json.push_str(&text),
+                }
+            }
+            Self::Children(children, mixed) => {
+                let list = schema.and_then(|s| s.get("items")).is_some()
+                    || schema.and_then(|s| s.get("type")).is_some_and(|t| t == "array");
+                if list {
+                    json.push('[');
+                    for (i, (_, child)) in children.iter().enumerate() {
+                        if i > 0 {
+                            json.push_str(", ");
+                        }
+                        child.write(json, schema.and_then(|s| s.get("items")), root);
+                    }
+                    json.push(']');
+                    return;
+                }
+                let mut groups: Vec<(&str, Vec<&Node>)> = Vec::new();
+                for (key, child) in children {
+                    match groups.iter_mut().find(|(k, _)| k == key) {
+                        Some((_, nodes)) => nodes.push(child),
+                        None => groups.push((key, vec![child])),
+                    }
+                }
+                json.push('{');
+                for (i, (key, nodes)) in groups.iter().enumerate() {
+                    if i > 0 {
+                        json.push_str(", ");
+                    }
+                    push_string(json, key);
+                    json.push_str(": ");
+                    let of = schema
+                        .and_then(|s| s.get("properties"))
+                        .and_then(|p| p.get(*key))
+                        .or_else(|| schema.and_then(|s| s.get("additionalProperties")).filter(|a| a.is_object()));
+                    match nodes.as_slice() {
+                        [one] => one.write(json, of, root),
+                        many => {
+                            let items = follow(of).and_then(|s| s.get("items"));
+                            json.push('[');
+                            for (i, node) in many.iter().enumerate() {
+                                if i > 0 {
+                                    json.push_str(", ");
+                                }
+                                node.write(json, items.or(of), root);
+                            }
+                            json.push(']');
+                        }
+                    }
+                }
+                if !mixed.is_empty() {
+                    if !groups.is_empty() {
+                        json.push_str(", ");
+                    }
+                    let mut key = String::from("$text");
+                    while groups.iter().any(|(k, _)| *k == key) {
+                        key.insert(0, '$');
+                    }
+                    push_string(json, &key);
+                    json.push_str(": ");
+                    push_string(json, mixed);
+                }
+                json.push('}');
+            }
+        }
+    }
+}
+
+/// Reads elements from the text between the call's markers.
+struct Tree<'t> {
+    text: &'t str,
+    at: usize,
+    prefix: &'t str,
+    max_depth: usize,
+}
+
+impl<'t> Tree<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    /// The opening tag at the cursor: its name and where it ends.
+    fn opening(&self) -> Option<(&'t str, usize)> {
+        let rest = self.rest().strip_prefix(self.prefix)?.strip_prefix('<')?;
+        if rest.starts_with('/') {
+            return None;
+        }
+        let length = rest.find('>')?;
+        let name = rest.get(..length)?.trim();
+        if name.is_empty() || name.contains(['<', '\n', '"']) {
+            return None;
+        }
+        Some((name, self.at + self.prefix.len() + length + 2))
+    }
+
+    /// The next element among white space.
+    fn element(&mut self, depth: usize) -> Option<(String, Node)> {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+        if depth > self.max_depth {
+            return None;
+        }
+        let (name, end) = self.opening()?;
+        let closer = format!("{}</{name}>", self.prefix);
+        self.at = end;
+        let start = end;
+        let mut children = Vec::new();
+        let mut mixed = String::new();
+        loop {
+            if self.rest().starts_with(&closer) {
+                break;
+            }
+            let text_start = self.at;
+            let tag = if self.prefix.is_empty() { "<" } else { self.prefix };
+            let rest = self.rest();
+            let next = rest.find(tag).unwrap_or(rest.len());
+            self.at += next;
+            let text = self.text.get(text_start..self.at).unwrap_or("");
+            if self.rest().is_empty() {
+                return None;
+            }
+            if !text.trim().is_empty() {
+                mixed.push_str(text);
+            }
+            if self.rest().starts_with(&closer) {
+                break;
+            }
+            let before = self.at;
+            match self.element(depth + 1) {
+                Some(child) => children.push(child),
+                None => {
+                    // No element stands here: the tag is text.
+                    self.at = before + tag.len();
+                    if self.prefix.is_empty() {
+                        mixed.push_str(tag);
+                    } else {
+                        return None;
+                    }
+                }
+            }
+        }
+        let node = if children.is_empty() {
+            Node::Text(self.text.get(start..self.at).unwrap_or("").to_owned())
+        } else {
+            Node::Children(children, mixed.trim().to_owned())
+        };
+        self.at += closer.len();
+        Some((name.to_owned(), node))
+    }
+}
+
+/// The schema that `$ref` points to, or the schema itself.
+fn follow_reference<'s>(
+    schema: Option<&'s serde_json::Value>,
+    root: Option<&'s serde_json::Value>,
+) -> Option<&'s serde_json::Value> {
+    let schema = schema?;
+    match (schema.get("$ref").and_then(serde_json::Value::as_str), root) {
+        (Some(reference), Some(root)) => root.pointer(reference.strip_prefix('#')?),
+        _ => Some(schema),
+    }
+}

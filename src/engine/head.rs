@@ -1,0 +1,264 @@
+//! What stands before the body of a call: the opener, the name, an id, attributes.
+use super::{Look, Reader};
+use crate::dialect::{Element, Slot};
+use std::ops::Range;
+
+/// The holes of a head, filled.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) name: Option<Range<usize>>,
+    pub(crate) id: Option<Range<usize>>,
+    pub(crate) key: Option<Range<usize>>,
+    pub(crate) kind: Option<Range<usize>>,
+    /// Where the body begins.
+    pub(crate) end: usize,
+    /// The head closed itself (`<invoke name="f"/>`): there is no body.
+    pub(crate) closed: bool,
+}
+
+impl Head {
+    fn fill(&mut self, slot: Slot, range: Range<usize>) {
+        match slot {
+            Slot::Name => self.name = Some(range),
+            Slot::Id => self.id = Some(range),
+            Slot::Key => self.key = Some(range),
+            Slot::Type => self.kind = Some(range),
+            Slot::Value | Slot::Ignored => {}
+        }
+    }
+}
+
+impl Head {
+    /// The name, if the head holds one: written as such, or inside an id (`functions.NAME:3`).
+    pub(crate) fn name(&self, cx: &Reader<'_>) -> Option<String> {
+        if let Some(name) = &self.name {
+            return cx.text.get(name.clone()).map(str::to_owned);
+        }
+        let id = cx.text.get(self.id.clone()?)?;
+        let name = match id.rsplit_once(':') {
+            Some((name, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
+            // Without its number it is no id of this kind; an offered name vouches for it all the same.
+            _ if cx.offered(id) => id,
+            _ => return None,
+        };
+        let name = name.strip_prefix("functions.").unwrap_or(name);
+        let strange = |c: char| c.is_whitespace() || c == ':';
+        if name.is_empty() || name.starts_with(strange) { None } else { Some(name.to_owned()) }
+    }
+}
+
+/// A byte that may stand in a tool's name written without quotes or delimiters.
+fn in_bare_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'\\' | b'@')
+        || byte >= 0x80
+}
+
+/// Whether the literal stands at `at`.
+pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let want = literal.as_bytes();
+    if rest.len() >= want.len() {
+        if rest.starts_with(want) { Look::Is(at + want.len()) } else { Look::No }
+    } else if !cx.eof && want.starts_with(rest) {
+        Look::More
+    } else {
+        Look::No
+    }
+}
+
+/// Matches `elements` at `at`. The search for a delimiter is bounded by the policy's `max_markup_bytes`.
+pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Head> {
+    let mut head = Head { end: at, ..Head::default() };
+    let limit = at + cx.policy.max_markup_bytes;
+    for (i, element) in elements.iter().enumerate() {
+        if head.end > limit {
+            return Look::No;
+        }
+        match element {
+            Element::Space => {
+                let end = cx.skip_space(head.end);
+                if end == cx.text.len() && !cx.eof && end <= limit {
+                    return Look::More;
+                }
+                head.end = end;
+            }
+            Element::Literal(text) => match literal(cx, head.end, text) {
+                Look::Is(end) => head.end = end,
+                Look::No => return Look::No,
+                Look::More => return Look::More,
+            },
+            Element::Optional(text) => match literal(cx, head.end, text) {
+                Look::Is(end) => head.end = end,
+                Look::No => {}
+                Look::More => return Look::More,
+            },
+            Element::Slot(slot) => {
+                let until = elements.get(i + 1).and_then(|next| match next {
+                    Element::Literal(text) => Some(&**text),
+                    _ => None,
+                });
+                match filled(cx, head.end, until, *slot, limit) {
+                    Look::Is(range) => {
+                        head.end = range.end;
+                        let trimmed = trim(cx.text, range);
+                        if trimmed.is_empty() && matches!(slot, Slot::Name | Slot::Key) {
+                            return Look::No;
+                        }
+                        head.fill(*slot, trimmed);
+                    }
+                    Look::No => return Look::No,
+                    Look::More => return Look::More,
+                }
+            }
+            Element::Attributes(list) => {
+                let Some(Element::Literal(until)) = elements.get(i + 1) else { return Look::No };
+                match attributes(cx, &mut head, list, until, limit) {
+                    Look::Is(()) => {}
+                    Look::No => return Look::No,
+                    Look::More => return Look::More,
+                }
+            }
+            Element::Body(_) => return Look::No,
+        }
+    }
+    Look::Is(head)
+}
+
+fn trim(text: &str, range: Range<usize>) -> Range<usize> {
+    let slice = text.get(range.clone()).unwrap_or("");
+    let start = range.start + (slice.len() - slice.trim_start().len());
+    let end = start + slice.trim().len();
+    start..end
+}
+
+/// The text of a hole: up to the literal that follows, or as long as it can be a name.
+fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: usize) -> Look<Range<usize>> {
+    let rest = cx.rest(at);
+    let Some(until) = until else {
+        let length = rest.bytes().position(|b| !in_bare_name(b)).unwrap_or(rest.len());
+        let end = at + length;
+        if end > limit {
+            return Look::No;
+        }
+        return if end == cx.text.len() && !cx.eof { Look::More } else { Look::Is(at..end) };
+    };
+    let bounded = rest.get(..floor(rest, limit.saturating_sub(at))).unwrap_or("");
+    // Up to here it can be the hole's text; what comes next must be the literal.
+    let bad = |b: &u8| match slot {
+        Slot::Name | Slot::Id => matches!(b, b'{' | b'[' | b'<' | b'"' | b'(' | b'>') || *b == b'\n',
+        Slot::Key => matches!(b, b'<' | b'\n'),
+        Slot::Value | Slot::Type | Slot::Ignored => false,
+    };
+    let skip = bounded.len() - bounded.trim_start().len();
+    let mut from = skip;
+    loop {
+        let run = bounded.get(from..).unwrap_or("");
+        let found = memchr::memmem::find(run.as_bytes(), until.as_bytes());
+        let stop = run.bytes().position(|b| bad(&b));
+        match (found, stop) {
+            (Some(length), None) => return Look::Is(at..at + from + length),
+            (Some(length), Some(stop)) if length <= stop => return Look::Is(at..at + from + length),
+            // White space before the literal is not yet the end of the line.
+            (_, Some(stop)) => {
+                let tail = run.get(stop..).unwrap_or("");
+                let literal_next = tail.trim_start();
+                if tail.starts_with('\n')
+                    && (literal_next.starts_with(until) || (!cx.eof && until.starts_with(literal_next)))
+                {
+                    from += stop + 1;
+                    continue;
+                }
+                let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
+                return if partial { Look::More } else { Look::No };
+            }
+            (None, None) => break,
+        }
+    }
+    if bounded.len() < rest.len() || cx.eof { Look::No } else { Look::More }
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Attributes up to `until`: `name="f" string='true' index=1`.
+fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until: &str, limit: usize) -> Look<()> {
+    let bytes = cx.bytes();
+    let more = |at: usize| if cx.eof || at > limit { Look::No } else { Look::More };
+    let mut at = head.end;
+    let mut filled = false;
+    loop {
+        at = cx.skip_space(at);
+        match literal(cx, at, until) {
+            Look::Is(_) => break,
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+        if bytes.get(at) == Some(&b'/') {
+            match literal(cx, at + 1, until) {
+                Look::Is(_) => {
+                    head.closed = true;
+                    at += 1;
+                    break;
+                }
+                Look::More => return Look::More,
+                Look::No => return Look::No,
+            }
+        }
+        let key_start = at;
+        while bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':')) {
+            at += 1;
+        }
+        let key = cx.slice(key_start, at);
+        if at >= bytes.len() {
+            return more(at);
+        }
+        if key.is_empty() {
+            return Look::No;
+        }
+        at = cx.skip_space(at);
+        if at >= bytes.len() {
+            return more(at);
+        }
+        if bytes.get(at) != Some(&b'=') {
+            return Look::No;
+        }
+        at = cx.skip_space(at + 1);
+        let Some(first) = bytes.get(at).copied() else { return more(at) };
+        let range = if first == b'"' || first == b'\'' {
+            let rest = bytes.get(at + 1..).unwrap_or_default();
+            let Some(length) = memchr::memchr(first, rest) else { return more(bytes.len()) };
+            let range = at + 1..at + 1 + length;
+            at = range.end + 1;
+            range
+        } else {
+            let rest = cx.rest(at);
+            let tag_end = rest.find(until);
+            let space = rest.find(|c: char| c.is_ascii_whitespace());
+            let Some(length) = [tag_end, space].into_iter().flatten().min() else { return more(bytes.len()) };
+            let range = at..at + length;
+            at = range.end;
+            range
+        };
+        if at > limit {
+            return Look::No;
+        }
+        if let Some((_, slot)) = list.iter().find(|(name, _)| **name == *key) {
+            if matches!(slot, Slot::Name | Slot::Key) {
+                filled = !range.is_empty();
+            }
+            head.fill(*slot, range);
+        }
+    }
+    let needed = list.iter().any(|(_, slot)| matches!(slot, Slot::Name | Slot::Key));
+    if needed && !filled {
+        return Look::No;
+    }
+    head.end = at;
+    Look::Is(())
+}

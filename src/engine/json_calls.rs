@@ -1,0 +1,856 @@
+//! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them; and arguments alone.
+use super::Reader;
+use super::call::{Progress, Writer, span};
+use super::head::Head;
+use super::lenient;
+use super::output::{Found, Output, Piece};
+use crate::json::{ScanResult, Scanner};
+use crate::turn::{CallStatus, Repair, RepairCode};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What a member of a call object is, by its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Name,
+    Arguments,
+    Id,
+    /// An object that holds name and arguments (`"function": {...}`), or the name itself.
+    Function,
+    /// A list of calls.
+    Calls,
+    Content,
+    Other,
+}
+
+impl Key {
+    fn of(key: &str) -> Self {
+        match key {
+            "name" | "tool_name" | "function_name" | "tool" | "func" | "toolName" | "action" | "recipient_name" => {
+                Self::Name
+            }
+            "arguments" | "parameters" | "args" | "params" | "input" | "tool_input" | "tool_args" | "kwargs"
+            | "action_input" | "toolInput" | "function_args" | "tool_arguments" | "parameter" | "argument" => {
+                Self::Arguments
+            }
+            "id" | "tool_call_id" | "call_id" | "toolCallId" => Self::Id,
+            "function" | "function_call" | "tool_call" | "functionCall" | "toolCall" => Self::Function,
+            "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses" => Self::Calls,
+            "content" => Self::Content,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    List,
+    Object,
+    /// The object under `"function"`: what it holds is its parent's.
+    Nested,
+}
+
+/// An open list or object.
+#[derive(Debug)]
+struct Frame {
+    kind: Kind,
+    start: usize,
+    name: Option<String>,
+    id: Option<String>,
+    arguments: Option<Range<usize>>,
+    /// The call that has begun for it.
+    index: Option<usize>,
+    /// Members that are none of the known ones: key and value.
+    others: Vec<(Range<usize>, Range<usize>)>,
+    /// An envelope's content.
+    content: Option<Range<usize>>,
+    envelope: bool,
+}
+
+impl Frame {
+    fn new(kind: Kind, start: usize) -> Self {
+        Self {
+            kind,
+            start,
+            name: None,
+            id: None,
+            arguments: None,
+            index: None,
+            others: Vec::new(),
+            content: None,
+            envelope: false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Expect {
+    /// A value at the top, or in a list; `close` if the list may end here.
+    Value {
+        close: bool,
+    },
+    Key {
+        close: bool,
+    },
+    /// A member's value is being scanned: what it is, and its key.
+    Member {
+        key: Range<usize>,
+        what: Key,
+    },
+    /// An element that is no object is being skipped.
+    Element,
+    /// A comma or the end of the list or object.
+    Next,
+    /// A value at the top is over: another may follow.
+    Between,
+    /// Strict reading failed at `error`: the closer or the end decides how far the repair may read.
+    Lenient {
+        start: usize,
+        error: usize,
+        searched: usize,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct JsonCalls {
+    frames: Vec<Frame>,
+    expect: Expect,
+    at: usize,
+    scanner: Scanner,
+    /// How far a begun call's arguments have been given out.
+    sent: usize,
+    max_depth: usize,
+    /// Repairs of a value that the call it belongs to takes.
+    repairs: Vec<Repair>,
+    /// The text is not the input, but was made by repair.
+    made: bool,
+    /// A list or object was left open at the end.
+    unclosed: bool,
+}
+
+impl JsonCalls {
+    pub(super) fn new(at: usize, max_depth: usize) -> Self {
+        Self {
+            frames: Vec::new(),
+            expect: Expect::Value { close: false },
+            at,
+            scanner: Scanner::new(at, max_depth),
+            sent: at,
+            max_depth,
+            repairs: Vec::new(),
+            made: false,
+            unclosed: false,
+        }
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        loop {
+            let at = if matches!(self.expect, Expect::Member { .. } | Expect::Element | Expect::Lenient { .. }) {
+                self.at
+            } else {
+                cx.skip_space(self.at)
+            };
+            let Some(byte) = cx.bytes().get(at).copied() else {
+                if !cx.eof {
+                    return Progress::More;
+                }
+                if let Some(progress) = self.cut_off(cx, out, writer) {
+                    return progress;
+                }
+                continue;
+            };
+            let go_on = match self.expect.clone() {
+                Expect::Value { close } => self.value(cx, out, writer, at, byte, close),
+                Expect::Key { close } => self.key(cx, out, writer, at, byte, close),
+                Expect::Member { key, what } => self.member(cx, out, writer, key, what),
+                Expect::Element => self.element(cx),
+                Expect::Next => self.next(cx, out, writer, at, byte),
+                Expect::Between => self.between(cx, at, byte),
+                Expect::Lenient { start, error, searched } => self.lenient(cx, out, writer, start, error, searched),
+            };
+            match go_on {
+                Flow::On => {}
+                Flow::Stop(progress) => {
+                    if progress == Progress::More && cx.eof {
+                        if let Some(progress) = self.cut_off(cx, out, writer) {
+                            return progress;
+                        }
+                        continue;
+                    }
+                    return progress;
+                }
+            }
+        }
+    }
+
+    fn value(
+        &mut self,
+        cx: &Reader<'_>,
+        _out: &mut Output,
+        _writer: &mut Writer,
+        at: usize,
+        byte: u8,
+        close: bool,
+    ) -> Flow {
+        match byte {
+            b'{' => {
+                self.frames.push(Frame::new(Kind::Object, at));
+                self.go(at + 1, Expect::Key { close: true })
+            }
+            b'[' if self.frames.len() < self.max_depth => {
+                self.frames.push(Frame::new(Kind::List, at));
+                self.go(at + 1, Expect::Value { close: true })
+            }
+            b']' if close => self.close(cx, _out, _writer, at),
+            _ if self.frames.is_empty() => Flow::Stop(Progress::Fail { at }),
+            _ => {
+                self.scanner = Scanner::new(at, self.max_depth);
+                self.go(at, Expect::Element)
+            }
+        }
+    }
+
+    fn go(&mut self, at: usize, expect: Expect) -> Flow {
+        self.at = at;
+        self.expect = expect;
+        Flow::On
+    }
+
+    fn key(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: u8,
+        close: bool,
+    ) -> Flow {
+        if byte == b'}' && close {
+            return self.close(cx, out, writer, at);
+        }
+        if byte != b'"' {
+            return self.broken(cx, at);
+        }
+        let mut scanner = Scanner::new(at, 1);
+        let end = match scanner
+            .scan(cx.bytes().get(..cx.text.len().min(at + cx.policy.max_markup_bytes)).unwrap_or_default(), false)
+        {
+            ScanResult::Complete { end } => end,
+            ScanResult::Incomplete if cx.text.len() < at + cx.policy.max_markup_bytes => {
+                return Flow::Stop(Progress::More);
+            }
+            ScanResult::Incomplete => return self.broken(cx, at),
+            ScanResult::Error { at, .. } => return self.broken(cx, at),
+        };
+        let colon = cx.skip_space(end);
+        let value = cx.skip_space(colon + 1);
+        match cx.bytes().get(colon) {
+            None => return Flow::Stop(Progress::More),
+            Some(b':') => {}
+            Some(_) => return self.broken(cx, colon),
+        }
+        let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
+        let key = at + 1..end - 1;
+        let text = cx.slice(key.start, key.end);
+        let mut what = Key::of(text);
+        let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
+        match (what, first) {
+            (Key::Function, b'{') => {
+                self.frames.push(Frame::new(Kind::Nested, value));
+                return self.go(value + 1, Expect::Key { close: true });
+            }
+            (Key::Function, b'"') => what = Key::Name,
+            (Key::Calls, b'[') => {
+                frame.envelope = true;
+                self.frames.push(Frame::new(Kind::List, value));
+                return self.go(value + 1, Expect::Value { close: true });
+            }
+            (Key::Name | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
+            _ => what = Key::Other,
+        }
+        // A second key of the same meaning is one of the flat arguments.
+        if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
+            what = Key::Other;
+        }
+        self.scanner = Scanner::new(value, self.max_depth);
+        self.sent = value;
+        if what == Key::Arguments && first == b'{' {
+            if let Flow::Stop(progress) = self.begin(cx, out, writer) {
+                return Flow::Stop(progress);
+            }
+        }
+        self.go(value, Expect::Member { key, what })
+    }
+
+    /// Begins the call of the last frame, if its name is known.
+    fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Flow {
+        // What is nested under `function` begins its parent's call, since the id stands there.
+        let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
+        let parent_id = if nested { self.frames.iter().rev().nth(1).and_then(|f| f.id.clone()) } else { None };
+        let Some(frame) = self.frames.last_mut() else { return Flow::On };
+        if frame.index.is_some() {
+            return Flow::On;
+        }
+        let Some(name) = &frame.name else { return Flow::On };
+        match writer.begin(cx, out, name, parent_id.or_else(|| frame.id.clone())) {
+            Some(index) => {
+                frame.index = Some(index);
+                Flow::On
+            }
+            None if writer.begun == 0 => Flow::Stop(Progress::Fail { at: self.at }),
+            None => {
+                // One name too many does not void its siblings: the element is passed over.
+                frame.name = None;
+                Flow::On
+            }
+        }
+    }
+
+    fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, key: Range<usize>, what: Key) -> Flow {
+        let result = self.scanner.scan(cx.bytes(), cx.eof);
+        let index = self.frames.last().and_then(|f| f.index);
+        let streams = what == Key::Arguments && cx.bytes().get(self.scanner_start()) == Some(&b'{');
+        let reached = match result {
+            ScanResult::Complete { end } => end,
+            ScanResult::Incomplete => self.scanner.position(),
+            ScanResult::Error { at, .. } => return self.broken(cx, at),
+        };
+        if streams && let Some(index) = index {
+            let reached = floor(cx.text, reached);
+            if reached - self.scanner_start() > cx.policy.max_arguments_bytes {
+                return self.too_long(cx, out, writer, index, reached);
+            }
+            if reached > self.sent && out.streaming() {
+                writer.piece(out, index, cx.slice(self.sent, reached));
+                self.sent = reached;
+            }
+        }
+        let ScanResult::Complete { end } = result else { return Flow::Stop(Progress::More) };
+        let value = self.scanner_start()..end;
+        let text = cx.slice(value.start, value.end);
+        let Some(frame) = self.frames.last_mut() else { return self.broken(cx, end) };
+        match what {
+            Key::Name => {
+                frame.name = Some(decode(text).into_owned());
+                let waiting = frame.arguments.clone();
+                if let Some(arguments) = waiting.filter(|a| cx.bytes().get(a.start) == Some(&b'{')) {
+                    if let Flow::Stop(progress) = self.begin(cx, out, writer) {
+                        return Flow::Stop(progress);
+                    }
+                    if let Some(index) = self.frames.last().and_then(|f| f.index) {
+                        writer.piece(out, index, cx.slice(arguments.start, arguments.end));
+                    }
+                }
+            }
+            Key::Id => frame.id = Some(decode(text).into_owned()),
+            Key::Arguments => frame.arguments = Some(value),
+            Key::Content => {
+                frame.content = Some(value.clone());
+                frame.others.push((key, value));
+            }
+            _ => frame.others.push((key, value)),
+        }
+        self.go(end, Expect::Next)
+    }
+
+    fn scanner_start(&self) -> usize {
+        self.scanner.start().unwrap_or(self.at)
+    }
+
+    fn too_long(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize, at: usize) -> Flow {
+        let raw = writer.start..at;
+        writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+        writer.flush(cx, out);
+        Flow::Stop(Progress::Done { end: at })
+    }
+
+    fn element(&mut self, cx: &Reader<'_>) -> Flow {
+        match self.scanner.scan(cx.bytes(), cx.eof) {
+            ScanResult::Complete { end } => self.go(end, Expect::Next),
+            ScanResult::Incomplete => Flow::Stop(Progress::More),
+            ScanResult::Error { at, .. } => self.broken(cx, at),
+        }
+    }
+
+    fn next(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize, byte: u8) -> Flow {
+        let Some(frame) = self.frames.last() else { return self.go(at, Expect::Between) };
+        let list = frame.kind == Kind::List;
+        match byte {
+            b',' if list => self.go(at + 1, Expect::Value { close: false }),
+            b',' => self.go(at + 1, Expect::Key { close: false }),
+            b']' if list => self.close(cx, out, writer, at),
+            b'}' if !list => self.close(cx, out, writer, at),
+            _ => self.broken(cx, at),
+        }
+    }
+
+    fn between(&mut self, cx: &Reader<'_>, at: usize, byte: u8) -> Flow {
+        let separated = matches!(byte, b',' | b';');
+        let next = if separated { cx.skip_space(at + 1) } else { at };
+        match cx.bytes().get(next) {
+            None if !cx.eof => Flow::Stop(Progress::More),
+            Some(b'{' | b'[') => self.go(next, Expect::Value { close: false }),
+            _ => Flow::Stop(Progress::Done { end: self.at }),
+        }
+    }
+
+    /// The last frame closes at `at`.
+    fn close(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize) -> Flow {
+        let Some(mut frame) = self.frames.pop() else { return self.broken(cx, at) };
+        let end = at + 1;
+        match frame.kind {
+            Kind::List => {}
+            Kind::Nested => {
+                if let Some(parent) = self.frames.last_mut() {
+                    parent.name = frame.name.take();
+                    parent.arguments = frame.arguments.take();
+                    parent.index = frame.index.take();
+                    parent.others.append(&mut frame.others);
+                    if parent.id.is_none() {
+                        parent.id = frame.id.take();
+                    }
+                }
+            }
+            Kind::Object => {
+                let start = frame.start;
+                self.frames.push(frame);
+                if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
+                    return Flow::Stop(progress);
+                }
+                self.frames.pop();
+            }
+        }
+        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
+        self.go(end, expect)
+    }
+
+    /// The last frame is a whole object: it is a call, an envelope, or neither.
+    fn object(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
+        let top = self.frames.len() == 1;
+        let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
+        let Some(frame) = self.frames.last_mut() else { return Flow::On };
+        if frame.envelope {
+            out.enveloped = true;
+            if let Some(content) = frame.content.clone() {
+                out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
+            }
+            return Flow::On;
+        }
+        // `{"get_weather": {...}}`: the key is the name.
+        if frame.name.is_none() && frame.arguments.is_none() {
+            let mut begun = false;
+            for (key, value) in std::mem::take(&mut frame.others) {
+                let name = decode_inner(cx.slice(key.start, key.end)).into_owned();
+                let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
+                if !object || !(named_by_key || cx.offered(&name)) {
+                    continue;
+                }
+                let Some(index) = writer.begin(cx, out, &name, None) else { continue };
+                begun = true;
+                writer.piece(out, index, cx.slice(value.start, value.end));
+                self.over(cx, writer, index, value, raw.clone());
+            }
+            let _ = begun;
+            return Flow::On;
+        }
+        let Some(name) = frame.name.clone() else { return Flow::On };
+        if let Some(arguments) = frame.arguments.clone() {
+            if let Flow::Stop(progress) = self.begin(cx, out, writer) {
+                return Flow::Stop(progress);
+            }
+            if let Some(index) = self.frames.last().and_then(|f| f.index) {
+                self.over(cx, writer, index, arguments, raw);
+            }
+            return Flow::On;
+        }
+        // The arguments stand flat beside the name, or there are none.
+        let others = std::mem::take(&mut frame.others);
+        let tool = cx.tool(&name);
+        let flat: Vec<_> = (others.iter())
+            .filter(|(key, _)| {
+                let key = decode_inner(cx.slice(key.start, key.end));
+                tool.is_some_and(|t| t.parameters.iter().any(|(n, _)| *n == key))
+            })
+            .collect();
+        let bare_name =
+            flat.is_empty() && !writer.bare && (tool.is_some() || (cx.tools.is_none() && top && others.is_empty()));
+        if flat.is_empty() && !bare_name {
+            return Flow::On;
+        }
+        let mut json = String::from("{");
+        for (key, value) in &flat {
+            if json.len() > 1 {
+                json.push_str(", ");
+            }
+            json.push('"');
+            json.push_str(cx.slice(key.start, key.end));
+            json.push_str("\": ");
+            json.push_str(cx.slice(value.start, value.end));
+        }
+        json.push('}');
+        let has_flat = !flat.is_empty();
+        if let Flow::Stop(progress) = self.begin(cx, out, writer) {
+            return Flow::Stop(progress);
+        }
+        let Some(index) = self.frames.last().and_then(|f| f.index) else { return Flow::On };
+        writer.piece(out, index, &json);
+        let pending = writer.over(index, Found::Json(Piece::Made(json)), raw);
+        if has_flat {
+            pending.repairs.push(Repair::new(RepairCode::Misplaced, "the arguments stood beside the name"));
+        }
+        Flow::On
+    }
+
+    /// The arguments of a call are whole.
+    fn over(&mut self, cx: &Reader<'_>, writer: &mut Writer, index: usize, arguments: Range<usize>, raw: Range<usize>) {
+        let text = cx.slice(arguments.start, arguments.end);
+        let (found, status, repair) = whole_arguments(text, || self.piece(cx, arguments.clone()));
+        let repairs = std::mem::take(&mut self.repairs);
+        let raw = if self.made { writer.start..writer.start } else { raw };
+        let pending = writer.over(index, found, raw);
+        pending.status = status;
+        pending.repairs.extend(repairs);
+        pending.repairs.extend(repair);
+    }
+
+    fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
+        if self.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
+    }
+
+    /// What stands at `at` is not JSON: the rest of the call object is left to repair.
+    fn broken(&mut self, cx: &Reader<'_>, at: usize) -> Flow {
+        if self.made {
+            return Flow::Stop(Progress::Fail { at });
+        }
+        let _ = cx;
+        // The outermost object that is still open is the call; the list round it goes on after it.
+        let first = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope);
+        let start = match first.and_then(|i| self.frames.get(i)) {
+            Some(frame) => frame.start,
+            None => at,
+        };
+        self.at = at;
+        self.expect = Expect::Lenient { start, error: at, searched: at };
+        Flow::On
+    }
+
+    fn lenient(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        start: usize,
+        error: usize,
+        searched: usize,
+    ) -> Flow {
+        let limit = match lenient::limit(cx, writer.origin.tail(cx), searched) {
+            lenient::Limit::At(limit) => limit,
+            lenient::Limit::More(searched) => {
+                self.expect = Expect::Lenient { start, error, searched };
+                return Flow::Stop(Progress::More);
+            }
+        };
+        let closed = limit < cx.text.len();
+        let begun = self.frames.iter().rev().find_map(|f| f.index);
+        let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
+        let Some(mended) = lenient::repair(cx, start, limit) else {
+            if let Some(index) = begun {
+                let raw = writer.start..limit;
+                writer.over(index, Found::none(), raw).status =
+                    if closed { CallStatus::Malformed } else { CallStatus::Incomplete };
+                return Flow::Stop(Progress::Done { end: limit });
+            }
+            return fail(error);
+        };
+        if !closed && !mended.complete {
+            // The text ended inside the value: what there is of it is certain as far as it goes.
+            return Flow::Stop(
+                self.incomplete(cx, writer, start, limit, begun).unwrap_or(Progress::Fail { at: limit }),
+            );
+        }
+        let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
+        self.frames.truncate(depth);
+        let before = writer.begun;
+        writer.adopt = begun;
+        let mut inner = Self::new(0, self.max_depth);
+        inner.made = true;
+        inner.repairs = mended.repairs;
+        let inside = Reader { text: &mended.json, eof: true, ..*cx };
+        inner.step(&inside, out, writer);
+        let adopted = writer.adopt.take().is_none();
+        let end = start + mended.consumed;
+        match (begun, adopted) {
+            (Some(index), false) => {
+                // The repaired object is no call any more, but one has begun.
+                writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
+            }
+            (None, _) if writer.begun == before => {
+                if writer.begun == 0 && self.frames.is_empty() {
+                    return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
+                }
+            }
+            _ => {}
+        }
+        if let Some(pending) = &mut writer.pending {
+            pending.raw = start..end;
+        }
+        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
+        self.go(end.max(error.min(end)), expect)
+    }
+
+    /// The text ends inside the body.
+    fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
+        let end = cx.text.len();
+        if self.made {
+            return Some(Progress::Done { end });
+        }
+        if self.expect == Expect::Between {
+            return Some(Progress::Done { end: self.at });
+        }
+        if let Expect::Lenient { .. } = self.expect {
+            return Some(Progress::Fail { at: end });
+        }
+        // A closing marker stands at the very end, taken for the inside of a string or of an object left open.
+        let start = self.frames.iter().find(|f| f.kind == Kind::Object && !f.envelope).map(|f| f.start);
+        if let Some(start) = start
+            && let Some(limit) = lenient::last_closer(cx, writer.origin.tail(cx), start)
+        {
+            self.expect = Expect::Lenient { start, error: limit.min(self.at), searched: limit };
+            return None;
+        }
+        // Calls in it are whole, only the brackets round them are missing.
+        let open = self.frames.iter().rposition(|f| f.kind == Kind::Object && !f.envelope);
+        let Some(open) = open else {
+            self.unclosed = true;
+            if let Some(pending) = &mut writer.pending {
+                pending.repairs.push(Repair::at(RepairCode::Bracket, end, "the list is not closed"));
+            }
+            return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
+        };
+        if self.expect == Expect::Next && !writer.bare {
+            let frame = self.frames.get(open)?;
+            let nested = self.frames.get(open + 1);
+            let arguments = nested.and_then(|f| f.arguments.clone()).or_else(|| frame.arguments.clone());
+            let index = nested.and_then(|f| f.index).or(frame.index);
+            if let (Some(index), Some(arguments)) = (index, arguments) {
+                let raw = frame.start..end;
+                self.repairs.push(Repair::at(RepairCode::Bracket, end, "a closing brace is missing"));
+                self.over(cx, writer, index, arguments, raw);
+                return Some(Progress::Done { end });
+            }
+        }
+        let index = self.frames.iter().rev().find_map(|f| f.index);
+        let _ = out;
+        let named = self.frames.iter().rev().find_map(|f| f.name.clone());
+        if index.is_none()
+            && !writer.bare
+            && let Some(name) = named
+            && let Some(index) = writer.begin(cx, out, &name, None)
+        {
+            writer.over(index, Found::none(), writer.start..end).status = CallStatus::Incomplete;
+            return Some(Progress::Done { end });
+        }
+        let start = self.scanner_start();
+        self.incomplete(cx, writer, start, end, index).or(Some(Progress::Fail { at: end }))
+    }
+
+    /// A begun call is cut off; what is certain of its arguments stays.
+    fn incomplete(
+        &mut self,
+        cx: &Reader<'_>,
+        writer: &mut Writer,
+        start: usize,
+        end: usize,
+        index: Option<usize>,
+    ) -> Option<Progress> {
+        let index = index?;
+        let in_arguments = matches!(self.expect, Expect::Member { what: Key::Arguments, .. });
+        let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
+        writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+}
+
+enum Flow {
+    On,
+    Stop(Progress),
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// A JSON string as text; what is no string is given back as it is.
+fn decode(text: &str) -> Cow<'_, str> {
+    match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
+        Some(inner) => decode_inner(inner),
+        None => Cow::Borrowed(text),
+    }
+}
+
+fn decode_inner(inner: &str) -> Cow<'_, str> {
+    if inner.contains('\\') {
+        serde_json::from_str::<String>(&format!("\"{inner}\"")).map_or(Cow::Borrowed(inner), Cow::Owned)
+    } else {
+        Cow::Borrowed(inner)
+    }
+}
+
+/// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, nothing as `{}`.
+fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Found, CallStatus, Option<Repair>) {
+    match text.as_bytes().first() {
+        Some(b'"') => {
+            let inner = decode(text);
+            let trimmed = inner.trim();
+            let repaired = |what| Some(Repair::new(RepairCode::DoubleEncoded, what));
+            if trimmed.is_empty() {
+                return (Found::none(), CallStatus::Ok, repaired("empty arguments in a string became {}"));
+            }
+            let mut scanner = Scanner::new(0, 128);
+            if trimmed.starts_with('{')
+                && matches!(scanner.scan(trimmed.as_bytes(), true), ScanResult::Complete { end } if end == trimmed.len())
+            {
+                let found = Found::Json(Piece::Made(trimmed.to_owned()));
+                return (found, CallStatus::Ok, repaired("the arguments were JSON inside a string"));
+            }
+            if trimmed.starts_with('{')
+                && let Some(mended) = lenient::repair_text(trimmed)
+                && mended.complete
+            {
+                let found = Found::Json(Piece::Made(mended.json));
+                return (found, CallStatus::Ok, repaired("the arguments were broken JSON inside a string"));
+            }
+            (Found::Json(piece()), CallStatus::Invalid, None)
+        }
+        Some(b'n') => {
+            (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}")))
+        }
+        Some(b'{') => (Found::Json(piece()), CallStatus::Ok, None),
+        _ => (Found::Json(piece()), CallStatus::Invalid, None),
+    }
+}
+
+/// Arguments alone, after a head that holds the name.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    head: Head,
+    start: usize,
+    scanner: Scanner,
+    sent: usize,
+    index: Option<usize>,
+    lenient: Option<usize>,
+}
+
+impl Arguments {
+    pub(super) fn new(at: usize, head: Head, max_depth: usize) -> Self {
+        Self { head, start: at, scanner: Scanner::new(at, max_depth), sent: at, index: None, lenient: None }
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let index = match self.index {
+            Some(index) => index,
+            None => {
+                let (name, id) = header_name(cx, &self.head);
+                let Some(index) = writer.begin(cx, out, &name, id) else {
+                    return Progress::Fail { at: self.start };
+                };
+                self.index = Some(index);
+                index
+            }
+        };
+        let tail = writer.origin.tail(cx);
+        if let Some(searched) = self.lenient {
+            return self.mend(cx, writer, index, searched);
+        }
+        let first = cx.bytes().get(self.start).copied();
+        if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
+            // Nothing stands between the head and what closes the call.
+            writer.piece(out, index, "{}");
+            writer.over(index, Found::none(), writer.start..self.start);
+            return Progress::Done { end: self.start };
+        }
+        let result = self.scanner.scan(cx.bytes(), cx.eof);
+        let reached = match result {
+            ScanResult::Complete { end } => end,
+            ScanResult::Incomplete => floor(cx.text, self.scanner.position()),
+            ScanResult::Error { at, .. } => {
+                self.lenient = Some(at);
+                return self.mend(cx, writer, index, at);
+            }
+        };
+        if reached - self.start > cx.policy.max_arguments_bytes {
+            writer.over(index, Found::none(), writer.start..reached).status = CallStatus::Malformed;
+            return Progress::Done { end: reached };
+        }
+        if first == Some(b'{') && out.streaming() && reached > self.sent {
+            writer.piece(out, index, cx.slice(self.sent, reached));
+            self.sent = reached;
+        }
+        match result {
+            ScanResult::Complete { end } => {
+                let text = cx.slice(self.start, end);
+                let (found, status, repair) = whole_arguments(text, || span(self.start..end));
+                let pending = writer.over(index, found, writer.start..end);
+                pending.status = status;
+                pending.repairs.extend(repair);
+                Progress::Done { end }
+            }
+            _ if !cx.eof => Progress::More,
+            _ => {
+                if let Some(limit) = lenient::last_closer(cx, tail, self.start) {
+                    self.lenient = Some(limit);
+                    return self.mend(cx, writer, index, limit);
+                }
+                let found = lenient::certain(cx.slice(self.start, cx.text.len()));
+                let raw = writer.start..cx.text.len();
+                writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;
+                Progress::Done { end: cx.text.len() }
+            }
+        }
+    }
+
+    /// The arguments are no JSON: repair reads them up to what closes the call.
+    fn mend(&mut self, cx: &Reader<'_>, writer: &mut Writer, index: usize, searched: usize) -> Progress {
+        let limit = match lenient::limit(cx, writer.origin.tail(cx), searched) {
+            lenient::Limit::At(limit) => limit,
+            lenient::Limit::More(searched) => {
+                self.lenient = Some(searched);
+                return Progress::More;
+            }
+        };
+        let closed = limit < cx.text.len();
+        let raw = writer.start..limit;
+        match lenient::repair(cx, self.start, limit) {
+            Some(mended) if mended.complete || closed => {
+                let end = if closed { limit } else { self.start + mended.consumed };
+                let object = mended.json.starts_with('{');
+                let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), raw);
+                pending.repairs = mended.repairs;
+                if !object {
+                    pending.status = CallStatus::Malformed;
+                }
+                Progress::Done { end }
+            }
+            Some(_) => {
+                let found = lenient::certain(cx.slice(self.start, limit));
+                writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;
+                Progress::Done { end: limit }
+            }
+            None => {
+                let status = if closed { CallStatus::Malformed } else { CallStatus::Incomplete };
+                writer.over(index, Found::none(), raw).status = status;
+                Progress::Done { end: limit }
+            }
+        }
+    }
+}
+
+/// The name and the id of a head.
+pub(super) fn header_name(cx: &Reader<'_>, head: &Head) -> (String, Option<String>) {
+    let id = head.id.clone().and_then(|r| cx.text.get(r)).map(str::to_owned);
+    (head.name(cx).unwrap_or_default(), id)
+}

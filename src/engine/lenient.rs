@@ -1,0 +1,126 @@
+//! Where strict reading fails: how far repair may read, and what it makes of it.
+use super::Reader;
+use crate::dialect::Element;
+use crate::json;
+use crate::turn::Repair;
+
+/// How far repair may read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    At(usize),
+    /// No closing marker yet; the search goes on at this place.
+    More(usize),
+}
+
+/// What repair made.
+#[derive(Debug)]
+pub(super) struct Mended {
+    pub(super) json: String,
+    pub(super) repairs: Vec<Repair>,
+    /// How much of the text the value took.
+    pub(super) consumed: usize,
+    /// The value was not cut off by the end of the text.
+    pub(super) complete: bool,
+}
+
+fn closer(tail: &[Element]) -> Option<&str> {
+    tail.iter().find_map(|e| match e {
+        Element::Literal(text) | Element::Optional(text) => Some(&**text),
+        _ => None,
+    })
+}
+
+/// The first closing marker at or after `from`, or the end of the text.
+pub(super) fn limit(cx: &Reader<'_>, tail: &[Element], from: usize) -> Limit {
+    let found = closer(tail).and_then(|closer| {
+        memchr::memmem::find(cx.bytes().get(from..).unwrap_or_default(), closer.as_bytes()).map(|i| from + i)
+    });
+    match found {
+        Some(at) => Limit::At(at),
+        None if cx.eof => Limit::At(cx.text.len()),
+        None => {
+            // A closing marker may begin in the last bytes.
+            let keep = closer(tail).map_or(0, str::len);
+            let mut next = cx.text.len().saturating_sub(keep).max(from);
+            while !cx.text.is_char_boundary(next) {
+                next -= 1;
+            }
+            Limit::More(next.max(from))
+        }
+    }
+}
+
+/// The closing marker that ends the text, if one does.
+pub(super) fn last_closer(cx: &Reader<'_>, tail: &[Element], from: usize) -> Option<usize> {
+    let mut text = cx.slice(from, cx.text.len()).trim_end();
+    let mut found = None;
+    for element in tail.iter().rev() {
+        if let Element::Literal(literal) | Element::Optional(literal) = element {
+            if let Some(before) = text.strip_suffix(&**literal) {
+                text = before.trim_end();
+                found = Some(from + before.len());
+            } else {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// Repairs the value that begins at `start`, reading no further than `limit`.
+pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Option<Mended> {
+    repair_text(cx.slice(start, limit))
+}
+
+pub(super) fn repair_text(text: &str) -> Option<Mended> {
+    let _ = (text, json::push_string);
+    None
+}
+
+/// What is certain of arguments that were cut off, as valid JSON.
+pub(super) fn certain(text: &str) -> String {
+    let _ = text;
+    "{}".into()
+}
+
+/// A Python or JSON literal as JSON text. What is no literal is kept as its source text, in a string.
+pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
+    use crate::turn::RepairCode;
+    if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+        return (text.to_owned(), Vec::new());
+    }
+    let word = match text {
+        "True" | "true" => Some("true"),
+        "False" | "false" => Some("false"),
+        "None" | "null" => Some("null"),
+        _ => None,
+    };
+    if let Some(word) = word {
+        return (word.to_owned(), Vec::new());
+    }
+    if let Some(inner) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
+        let mut json = String::new();
+        json::push_string(&mut json, &inner.replace("\\'", "'"));
+        return (json, Vec::new());
+    }
+    let mut json = String::new();
+    json::push_string(&mut json, text);
+    (json, vec![Repair::at(RepairCode::SourceText, offset, "a value that is no literal was kept as its text")])
+}
+
+/// The text can be a complete literal: quoted, bracketed, a number or a word of JSON or Python.
+pub(super) fn looks_literal(text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(b'"' | b'\'' | b'[' | b'{' | b'(') => true,
+        Some(b'-' | b'+' | b'.' | b'0'..=b'9') => {
+            text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E' | b'_'))
+        }
+        Some(_) => matches!(text, "True" | "False" | "None" | "true" | "false" | "null"),
+        None => false,
+    }
+}
+
+/// Makes a call's arguments what the schema demands, where it can; true if it changed them.
+pub(super) fn settle(_tool: &crate::schema::Tool, _call: &mut crate::turn::ToolCall<'_>) -> bool {
+    false
+}

@@ -1,0 +1,288 @@
+//! What has been found so far: pieces of content and reasoning, calls, issues, and the events that tell of them.
+use super::Mode;
+use crate::turn::{
+    ArgumentValue, Arguments, CallStatus, Event, Issue, IssueCode, Repair, Source, StopReason, ToolCall, Turn,
+};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Text that is a range of the input, or was made.
+#[derive(Debug, Clone)]
+pub(crate) enum Piece {
+    Span(Range<usize>),
+    Made(String),
+}
+
+impl Piece {
+    pub(crate) fn get<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self {
+            Self::Span(range) => Cow::Borrowed(text.get(range.clone()).unwrap_or("")),
+            Self::Made(made) => Cow::Owned(made.clone()),
+        }
+    }
+}
+
+/// A parameter's value as found.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Text(Piece),
+    Json(Piece),
+}
+
+/// Arguments as found.
+#[derive(Debug, Clone)]
+pub(crate) enum Found {
+    Json(Piece),
+    Members(Vec<(Piece, Value)>),
+}
+
+impl Found {
+    pub(crate) fn none() -> Self {
+        Self::Json(Piece::Made("{}".into()))
+    }
+
+    pub(crate) fn arguments<'t>(&self, text: &'t str) -> Arguments<'t> {
+        match self {
+            Self::Json(piece) => Arguments::Json(piece.get(text)),
+            Self::Members(members) => Arguments::Members(
+                (members.iter())
+                    .map(|(key, value)| {
+                        let value = match value {
+                            Value::Text(piece) => ArgumentValue::Text(piece.get(text)),
+                            Value::Json(piece) => ArgumentValue::Json(piece.get(text)),
+                        };
+                        (key.get(text), value)
+                    })
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl From<Arguments<'_>> for Found {
+    fn from(arguments: Arguments<'_>) -> Self {
+        match arguments {
+            Arguments::Json(json) => Self::Json(Piece::Made(json.into_owned())),
+            Arguments::Members(members) => Self::Members(
+                (members.into_iter())
+                    .map(|(key, value)| {
+                        let value = match value {
+                            ArgumentValue::Text(text) => Value::Text(Piece::Made(text.into_owned())),
+                            ArgumentValue::Json(json) => Value::Json(Piece::Made(json.into_owned())),
+                        };
+                        (Piece::Made(key.into_owned()), value)
+                    })
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// A call as found.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: Found,
+    pub(crate) status: CallStatus,
+    pub(crate) repairs: Vec<Repair>,
+    pub(crate) errors: Vec<crate::turn::ArgumentError>,
+    pub(crate) raw: Range<usize>,
+    /// The dialect's number, for the turn's `dialect`.
+    pub(crate) dialect: Option<std::sync::Arc<crate::dialect::Dialect>>,
+}
+
+impl Call {
+    fn to_tool_call<'t>(&self, text: &'t str) -> ToolCall<'t> {
+        ToolCall {
+            id: Cow::Owned(self.id.clone()),
+            name: Cow::Owned(self.name.clone()),
+            arguments: self.arguments.arguments(text),
+            status: self.status,
+            repairs: self.repairs.clone(),
+            errors: self.errors.clone(),
+            raw: Cow::Borrowed(text.get(self.raw.clone()).unwrap_or("")),
+        }
+    }
+}
+
+/// How much there was at some point.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    content: usize,
+    reasoning: usize,
+    calls: usize,
+    issues: usize,
+    events: usize,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    streaming: bool,
+    content: Vec<Piece>,
+    reasoning: Vec<Piece>,
+    pub(crate) calls: Vec<Call>,
+    issues: Vec<Issue>,
+    events: Vec<Event>,
+    /// Pieces before these belong to a mark: later text must not grow them.
+    sealed: (usize, usize),
+    /// The content so far ends in white space.
+    content_ends_in_space: bool,
+    /// An explicit envelope of calls has been read.
+    pub(crate) enveloped: bool,
+}
+
+impl Output {
+    pub(crate) fn new(streaming: bool) -> Self {
+        Self { streaming, ..Self::default() }
+    }
+
+    pub(crate) fn streaming(&self) -> bool {
+        self.streaming
+    }
+
+    pub(crate) fn event(&mut self, event: impl FnOnce() -> Event) {
+        if self.streaming {
+            self.events.push(event());
+        }
+    }
+
+    pub(crate) fn issue(&mut self, issue: Issue) {
+        self.event(|| Event::Issue(issue.clone()));
+        self.issues.push(issue);
+    }
+
+    /// Gives out the text of a range in the mode it stands in.
+    pub(crate) fn text(&mut self, mode: Mode, text: &str, range: Range<usize>) {
+        let Some(piece) = text.get(range.clone()).filter(|p| !p.is_empty()) else { return };
+        let (pieces, sealed) = match mode {
+            Mode::Content => {
+                self.content_ends_in_space = piece.ends_with(|c: char| c.is_ascii_whitespace());
+                (&mut self.content, self.sealed.0)
+            }
+            Mode::Reasoning => (&mut self.reasoning, self.sealed.1),
+        };
+        let open = pieces.len() > sealed;
+        match pieces.last_mut() {
+            Some(Piece::Span(last)) if open && last.end == range.start => last.end = range.end,
+            _ => pieces.push(Piece::Span(range)),
+        }
+        self.event(|| match mode {
+            Mode::Content => Event::Text(piece.to_owned()),
+            Mode::Reasoning => Event::Reasoning(piece.to_owned()),
+        });
+    }
+
+    /// Gives out content that stands nowhere in the text as such (the decoded `content` of an envelope).
+    pub(crate) fn made_content(&mut self, made: String) {
+        if made.is_empty() {
+            return;
+        }
+        self.content_ends_in_space = made.ends_with(|c: char| c.is_ascii_whitespace());
+        self.event(|| Event::Text(made.clone()));
+        self.content.push(Piece::Made(made));
+    }
+
+    /// The last calls came in an explicit envelope, which needs no offered names.
+    pub(crate) fn enveloped(&self) -> bool {
+        self.enveloped
+    }
+
+    /// The content so far is empty or ends in white space, so that more of it adds nothing.
+    pub(crate) fn space_is_idle(&self, mode: Mode) -> bool {
+        match mode {
+            Mode::Content => self.content.is_empty() || self.content_ends_in_space,
+            Mode::Reasoning => true,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.content.is_empty() && self.reasoning.is_empty() && self.calls.is_empty()
+    }
+
+    /// All content so far was reasoning.
+    pub(crate) fn reclassify(&mut self, at: usize) {
+        if !self.content.is_empty() {
+            self.reasoning.append(&mut self.content);
+            self.event(|| Event::Reclassified);
+            self.content_ends_in_space = false;
+            self.issue(Issue::at(
+                IssueCode::Reclassified,
+                at,
+                "reasoning was closed that was never opened: the text before it became reasoning",
+            ));
+        }
+    }
+
+    pub(crate) fn mark(&mut self) -> Mark {
+        self.sealed = (self.content.len(), self.reasoning.len());
+        Mark {
+            content: self.content.len(),
+            reasoning: self.reasoning.len(),
+            calls: self.calls.len(),
+            issues: self.issues.len(),
+            events: self.events.len(),
+        }
+    }
+
+    /// Forgets everything since `mark`; returns how many calls that were.
+    pub(crate) fn go_back(&mut self, mark: Mark) -> usize {
+        let calls = self.calls.len() - mark.calls.min(self.calls.len());
+        self.content.truncate(mark.content);
+        self.reasoning.truncate(mark.reasoning);
+        self.calls.truncate(mark.calls);
+        self.issues.truncate(mark.issues);
+        self.events.truncate(mark.events);
+        calls
+    }
+
+    /// Moves out the events before `mark`, or all.
+    pub(crate) fn release(&mut self, mark: Option<&mut Mark>, into: &mut Vec<Event>) {
+        match mark {
+            None => into.append(&mut self.events),
+            Some(mark) => {
+                into.extend(self.events.drain(..mark.events.min(self.events.len())));
+                mark.events = 0;
+            }
+        }
+    }
+
+    /// A call ended: tells of it.
+    pub(crate) fn ended(&mut self, index: usize, text: &str) {
+        if self.streaming
+            && let Some(call) = self.calls.get(index)
+        {
+            let call = Box::new(call.to_tool_call(text).into_owned());
+            self.events.push(Event::CallEnded { index, call });
+        }
+    }
+
+    fn join<'t>(pieces: &[Piece], text: &'t str) -> Cow<'t, str> {
+        match pieces {
+            [] => Cow::Borrowed(""),
+            [one] => one.get(text),
+            many => Cow::Owned(many.iter().map(|p| p.get(text)).collect()),
+        }
+    }
+
+    pub(crate) fn turn<'t>(&self, text: &'t str) -> Turn<'t> {
+        let tool_calls: Vec<_> = self.calls.iter().map(|c| c.to_tool_call(text)).collect();
+        let runnable = tool_calls.iter().any(ToolCall::runnable);
+        let dialect = self.calls.iter().find_map(|c| c.dialect.as_ref()).map(|d| Cow::Owned(d.name.clone()));
+        Turn {
+            content: Self::join(&self.content, text),
+            reasoning: Self::join(&self.reasoning, text),
+            stop_reason: match self.calls.last().map(|c| c.status) {
+                Some(CallStatus::Incomplete) => StopReason::Length,
+                _ if runnable => StopReason::ToolCalls,
+                _ => StopReason::Stop,
+            },
+            usage: None,
+            source: if tool_calls.is_empty() { Source::None } else { Source::Text },
+            tool_calls,
+            dialect,
+            issues: self.issues.clone(),
+            provider_state: None,
+        }
+    }
+}

@@ -1,0 +1,644 @@
+//! Parameters written as markup: `<parameter=city>Paris</parameter>`. There is no escaping, so a value ends at its own
+//! closing marker where the structure goes on behind it. String values stream as they are written.
+use super::call::{Progress, Writer, closes, span};
+use super::head::{self, Head};
+use super::json_calls::header_name;
+use super::output::{Found, Output, Piece, Value};
+use super::{Look, Reader};
+use crate::dialect::{Call as Template, Element, Parameter, Row, Trim};
+use crate::json::{push_escaped, push_string};
+use crate::schema::{Expected, read_text};
+use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use std::borrow::Cow;
+use std::ops::Range;
+
+#[derive(Debug)]
+struct OpenValue {
+    template: usize,
+    key: Range<usize>,
+    kind: Option<Range<usize>>,
+    /// Where the value's text begins, markup white space left out.
+    start: usize,
+    /// Whether `start` is settled: the first byte of the value has been seen.
+    framed: bool,
+    /// How far closing markers have been looked for.
+    searched: usize,
+    /// How far the value has been given out.
+    sent: usize,
+    /// It can only be a string, so it is given out as it is written.
+    streams: bool,
+    /// Where the call's own closing marker stood, should the value's never come.
+    call_closer: Option<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct Parameters {
+    head: Head,
+    at: usize,
+    index: Option<usize>,
+    members: Vec<(Piece, Value)>,
+    value: Option<OpenValue>,
+    /// Something was given out, so the opening brace is.
+    opened: bool,
+    repairs: Vec<Repair>,
+}
+
+/// What follows a place.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Parameter(usize, Head),
+    Close,
+    End,
+    Junk,
+    More,
+}
+
+impl Parameters {
+    pub(super) fn new(at: usize, head: Head) -> Self {
+        Self { head, at, index: None, members: Vec::new(), value: None, opened: false, repairs: Vec::new() }
+    }
+
+    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, template: &Template, head: &Head, at: usize) -> Look<()> {
+        let delimited = matches!(template.head.iter().rev().find(|e| **e != Element::Space), Some(Element::Literal(_)));
+        // A name that nothing delimits needs more than its looks.
+        let vouched =
+            || delimited || head.name.as_ref().is_some_and(|n| cx.tools.is_none() || cx.offered(&cx.text[n.clone()]));
+        if at >= cx.text.len() && cx.eof {
+            return if vouched() { Look::Is(()) } else { Look::No };
+        }
+        let mut more = false;
+        for parameter in &row.parameters {
+            match head::head(cx, at, &parameter.head) {
+                Look::Is(_) => return Look::Is(()),
+                Look::More => more = true,
+                Look::No => {}
+            }
+        }
+        match closes(cx, &template.tail, at) {
+            Look::Is(()) if vouched() => Look::Is(()),
+            Look::More => Look::More,
+            _ if more => Look::More,
+            _ => Look::No,
+        }
+    }
+
+    fn next(cx: &Reader<'_>, writer: &Writer, at: usize) -> Next {
+        let at = cx.skip_space(at);
+        if at >= cx.text.len() {
+            return if cx.eof { Next::End } else { Next::More };
+        }
+        let Some(row) = writer.origin.row(cx) else { return Next::Junk };
+        let mut more = false;
+        for (i, parameter) in row.parameters.iter().enumerate() {
+            match head::head(cx, at, &parameter.head) {
+                Look::Is(head) => return Next::Parameter(i, head),
+                Look::More => more = true,
+                Look::No => {}
+            }
+        }
+        match Self::ends(cx, row, writer.origin.tail(cx), at) {
+            Look::Is(()) => Next::Close,
+            Look::More => Next::More,
+            Look::No if more => Next::More,
+            Look::No => Next::Junk,
+        }
+    }
+
+    /// What closes the call, its section, or begins the next call stands at `at`.
+    fn ends(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<()> {
+        let mut result = closes(cx, tail, at);
+        let first = |elements: &[Element]| match elements.first() {
+            Some(Element::Literal(text)) => head::literal(cx, at, text),
+            _ => Look::No,
+        };
+        let heads = row.calls.iter().map(|c| first(&c.head));
+        for look in heads.chain(row.sections.iter().map(|(_, close)| first(close))) {
+            match look {
+                Look::Is(_) => return Look::Is(()),
+                Look::More if result == Look::No => result = Look::More,
+                _ => {}
+            }
+        }
+        result
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let index = match self.index {
+            Some(index) => index,
+            None => {
+                let (name, id) = header_name(cx, &self.head);
+                let Some(index) = writer.begin(cx, out, &name, id) else { return Progress::Fail { at: self.at } };
+                self.index = Some(index);
+                if self.head.closed {
+                    let end = self.head.end;
+                    let end = match writer.origin.row(cx).and_then(|r| r.calls.get(usize::from(writer.origin.call))) {
+                        Some(_) => cx.rest(end).find('>').map_or(end, |i| end + i + 1),
+                        None => end,
+                    };
+                    return self.finish(cx, out, writer, index, end, CallStatus::Ok);
+                }
+                index
+            }
+        };
+        loop {
+            if self.value.is_some() {
+                match self.read_value(cx, out, writer, index) {
+                    Look::Is(()) => continue,
+                    Look::More => return Progress::More,
+                    Look::No => {
+                        return self.finish(cx, out, writer, index, cx.text.len(), CallStatus::Incomplete);
+                    }
+                }
+            }
+            match Self::next(cx, writer, self.at) {
+                Next::More => return Progress::More,
+                Next::End => {
+                    let at = self.at;
+                    let end = cx.text.len();
+                    let status =
+                        if cx.offered_call(out, index) && !self.members.is_empty() && self.self_closing(cx, writer) {
+                            CallStatus::Ok
+                        } else {
+                            CallStatus::Incomplete
+                        };
+                    let _ = at;
+                    return self.finish(cx, out, writer, index, end, status);
+                }
+                Next::Close => {
+                    let at = cx.skip_space(self.at);
+                    return self.finish(cx, out, writer, index, at, CallStatus::Ok);
+                }
+                Next::Parameter(template, head) => {
+                    let Some(key) = head.key.clone() else {
+                        self.at = head.end;
+                        continue;
+                    };
+                    let streams = self.streams(cx, out, index, &key, head.kind.as_ref());
+                    self.value = Some(OpenValue {
+                        template,
+                        key,
+                        kind: head.kind,
+                        start: head.end,
+                        framed: false,
+                        searched: head.end,
+                        sent: head.end,
+                        streams,
+                        call_closer: None,
+                    });
+                    self.at = head.end;
+                }
+                Next::Junk => {
+                    // Text between the parameters: it is in the call's raw text, and in the record.
+                    let from = cx.skip_space(self.at);
+                    let byte =
+                        writer.origin.row(cx).and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
+                    let rest = cx.bytes().get(from + 1..).unwrap_or_default();
+                    let skip = memchr::memchr(byte.unwrap_or(b'<'), rest);
+                    if self.repairs.iter().all(|r| r.code != RepairCode::Surroundings) {
+                        let what = "text between the parameters was left out";
+                        self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
+                    }
+                    match skip {
+                        Some(i) => self.at = from + 1 + i,
+                        None if cx.eof => {
+                            return self.finish(cx, out, writer, index, cx.text.len(), CallStatus::Incomplete);
+                        }
+                        None => {
+                            self.at = cx.text.len();
+                            return Progress::More;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The template has nothing that closes a call, so the end of the text does.
+    fn self_closing(&self, cx: &Reader<'_>, writer: &Writer) -> bool {
+        !writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)))
+    }
+
+    fn expected(cx: &Reader<'_>, out: &Output, index: usize, key: &str) -> Option<Expected> {
+        let name = &out.calls.get(index)?.name;
+        cx.tool(name).map(|t| t.expected(key))
+    }
+
+    fn streams(
+        &self,
+        cx: &Reader<'_>,
+        out: &Output,
+        index: usize,
+        key: &Range<usize>,
+        kind: Option<&Range<usize>>,
+    ) -> bool {
+        match kind.map(|k| &cx.text[k.clone()]) {
+            Some("true" | "string" | "str") => true,
+            Some(_) => false,
+            None => match Self::expected(cx, out, index, &cx.text[key.clone()]) {
+                Some(expected) => expected.is_string(),
+                None => cx.tools.is_none(),
+            },
+        }
+    }
+
+    /// Reads the open value on. `No`: the text is over and the value is not.
+    fn read_value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Look<()> {
+        let Some(row) = writer.origin.row(cx) else { return Look::No };
+        let Some(mut value) = self.value.take() else { return Look::No };
+        let Some(parameter) = row.parameters.get(value.template) else { return Look::No };
+        let trim = row.dialect.trim;
+        if !value.framed {
+            let rest = cx.rest(value.start);
+            if rest.is_empty() && !cx.eof {
+                self.value = Some(value);
+                return Look::More;
+            }
+            if trim == Trim::Newline && rest.starts_with('\n') {
+                value.start += 1;
+            }
+            if trim == Trim::Newline && rest == "\r" && !cx.eof {
+                self.value = Some(value);
+                return Look::More;
+            }
+            if trim == Trim::Newline && rest.starts_with("\r\n") {
+                value.start += 2;
+            }
+            value.framed = true;
+            value.sent = value.start;
+            value.searched = value.start;
+        }
+        match Self::find_end(cx, row, writer, parameter, &mut value, self.keys(cx), out, index) {
+            Some(Ok((end, next))) => {
+                self.end_value(cx, out, writer, index, value, end, trim, row.dialect.entities);
+                if next == end {
+                    self.repairs.push(Repair::at(RepairCode::Marker, end, "a parameter's closing marker is missing"));
+                }
+                self.at = next;
+                Look::Is(())
+            }
+            Some(Err(())) => {
+                self.stream_value(cx, out, writer, index, &mut value, trim);
+                self.value = Some(value);
+                Look::More
+            }
+            None => {
+                // Cut off inside the value: what was written of a string is certain as far as it goes.
+                if value.streams && !row.dialect.entities {
+                    let end = cx.text.len();
+                    self.open_member(cx, out, writer, index, &value);
+                    self.members.push((span(value.key.clone()), Value::Text(span(value.start..end.max(value.start)))));
+                }
+                Look::No
+            }
+        }
+    }
+
+    fn keys<'t>(&self, cx: &Reader<'t>) -> Vec<Cow<'t, str>> {
+        self.members.iter().map(|(key, _)| key.get(cx.text)).collect()
+    }
+
+    /// Where the value ends, and where what follows begins. `Err`: more text is needed. `None`: the text is over.
+    #[allow(clippy::too_many_arguments)]
+    fn find_end(
+        cx: &Reader<'_>,
+        row: &Row,
+        writer: &Writer,
+        parameter: &Parameter,
+        value: &mut OpenValue,
+        taken: Vec<Cow<'_, str>>,
+        out: &Output,
+        index: usize,
+    ) -> Option<Result<(usize, usize), ()>> {
+        let bytes = cx.bytes();
+        let closer = &*parameter.closer;
+        let tail = writer.origin.tail(cx);
+        let first = closer.as_bytes().first().copied()?;
+        loop {
+            let rest = bytes.get(value.searched..).unwrap_or_default();
+            let Some(hit) = memchr::memchr(first, rest).map(|i| value.searched + i) else {
+                value.searched = bytes.len();
+                break;
+            };
+            value.searched = hit;
+            match head::literal(cx, hit, closer) {
+                Look::More => return Some(Err(())),
+                Look::Is(end) => {
+                    // The closing marker is one only if the structure goes on behind it.
+                    match Self::next(cx, writer, end) {
+                        Next::More => return Some(Err(())),
+                        Next::Junk => {}
+                        _ => return Some(Ok((hit, end))),
+                    }
+                }
+                Look::No => match head::literal(cx, hit, &parameter.opener) {
+                    Look::More => return Some(Err(())),
+                    Look::Is(_) => match head::head(cx, hit, &parameter.head) {
+                        Look::More => return Some(Err(())),
+                        Look::Is(next) => {
+                            let key = next.key.map_or("", |k| &cx.text[k]);
+                            let name = out.calls.get(index).map_or("", |c| c.name.as_str());
+                            let declared = cx.tool(name).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
+                            let plain = cx.tools.is_none() && cx.at_line_start(hit);
+                            if (declared && !taken.iter().any(|k| k == key) && key != &cx.text[value.key.clone()])
+                                || plain
+                            {
+                                return Some(Ok((hit, hit)));
+                            }
+                        }
+                        Look::No => {}
+                    },
+                    Look::No => {
+                        // The call's own end inside a value is text, unless the call's whole end and a new call stand there.
+                        match whole_tail(cx, row, tail, hit) {
+                            Look::More => return Some(Err(())),
+                            Look::Is(true) => return Some(Ok((hit, hit))),
+                            Look::Is(false) => {
+                                value.call_closer.get_or_insert(hit);
+                            }
+                            Look::No => {}
+                        }
+                    }
+                },
+            }
+            value.searched = hit + 1;
+        }
+        if !cx.eof {
+            return Some(Err(()));
+        }
+        let name = out.calls.get(index).map_or("", |c| c.name.as_str());
+        match value.call_closer {
+            Some(at) if cx.offered(name) => Some(Ok((at, at))),
+            _ => None,
+        }
+    }
+
+    fn open_member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, value: &OpenValue) {
+        if !out.streaming() {
+            return;
+        }
+        let mut text = String::from(if self.opened { ", " } else { "{" });
+        self.opened = true;
+        push_string(&mut text, &cx.text[value.key.clone()]);
+        text.push_str(": ");
+        writer.piece(out, index, &text);
+    }
+
+    /// Gives out what is certain of a string value.
+    fn stream_value(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: usize,
+        value: &mut OpenValue,
+        trim: Trim,
+    ) {
+        let entities = writer.origin.row(cx).is_some_and(|r| r.dialect.entities);
+        if !value.streams || !out.streaming() || entities {
+            return;
+        }
+        let certain = cx.slice(value.sent, value.searched);
+        let certain = match trim {
+            Trim::None => certain,
+            Trim::Newline => certain.strip_suffix("\r\n").or(certain.strip_suffix(['\n', '\r'])).unwrap_or(certain),
+            Trim::Space if value.sent == value.start => {
+                value.start += certain.len() - certain.trim_start().len();
+                value.sent = value.start;
+                cx.slice(value.sent, value.searched).trim_end()
+            }
+            Trim::Space => certain.trim_end(),
+        };
+        if certain.is_empty() {
+            return;
+        }
+        let mut text = String::with_capacity(certain.len() + 8);
+        if value.sent == value.start && !self.value_opened(value) {
+            self.open_member(cx, out, writer, index, value);
+            text.push('"');
+        }
+        push_escaped(&mut text, certain);
+        writer.piece(out, index, &text);
+        value.sent += certain.len();
+    }
+
+    fn value_opened(&self, value: &OpenValue) -> bool {
+        value.sent > value.start
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn end_value(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: usize,
+        mut value: OpenValue,
+        end: usize,
+        trim: Trim,
+        entities: bool,
+    ) {
+        let mut range = value.start..end.max(value.start);
+        let text = &cx.text[range.clone()];
+        match trim {
+            Trim::None => {}
+            Trim::Newline => {
+                let cut = text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text);
+                range.end = range.start + cut.len();
+            }
+            Trim::Space => {
+                range.start += text.len() - text.trim_start().len();
+                range.end = range.start + text.trim().len();
+            }
+        }
+        let text = &cx.text[range.clone()];
+        let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
+        let key = &cx.text[value.key.clone()];
+        let expected = Self::expected(cx, out, index, key);
+        let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
+        let read = typed(&decoded, kind, expected);
+        let found = match read {
+            ArgumentValue::Text(t) => Value::Text(piece_of(&range, text, &t)),
+            ArgumentValue::Json(t) => Value::Json(piece_of(&range, text, &t)),
+        };
+        if out.streaming() {
+            if self.value_opened(&value) {
+                let mut rest = String::new();
+                push_escaped(&mut rest, cx.slice(value.sent, range.end));
+                rest.push('"');
+                writer.piece(out, index, &rest);
+            } else {
+                value.sent = value.start;
+                self.open_member(cx, out, writer, index, &value);
+                let mut json = String::new();
+                match &found {
+                    Value::Text(piece) => push_string(&mut json, &piece.get(cx.text)),
+                    Value::Json(piece) => json.push_str(&piece.get(cx.text)),
+                }
+                writer.piece(out, index, &json);
+            }
+        }
+        let same = self.members.iter().position(|(k, _)| k.get(cx.text) == *key);
+        match same.and_then(|i| self.members.get_mut(i)) {
+            Some(member) => {
+                member.1 = found;
+                let what = "a parameter stood twice: the last value counts";
+                self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.key.start, what));
+            }
+            None => self.members.push((span(value.key.clone()), found)),
+        }
+    }
+
+    fn finish(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        index: usize,
+        end: usize,
+        status: CallStatus,
+    ) -> Progress {
+        if status.readable() {
+            writer.piece(out, index, if self.opened { "}" } else { "{}" });
+        }
+        let members = std::mem::take(&mut self.members);
+        let members = unwrap_arguments(cx, out, index, members);
+        let pending = writer.over(index, Found::Members(members), writer.start..end);
+        pending.status = status;
+        pending.repairs = std::mem::take(&mut self.repairs);
+        Progress::Done { end }
+    }
+}
+
+/// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its
+/// first marker does.
+fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<bool> {
+    let mut here = at;
+    let mut seen = 0;
+    for element in tail {
+        match element {
+            Element::Space => here = cx.skip_space(here),
+            Element::Literal(text) | Element::Optional(text) => match head::literal(cx, here, text) {
+                Look::Is(end) => {
+                    here = end;
+                    seen += 1;
+                }
+                Look::More => return Look::More,
+                Look::No if seen == 0 => return Look::No,
+                Look::No => {}
+            },
+            _ => {}
+        }
+    }
+    if seen == 0 {
+        return Look::No;
+    }
+    let next = cx.skip_space(here);
+    if next >= cx.text.len() {
+        return if cx.eof { Look::Is(false) } else { Look::More };
+    }
+    let first = |elements: &[Element]| match elements.first() {
+        Some(Element::Literal(text)) => head::literal(cx, next, text),
+        _ => Look::No,
+    };
+    let mut more = false;
+    for look in row.calls.iter().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
+        match look {
+            Look::Is(_) => return Look::Is(true),
+            Look::More => more = true,
+            Look::No => {}
+        }
+    }
+    if more { Look::More } else { Look::Is(false) }
+}
+
+/// A parameter's text as a value: by the type written beside it, else by the schema.
+fn typed<'v>(text: &'v str, kind: Option<&str>, expected: Option<Expected>) -> ArgumentValue<'v> {
+    match kind {
+        Some("true" | "string" | "str") => ArgumentValue::Text(Cow::Borrowed(text)),
+        Some(_) => {
+            let trimmed = text.trim();
+            if serde_json::from_str::<serde::de::IgnoredAny>(trimmed).is_ok() {
+                ArgumentValue::Json(Cow::Borrowed(trimmed))
+            } else {
+                read_text(text, expected.unwrap_or(Expected::ANY))
+            }
+        }
+        None => read_text(text, expected.unwrap_or(Expected::ANY)),
+    }
+}
+
+/// The part of the input that `made` is, or `made` itself.
+fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
+    if made.len() == text.len() && made == text {
+        return span(range.clone());
+    }
+    let trimmed = text.trim();
+    if made == trimmed {
+        let start = range.start + (text.len() - text.trim_start().len());
+        return span(start..start + trimmed.len());
+    }
+    Piece::Made(made.to_owned())
+}
+
+/// A single parameter `arguments` that the tool does not declare holds them all.
+fn unwrap_arguments(cx: &Reader<'_>, out: &Output, index: usize, members: Vec<(Piece, Value)>) -> Vec<(Piece, Value)> {
+    let [(key, value)] = members.as_slice() else { return members };
+    let key = key.get(cx.text);
+    if !matches!(&*key, "arguments" | "input" | "properties" | "parameters") {
+        return members;
+    }
+    let Some(tool) = out.calls.get(index).and_then(|c| cx.tool(&c.name)) else { return members };
+    if tool.parameters.is_empty() || tool.parameters.iter().any(|(n, _)| *n == key) {
+        return members;
+    }
+    let (Value::Text(piece) | Value::Json(piece)) = value;
+    let text = piece.get(cx.text);
+    let Ok(serde_json::Value::Object(inner)) = serde_json::from_str(&text) else { return members };
+    if !inner.keys().all(|k| tool.parameters.iter().any(|(n, _)| n == k)) {
+        return members;
+    }
+    inner.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v.to_string())))).collect()
+}
+
+/// `&lt;`, `&gt;`, `&amp;`, `&quot;`, `&apos;` and numeric references as characters.
+pub(super) fn decode_entities(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find('&') else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len());
+    out.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest.bytes().take(12).position(|b| b == b';');
+        let decoded = end.and_then(|end| {
+            let c = match &rest[1..end] {
+                "lt" => '<',
+                "gt" => '>',
+                "amp" => '&',
+                "quot" => '"',
+                "apos" => '\'',
+                name => {
+                    let digits = name.strip_prefix('#')?;
+                    let code = match digits.strip_prefix(['x', 'X']) {
+                        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                        None => digits.parse().ok()?,
+                    };
+                    char::from_u32(code)?
+                }
+            };
+            Some((c, end + 1))
+        });
+        let (c, length) = decoded.unwrap_or(('&', 1));
+        out.push(c);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+impl Reader<'_> {
+    /// The call's name means an offered tool.
+    pub(super) fn offered_call(&self, out: &Output, index: usize) -> bool {
+        out.calls.get(index).is_some_and(|c| self.offered(&c.name))
+    }
+}

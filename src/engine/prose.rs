@@ -1,0 +1,311 @@
+//! Text outside calls: it flows on, and markers are taken out of it.
+use super::call::{CallState, Origin};
+use super::head::{self, Head};
+use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
+use crate::dialect::{Body, Marker};
+use crate::turn::{Issue, IssueCode};
+
+/// What was done about the place that was looked at.
+pub(super) type Taken = Look<()>;
+
+impl Engine {
+    pub(super) fn prose(&mut self, cx: &Reader<'_>) -> Step {
+        if self.fence.is_some() {
+            return self.fence_prose(cx);
+        }
+        let bytes = cx.bytes();
+        let stop = cx.dialects.markers.next_stop(bytes, self.at);
+        self.at = stop;
+        if stop >= bytes.len() {
+            if cx.eof {
+                self.end(cx);
+            } else {
+                self.give_text(cx, stop, false);
+            }
+            return Step::More;
+        }
+        match self.look(cx, stop) {
+            Look::Is(()) => Step::Go,
+            Look::More => {
+                self.give_text(cx, stop, false);
+                Step::More
+            }
+            Look::No => {
+                // Whatever stands here is text; at least one byte of it has been looked at.
+                self.at = stop + 1;
+                while !cx.text.is_char_boundary(self.at) {
+                    self.at += 1;
+                }
+                Step::Go
+            }
+        }
+    }
+
+    /// The text is over.
+    fn end(&mut self, cx: &Reader<'_>) {
+        self.inline = None;
+        for doubt in [Doubt::InlineCode, Doubt::Reasoning] {
+            self.keep(doubt);
+        }
+        if self.fresh && self.removed && cx.rest(self.from).trim_ascii_start().is_empty() {
+            self.from = self.at;
+        }
+        self.give_text(cx, self.at, true);
+    }
+
+    /// Gives out the text up to `to`. White space after a marker waits until it is clear whether text follows; in
+    /// reasoning, so does white space before a marker.
+    pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
+        let Some(text) = cx.text.get(self.from..to) else { return };
+        let mut from = self.from;
+        let mut to = to;
+        if self.fresh && !text.is_empty() {
+            let start = text.len() - text.trim_ascii_start().len();
+            if start == text.len() && !last {
+                return;
+            }
+            if self.removed && (self.out.space_is_idle(self.mode)) {
+                from += start;
+            }
+        }
+        if self.mode == Mode::Reasoning {
+            to = from + cx.slice(from, to).trim_ascii_end().len();
+            if to == from && !last {
+                return;
+            }
+        }
+        if to > from {
+            self.fresh = false;
+            self.out.text(self.mode, cx.text, from..to);
+        }
+        self.from = to;
+    }
+
+    /// Gives out the text before a marker at `at`, and goes on after it at `end`.
+    pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
+        if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
+            self.give_text(cx, at, false);
+        }
+        self.from = end;
+        self.at = end;
+        self.fresh = true;
+        self.removed = true;
+    }
+
+    fn look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let byte = cx.bytes().get(at).copied().unwrap_or_default();
+        if byte == b'`' {
+            return self.ticks(cx, at);
+        }
+        match self.marker(cx, at) {
+            Look::No => {}
+            found => return found,
+        }
+        self.bare(cx, at)
+    }
+
+    /// A literal marker at `at`, if there is one and it is what it seems.
+    pub(super) fn marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        use crate::dialect::MarkersAt as At;
+        let (ends, count) = match cx.dialects.markers.at(cx.bytes(), at) {
+            At::Nothing => return Look::No,
+            At::Partial => return if cx.eof { Look::No } else { Look::More },
+            At::Some { more: true, .. } if !cx.eof => return Look::More,
+            At::Some { ends, count, .. } => (ends, count),
+        };
+        for (length, list) in ends[..count].iter().rev() {
+            for marker in cx.dialects.markers.list(*list) {
+                match self.take(cx, at, *length, *marker) {
+                    Look::No => {}
+                    found => return found,
+                }
+            }
+        }
+        Look::No
+    }
+
+    fn take(&mut self, cx: &Reader<'_>, at: usize, length: usize, marker: Marker) -> Taken {
+        match marker {
+            Marker::Token => {
+                if self.inline.is_some() {
+                    return Look::No;
+                }
+                self.remove(cx, at, at + length);
+                Look::Is(())
+            }
+            Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
+            Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
+            Marker::SectionEnd { row, .. } => {
+                if self.section.is_none_or(|(open, _)| open != row) {
+                    return Look::No;
+                }
+                self.section = None;
+                self.remove(cx, at, at + length);
+                Look::Is(())
+            }
+            Marker::Section { row, section } => self.section_opens(cx, at, row, section),
+            Marker::Call { row, call } => {
+                let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+                let Some(template) = template else { return Look::No };
+                match head::head(cx, at, &template.head) {
+                    Look::Is(found) => self.begin(cx, at, row, call, found, None),
+                    Look::No => Look::No,
+                    Look::More => Look::More,
+                }
+            }
+        }
+    }
+
+    fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        let blank = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        if self.inline.is_some() || self.hold.is_some() || !(blank || cx.at_line_start(at)) {
+            return Look::No;
+        }
+        if self.mode == Mode::Content {
+            self.remove(cx, at, at + length);
+            self.mode = Mode::Reasoning;
+        } else if blank {
+            // The prompt had opened it already.
+            self.remove(cx, at, at + length);
+        } else {
+            return Look::No;
+        }
+        self.reasoning_seen = true;
+        self.section = None;
+        Look::Is(())
+    }
+
+    fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        if self.holds(Doubt::Reasoning) {
+            self.go_back(at);
+        }
+        if self.mode == Mode::Reasoning {
+            self.remove(cx, at, at + length);
+            self.mode = Mode::Content;
+            self.inline = None;
+            return Look::Is(());
+        }
+        if self.inline.is_some() || self.hold.is_some() {
+            return Look::No;
+        }
+        self.remove(cx, at, at + length);
+        if !self.reasoning_seen && self.out.calls.is_empty() {
+            self.out.reclassify(at);
+            self.reasoning_seen = true;
+        } else {
+            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "reasoning was closed that was not open"));
+        }
+        Look::Is(())
+    }
+
+    fn section_opens(&mut self, cx: &Reader<'_>, at: usize, row: u16, section: u16) -> Taken {
+        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
+        let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
+        let end = match head::head(cx, at, open) {
+            Look::Is(found) => found.end,
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        };
+        let inside = cx.skip_space(end);
+        if inside >= cx.text.len() && !cx.eof {
+            return if inside - at > cx.policy.max_markup_bytes { Look::No } else { Look::More };
+        }
+        for (i, call) in entry.calls.iter().enumerate() {
+            match head::head(cx, inside, &call.head) {
+                Look::Is(found) => match self.begin(cx, at, row, i as u16, found, Some(section)) {
+                    Look::No => {}
+                    taken => return taken,
+                },
+                Look::No => {}
+                Look::More => return Look::More,
+            }
+        }
+        Look::No
+    }
+
+    /// A call may begin at `at`: its head has been read. Looks at what follows and takes it if it can be the body.
+    pub(super) fn begin(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        row: u16,
+        call: u16,
+        found: Head,
+        section: Option<u16>,
+    ) -> Taken {
+        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
+        let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
+        match CallState::plausible(cx, entry, template, &found) {
+            Look::Is(()) => {}
+            other => return other,
+        }
+        // A call outside the section its dialect asks for needs an offered name to vouch for it.
+        let naked = section.is_none() && !entry.sections.is_empty() && self.section.is_none_or(|(r, _)| r != row);
+        if naked && !found.name(cx).is_some_and(|name| cx.offered(&name)) {
+            return Look::No;
+        }
+        if self.out.calls.len() >= cx.policy.max_calls {
+            self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
+            return Look::No;
+        }
+        if self.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore {
+            return Look::No;
+        }
+        let doubt = match (self.mode, self.inline) {
+            _ if self.hold.is_some() => None,
+            (Mode::Reasoning, Some(_)) => return Look::No,
+            (Mode::Reasoning, None) => match cx.policy.reasoning {
+                ReasoningCalls::IfUnclosed => Some(Doubt::Reasoning),
+                _ => None,
+            },
+            (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
+            (Mode::Content, None) => None,
+        };
+        self.remove(cx, at, found.end);
+        if let Some(doubt) = doubt {
+            self.hold(doubt, at);
+        }
+        self.mode = Mode::Content;
+        if let Some(section) = section {
+            self.section = Some((row, section));
+        }
+        let state = CallState::new(cx, Origin { row, call }, template.body, at, found);
+        self.state = State::Call(Box::new(state));
+        Look::Is(())
+    }
+
+    /// Calls without a marker, where calls stand and the evidence is there.
+    fn bare(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if self.mode == Mode::Reasoning || self.inline.is_some() || self.section.is_some() {
+            return Look::No;
+        }
+        let alone = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        let place = if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
+            alone || cx.at_line_start(at)
+        } else {
+            alone && self.out.is_empty()
+        };
+        if !place {
+            return Look::No;
+        }
+        let body = match CallState::bare_body(cx, at) {
+            Look::Is(body) => body,
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        };
+        self.begin_bare(cx, at, body)
+    }
+
+    pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
+        if self.out.calls.len() >= cx.policy.max_calls {
+            return Look::No;
+        }
+        self.remove(cx, at, at);
+        if self.hold.is_none() {
+            self.hold(Doubt::Bare, at);
+        }
+        let head = Head { end: at, ..Head::default() };
+        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head)));
+        Look::Is(())
+    }
+}

@@ -1,0 +1,519 @@
+//! Python calls: `[f(a=1), g()]`, with or without the list, as models write them rather than as Python reads them.
+use super::call::{Progress, Writer};
+use super::lenient;
+use super::output::{Found, Output, Piece, Value};
+use super::{Look, Reader};
+use crate::turn::{CallStatus, Repair, RepairCode};
+use std::ops::Range;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Expect {
+    /// A call, a list, or the end of the list.
+    Call,
+    /// An argument or the closing parenthesis.
+    Argument,
+    /// The value of an argument; positional without a key.
+    Value { key: Option<String> },
+    /// A comma or the closing parenthesis.
+    AfterArgument,
+    /// A separator, another call, or the end.
+    AfterCall,
+}
+
+/// A value that is being read: where it may end is decided by quotes and brackets.
+#[derive(Debug, Default)]
+struct ValueScan {
+    start: usize,
+    at: usize,
+    brackets: usize,
+    /// The open quote and whether it is tripled.
+    quote: Option<(u8, bool)>,
+}
+
+#[derive(Debug)]
+pub(super) struct Python {
+    at: usize,
+    expect: Expect,
+    /// A list is open.
+    list: bool,
+    name: String,
+    name_start: usize,
+    /// The call that has begun.
+    index: Option<usize>,
+    members: Vec<(String, String)>,
+    repairs: Vec<Repair>,
+    scan: ValueScan,
+}
+
+/// The identifier at `at`, dots and hyphens and Markdown's backslashes included.
+fn name_at(cx: &Reader<'_>, at: usize) -> Range<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let ok = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || b >= 0x80;
+    let length = rest.iter().position(|b| !ok(*b)).unwrap_or(rest.len());
+    at..at + length
+}
+
+fn without_backslashes(text: &str) -> (String, bool) {
+    if text.contains('\\') { (text.replace('\\', ""), true) } else { (text.to_owned(), false) }
+}
+
+impl Python {
+    /// A call may begin at `at`: a list bracket if there is one, a name, a parenthesis.
+    pub(super) fn plausible(cx: &Reader<'_>, at: usize) -> Look<()> {
+        let bytes = cx.bytes();
+        let mut at = at;
+        if bytes.get(at) == Some(&b'[') {
+            at = cx.skip_space(at + 1);
+        }
+        let name = name_at(cx, at);
+        if name.len() > 256 {
+            return Look::No;
+        }
+        match bytes.get(name.end) {
+            None if !cx.eof => Look::More,
+            Some(b'(') if name.start < name.end && !bytes[name.start].is_ascii_digit() => Look::Is(()),
+            _ => Look::No,
+        }
+    }
+
+    pub(super) fn new(at: usize) -> Self {
+        Self {
+            at,
+            expect: Expect::Call,
+            list: false,
+            name: String::new(),
+            name_start: at,
+            index: None,
+            members: Vec::new(),
+            repairs: Vec::new(),
+            scan: ValueScan::default(),
+        }
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        loop {
+            let at = if matches!(self.expect, Expect::Value { .. }) { self.at } else { cx.skip_space(self.at) };
+            let byte = cx.bytes().get(at).copied();
+            if byte.is_none() && !cx.eof {
+                return Progress::More;
+            }
+            let progress = match self.expect.clone() {
+                Expect::Call => self.call(cx, at, byte),
+                Expect::Argument => self.argument(cx, out, writer, at, byte),
+                Expect::Value { key } => self.value(cx, out, writer, key),
+                Expect::AfterArgument => self.after_argument(cx, out, writer, at, byte),
+                Expect::AfterCall => self.after_call(cx, at, byte),
+            };
+            match progress {
+                None => {}
+                Some(Progress::More) if cx.eof => return self.cut_off(cx, out, writer),
+                Some(progress) => return progress,
+            }
+        }
+    }
+
+    fn call(&mut self, cx: &Reader<'_>, at: usize, byte: Option<u8>) -> Option<Progress> {
+        match byte {
+            None => return Some(Progress::More),
+            Some(b'[') if !self.list => {
+                self.list = true;
+                self.at = at + 1;
+                return None;
+            }
+            Some(b']') if self.list => {
+                self.list = false;
+                self.at = at + 1;
+                self.expect = Expect::AfterCall;
+                return None;
+            }
+            Some(_) => {}
+        }
+        let name = name_at(cx, at);
+        let Some(next) = cx.bytes().get(name.end) else { return Some(Progress::More) };
+        if *next != b'(' || name.is_empty() {
+            return Some(Progress::Fail { at });
+        }
+        let (text, escaped) = without_backslashes(&cx.text[name.clone()]);
+        if escaped {
+            self.repairs.push(Repair::at(RepairCode::MarkdownEscape, name.start, "Markdown escapes were removed"));
+        }
+        self.name = text;
+        self.name_start = name.start;
+        self.index = None;
+        self.members.clear();
+        self.at = name.end + 1;
+        self.expect = Expect::Argument;
+        None
+    }
+
+    /// Begins the call, now that its first argument (or that it has none) is certain.
+    fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> bool {
+        if self.index.is_none() {
+            self.index = writer.begin(cx, out, &self.name, None);
+        }
+        self.index.is_some()
+    }
+
+    fn argument(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: Option<u8>,
+    ) -> Option<Progress> {
+        let Some(byte) = byte else { return Some(Progress::More) };
+        if byte == b')' {
+            return self.end_call(cx, out, writer, at + 1);
+        }
+        if byte == b',' {
+            self.at = at + 1;
+            return None;
+        }
+        let name = name_at(cx, at);
+        let equals = cx.skip_space(name.end);
+        if equals >= cx.text.len() && !cx.eof {
+            return Some(Progress::More);
+        }
+        let assigned = cx.bytes().get(equals) == Some(&b'=');
+        if assigned && equals + 1 >= cx.text.len() && !cx.eof {
+            return Some(Progress::More);
+        }
+        let keyed = assigned && cx.bytes().get(equals + 1) != Some(&b'=') && !name.is_empty();
+        let (key, start) = if keyed {
+            let (key, escaped) = without_backslashes(&cx.text[name]);
+            if escaped {
+                self.repairs.push(Repair::at(RepairCode::MarkdownEscape, at, "Markdown escapes were removed"));
+            }
+            (Some(key), cx.skip_space(equals + 1))
+        } else {
+            (None, at)
+        };
+        if start >= cx.text.len() && !cx.eof {
+            return Some(Progress::More);
+        }
+        if keyed && !self.begin(cx, out, writer) {
+            return Some(Progress::Fail { at });
+        }
+        self.scan = ValueScan { start, at: start, ..ValueScan::default() };
+        self.at = start;
+        self.expect = Expect::Value { key };
+        None
+    }
+
+    fn value(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        key: Option<String>,
+    ) -> Option<Progress> {
+        let end = match self.scan.end(cx, key.is_some()) {
+            Look::Is(end) => end,
+            Look::No | Look::More => return Some(Progress::More),
+        };
+        if end - self.scan.start > cx.policy.max_arguments_bytes {
+            return Some(Progress::Fail { at: end });
+        }
+        let text = cx.slice(self.scan.start, end).trim();
+        self.at = end;
+        self.expect = Expect::AfterArgument;
+        match key {
+            Some(key) => {
+                let (json, mut repairs) = lenient::literal(text, self.scan.start);
+                self.repairs.append(&mut repairs);
+                self.member(out, writer, key, json);
+                None
+            }
+            None => self.positional(cx, out, writer, text),
+        }
+    }
+
+    /// A value without a name: the schema's next parameter, or a dict of them all.
+    fn positional(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, text: &str) -> Option<Progress> {
+        let fail = Some(Progress::Fail { at: self.scan.start });
+        let Some(tool) = cx.tool(&self.name) else { return fail };
+        let (json, mut repairs) = lenient::literal(text.trim_start_matches("**"), self.scan.start);
+        if json.starts_with('{')
+            && let Ok(serde_json::Value::Object(members)) = serde_json::from_str(&json)
+            && members.keys().all(|k| tool.parameters.iter().any(|(n, _)| n == k))
+        {
+            if !self.begin(cx, out, writer) {
+                return fail;
+            }
+            for (key, value) in members {
+                self.member(out, writer, key, value.to_string());
+            }
+        } else {
+            // A word that is no literal is more likely prose than an argument.
+            if repairs.iter().any(|r| r.code == RepairCode::SourceText) {
+                return fail;
+            }
+            let Some((key, _)) = tool.parameters.get(self.members.len()) else { return fail };
+            if !self.begin(cx, out, writer) {
+                return fail;
+            }
+            self.member(out, writer, key.clone(), json);
+        }
+        repairs.push(Repair::at(
+            RepairCode::Positional,
+            self.scan.start,
+            "a positional argument got its parameter's name",
+        ));
+        self.repairs.append(&mut repairs);
+        None
+    }
+
+    fn member(&mut self, out: &mut Output, writer: &Writer, key: String, json: String) {
+        if let (true, Some(index)) = (out.streaming(), self.index) {
+            let mut text = String::from(if self.members.is_empty() { "{" } else { ", " });
+            crate::json::push_string(&mut text, &key);
+            text.push_str(": ");
+            text.push_str(&json);
+            writer.piece(out, index, &text);
+        }
+        match self.members.iter_mut().find(|(k, _)| *k == key) {
+            Some(member) => {
+                member.1 = json;
+                self.repairs
+                    .push(Repair::new(RepairCode::DuplicateKey, "an argument stood twice: the last value counts"));
+            }
+            None => self.members.push((key, json)),
+        }
+    }
+
+    fn after_argument(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: Option<u8>,
+    ) -> Option<Progress> {
+        match byte {
+            None => Some(Progress::More),
+            Some(b',') => {
+                self.at = at + 1;
+                self.expect = Expect::Argument;
+                None
+            }
+            Some(b')') => self.end_call(cx, out, writer, at + 1),
+            Some(_) => {
+                // The parenthesis is missing: `f(a=1]`.
+                self.repairs.push(Repair::at(RepairCode::Bracket, at, "the closing parenthesis is missing"));
+                self.end_call(cx, out, writer, at)
+            }
+        }
+    }
+
+    fn end_call(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, end: usize) -> Option<Progress> {
+        if !self.begin(cx, out, writer) {
+            return Some(Progress::Fail { at: end });
+        }
+        let Some(index) = self.index.take() else { return Some(Progress::Fail { at: end }) };
+        writer.piece(out, index, if self.members.is_empty() { "{}" } else { "}" });
+        let found = self.found();
+        let pending = writer.over(index, found, self.name_start..end);
+        pending.repairs = std::mem::take(&mut self.repairs);
+        self.at = end;
+        self.expect = Expect::AfterCall;
+        None
+    }
+
+    fn found(&mut self) -> Found {
+        let members = std::mem::take(&mut self.members);
+        Found::Members(members.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v)))).collect())
+    }
+
+    fn after_call(&mut self, cx: &Reader<'_>, at: usize, byte: Option<u8>) -> Option<Progress> {
+        let done = Some(Progress::Done { end: self.at });
+        match byte {
+            None if cx.eof => done,
+            None => Some(Progress::More),
+            Some(b']') if self.list => {
+                self.list = false;
+                self.at = at + 1;
+                None
+            }
+            Some(b',' | b';') => {
+                let next = cx.skip_space(at + 1);
+                if next >= cx.text.len() && !cx.eof {
+                    return Some(Progress::More);
+                }
+                if self.list && cx.bytes().get(next) == Some(&b']') {
+                    self.at = next;
+                    return None;
+                }
+                match Self::plausible(cx, next) {
+                    Look::Is(()) => {
+                        self.at = next;
+                        self.expect = Expect::Call;
+                        None
+                    }
+                    Look::More => Some(Progress::More),
+                    Look::No => {
+                        self.at = if self.list { self.at } else { at + 1 };
+                        Some(Progress::Done { end: self.at })
+                    }
+                }
+            }
+            // Another call on the next line, or right behind a list.
+            Some(_) => {
+                let fresh_line = cx.slice(self.at, at).contains('\n');
+                let offered = || {
+                    let start = if cx.bytes().get(at) == Some(&b'[') { cx.skip_space(at + 1) } else { at };
+                    let name = name_at(cx, start);
+                    cx.tools.is_none() || cx.offered(&without_backslashes(&cx.text[name]).0)
+                };
+                match Self::plausible(cx, at) {
+                    Look::Is(()) if (fresh_line || byte == Some(b'[')) && offered() => {
+                        self.at = at;
+                        self.expect = Expect::Call;
+                        None
+                    }
+                    Look::More if fresh_line => Some(Progress::More),
+                    _ => done,
+                }
+            }
+        }
+    }
+
+    fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let end = cx.text.len();
+        let _ = out;
+        match self.index.take() {
+            Some(index) => {
+                let found = self.found();
+                let pending = writer.over(index, found, self.name_start..end);
+                pending.status = CallStatus::Incomplete;
+                pending.repairs = std::mem::take(&mut self.repairs);
+                Progress::Done { end }
+            }
+            None if writer.begun > 0 => Progress::Done { end: self.at },
+            None => Progress::Fail { at: end },
+        }
+    }
+}
+
+impl ValueScan {
+    /// Where the value ends: before the comma or the parenthesis that follows it.
+    fn end(&mut self, cx: &Reader<'_>, keyed: bool) -> Look<usize> {
+        let bytes = cx.bytes();
+        loop {
+            let Some(byte) = bytes.get(self.at).copied() else { return Look::More };
+            if let Some((quote, triple)) = self.quote {
+                match self.in_string(cx, quote, triple, keyed) {
+                    Look::Is(()) => continue,
+                    _ => return Look::More,
+                }
+            }
+            match byte {
+                b'"' | b'\'' => {
+                    let before = cx.slice(self.start, self.at);
+                    let inside_word = before.ends_with(|c: char| c.is_alphanumeric()) && before.len() > 2;
+                    if inside_word {
+                        self.at += 1;
+                        continue;
+                    }
+                    let rest = bytes.get(self.at..).unwrap_or_default();
+                    if rest.len() < 3 && rest.iter().all(|b| *b == byte) && !cx.eof {
+                        return Look::More;
+                    }
+                    let triple = rest.starts_with(&[byte; 3]);
+                    self.quote = Some((byte, triple));
+                    self.at += if triple { 3 } else { 1 };
+                }
+                b'(' | b'[' | b'{' => {
+                    self.brackets += 1;
+                    self.at += 1;
+                }
+                b')' | b']' | b'}' => {
+                    if self.brackets == 0 {
+                        return Look::Is(self.at);
+                    }
+                    self.brackets -= 1;
+                    self.at += 1;
+                }
+                b',' if self.brackets == 0 => {
+                    // The comma of bare words (`location=Palo Alto, CA`) belongs to the value unless a name follows.
+                    let text = cx.slice(self.start, self.at).trim();
+                    if !keyed || lenient::looks_literal(text) {
+                        return Look::Is(self.at);
+                    }
+                    match next_is_argument(cx, self.at + 1) {
+                        Look::Is(()) => return Look::Is(self.at),
+                        Look::No => self.at += 1,
+                        Look::More => return Look::More,
+                    }
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn in_string(&mut self, cx: &Reader<'_>, quote: u8, triple: bool, keyed: bool) -> Look<()> {
+        let bytes = cx.bytes();
+        let rest = bytes.get(self.at..).unwrap_or_default();
+        let Some(hit) = memchr::memchr2(quote, b'\\', rest) else {
+            self.at = bytes.len();
+            return Look::More;
+        };
+        self.at += hit;
+        if bytes.get(self.at) == Some(&b'\\') {
+            if self.at + 1 >= bytes.len() {
+                return Look::More;
+            }
+            self.at += 2;
+            while !cx.text.is_char_boundary(self.at) {
+                self.at += 1;
+            }
+            return Look::Is(());
+        }
+        if triple {
+            let rest = bytes.get(self.at..).unwrap_or_default();
+            if rest.len() < 3 && !cx.eof {
+                return Look::More;
+            }
+            if rest.starts_with(&[quote; 3]) {
+                self.quote = None;
+                self.at += 3;
+            } else {
+                self.at += 1;
+            }
+            return Look::Is(());
+        }
+        // A quote closes only where the structure goes on; else it is an apostrophe.
+        let next = cx.skip_space(self.at + 1);
+        let closes = match bytes.get(next) {
+            None if !cx.eof => return Look::More,
+            None => true,
+            Some(b')' | b']' | b'}' | b':' | b'+' | b'\'' | b'"' | b'[' | b'.' | b'%' | b'*' | b';') => true,
+            Some(b',') if self.brackets > 0 || !keyed => true,
+            Some(b',') => match next_is_argument(cx, next + 1) {
+                Look::More => return Look::More,
+                Look::Is(()) => true,
+                Look::No => false,
+            },
+            Some(_) => false,
+        };
+        if closes {
+            self.quote = None;
+        }
+        self.at += 1;
+        Look::Is(())
+    }
+}
+
+/// After a comma: another named argument, the end of the call, or (for a trailing comma) nothing.
+fn next_is_argument(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let start = cx.skip_space(at);
+    let name = name_at(cx, start);
+    let equals = cx.skip_space(name.end);
+    match cx.bytes().get(equals) {
+        None if !cx.eof && equals - at < 4096 => Look::More,
+        Some(b'=') if !name.is_empty() => Look::Is(()),
+        Some(b')') if name.is_empty() => Look::Is(()),
+        Some(b'*') if name.is_empty() => Look::Is(()),
+        _ => Look::No,
+    }
+}

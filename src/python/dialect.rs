@@ -1,0 +1,110 @@
+//! `toolglot.Dialect` and the catalogue.
+use super::convert::{from_py, to_py, type_name};
+use super::guard::guard;
+use super::report::{hash, repr_of};
+use super::text::utf8;
+use crate::dialect::{self, Dialects, catalogue};
+use crate::{Error, ErrorCode};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use std::sync::Arc;
+
+/// How one model family spells tool calls in text.
+#[pyclass(frozen, module = "toolglot", name = "Dialect")]
+pub(super) struct Dialect {
+    row: Arc<dialect::Dialect>,
+    ready: Arc<Dialects>,
+}
+
+#[pymethods]
+impl Dialect {
+    #[new]
+    #[pyo3(signature = (**fields))]
+    fn new(py: Python<'_>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let fields = from_py(fields.unwrap_or(&PyDict::new(py)))?;
+        let bad = |e: serde_json::Error| Error::new(ErrorCode::BadDialect, e.to_string());
+        let row: dialect::Dialect = serde_json::from_value(fields).map_err(bad)?;
+        let ready = guard(|| Dialects::of(row.clone()))??;
+        Ok(Self { row: Arc::new(row), ready })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.row.name
+    }
+
+    /// Which models write it.
+    #[getter]
+    fn about(&self) -> &str {
+        &self.row.about
+    }
+
+    /// Where the facts come from.
+    #[getter]
+    fn source(&self) -> &str {
+        &self.row.source
+    }
+
+    /// The names that servers give their parsers of it; `dialect=` takes them too.
+    #[getter]
+    fn parsers(&self) -> Vec<&str> {
+        self.row.parsers.iter().map(String::as_str).collect()
+    }
+
+    /// A complete answer in this dialect, as the model writes it.
+    #[getter]
+    fn example(&self) -> &str {
+        &self.row.example
+    }
+
+    /// The row of the catalogue; `Dialect(**row)` makes it again.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let row = serde_json::to_value(&*self.row).map_err(|e| Error::new(ErrorCode::BadDialect, e.to_string()))?;
+        Ok(to_py(py, &row)?.cast_into()?)
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
+        Ok(((), self.to_dict(py)?))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
+        self.row == other.get().row
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash((&self.row.name, &self.row.example))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let fields = PyDict::new(py);
+        fields.set_item("name", &self.row.name)?;
+        fields.set_item("about", &self.row.about)?;
+        repr_of("Dialect", &fields)
+    }
+}
+
+/// The catalogue, in the order of precedence.
+#[pyfunction]
+pub(super) fn dialects() -> PyResult<Vec<Dialect>> {
+    let ready = |row: &Arc<dialect::Dialect>| {
+        Ok(Dialect { row: Arc::clone(row), ready: guard(|| Dialects::named(&row.name))?? })
+    };
+    catalogue().iter().map(ready).collect()
+}
+
+/// What `dialect=` means: "auto" (also None), a name, or a Dialect.
+pub(super) fn dialect_argument(dialect: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Dialects>> {
+    let Some(dialect) = dialect else { return Ok(Dialects::auto()) };
+    if let Ok(name) = dialect.cast::<PyString>() {
+        let name = utf8(name)?.0;
+        return Ok(guard(|| Dialects::named(&name))??);
+    }
+    match dialect.cast::<Dialect>() {
+        Ok(dialect) => Ok(Arc::clone(&dialect.get().ready)),
+        Err(_) => {
+            let message = format!("dialect is a name or a toolglot.Dialect, not a {}", type_name(dialect));
+            Err(PyTypeError::new_err(message))
+        }
+    }
+}

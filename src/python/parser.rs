@@ -1,0 +1,235 @@
+//! Reading text: `toolglot.extract` and `toolglot.StreamParser`.
+use super::convert::type_name;
+use super::dialect::dialect_argument;
+use super::event::Event;
+use super::guard::{guard, guard_detached};
+use super::policy::{Choice, policy_argument};
+use super::text::{Input, utf8};
+use super::tools::tools_argument;
+use super::turn::Turn;
+use crate::engine::{self, Options};
+use crate::turn::{self, Issue, IssueCode};
+use crate::{Error, ErrorCode};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyList, PyString};
+use std::sync::{Arc, Mutex, PoisonError};
+
+fn options(starts_in: Option<&str>, policy: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
+    Ok(Options { starts_in: Choice::parse(starts_in)?, policy: policy_argument(policy)? })
+}
+
+/// Lone surrogates are no text in any encoding; the result says that they were replaced.
+fn surrogate_issue(offset: usize) -> Issue {
+    Issue::at(IssueCode::InvalidUtf8, offset, "a lone surrogate was replaced by U+FFFD")
+}
+
+fn no_text(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("{what} is str or bytes, not {}", type_name(value)))
+}
+
+/// Reads a model's whole answer.
+#[pyfunction]
+#[pyo3(signature = (text, *, tools=None, dialect=None, starts_in=None, policy=None),
+       text_signature = "(text, *, tools=None, dialect='auto', starts_in='content', policy=None)")]
+pub(super) fn extract(
+    py: Python<'_>,
+    text: &Bound<'_, PyAny>,
+    tools: Option<&Bound<'_, PyAny>>,
+    dialect: Option<&Bound<'_, PyAny>>,
+    starts_in: Option<&str>,
+    policy: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Turn> {
+    let tools = tools_argument(tools)?;
+    let dialects = dialect_argument(dialect)?;
+    let options = options(starts_in, policy)?;
+    let read = |text: &Bound<'_, PyString>, issue: Option<Issue>| {
+        let all = text.to_str()?;
+        let mut turn = guard_detached(py, all.len(), || engine::extract(all, &dialects, tools.as_deref(), &options))?;
+        turn.issues.extend(issue);
+        Turn::from_core(py, turn, Input::new(text))
+    };
+    if let Ok(text) = text.cast::<PyString>() {
+        return match utf8(text)? {
+            (_, None) => read(text, None),
+            (replaced, Some(offset)) => read(&PyString::new(py, &replaced), Some(surrogate_issue(offset))),
+        };
+    }
+    let Ok(bytes) = text.cast::<PyBytes>() else { return Err(no_text("text", text)) };
+    let bytes = bytes.as_bytes();
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return read(&PyString::new(py, text), None);
+    }
+    let turn = guard_detached(py, bytes.len(), || {
+        let mut parser = engine::StreamParser::new(Arc::clone(&dialects), tools.clone(), options.clone());
+        let mut events = Vec::new();
+        parser.feed_bytes(bytes, &mut events);
+        parser.finish(&mut events)
+    })?;
+    Turn::from_core(py, turn, Input::NONE)
+}
+
+/// Reads a model's answer as it arrives.
+#[pyclass(frozen, module = "toolglot", name = "StreamParser")]
+pub(super) struct StreamParser(Mutex<State>);
+
+struct State {
+    stage: Stage,
+    /// Emptied by every call and kept, so that a chunk needs no new buffer.
+    events: Vec<turn::Event>,
+    /// Bytes fed so far.
+    fed: usize,
+    /// Where the first lone surrogate stood.
+    surrogate: Option<usize>,
+}
+
+#[expect(clippy::large_enum_variant, reason = "nearly always the large one, and one a parser")]
+enum Stage {
+    Open(engine::StreamParser),
+    Closed(Box<turn::Turn<'static>>),
+    Finished(Py<Turn>),
+    /// A bug in the core: what it was doing is lost.
+    Broken,
+}
+
+#[pymethods]
+impl StreamParser {
+    #[new]
+    #[pyo3(signature = (*, tools=None, dialect=None, starts_in=None, policy=None),
+           text_signature = "(*, tools=None, dialect='auto', starts_in='content', policy=None)")]
+    fn new(
+        tools: Option<&Bound<'_, PyAny>>,
+        dialect: Option<&Bound<'_, PyAny>>,
+        starts_in: Option<&str>,
+        policy: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (dialects, tools, options) =
+            (dialect_argument(dialect)?, tools_argument(tools)?, options(starts_in, policy)?);
+        let parser = guard(|| engine::StreamParser::new(dialects, tools, options))?;
+        let stage = Stage::Open(parser);
+        Ok(Self(Mutex::new(State { stage, events: Vec::new(), fed: 0, surrogate: None })))
+    }
+
+    /// Takes the next piece of the answer and returns what has become certain.
+    fn feed<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        if let Ok(chunk) = chunk.cast::<PyString>() {
+            let (text, surrogate) = utf8(chunk)?;
+            if let Some(offset) = surrogate {
+                let offset = state.fed + offset;
+                if state.surrogate.is_none() {
+                    state.surrogate = Some(offset);
+                    state.events.push(turn::Event::Issue(surrogate_issue(offset)));
+                }
+            }
+            state.run(py, text.len(), |parser, events| parser.feed(&text, events))?;
+            return state.take(py, Some((chunk, &text)));
+        }
+        let Ok(bytes) = chunk.cast::<PyBytes>() else { return Err(no_text("a chunk", chunk)) };
+        let bytes = bytes.as_bytes();
+        state.run(py, bytes.len(), |parser, events| parser.feed_bytes(bytes, events))?;
+        state.take(py, None)
+    }
+
+    /// Says that the answer is over and returns the events of what was still held back.
+    fn close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        state.close(py)?;
+        state.take(py, None)
+    }
+
+    /// Says that the answer is over, if `close` did not, and returns it.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Turn>> {
+        let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        state.close(py)?;
+        state.turn(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let stage = match state.stage {
+            Stage::Open(_) => "open",
+            Stage::Closed(_) | Stage::Finished(_) => "finished",
+            Stage::Broken => "broken",
+        };
+        format!("<toolglot.StreamParser {stage}, {} bytes fed>", state.fed)
+    }
+}
+
+impl State {
+    /// Lets the parser work on `bytes` more bytes.
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        bytes: usize,
+        work: impl FnOnce(&mut engine::StreamParser, &mut Vec<turn::Event>) + Send,
+    ) -> PyResult<()> {
+        let Stage::Open(parser) = &mut self.stage else { return Err(self.not_open()) };
+        let events = &mut self.events;
+        let worked = guard_detached(py, bytes, || work(parser, events));
+        if worked.is_err() {
+            self.stage = Stage::Broken;
+        }
+        self.fed += bytes;
+        worked
+    }
+
+    fn not_open(&self) -> PyErr {
+        match self.stage {
+            Stage::Broken => super::error::InternalError::new_err("this parser stopped at a bug in toolglot"),
+            _ => Error::new(ErrorCode::BadOption, "feed() after the answer was finished").into(),
+        }
+    }
+
+    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Stage::Open(parser) = &mut self.stage else { return Ok(()) };
+        let events = &mut self.events;
+        let finished = guard_detached(py, self.fed, || parser.finish(events));
+        let surrogate = self.surrogate.map(surrogate_issue);
+        self.stage = match finished {
+            Ok(mut turn) => {
+                turn.issues.extend(surrogate);
+                Stage::Closed(Box::new(turn))
+            }
+            Err(error) => {
+                self.stage = Stage::Broken;
+                return Err(error);
+            }
+        };
+        Ok(())
+    }
+
+    fn turn<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, Turn>> {
+        match std::mem::replace(&mut self.stage, Stage::Broken) {
+            Stage::Closed(turn) => {
+                let turn = Bound::new(py, Turn::from_core(py, *turn, Input::NONE)?)?;
+                self.stage = Stage::Finished(turn.clone().unbind());
+                Ok(turn)
+            }
+            Stage::Finished(turn) => {
+                let bound = turn.bind(py).clone();
+                self.stage = Stage::Finished(turn);
+                Ok(bound)
+            }
+            stage @ (Stage::Open(_) | Stage::Broken) => {
+                self.stage = stage;
+                Err(self.not_open())
+            }
+        }
+    }
+
+    /// The events so far, as Python objects.
+    fn take<'py>(
+        &mut self,
+        py: Python<'py>,
+        chunk: Option<(&Bound<'py, PyString>, &str)>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut events = self.events.drain(..).map(|event| Event::from_core(py, event, chunk));
+        match (events.len(), events.next()) {
+            (1, Some(event)) => PyList::new(py, [event?]),
+            (_, None) => Ok(PyList::empty(py)),
+            (_, Some(first)) => PyList::new(py, std::iter::once(first).chain(events).collect::<PyResult<Vec<_>>>()?),
+        }
+    }
+}

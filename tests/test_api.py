@@ -1,0 +1,423 @@
+"""The Python classes: what they hold, how they compare, print, pickle and refuse."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import enum
+import gc
+import json
+import pickle
+import subprocess
+import sys
+import threading
+import tracemalloc
+import types
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import toolglot
+from toolglot import _core
+
+TEXT = """Let me look.
+<tool_call>
+{"name": "search", "arguments": {"query": "x = True", "n": 12345678901234567890123}}
+</tool_call>"""
+TOOL = {
+    "name": "search",
+    "description": "Search",
+    "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}, "n": {"type": "integer"}}},
+}
+
+
+def test_a_turn() -> None:
+    turn = toolglot.extract(TEXT, tools=[TOOL])
+    assert turn.content.strip() == "Let me look."
+    assert turn.reasoning is None
+    assert turn.stop_reason == "tool_calls"
+    assert turn.source == "text"
+    assert turn.dialect == "hermes"
+    assert turn.usage is None
+    assert turn.needs_more_work
+    (call,) = turn.tool_calls
+    assert call.name == "search"
+    assert call.arguments == {"query": "x = True", "n": 12345678901234567890123}
+    assert call.arguments is call.arguments
+    assert call.arguments_json == '{"query": "x = True", "n": 12345678901234567890123}'
+    assert call.status == "ok"
+    assert call.runnable
+    assert call.repairs == call.errors == ()
+    assert call.raw == TEXT[TEXT.index("<") :]
+    assert turn.to_openai() == {
+        "role": "assistant",
+        "content": turn.content,
+        "tool_calls": [
+            {"id": call.id, "type": "function", "function": {"name": "search", "arguments": call.arguments_json}}
+        ],
+    }
+    assert turn.to_envelope() == {
+        "toolCalls": [{"name": "search", "arguments": call.arguments}],
+        "content": turn.content,
+        "needsMoreWork": True,
+    }
+    assert json.loads(json.dumps(turn.to_dict())) == turn.to_dict()
+
+
+def test_prose_comes_back_as_the_very_same_object() -> None:
+    text = "No call here, though it is long. " * 10_000
+    assert toolglot.extract(text, dialect="hermes").content is text
+
+
+def test_a_truncated_call_is_not_runnable() -> None:
+    turn = toolglot.extract(TEXT[:-40])
+    assert [call.status for call in turn.tool_calls] == ["incomplete"]
+    assert not turn.needs_more_work
+    assert turn.to_envelope()["toolCalls"] == []
+
+
+ISSUE = toolglot.Issue("stray_marker", "a marker", offset=3)
+REPAIR = toolglot.Repair("comma", "a comma was removed", offset=7)
+ERROR = toolglot.ArgumentError("/n", "type", "no integer")
+USAGE = toolglot.Usage(input_tokens=10, output_tokens=3)
+CALL = toolglot.ToolCall(
+    "search", {"n": 2**80}, id="call_1", status="repaired", repairs=[REPAIR], errors=[ERROR], raw="raw"
+)
+TURN = toolglot.Turn(
+    "text",
+    [CALL],
+    reasoning="hm",
+    usage=USAGE,
+    source="text",
+    dialect="hermes",
+    issues=[ISSUE],
+    provider_state={"x": [1]},
+)
+RECORDS = [
+    ISSUE,
+    REPAIR,
+    ERROR,
+    USAGE,
+    CALL,
+    TURN,
+    toolglot.Policy(fences="ignore", max_calls=3),
+    toolglot.Event("text", text="a"),
+    toolglot.Event("reasoning", text="a"),
+    toolglot.Event("call_started", index=0, id="call_1", name="search"),
+    toolglot.Event("arguments", index=0, text="{"),
+    toolglot.Event("call_ended", index=0, call=CALL),
+    toolglot.Event("reclassified"),
+    toolglot.Event("issue", issue=ISSUE),
+    toolglot.dialects()[0],
+]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=repr)
+def test_records_are_values(record: Any) -> None:
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(record, protocol))
+        assert again == record
+        assert hash(again) == hash(record)
+        assert repr(again) == repr(record)
+    assert copy.copy(record) == copy.deepcopy(record) == record
+    assert repr(record).startswith(type(record).__name__ + "(")
+    assert record != object()
+    assert json.dumps(record.to_dict())
+    with pytest.raises(AttributeError):
+        record.anything = 1
+    assert type(record).__module__ == "toolglot"
+
+
+def test_records_differ() -> None:
+    assert len(set(RECORDS)) == len(RECORDS)
+    assert toolglot.ToolCall("f", {}, id="a") != toolglot.ToolCall("f", {}, id="b")
+    assert toolglot.ToolCall("f", {}, id="a") != toolglot.ToolCall("f", {}, id="a", raw="x")
+    assert toolglot.ToolCall("f", {}).id != toolglot.ToolCall("f", {}).id
+    assert toolglot.Turn("a") != toolglot.Turn("b")
+    assert toolglot.Turn("a", issues=[ISSUE]) != toolglot.Turn("a")
+    assert toolglot.Event("text", text="a") != toolglot.Event("reasoning", text="a")
+
+
+def test_matching() -> None:
+    match TURN:
+        case toolglot.Turn(content, [toolglot.ToolCall("search", {"n": n})]):
+            assert (content, n) == ("text", 2**80)
+        case _:
+            raise AssertionError
+    match toolglot.Event("text", text="hi"):
+        case toolglot.Event("text", text):
+            assert text == "hi"
+        case _:
+            raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: toolglot.Issue("no such code"),
+        lambda: toolglot.Repair("no such code"),
+        lambda: toolglot.ToolCall("f", {}, status="fine"),
+        lambda: toolglot.ToolCall("f", "{"),
+        lambda: toolglot.Turn(stop_reason="tired"),
+        lambda: toolglot.Turn(source="heaven"),
+        lambda: toolglot.Event("text"),
+        lambda: toolglot.Event("text", text="a", index=1),
+        lambda: toolglot.Policy(fences="sometimes"),
+        lambda: toolglot.Policy(max_depth=1000),
+        lambda: toolglot.extract("", policy={"fence": "calls"}),
+        lambda: toolglot.extract("", policy={1: "calls"}),
+        lambda: toolglot.extract("", starts_in="middle"),
+        lambda: toolglot.StreamParser(starts_in="middle"),
+        lambda: toolglot.Dialect(name="x", no_such_field=1),
+    ],
+)
+def test_bad_options(make: Callable[[], object]) -> None:
+    with pytest.raises(toolglot.ToolglotError) as caught:
+        make()
+    assert isinstance(caught.value, ValueError)
+    assert caught.value.message
+    assert pickle.loads(pickle.dumps(caught.value)).args == caught.value.args
+
+
+@pytest.mark.parametrize("name", ["no-such-dialect", "", "\ud800", "a\x00b", "x" * 100_000])
+def test_unknown_dialect(name: str) -> None:
+    for call in (lambda: toolglot.extract("", dialect=name), lambda: toolglot.StreamParser(dialect=name)):
+        with pytest.raises(toolglot.UnknownDialectError, match="dialect") as caught:
+            call()
+        assert isinstance(caught.value, LookupError)
+        assert isinstance(caught.value, ValueError)
+        assert caught.value.code == "unknown_dialect"
+
+
+@pytest.mark.parametrize("text", [None, 1, 1.5, [], {}, object(), bytearray(b"a"), memoryview(b"a"), str, float("nan")])
+def test_text_of_the_wrong_type(text: Any) -> None:
+    with pytest.raises(TypeError, match="str or bytes"):
+        toolglot.extract(text)
+    with pytest.raises(TypeError, match="str or bytes"):
+        toolglot.StreamParser().feed(text)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dialect": 1},
+        {"policy": 1},
+        {"policy": "calls"},
+        {"starts_in": 1},
+        {"tools": 1},
+        {"tools": "search"},
+        {"tools": {"a": 1}},
+        {"tool": []},
+    ],
+)
+def test_options_of_the_wrong_type(options: dict[str, Any]) -> None:
+    for make in (lambda: toolglot.extract("", **options), lambda: toolglot.StreamParser(**options)):
+        with pytest.raises((TypeError, toolglot.ToolglotError)):
+            make()
+
+
+def endless() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["self"] = value
+    return value
+
+
+def deep(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        (endless(), RecursionError),
+        (deep(200), RecursionError),
+        (deep(50_000), RecursionError),
+        (float("nan"), ValueError),
+        (float("inf"), ValueError),
+        ({1: 2}, TypeError),
+        ({1, 2}, TypeError),
+        (object(), TypeError),
+        (b"bytes", TypeError),
+        (int, TypeError),
+        ("\ud800", ValueError),
+        ({"\ud800": 1}, ValueError),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_that_json_cannot_say(value: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        toolglot.ToolCall("f", {"value": value})
+    with pytest.raises((error, toolglot.ToolglotError)):
+        toolglot.extract("", tools=[{**TOOL, "extra": value, "inputSchema": {"type": "object", "default": value}}])
+
+
+class Model:
+    def __init__(self, **fields: Any) -> None:
+        self.fields = fields
+
+    def model_dump(self, *, mode: str = "python", by_alias: bool = False, exclude_none: bool = False) -> dict[str, Any]:
+        assert (mode, by_alias, exclude_none) == ("json", True, True)
+        return self.fields
+
+
+class OldModel:
+    def model_dump(self) -> dict[str, Any]:
+        return {"a": 1}
+
+
+class WithToDict:
+    def to_dict(self) -> dict[str, Any]:
+        return {"a": 1}
+
+
+@dataclasses.dataclass
+class Data:
+    a: int
+    b: Any = None
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+
+
+class Text(str):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (Model(a=1), {"a": 1}),
+        (OldModel(), {"a": 1}),
+        (WithToDict(), {"a": 1}),
+        (Data(1, Data(2)), {"a": 1, "b": {"a": 2, "b": None}}),
+        (types.MappingProxyType({"a": (1, 2)}), {"a": [1, 2]}),
+        (Colour.RED, "red"),
+        (Number.ONE, 1),
+        (Text("t"), "t"),
+        (2**200, 2**200),
+        (-(2**63), -(2**63)),
+        (True, True),
+        (1.5e300, 1.5e300),
+        ("a\x00\n\U0001f600", "a\x00\n\U0001f600"),
+    ],
+    ids=repr,
+)
+def test_objects_are_read_as_what_they_say(value: Any, read: Any) -> None:
+    call = toolglot.ToolCall("f", {"value": value})
+    assert call.arguments == {"value": read}
+    assert type(call.arguments["value"]) is type(read)
+    assert json.loads(call.arguments_json) == {"value": read}
+
+
+def test_an_object_that_fails_says_so_itself() -> None:
+    class Failing:
+        def model_dump(self, **_: Any) -> Any:
+            raise KeyError("its own error")
+
+    with pytest.raises(KeyError, match="its own error"):
+        toolglot.ToolCall("f", {"value": Failing()})
+
+
+def test_tools_in_every_form() -> None:
+    openai = {"type": "function", "function": {"name": "search", "parameters": TOOL["inputSchema"]}}
+    for tools in ([TOOL], (TOOL,), [openai], [Model(**TOOL)], toolglot.ToolSet([TOOL]), iter([TOOL])):
+        turn = toolglot.extract(TEXT.replace("search", "other"), tools=tools)
+        assert [call.status for call in turn.tool_calls] == ["unknown_tool"]
+
+
+def test_a_parser_is_finished_once() -> None:
+    parser = toolglot.StreamParser()
+    assert "open" in repr(parser)
+    events = parser.feed(TEXT[:50]) + parser.feed(TEXT[50:].encode())
+    events += parser.close()
+    assert parser.close() == []
+    turn = parser.finish()
+    assert parser.finish() is turn
+    assert [event.kind for event in events][-1] == "call_ended"
+    with pytest.raises(ValueError, match="finished"):
+        parser.feed("more")
+    assert "finished" in repr(parser)
+
+
+def test_text_events_hand_back_the_chunk() -> None:
+    chunk = "some words "
+    (event,) = toolglot.StreamParser(dialect="hermes").feed(chunk)
+    assert event.text is chunk
+
+
+def test_a_panic_is_an_exception() -> None:
+    with pytest.raises(toolglot.InternalError, match="on purpose") as caught:
+        _core._panic("on purpose")
+    assert isinstance(caught.value, Exception)
+
+
+def test_threads() -> None:
+    """Results are the same from many threads at once, and a parser shared by mistake loses no chunk."""
+    tools = toolglot.ToolSet([TOOL])
+    prose = "Some words. " * 5_000
+    failures: list[BaseException] = []
+    shared = toolglot.StreamParser(dialect="hermes")
+
+    def work() -> None:
+        try:
+            for _ in range(20):
+                turn = toolglot.extract(prose + TEXT, tools=tools)
+                assert turn.tool_calls[0].arguments["n"] == 12345678901234567890123
+                parser = toolglot.StreamParser(tools=tools)
+                for at in range(0, len(TEXT), 7):
+                    parser.feed(TEXT[at : at + 7])
+                assert parser.finish().tool_calls[0].arguments_json == turn.tool_calls[0].arguments_json
+                shared.feed(prose)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert shared.finish().content == prose * 160
+
+
+def test_nothing_leaks() -> None:
+    def work() -> None:
+        parser = toolglot.StreamParser(tools=[TOOL])
+        for at in range(0, len(TEXT), 5):
+            parser.feed(TEXT[at : at + 5])
+        turn = parser.finish()
+        _ = turn.to_dict(), turn.to_openai(), repr(turn), turn.tool_calls[0].arguments
+
+    for _ in range(50):
+        work()
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(500):
+        work()
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 20_000
+
+
+def test_all_is_all() -> None:
+    for name in toolglot.__all__:
+        assert hasattr(toolglot, name)
+    assert toolglot.__all__ == sorted(toolglot.__all__)
+
+
+def test_import_is_light() -> None:
+    """The package needs nothing but itself: no framework, no asyncio."""
+    code = "import sys, toolglot; print([m for m in ('asyncio', 'httpx', 'pydantic', 'argparse') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

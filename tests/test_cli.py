@@ -1,0 +1,148 @@
+"""The command: what it prints, what it refuses, how it exits."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import toolglot
+from toolglot.cli import main
+
+CALL = 'Sure.\n<tool_call>\n{"name": "search", "arguments": {"query": "é"}}\n</tool_call>'
+TOOLS = [{"name": "search", "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}}}}]
+
+
+@pytest.fixture
+def answer(tmp_path: Path) -> Path:
+    path = tmp_path / "answer.txt"
+    path.write_text(CALL, "utf-8")
+    return path
+
+
+def test_for_people(answer: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["extract", str(answer)]) == 0
+    out = capsys.readouterr().out
+    assert "call search  [ok]" in out
+    assert '{"query": "é"}' in out
+    assert "content\n  Sure." in out
+
+
+def test_for_programs(answer: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["extract", "--json", str(answer)]) == 0
+    turn = json.loads(capsys.readouterr().out)
+    assert turn["tool_calls"][0]["arguments"] == {"query": "é"}
+    assert main(["extract", "--openai", "--dialect", "hermes", str(answer)]) == 0
+    message = json.loads(capsys.readouterr().out)
+    assert message["role"] == "assistant"
+    assert message["tool_calls"][0]["function"]["name"] == "search"
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["extract"], ["extract", "-"]):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CALL.encode())))
+        assert main(arguments) == 0
+        assert "call search" in capsys.readouterr().out
+
+
+def test_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"out": CALL}) + "\n\n" + json.dumps({"out": "no call"}) + "\n", "utf-8")
+    assert main(["extract", "--jsonl", "--field", "out", "--json", str(log)]) == 0
+    turns = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [len(turn["tool_calls"]) for turn in turns] == [1, 0]
+    assert [turn["file"] for turn in turns] == [f"{log}:1", f"{log}:3"]
+
+
+def test_tools(answer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tools = tmp_path / "tools.json"
+    for content in (TOOLS, {"tools": TOOLS}, TOOLS[0]):
+        tools.write_text(json.dumps(content))
+        assert main(["extract", "--tools", str(tools), str(answer)]) == 0
+        assert "[ok]" in capsys.readouterr().out
+    tools.write_text(json.dumps([{"name": "other"}]))
+    assert main(["extract", "--tools", str(tools), str(answer)]) == 0
+    assert "[unknown_tool]" in capsys.readouterr().out
+
+
+def test_no_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "prose.txt"
+    path.write_text("Nothing to do.")
+    assert main(["extract", str(path)]) == 1
+    assert "no call" in capsys.readouterr().out
+
+
+def test_bytes_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "broken.txt"
+    path.write_bytes(b"\xff\xfe" + CALL.encode())
+    assert main(["extract", str(path)]) == 0
+    assert "issue invalid_utf8" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["extract", "/no/such/file"], "/no/such/file: No such file"),
+        (["extract", "--dialect", "nothing", "{answer}"], "dialect"),
+        (["extract", "--tools", "{answer}", "{answer}"], "no JSON"),
+        (["extract", "--tools", "{number}", "{answer}"], "a list of tools"),
+        (["extract", "--tools", "{nameless}", "{answer}"], "name"),
+        (["extract", "--jsonl", "{answer}"], "answer.txt:1: no JSON"),
+        (["extract", "--jsonl", "{number}"], "no field 'text'; it is no object"),
+        (["extract", "--jsonl", "--field", "x", "{object}"], "no field 'x'; it has 'text'"),
+        (["extract", "--jsonl", "{object}"], "'text' is no string"),
+        (["extract", "--json", "--openai"], "not allowed with"),
+        (["dialects", "nothing"], "no dialect 'nothing'"),
+        ([], "required"),
+        (["no-such-command"], "invalid choice"),
+    ],
+)
+def test_errors(
+    arguments: list[str], message: str, answer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"answer": answer}
+    for name, content in (("number", "1"), ("object", '{"text": 1}'), ("nameless", "[{}]")):
+        files[name] = tmp_path / name
+        files[name].write_text(content)
+    assert main([argument.format(**files) for argument in arguments]) == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert "Traceback" not in said.err
+    assert said.out == ""
+
+
+def test_dialects(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["dialects"]) == 0
+    out = capsys.readouterr().out
+    rows = toolglot.dialects()
+    assert all(row.name in out for row in rows)
+    assert main(["dialects", rows[0].name]) == 0
+    out = capsys.readouterr().out
+    assert all(line in out for line in rows[0].example.split("\n"))
+    assert main(["dialects", "--json"]) == 0
+    assert [toolglot.Dialect(**row) for row in json.loads(capsys.readouterr().out)] == rows
+
+
+@pytest.mark.parametrize("command", [["--help"], ["extract", "--help"], ["dialects", "--help"], ["--version"]])
+def test_help(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command) == 0
+    assert "toolglot" in capsys.readouterr().out
+
+
+def test_as_a_process(answer: Path) -> None:
+    """As users run it: the module, an ASCII terminal, a reader that goes away."""
+    run = [sys.executable, "-m", "toolglot", "extract", str(answer)]
+    done = subprocess.run(run, capture_output=True, env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}, check=True)
+    assert '{"query": "é"}'.encode() in done.stdout
+    many = [*run, *[str(answer)] * 5000]
+    with subprocess.Popen(many, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0

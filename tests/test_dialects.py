@@ -1,0 +1,115 @@
+"""The cases in tests/data, each read whole, in two pieces cut everywhere, byte by byte and cut at random.
+
+A case is one JSON object a line:
+    name, text, tools?, dialect? (default: the file's name), starts_in?, policy?, auto? (false: only when told),
+    expect: {content, reasoning?, calls: [{name, arguments, status?}], issues?: [code]}
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import toolglot
+from support import ROOT, check_events, snapshot, stream
+
+FILES = sorted((ROOT / "tests" / "data").glob("*.jsonl"))
+
+
+def load(path: Path) -> list[Any]:
+    cases = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if line.strip():
+            case = json.loads(line)
+            case.setdefault("dialect", path.stem)
+            cases.append(pytest.param(case, id=f"{path.stem}-{case.get('name', number)}"))
+    return cases
+
+
+CASES = [case for path in FILES for case in load(path)]
+
+
+def options(case: dict[str, Any], dialect: str) -> dict[str, Any]:
+    tools = case.get("tools")
+    return {
+        "tools": None if tools is None else toolglot.ToolSet(tools),
+        "dialect": dialect,
+        "starts_in": case.get("starts_in", "content"),
+        "policy": case.get("policy"),
+    }
+
+
+def modes(case: dict[str, Any]) -> list[str]:
+    return [case["dialect"], "auto"] if case.get("auto", True) and case["dialect"] != "auto" else [case["dialect"]]
+
+
+def check(case: dict[str, Any], turn: toolglot.Turn) -> None:
+    expect = case["expect"]
+    calls = [{"name": c.name, "arguments": c.arguments, "status": c.status} for c in turn.tool_calls]
+    wanted = [{"status": "ok", **call} for call in expect.get("calls", [])]
+    assert calls == wanted
+    # == of Python says that 1 == 1.0 == True.
+    assert json.dumps(calls, default=str) == json.dumps(wanted)
+    assert turn.content == expect.get("content", "")
+    assert turn.reasoning == expect.get("reasoning")
+    if "issues" in expect:
+        assert [issue.code for issue in turn.issues] == expect["issues"]
+
+
+def test_there_are_cases_for_every_dialect() -> None:
+    covered = {path.stem for path in FILES}
+    assert {dialect.name for dialect in toolglot.dialects()} <= covered
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_complete(case: dict[str, Any]) -> None:
+    for dialect in modes(case):
+        check(case, toolglot.extract(case["text"], **options(case, dialect)))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cut_anywhere(case: dict[str, Any]) -> None:
+    """Whatever the pieces: the same turn, and events that add up to it."""
+    text = case["text"]
+    encoded = text.encode()
+    choice = random.Random(text)
+    for dialect in modes(case):
+        given = options(case, dialect)
+        whole = snapshot(toolglot.extract(text, **given))
+        cuts: list[list[str | bytes]] = [[text[:i], text[i:]] for i in range(len(text) + 1)]
+        cuts.append([encoded[i : i + 1] for i in range(len(encoded))])
+        cuts.append(list(text))
+        for _ in range(10):
+            places = sorted(choice.randrange(len(encoded) + 1) for _ in range(choice.randrange(12)))
+            cuts.append([encoded[i:j] for i, j in zip([0, *places], [*places, len(encoded)], strict=True)])
+        for pieces in cuts:
+            turn, events = stream(pieces, **given)
+            assert snapshot(turn) == whole, pieces
+            check_events(turn, events)
+
+
+@pytest.mark.parametrize("dialect", toolglot.dialects(), ids=lambda dialect: dialect.name)
+def test_examples_of_the_catalogue(dialect: toolglot.Dialect) -> None:
+    """Every example is read as a call, told and in auto; markerless ones need the tool, so auto is told that."""
+    turn = toolglot.extract(dialect.example, dialect=dialect)
+    assert turn.tool_calls
+    assert all(call.status == "ok" for call in turn.tool_calls)
+    tools = [
+        {"name": call.name, "parameters": {"properties": {key: {} for key in call.arguments}}}
+        for call in turn.tool_calls
+    ]
+    auto = toolglot.extract(dialect.example, tools=tools)
+    assert [(c.name, c.arguments) for c in auto.tool_calls] == [(c.name, c.arguments) for c in turn.tool_calls]
+    for parser in dialect.parsers:
+        toolglot.StreamParser(dialect=parser)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "outputs").glob("*")), ids=lambda path: path.stem)
+def test_examples_of_the_readme(path: Path) -> None:
+    turn = toolglot.extract(path.read_text("utf-8"))
+    assert turn.tool_calls
+    assert all(call.runnable for call in turn.tool_calls)

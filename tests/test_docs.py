@@ -1,0 +1,63 @@
+"""What the documents say is true: their examples run."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import doctest
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import readme
+import toolglot
+from support import ROOT
+
+PACKAGE = Path(toolglot.__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("line", "code"), readme.blocks("python"), ids=lambda value: f"line{value}" if isinstance(value, int) else ""
+)
+def test_readme(line: int, code: str) -> None:
+    """Each block runs by itself; what it prints is what its comments say (`# -> ...`)."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile("\n" * (line - 1) + code, "README.md", "exec"), {"__name__": "readme"})
+    said = re.findall(r"# -> (.*)", code)
+    assert printed.getvalue().splitlines()[: len(said)] == said
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text and ">>>" in text:
+                yield getattr(node, "lineno", 0), text
+
+
+@pytest.mark.parametrize("path", sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]), ids=lambda path: path.name)
+def test_docstrings(path: Path) -> None:
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for line, text in docstrings(path):
+        runner.run(doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), line))
+    assert runner.failures == 0
+
+
+def test_table_of_formats() -> None:
+    table = readme.FORMATS.search(readme.README.read_text("utf-8"))
+    assert table is not None
+    assert table[0].strip() == readme.formats(), "run: python tests/readme.py formats"
+
+
+def test_an_example_output_for_every_dialect() -> None:
+    have = {path.stem for path in (ROOT / "examples" / "outputs").iterdir()}
+    assert {dialect.name for dialect in toolglot.dialects()} <= have
+
+
+def test_readme_commands() -> None:
+    assert "toolglot extract examples/outputs/" in readme.command("run")
+    assert "nox -s tests" in readme.command("tests")

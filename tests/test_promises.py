@@ -1,0 +1,239 @@
+"""The promises that hold for every input, searched for exceptions with hypothesis."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import toolglot
+from support import check_events, snapshot, stream
+
+TOOLS = toolglot.ToolSet(
+    [
+        {
+            "name": "search",
+            "parameters": {"type": "object", "properties": {"query": {"type": "string"}, "n": {"type": "integer"}}},
+        },
+        {
+            "name": "write_file",
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}},
+        },
+    ]
+)
+
+# Pieces of all dialects, so that random sequences of them are nearly calls.
+FRAGMENTS = sorted(
+    {
+        piece
+        for dialect in toolglot.dialects()
+        for line in dialect.example.split("\n")
+        for piece in (line, line[: len(line) // 2], line[len(line) // 2 :], "\n")
+        if piece
+    }
+    | {
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "\\",
+        "```json\n",
+        "```",
+        "`",
+        "<think>",
+        "</think>",
+        "</",
+        "<|",
+        "search",
+        '"name"',
+        "é",
+        "😀",
+        "\x00",
+        " ",
+    }
+)
+
+soup = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=8)), max_size=12).map("".join)
+json_value = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(10**22, 10**24)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(text=soup, told=st.sampled_from(["auto", *(dialect.name for dialect in toolglot.dialects())]), data=st.data())
+def test_p1_a_stream_is_the_complete_turn(text: str, told: str, data: st.DataObject) -> None:
+    starts_in = data.draw(st.sampled_from(["content", "reasoning"]))
+    tools = data.draw(st.sampled_from([None, TOOLS]))
+    given: dict[str, Any] = {"dialect": told, "starts_in": starts_in, "tools": tools}
+    whole = snapshot(toolglot.extract(text, **given))
+    encoded = text.encode()
+    places = sorted(data.draw(st.lists(st.integers(0, len(encoded)), max_size=8)))
+    pieces: list[bytes] = [encoded[i:j] for i, j in zip([0, *places], [*places, len(encoded)], strict=True)]
+    for cut in (pieces, [encoded[i : i + 1] for i in range(len(encoded))], list(text)):
+        turn, events = stream(cut, **given)
+        assert snapshot(turn) == whole
+        check_events(turn, events)
+
+
+@given(
+    arguments=st.dictionaries(st.text(), json_value, max_size=5),
+    indent=st.sampled_from([None, 1, 2]),
+    escape=st.booleans(),
+)
+@example(
+    arguments={"code": "x = True", "n": 12345678901234567890123, "c": "/* no comment */"}, indent=None, escape=False
+)
+@example(arguments={"a": "</tool_call>", "b": "<tool_call>"}, indent=None, escape=False)
+def test_p3_valid_arguments_pass_byte_for_byte(arguments: dict[str, Any], indent: int | None, escape: bool) -> None:
+    written = json.dumps(arguments, indent=indent, ensure_ascii=escape)
+    text = f'<tool_call>\n{{"name": "search", "arguments": {written}}}\n</tool_call>'
+    for dialect in ("hermes", "auto"):
+        (call,) = toolglot.extract(text, dialect=dialect).tool_calls
+        assert call.status == "ok"
+        assert call.arguments_json == written
+        assert json.dumps(call.arguments) == json.dumps(arguments)
+        assert call.repairs == ()
+
+
+@given(text=st.text())
+def test_p4_text_without_calls_is_the_content(text: str) -> None:
+    turn = toolglot.extract(text, dialect="hermes")
+    if not any(mark in text for mark in ("<tool_call", "<think", "</think", "<|")):
+        assert turn.content == text
+        assert turn.tool_calls == ()
+
+
+@given(
+    before=st.text(alphabet="abc é.\n"),
+    after=st.text(alphabet="abc é.\n"),
+    broken=st.sampled_from(['{"name": 1}', "nothing", "{"]),
+)
+def test_p4_one_bad_call_costs_no_other(before: str, after: str, broken: str) -> None:
+    good = '<tool_call>\n{"name": "search", "arguments": {"query": "x"}}\n</tool_call>'
+    bad = f"<tool_call>\n{broken}\n</tool_call>"
+    for text in (f"{before}{good}{bad}{after}", f"{before}{bad}{good}{after}"):
+        turn = toolglot.extract(text, dialect="hermes", tools=TOOLS)
+        assert [call.name for call in turn.tool_calls if call.runnable] == ["search"]
+        kept = turn.content + "".join(call.raw for call in turn.tool_calls)
+        assert before.strip() in kept
+        assert after.strip() in kept
+        assert broken in kept
+        assert turn.issues
+
+
+@pytest.mark.parametrize("dialect", [dialect.name for dialect in toolglot.dialects()])
+def test_p5_a_cut_off_call_is_never_runnable(dialect: str) -> None:
+    """Every prefix of an example runs no call that the whole does not, with the same arguments."""
+    (row,) = [row for row in toolglot.dialects() if row.name == dialect]
+    whole = [(call.name, call.arguments) for call in toolglot.extract(row.example, dialect=dialect).tool_calls]
+    for end in range(len(row.example)):
+        turn = toolglot.extract(row.example[:end], dialect=dialect)
+        runnable = [(call.name, call.arguments) for call in turn.tool_calls if call.runnable]
+        assert runnable == whole[: len(runnable)], row.example[:end]
+        assert turn.needs_more_work == bool(runnable)
+
+
+@given(text=soup, starts_in=st.sampled_from(["content", "reasoning"]))
+def test_p7_any_text_is_answered(text: str, starts_in: str) -> None:
+    turn = toolglot.extract(text, tools=TOOLS, starts_in=starts_in)
+    assert isinstance(turn.content, str)
+    for call in turn.tool_calls:
+        assert isinstance(call.arguments, dict)
+        assert call.status in {"ok", "repaired", "invalid", "malformed", "incomplete", "unknown_tool"}
+        assert call.runnable == (call.status in {"ok", "repaired"})
+        json.loads(call.arguments_json)
+    repr(turn)
+    json.dumps(turn.to_dict(), default=str)
+    turn.to_openai()
+    envelope = turn.to_envelope()
+    assert envelope["needsMoreWork"] == bool(envelope["toolCalls"])
+
+
+@given(data=st.binary(max_size=60), told=st.sampled_from(["auto", "hermes"]))
+def test_p7_any_bytes_are_answered(data: bytes, told: str) -> None:
+    """What is no UTF-8 becomes U+FFFD as Python's own decoder has it, and an issue."""
+    turn, events = stream([data], dialect=told)
+    again, _ = stream([data[i : i + 1] for i in range(len(data))], dialect=told)
+    assert again.content == turn.content == toolglot.extract(data, dialect=told).content
+    check_events(turn, events)
+    if not any(mark in data for mark in b"<[{`|"):
+        assert turn.content == data.decode("utf-8", "replace")
+        valid = turn.content.encode() == data
+        assert valid == ("invalid_utf8" not in {issue.code for issue in turn.issues})
+
+
+@given(text=st.text(alphabet=st.characters() | st.characters(categories=["Cs"]), max_size=30), data=st.data())
+def test_p7_lone_surrogates_are_replaced(text: str, data: st.DataObject) -> None:
+    """Python's str can hold what no UTF-8 can."""
+    turn = toolglot.extract(text, dialect="hermes")
+    replaced = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
+    assert snapshot(turn)["content"] == toolglot.extract(replaced, dialect="hermes").content
+    assert (replaced != text) == ("invalid_utf8" in {issue.code for issue in turn.issues})
+    cut = data.draw(st.integers(0, len(text)))
+    streamed, events = stream([text[:cut], text[cut:]], dialect="hermes")
+    assert snapshot(streamed) == snapshot(turn)
+    check_events(streamed, events)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\x00" * 1000,
+        "{" * 100_000,
+        "[" * 100_000,
+        '{"a":' * 50_000,
+        "<tool_call>" * 20_000,
+        '<tool_call>{"name": "search", "arguments": ' + "[" * 100_000,
+        "<think>" * 20_000,
+        "```json\n" * 20_000,
+        "`" * 100_000,
+        '"' * 100_000,
+        "\\" * 100_000,
+        "<function=" * 20_000,
+        '<invoke name="' * 20_000,
+        "search(" * 20_000,
+        "[search(query=" * 20_000,
+        '{"name": "search", "arguments": {"query": "' + "x" * 1_000_000,
+        "a" * 5_000_000,
+    ],
+    ids=lambda text: f"{text[:12]!r}-{len(text)}",
+)
+@pytest.mark.parametrize("dialect", ["auto", "hermes"])
+def test_p7_hostile_texts(text: str, dialect: str) -> None:
+    turn = toolglot.extract(text, tools=TOOLS, dialect=dialect)
+    assert not turn.needs_more_work
+    said = turn.content + (turn.reasoning or "") + "".join(call.raw for call in turn.tool_calls)
+    assert len(said) >= len(text) * 0.5 or turn.issues or text.startswith("<think>")
+
+
+def test_p7_numbers_beyond_python() -> None:
+    """An integer of more digits than Python reads as int is exact all the same."""
+    digits = "9" * 5000
+    (call,) = toolglot.extract(
+        f'<tool_call>{{"name": "search", "arguments": {{"n": {digits}}}}}</tool_call>'
+    ).tool_calls
+    assert str(call.arguments["n"]) == digits
+    assert math.isinf(toolglot.ToolCall("f", '{"n": 1e999}').arguments["n"])
+
+
+@pytest.mark.parametrize("depth", [10, 100, 126])
+def test_p7_depth_within_the_limit(depth: int) -> None:
+    value = "[" * (depth - 1) + "]" * (depth - 1)
+    text = f'<tool_call>{{"name": "search", "arguments": {{"query": {value}}}}}</tool_call>'
+    (call,) = toolglot.extract(text).tool_calls
+    assert call.status == "ok"
+    assert json.dumps(call.arguments).count("[") == depth - 1
+    assert call.to_dict()
+    assert toolglot.extract(text).to_envelope()["toolCalls"][0]["arguments"] == call.arguments
