@@ -718,7 +718,7 @@ fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Found, CallSta
                 return (found, CallStatus::Ok, repaired("the arguments were JSON inside a string"));
             }
             if trimmed.starts_with('{')
-                && let Some(mended) = lenient::repair_text(trimmed)
+                && let Some(mended) = lenient::repair_text(trimmed, 128)
                 && mended.complete
             {
                 let found = Found::Json(Piece::Made(mended.json));

@@ -272,7 +272,9 @@ impl Engine {
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
         let opener = |call: &crate::dialect::Call| match call.head.first() {
-            Some(crate::dialect::Element::Literal(text)) => head::literal(cx, inside, text) == Look::Is(inside + text.len()),
+            Some(crate::dialect::Element::Literal(text)) => {
+                head::literal(cx, inside, text) == Look::Is(inside + text.len())
+            }
             _ => false,
         };
         if entry.calls.iter().any(opener) && self.mode == Mode::Content && self.inline.is_none() {
