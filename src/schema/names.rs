@@ -26,7 +26,12 @@ pub(super) fn is_safe(name: &str) -> bool {
     start && name.len() <= MAX_NAME && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
 }
 
-/// The same for the properties of an object, where a dash is not legal either.
+/// Whether every provider takes the name for a property.
+pub(super) fn is_safe_property(name: &str) -> bool {
+    is_safe(name) && !name.contains('-')
+}
+
+/// [`safe_names`] for the properties of an object, where a dash is not legal either.
 pub(super) fn safe_properties(properties: &Map<String, Value>) -> Vec<String> {
     let names: Vec<&str> = properties.keys().map(String::as_str).collect();
     spell(&names, |byte| byte.is_ascii_alphanumeric() || byte == b'_')
