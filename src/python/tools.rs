@@ -34,7 +34,8 @@ fn target(provider: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Targe
             "budget" => target.budget = value.extract()?,
             "schema" => target.gemini_schema = gemini_schema(&value.extract::<String>()?)?,
             other => {
-                let message = format!("no option is called {other:?}; there are strict, describe, model, budget, schema");
+                let message =
+                    format!("no option is called {other:?}; there are strict, describe, model, budget, schema");
                 return Err(PyTypeError::new_err(message));
             }
         }

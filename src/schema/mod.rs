@@ -17,6 +17,8 @@ mod tool;
 mod toolset;
 
 pub use expected::Expected;
+#[cfg(feature = "python")]
+pub(crate) use explain::error_message;
 pub use settle::settle;
 pub use text::read_text;
 pub use tool::{Tool, ToolSource};
