@@ -221,7 +221,7 @@ impl CallState {
                 return Look::No;
             }
         }
-        let at = cx.skip_space(head.end);
+        let at = cx.skip_markup_space(head.end);
         let Some(byte) = cx.bytes().get(at).copied() else {
             return if cx.eof || at - head.end > cx.policy.max_markup_bytes { Look::No } else { Look::More };
         };
@@ -268,10 +268,10 @@ impl CallState {
         }
     }
 
-    pub(super) fn new(cx: &Reader<'_>, origin: Origin, body: Body, start: usize, head: Head) -> Self {
-        let at = cx.skip_space(head.end);
-        let bare = origin == Origin::BARE;
-        let writer = Writer { origin, start, bare, pending: None, adopt: None, begun: 0 };
+    /// `doubtful`: nothing but an offered name vouches for it.
+    pub(super) fn new(cx: &Reader<'_>, origin: Origin, body: Body, start: usize, head: Head, doubtful: bool) -> Self {
+        let at = cx.skip_markup_space(head.end);
+        let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, begun: 0 };
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
@@ -381,7 +381,7 @@ impl Engine {
         if self.section.is_some_and(|(row, _)| row == call.origin.row) && self.out.calls.is_empty() {
             self.section = None;
         }
-        if !call.writer.bare {
+        if call.origin != Origin::BARE {
             self.out.issue(Issue::at(
                 IssueCode::StrayMarker,
                 call.start,
@@ -475,7 +475,7 @@ impl Engine {
         }
         let (at, missing) = (*at, *missing);
         let start = call.start;
-        let bare = call.writer.bare;
+        let bare = call.origin == Origin::BARE;
         if let Some(pending) = &mut call.writer.pending {
             if missing {
                 let at_end = cx.rest(at).trim_ascii_start().is_empty() && cx.eof;

@@ -77,8 +77,9 @@ pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Hea
         }
         match element {
             Element::Space => {
-                let end = cx.skip_space(head.end);
-                if end == cx.text.len() && !cx.eof && end <= limit {
+                let end = cx.skip_markup_space(head.end);
+                let cut = end == cx.text.len() || cx.rest(end) == "\\";
+                if cut && !cx.eof && end <= limit {
                     return Look::More;
                 }
                 head.end = end;
@@ -136,7 +137,10 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
 fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: usize) -> Look<Range<usize>> {
     let rest = cx.rest(at);
     let Some(until) = until else {
-        let length = rest.bytes().position(|b| !in_bare_name(b)).unwrap_or(rest.len());
+        let mut length = rest.bytes().position(|b| !in_bare_name(b)).unwrap_or(rest.len());
+        if let Some(escaped) = rest.get(..length).and_then(|name| name.find("\\n")) {
+            length = escaped;
+        }
         let end = at + length;
         if end > limit {
             return Look::No;

@@ -3,6 +3,7 @@
 use super::call::{Progress, Writer, closes, span};
 use super::head::{self, Head};
 use super::json_calls::header_name;
+use super::lenient;
 use super::output::{Found, Output, Piece, Value};
 use super::{Look, Reader};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Trim};
@@ -73,6 +74,12 @@ impl Parameters {
             match head::head(cx, at, &parameter.head) {
                 Look::Is(_) => return Look::Is(()),
                 Look::More => more = true,
+                // A parameter that breaks off still shows what this is.
+                Look::No if head::literal(cx, at, &parameter.opener) == Look::Is(at + parameter.opener.len()) => {
+                    if vouched() {
+                        return Look::Is(());
+                    }
+                }
                 Look::No => {}
             }
         }
@@ -85,8 +92,8 @@ impl Parameters {
     }
 
     fn next(cx: &Reader<'_>, writer: &Writer, at: usize) -> Next {
-        let at = cx.skip_space(at);
-        if at >= cx.text.len() {
+        let at = cx.skip_markup_space(at);
+        if at >= cx.text.len() || (cx.rest(at) == "\\" && !cx.eof) {
             return if cx.eof { Next::End } else { Next::More };
         }
         let Some(row) = writer.origin.row(cx) else { return Next::Junk };
@@ -169,7 +176,7 @@ impl Parameters {
                     return self.finish(cx, out, writer, index, end, status);
                 }
                 Next::Close => {
-                    let at = cx.skip_space(self.at);
+                    let at = cx.skip_markup_space(self.at);
                     return self.finish(cx, out, writer, index, at, CallStatus::Ok);
                 }
                 Next::Parameter(template, head) => {
@@ -577,11 +584,19 @@ fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<b
 /// A parameter's text as a value: by the type written beside it, else by the schema.
 fn typed<'v>(text: &'v str, kind: Option<&str>, expected: Option<Expected>, json_first: bool) -> ArgumentValue<'v> {
     let expected = expected.unwrap_or(Expected::ANY);
-    match kind {
-        Some("true" | "string" | "str") => ArgumentValue::Text(Cow::Borrowed(text)),
+    let read = match kind {
+        Some("true" | "string" | "str") => return ArgumentValue::Text(Cow::Borrowed(text)),
         Some(_) => read_text(text, expected.json_first()),
         None if json_first => read_text(text, expected.json_first()),
         None => read_text(text, expected),
+    };
+    // An object or list in Python's spelling, or with a slip in it, where the schema wants one.
+    let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
+    match (&read, text.trim_start().as_bytes().first()) {
+        (ArgumentValue::Text(_), Some(b'{' | b'[')) if wanted && !expected.allows(Expected::STRING) => {
+            lenient::container(text.trim()).map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
+        }
+        _ => read,
     }
 }
 

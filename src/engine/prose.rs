@@ -1,8 +1,9 @@
 //! Text outside calls: it flows on, and markers are taken out of it.
 use super::call::{CallState, Origin};
 use super::head::{self, Head};
+use super::python::Python;
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
-use crate::dialect::{Body, Marker};
+use crate::dialect::{Bare, Body, Element, Marker, Slot};
 use crate::turn::{Issue, IssueCode};
 
 /// What was done about the place that was looked at.
@@ -15,10 +16,12 @@ impl Engine {
         }
         let bytes = cx.bytes();
         if self.at == 0 {
-            match self.opening_header(cx) {
-                Look::Is(()) => return Step::Go,
-                Look::More => return Step::More,
-                Look::No => {}
+            for look in [Self::opening_header, Self::opening_name] {
+                match look(self, cx) {
+                    Look::Is(()) => return Step::Go,
+                    Look::More if !cx.eof => return Step::More,
+                    _ => {}
+                }
             }
         }
         let stop = cx.dialects.markers.next_stop(bytes, self.at);
@@ -303,7 +306,13 @@ impl Engine {
         }
         // A call outside the section its dialect asks for needs an offered name to vouch for it.
         let naked = section.is_none() && !entry.sections.is_empty() && self.section.is_none_or(|(r, _)| r != row);
-        if naked && !found.name(cx).is_some_and(|name| cx.offered(&name)) {
+        if template.body != Body::Json && template.body != Body::Python {
+            match found.name(cx) {
+                Some(name) if naked && !cx.offered(&name) => return Look::No,
+                Some(_) => {}
+                None => return Look::No,
+            }
+        } else if naked && cx.tools.is_none() {
             return Look::No;
         }
         if self.out.calls.len() >= cx.policy.max_calls {
@@ -334,9 +343,47 @@ impl Engine {
         if let Some(section) = section {
             self.section = Some((row, section));
         }
-        let state = CallState::new(cx, Origin { row, call }, template.body, at, found);
+        let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked);
         self.state = State::Call(Box::new(state));
         Look::Is(())
+    }
+
+    /// The answer begins with a name on a line of its own, and the arguments follow: `get_weather\n{...}`.
+    fn opening_name(&mut self, cx: &Reader<'_>) -> Taken {
+        let Some(row) = cx.dialects.rows.iter().position(|r| r.dialect.bare.contains(&Bare::NameLine)) else {
+            return Look::No;
+        };
+        if cx.dialects.auto && cx.tools.is_none() {
+            return Look::No;
+        }
+        let elements = [Element::Slot(Slot::Name)];
+        let found = match head::head(cx, 0, &elements) {
+            Look::Is(found) => found,
+            other => return other.map(|_| ()),
+        };
+        let rest = cx.rest(found.end);
+        if rest.is_empty() && !cx.eof {
+            return Look::More;
+        }
+        if !rest.starts_with('\n') {
+            return Look::No;
+        }
+        let name = found.name.clone().map_or("", |r| &cx.text[r]);
+        let line = cx.dialects.rows.get(row).and_then(|r| r.calls.iter().position(|c| c.body == Body::Arguments));
+        let Some(call) = line else { return Look::No };
+        if name == "all" && !cx.dialects.auto {
+            self.remove(cx, 0, found.end + 1);
+            return Look::Is(());
+        }
+        if cx.dialects.auto && !cx.offered(name) {
+            return Look::No;
+        }
+        let at = cx.skip_space(found.end);
+        match cx.bytes().get(at) {
+            Some(b'{') => self.begin(cx, 0, row as u16, call as u16, found, None),
+            None if !cx.eof => Look::More,
+            _ => Look::No,
+        }
     }
 
     /// Calls without a marker, where calls stand and the evidence is there.
@@ -345,8 +392,12 @@ impl Engine {
             return Look::No;
         }
         let alone = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
-        let named_python = !cx.dialects.auto && cx.dialects.bare_python && cx.bytes().get(at) == Some(&b'[');
-        let place = if named_python || self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
+        let named = !cx.dialects.auto;
+        let list =
+            cx.dialects.bare_python && cx.bytes().get(at) == Some(&b'[') && Python::plausible(cx, at) != Look::No;
+        let place = if named || (list && (cx.tools.is_some() || cx.at_line_start(at))) {
+            true
+        } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
             alone || cx.at_line_start(at)
         } else {
             alone && self.out.is_empty()
@@ -371,7 +422,7 @@ impl Engine {
             self.hold(Doubt::Bare, at);
         }
         let head = Head { end: at, ..Head::default() };
-        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head)));
+        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head, true)));
         Look::Is(())
     }
 }
