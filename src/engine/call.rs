@@ -211,7 +211,13 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus) {
 
 impl CallState {
     /// What follows the head can be the template's body.
-    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, template: &Template, head: &Head) -> Look<()> {
+    pub(super) fn plausible(
+        cx: &Reader<'_>,
+        row: &Row,
+        template: &Template,
+        head: &Head,
+        in_section: bool,
+    ) -> Look<()> {
         if head.closed {
             return Look::Is(());
         }
@@ -240,7 +246,7 @@ impl CallState {
                 b'{' | b'"' | b'[' => is(true),
                 _ => closes(cx, &template.tail, at),
             },
-            Body::Parameters => Parameters::plausible(cx, row, template, head, at),
+            Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
             Body::Python => Python::plausible(cx, at),
             Body::Gemma => is(matches!(byte, b'{' | b'(')),
             Body::Elements => is(byte == b'<' || byte == b']'),
@@ -250,14 +256,14 @@ impl CallState {
     /// Which body without markers can begin at `at`.
     pub(super) fn bare_body(cx: &Reader<'_>, at: usize) -> Look<Body> {
         match cx.bytes().get(at) {
-            Some(b'{') if cx.dialects.bare_json => match after(cx, at) {
+            Some(b'{') => match after(cx, at) {
                 Look::Is(b'"' | b'\'') => Look::Is(Body::Json),
                 Look::Is(next) if next.is_ascii_alphabetic() => Look::Is(Body::Json),
                 Look::Is(_) => Look::No,
                 other => other.map(|_| Body::Json),
             },
             Some(b'[') => match after(cx, at) {
-                Look::Is(b'{') if cx.dialects.bare_json => Look::Is(Body::Json),
+                Look::Is(b'{') => Look::Is(Body::Json),
                 Look::Is(next) if cx.dialects.bare_python && (next.is_ascii_alphabetic() || next == b'_') => {
                     Python::plausible(cx, at).map(|()| Body::Python)
                 }

@@ -117,6 +117,13 @@ pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
 
 /// An object or list that is not quite JSON, as JSON.
 pub(super) fn container(text: &str) -> Option<String> {
+    // Quotes escaped as if the value stood in a string: it once did.
+    if text.contains("\\\"")
+        && let Ok(inner) = serde_json::from_str::<String>(&format!("\"{text}\""))
+        && serde_json::from_str::<serde::de::IgnoredAny>(&inner).is_ok()
+    {
+        return Some(inner);
+    }
     let mended = repair_text(text, 128)?;
     let whole = mended.complete && text.get(mended.consumed..).is_some_and(|rest| rest.trim().is_empty());
     (whole && mended.json.starts_with(['{', '['])).then_some(mended.json)

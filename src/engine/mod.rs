@@ -257,6 +257,8 @@ pub(crate) struct Engine {
     fence: Option<code::Fence>,
     hold: Option<Hold>,
     reasoning_seen: bool,
+    /// White space between two markers, kept for text that may follow.
+    space: Option<std::ops::Range<usize>>,
     /// The message that is being read, in a dialect with headers.
     channel: Option<channels::Channel>,
     out: Output,
@@ -280,6 +282,7 @@ impl Engine {
             fence: None,
             hold: None,
             reasoning_seen: mode == Mode::Reasoning,
+            space: None,
             channel: None,
             out: Output::new(streaming),
         }

@@ -61,11 +61,21 @@ impl Parameters {
         Self { head, at, index: None, members: Vec::new(), value: None, opened: false, repairs: Vec::new() }
     }
 
-    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, template: &Template, head: &Head, at: usize) -> Look<()> {
+    pub(super) fn plausible(
+        cx: &Reader<'_>,
+        row: &Row,
+        template: &Template,
+        head: &Head,
+        at: usize,
+        in_section: bool,
+    ) -> Look<()> {
         let delimited = matches!(template.head.iter().rev().find(|e| **e != Element::Space), Some(Element::Literal(_)));
         // A name that nothing delimits needs more than its looks.
-        let vouched =
-            || delimited || head.name.as_ref().is_some_and(|n| cx.tools.is_none() || cx.offered(&cx.text[n.clone()]));
+        let vouched = || {
+            delimited
+                || in_section
+                || head.name.as_ref().is_some_and(|n| cx.tools.is_none() || cx.offered(&cx.text[n.clone()]))
+        };
         if at >= cx.text.len() && cx.eof {
             return if vouched() { Look::Is(()) } else { Look::No };
         }
@@ -249,7 +259,7 @@ impl Parameters {
             Some("true" | "string" | "str") => true,
             Some(_) => false,
             None => match Self::expected(cx, out, index, &cx.text[key.clone()]) {
-                Some(expected) => expected.is_string() || (expected.is_any() && !json_first),
+                Some(expected) => expected.is_string() || (expected == Expected::ANY && !json_first),
                 None => !json_first,
             },
         }
@@ -362,7 +372,7 @@ impl Parameters {
                             let key = next.key.map_or("", |k| &cx.text[k]);
                             let name = out.calls.get(index).map_or("", |c| c.name.as_str());
                             let declared = cx.tool(name).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
-                            let plain = cx.tools.is_none() && cx.at_line_start(hit);
+                            let plain = row.dialect.special_markers || (cx.tools.is_none() && cx.at_line_start(hit));
                             if (declared && !taken.iter().any(|k| k == key) && key != &cx.text[value.key.clone()])
                                 || plain
                             {
@@ -531,7 +541,12 @@ impl Parameters {
             writer.piece(out, index, if self.opened { "}" } else { "{}" });
         }
         let members = std::mem::take(&mut self.members);
+        let before = members.first().map(|(key, _)| key.get(cx.text).into_owned());
+        let wrapped = members.len() == 1;
         let members = unwrap_arguments(cx, out, index, members);
+        if wrapped && members.first().map(|(key, _)| key.get(cx.text).into_owned()) != before {
+            self.repairs.push(Repair::new(RepairCode::Misplaced, "one parameter held all arguments"));
+        }
         let pending = writer.over(index, Found::Members(members), writer.start..end);
         pending.status = status;
         pending.repairs = std::mem::take(&mut self.repairs);
@@ -633,7 +648,8 @@ fn unwrap_arguments(cx: &Reader<'_>, out: &Output, index: usize, members: Vec<(P
     }
     let (Value::Text(piece) | Value::Json(piece)) = value;
     let text = piece.get(cx.text);
-    let Ok(serde_json::Value::Object(inner)) = serde_json::from_str(&text) else { return members };
+    let json = lenient::container(text.trim()).unwrap_or_default();
+    let Ok(serde_json::Value::Object(inner)) = serde_json::from_str(&json) else { return members };
     if !inner.keys().all(|k| tool.parameters.iter().any(|(n, _)| n == k)) {
         return members;
     }

@@ -79,9 +79,16 @@ impl Engine {
             if start == text.len() && !last {
                 return;
             }
-            if self.removed && (self.out.space_is_idle(self.mode)) {
+            if self.removed && self.out.space_is_idle(self.mode) {
                 from += start;
+            } else if start == 0
+                && self.mode == Mode::Content
+                && let Some(space) = self.space.take()
+            {
+                // Text goes on right behind a marker: the white space before the marker parts it from the text above.
+                self.out.text(self.mode, cx.text, space);
             }
+            self.space = None;
         }
         if self.mode == Mode::Reasoning {
             to = from + cx.slice(from, to).trim_ascii_end().len();
@@ -100,6 +107,8 @@ impl Engine {
     pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
             self.give_text(cx, at, false);
+        } else if at > self.from && self.mode == Mode::Content && !self.out.space_is_idle(self.mode) {
+            self.space = Some(self.from..at);
         }
         self.from = end;
         self.at = end;
@@ -280,7 +289,9 @@ impl Engine {
             }
             _ => false,
         };
-        if entry.calls.iter().any(opener) && self.mode == Mode::Content && self.inline.is_none() {
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
+        if entry.calls.iter().any(opener) && !closed_to_calls && self.mode == Mode::Content && self.inline.is_none() {
             self.remove(cx, at, end);
             self.section = Some((row, section));
             return Look::Is(());
@@ -300,12 +311,19 @@ impl Engine {
     ) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
-        match CallState::plausible(cx, entry, template, &found) {
+        match CallState::plausible(
+            cx,
+            entry,
+            template,
+            &found,
+            section.is_some() || self.section.is_some_and(|(r, _)| r == row),
+        ) {
             Look::Is(()) => {}
             other => return other,
         }
         // A call outside the section its dialect asks for needs an offered name to vouch for it.
-        let naked = section.is_none() && !entry.sections.is_empty() && self.section.is_none_or(|(r, _)| r != row);
+        let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
+        let naked = !inside && !entry.sections.is_empty() && !entry.dialect.special_markers;
         if template.body != Body::Json && template.body != Body::Python {
             match found.name(cx) {
                 Some(name) if naked && !cx.offered(&name) => return Look::No,
@@ -319,7 +337,8 @@ impl Engine {
             self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
             return Look::No;
         }
-        if self.channel.is_some_and(|c| c.row == row && !c.calls) {
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        if framed && self.channel.is_some_and(|c| !c.calls) {
             return Look::No;
         }
         if self.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore {
@@ -406,6 +425,7 @@ impl Engine {
             return Look::No;
         }
         let body = match CallState::bare_body(cx, at) {
+            Look::Is(Body::Json) if cx.tools.is_none() && !cx.dialects.bare_json => return Look::No,
             Look::Is(body) => body,
             Look::No => return Look::No,
             Look::More => return Look::More,
