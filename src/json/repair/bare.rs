@@ -23,6 +23,9 @@ impl Repairer<'_> {
         if let Some((name, open)) = self.wrapper(at, end) {
             return self.open_paren(name, open + 1, Kind::Wrapper);
         }
+        if self.partial.is_some() && end == bytes.len() && token::whole_word(word).is_none() {
+            return Ok(self.end_of_text(at));
+        }
         if self.ends_at(end) {
             if let Some(json) = token::literal_word(word) {
                 return Ok(self.write_literal(at, end, json));

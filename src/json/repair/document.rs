@@ -5,6 +5,7 @@ use super::{Ending, RepairOptions, Repaired, token};
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
 use crate::json::scan::{ScanError, ScanResult, Scanner};
+use crate::json::{Partial, PartialOptions};
 use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
 
@@ -57,6 +58,24 @@ pub fn repair<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>
     let after = surroundings(&mut repairer, consumed, options);
     let (json, repairs, unlisted) = repairer.out.finish(consumed);
     Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending })
+}
+
+/// What is certain of the value in `text`: at `valid` if the text is valid JSON so far, else wherever it is found.
+pub(in crate::json) fn partial_value<'a>(
+    text: &'a str,
+    valid: Option<usize>,
+    options: &PartialOptions,
+) -> Result<Partial<'a>, Error> {
+    let none = || Error::new(ErrorCode::BadJson, "there is no JSON here");
+    let start = valid.or_else(|| find_start(text, true)).ok_or_else(none)?;
+    let mut repairer = Repairer::new(text, start, options.max_depth);
+    repairer.partial = Some(options.keep_strings);
+    let end = repairer.value(start)?;
+    if !repairer.found {
+        return Err(none());
+    }
+    let (json, _, _) = repairer.out.finish(end.at);
+    Ok(Partial { json, complete: end.ending == Ending::Closed })
 }
 
 /// Values that follow the first one become an array with it.

@@ -74,7 +74,12 @@ pub(super) struct Repairer<'a> {
     pub(super) python: bool,
     /// A value was read.
     pub(super) found: bool,
+    /// The text may go on: what its end may still change is dropped.
+    pub(super) partial: Option<KeepStrings>,
 }
+
+/// Whether a string that the text ends in is kept.
+pub(super) type KeepStrings = bool;
 
 impl<'a> Repairer<'a> {
     pub(super) fn new(text: &'a str, start: usize, max_depth: usize) -> Self {
@@ -94,6 +99,7 @@ impl<'a> Repairer<'a> {
             ending: Ending::Closed,
             python: false,
             found: false,
+            partial: None,
         }
     }
 
@@ -445,6 +451,9 @@ impl<'a> Repairer<'a> {
                     return at;
                 }
             }
+        }
+        if string.cut && self.partial == Some(false) {
+            return self.end_of_text(open);
         }
         let mut opens = true;
         while let Some((open, mark, quote, length)) = self.joined(&string, place) {

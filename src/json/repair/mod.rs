@@ -16,6 +16,7 @@ mod token;
 use crate::turn::Repair;
 use std::borrow::Cow;
 
+pub(super) use document::partial_value;
 pub use document::repair;
 pub use literal::literal;
 

@@ -320,6 +320,11 @@ impl Repairer<'_> {
         let closed = bytes.get(tail..).is_some_and(|tail| tail.iter().any(|byte| matches!(byte, b'}' | b']' | b')')));
         found.unclosed = true;
         found.doubtful = true;
+        if self.partial.is_some() {
+            found.cut = true;
+            (found.end, found.after) = (length, length);
+            return;
+        }
         if search.place == Place::Key {
             if let Some(colon) = lookahead::unclosed_key(bytes, search.body, length) {
                 (found.end, found.after) = (colon, colon);

@@ -14,6 +14,11 @@ pub(super) fn literal_word(word: &[u8]) -> Option<&'static str> {
     })
 }
 
+/// The literal that a word is, if no longer word begins with it.
+pub(super) fn whole_word(word: &[u8]) -> Option<&'static str> {
+    literal_word(word).filter(|_| !matches!(word, b"nil" | b"inf" | b"nan"))
+}
+
 /// The literal that a word cut off by the end of the text can only have become.
 pub(super) fn cut_literal(word: &[u8]) -> Option<&'static str> {
     const WORDS: [(&[u8], &str); 9] = [
