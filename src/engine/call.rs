@@ -264,7 +264,10 @@ impl CallState {
             },
             Some(b'[') => match after(cx, at) {
                 Look::Is(b'{') => Look::Is(Body::Json),
-                Look::Is(next) if cx.dialects.bare_python && (next.is_ascii_alphabetic() || next == b'_') => {
+                Look::Is(next)
+                    if cx.dialects.bare_python
+                        && (next.is_ascii_alphabetic() || matches!(next, b'_' | b'"' | b'\'')) =>
+                {
                     Python::plausible(cx, at).map(|()| Body::Python)
                 }
                 Look::Is(_) => Look::No,

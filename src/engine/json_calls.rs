@@ -1,5 +1,5 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them; and arguments alone.
-use super::Reader;
+use super::{Look, Reader};
 use super::call::{Progress, Writer, span};
 use super::head::Head;
 use super::lenient;
@@ -231,16 +231,10 @@ impl JsonCalls {
         if byte != b'"' {
             return self.broken(cx, at);
         }
-        let mut scanner = Scanner::new(at, 1);
-        let end = match scanner
-            .scan(cx.bytes().get(..cx.text.len().min(at + cx.policy.max_markup_bytes)).unwrap_or_default(), false)
-        {
-            ScanResult::Complete { end } => end,
-            ScanResult::Incomplete if cx.text.len() < at + cx.policy.max_markup_bytes => {
-                return Flow::Stop(Progress::More);
-            }
-            ScanResult::Incomplete => return self.broken(cx, at),
-            ScanResult::Error { at, .. } => return self.broken(cx, at),
+        let end = match string_end(cx, at) {
+            Look::Is(end) => end,
+            Look::More => return Flow::Stop(Progress::More),
+            Look::No => return self.broken(cx, at),
         };
         let colon = cx.skip_space(end);
         let value = cx.skip_space(colon + 1);
@@ -673,6 +667,23 @@ impl JsonCalls {
         let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
         writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })
+    }
+}
+
+/// Where the string that begins at `at` ends, if it is no longer than markup may be.
+fn string_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    let mut from = at + 1;
+    loop {
+        if from - at > cx.policy.max_markup_bytes {
+            return Look::No;
+        }
+        let rest = cx.bytes().get(from..).unwrap_or_default();
+        match memchr::memchr2(b'"', b'\\', rest) {
+            Some(hit) if rest.get(hit) == Some(&b'"') => return Look::Is(from + hit + 1),
+            Some(hit) => from += hit + 2,
+            None if rest.len() > cx.policy.max_markup_bytes => return Look::No,
+            None => return Look::More,
+        }
     }
 }
 

@@ -73,6 +73,9 @@ impl Engine {
         }
         let mut from = self.from;
         let mut to = if last { to } else { cx.dialects.markers.late().certain(cx.text, from, to) };
+        if !last {
+            to = self.before_name(cx, from, to);
+        }
         let text = cx.text.get(from..to).unwrap_or(text);
         if self.fresh && !text.is_empty() {
             let start = text.len() - text.trim_ascii_start().len();
@@ -103,6 +106,19 @@ impl Engine {
         self.from = to;
     }
 
+    /// Where text ends that cannot be the beginning of a bare call's name.
+    fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
+        let Some(tools) = cx.tools.filter(|_| cx.dialects.bare_python && self.mode == Mode::Content) else { return to };
+        let length = name_before(cx.slice(from, to));
+        let start = to - length;
+        if length == 0 || length > 128 || !cx.at_line_start(start) {
+            return to;
+        }
+        let written = cx.slice(start, to).replace('\\', "");
+        let begins = |name: &str| name.get(..written.len()).is_some_and(|n| n.eq_ignore_ascii_case(&written));
+        if tools.tools().iter().any(|t| begins(&t.name)) { start } else { to }
+    }
+
     /// Gives out the text before a marker at `at`, and goes on after it at `end`.
     pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
@@ -129,7 +145,24 @@ impl Engine {
             Look::No => {}
             found => return found,
         }
+        if byte == b'(' {
+            return self.bare_call(cx, at);
+        }
         self.bare(cx, at)
+    }
+
+    /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
+    fn bare_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if cx.tools.is_none() || !cx.dialects.bare_python || self.mode == Mode::Reasoning || self.inline.is_some() {
+            return Look::No;
+        }
+        let before = cx.slice(self.from, at);
+        let start = at - name_before(before);
+        let name = cx.slice(start, at).replace('\\', "");
+        if start == at || !cx.offered(&name) || !cx.at_line_start(start) {
+            return Look::No;
+        }
+        self.begin_bare(cx, start, Body::Python)
     }
 
     /// A literal marker at `at`, if there is one and it is what it seems.
@@ -445,4 +478,12 @@ impl Engine {
         self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head, true)));
         Look::Is(())
     }
+}
+
+/// How many bytes at the end of `text` can be a tool's name.
+fn name_before(text: &str) -> usize {
+    let ok = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || *b >= 0x80;
+    let length = text.bytes().rev().take(256).take_while(|b| ok(b)).count();
+    // A character cut in two would be no boundary.
+    (0..=length).rev().find(|n| text.is_char_boundary(text.len() - n)).unwrap_or(0)
 }

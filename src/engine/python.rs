@@ -36,6 +36,10 @@ pub(super) struct Python {
     expect: Expect,
     /// A list is open.
     list: bool,
+    /// The quote round the call, if it is written as a string.
+    quoted: Option<u8>,
+    /// The name was escaped for Markdown, so the strings are as well.
+    escaped: bool,
     name: String,
     name_start: usize,
     /// The call that has begun.
@@ -58,12 +62,15 @@ fn without_backslashes(text: &str) -> (String, bool) {
 }
 
 impl Python {
-    /// A call may begin at `at`: a list bracket if there is one, a name, a parenthesis.
+    /// A call may begin at `at`: a list bracket if there is one, a quote if there is one, a name, a parenthesis.
     pub(super) fn plausible(cx: &Reader<'_>, at: usize) -> Look<()> {
         let bytes = cx.bytes();
         let mut at = at;
         if bytes.get(at) == Some(&b'[') {
             at = cx.skip_space(at + 1);
+            if matches!(bytes.get(at), Some(b'"' | b'\'')) {
+                at += 1;
+            }
         }
         let name = name_at(cx, at);
         if name.len() > 256 {
@@ -81,6 +88,8 @@ impl Python {
             at,
             expect: Expect::Call,
             list: false,
+            quoted: None,
+            escaped: false,
             name: String::new(),
             name_start: at,
             index: None,
@@ -128,6 +137,10 @@ impl Python {
             }
             Some(_) => {}
         }
+        // A call written as a string: its quote closes behind it.
+        let quoted = byte.filter(|b| matches!(b, b'"' | b'\'') && self.list);
+        self.quoted = quoted;
+        let at = if quoted.is_some() { at + 1 } else { at };
         let name = name_at(cx, at);
         let Some(next) = cx.bytes().get(name.end) else { return Some(Progress::More) };
         if *next != b'(' || name.is_empty() {
@@ -137,6 +150,7 @@ impl Python {
         if escaped {
             self.repairs.push(Repair::at(RepairCode::MarkdownEscape, name.start, "Markdown escapes were removed"));
         }
+        self.escaped = escaped;
         self.name = text;
         self.name_start = name.start;
         self.index = None;
@@ -220,6 +234,8 @@ impl Python {
         self.expect = Expect::AfterArgument;
         match key {
             Some(key) => {
+                let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
+                let text = if self.escaped { &unescaped } else { text };
                 let (json, mut repairs) = lenient::literal(text, self.scan.start);
                 self.repairs.append(&mut repairs);
                 self.member(out, writer, key, json);
@@ -316,6 +332,12 @@ impl Python {
         let pending = writer.over(index, found, self.name_start..end);
         pending.repairs = std::mem::take(&mut self.repairs);
         self.at = end;
+        if let Some(quote) = self.quoted {
+            let behind = cx.skip_space(end);
+            if cx.bytes().get(behind) == Some(&quote) {
+                self.at = behind + 1;
+            }
+        }
         self.expect = Expect::AfterCall;
         None
     }
@@ -344,7 +366,8 @@ impl Python {
                     self.at = next;
                     return None;
                 }
-                match Self::plausible(cx, next) {
+                let quoted = self.list && matches!(cx.bytes().get(next), Some(b'"' | b'\''));
+                match Self::plausible(cx, if quoted { next + 1 } else { next }) {
                     Look::Is(()) => {
                         self.at = next;
                         self.expect = Expect::Call;
