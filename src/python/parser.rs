@@ -225,11 +225,15 @@ impl State {
         py: Python<'py>,
         chunk: Option<(&Bound<'py, PyString>, &str)>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut events = self.events.drain(..).map(|event| Event::from_core(py, event, chunk));
-        match (events.len(), events.next()) {
-            (1, Some(event)) => PyList::new(py, [event?]),
-            (_, None) => Ok(PyList::empty(py)),
-            (_, Some(first)) => PyList::new(py, std::iter::once(first).chain(events).collect::<PyResult<Vec<_>>>()?),
-        }
+        let list = match self.events.as_mut_slice() {
+            [] => Ok(PyList::empty(py)),
+            [event] => PyList::new(py, [Event::from_core(py, event, chunk)?]),
+            events => {
+                let events = events.iter_mut().map(|event| Event::from_core(py, event, chunk));
+                PyList::new(py, events.collect::<PyResult<Vec<_>>>()?)
+            }
+        };
+        self.events.clear();
+        list
     }
 }
