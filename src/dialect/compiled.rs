@@ -20,6 +20,8 @@ pub(crate) struct Parameter {
     pub(crate) head: Vec<Element>,
     /// The literal that ends the value.
     pub(crate) closer: Box<str>,
+    /// What stands behind that literal.
+    pub(crate) after: Vec<Element>,
     /// The literal that begins the template.
     pub(crate) opener: Box<str>,
 }
@@ -55,8 +57,8 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
         return Err(bad("literal text must follow {value}"));
     };
     let mut head = template.elements;
-    head.truncate(at);
-    Ok(Parameter { head, closer, opener })
+    let after = head.split_off(at).into_iter().skip(2).collect();
+    Ok(Parameter { head, closer, after, opener })
 }
 
 impl Row {
@@ -73,7 +75,7 @@ impl Row {
             }
             if let Some(opener) = opener {
                 markers.push((opener, Marker::Call { row: number, call: i as u16 }));
-            } else if dialect.sections.is_empty() {
+            } else if dialect.sections.is_empty() && dialect.channels.is_none() {
                 return Err(Error::at(
                     ErrorCode::BadDialect,
                     text,
@@ -185,6 +187,11 @@ impl Dialects {
                 if !set.reasoning.contains(pair) {
                     set.reasoning.push(pair.clone());
                 }
+            }
+            if let Some(channels) = &dialect.channels {
+                let row = number as u16;
+                entries.extend(channels.opens.iter().map(|t| (t.clone(), Marker::Header { row })));
+                entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd { row })));
             }
             entries.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token)));
             set.rows.push(row);

@@ -1,4 +1,5 @@
 //! All literal markers of a set of dialects in one trie, and the search for the next place where one may begin.
+use super::late::Late;
 use std::collections::HashMap;
 
 /// What a literal marker begins or ends. Numbers are indexes into the set's tables.
@@ -23,6 +24,14 @@ pub(crate) enum Marker {
     ReasoningClose(u16),
     /// A special token that is no content.
     Token,
+    /// The header of a message.
+    Header {
+        row: u16,
+    },
+    /// The end of a message.
+    MessageEnd {
+        row: u16,
+    },
 }
 
 /// What stands at a place of the text.
@@ -51,12 +60,14 @@ pub(crate) struct Markers {
     /// First bytes of markers and of what else the engine stops at.
     stops: [bool; 256],
     needles: Vec<u8>,
+    late: Late,
 }
 
 impl Markers {
     pub(crate) fn new(entries: Vec<(String, Marker)>, also: &[u8]) -> Self {
+        let (late, entries) = Late::split(entries);
         let mut markers =
-            Self { nodes: vec![Node::default()], lists: Vec::new(), stops: [false; 256], needles: Vec::new() };
+            Self { nodes: vec![Node::default()], lists: Vec::new(), stops: [false; 256], needles: Vec::new(), late };
         let mut by_text: HashMap<String, u32> = HashMap::new();
         for (text, marker) in entries {
             if text.is_empty() {
@@ -87,7 +98,7 @@ impl Markers {
             by_text.insert(text, list);
         }
         let first = markers.nodes[0].next.iter().map(|(b, _)| *b).chain(also.iter().copied());
-        for byte in first.collect::<Vec<_>>() {
+        for byte in first.chain(markers.late.anchors()).collect::<Vec<_>>() {
             if !markers.stops[usize::from(byte)] {
                 markers.stops[usize::from(byte)] = true;
                 markers.needles.push(byte);
@@ -160,6 +171,11 @@ impl Markers {
             here += 1;
         }
         if count == 0 { MarkersAt::Nothing } else { MarkersAt::Some { ends, count, more: false } }
+    }
+
+    /// Markers that begin with a letter, found by a rarer byte of theirs.
+    pub(crate) fn late(&self) -> &Late {
+        &self.late
     }
 
     pub(crate) fn list(&self, list: u32) -> &[Marker] {

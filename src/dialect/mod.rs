@@ -4,6 +4,7 @@
 //! for the engine: their markers in one trie, their templates read.
 mod catalogue;
 mod compiled;
+mod late;
 mod markers;
 mod template;
 
@@ -44,6 +45,26 @@ pub enum Bare {
     Elements,
 }
 
+/// Messages within an answer: each begins with a header that says who it is for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Channels {
+    /// What begins a header.
+    pub opens: Vec<String>,
+    /// What ends the header and begins the message.
+    pub message: String,
+    /// What ends a message.
+    pub closes: Vec<String>,
+    /// Channels or recipients whose messages are content, reasoning, or for nobody here. `""` is a header without any.
+    pub content: Vec<String>,
+    pub reasoning: Vec<String>,
+    pub dropped: Vec<String>,
+    /// The prefix of a recipient that is a tool and whose message is its arguments.
+    pub tool_prefix: String,
+    /// Messages to any other recipient hold calls by the dialect's own templates, and no other message does.
+    pub calls_to_recipients: bool,
+}
+
 /// How one model family spells tool calls: a row of the catalogue.
 ///
 /// Templates are explained at [`Dialect::calls`].
@@ -69,8 +90,9 @@ pub struct Dialect {
     /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`.
     pub parameters: Vec<String>,
     pub trim: Trim,
-    /// The element that wraps the items of a list, for `{elements}`.
-    pub item: String,
+    /// Strings are written bare and everything else as JSON, so a value that reads as JSON is JSON unless the schema
+    /// wants a string.
+    pub json_first: bool,
     /// What stands before each tag, for `{elements}`.
     pub tag_prefix: String,
     /// `&lt;` and its like in values stand for characters.
@@ -82,6 +104,8 @@ pub struct Dialect {
     /// Special tokens that the text may show and that are no content.
     pub tokens: Vec<String>,
     pub bare: Vec<Bare>,
+    /// Messages with headers, where the dialect has them.
+    pub channels: Option<Channels>,
     /// A complete answer in this dialect, as the model writes it.
     pub example: String,
 }

@@ -2,7 +2,7 @@
 //!
 //! A template is literal text with holes: `<function={name}> {parameters} </function>`. One space means white space
 //! of any length, also none. `{?text}` is literal text that may be missing. `{@a=slot b=slot}` reads attributes in any
-//! order, quoted or not, up to the literal that follows. `{{` is a literal brace.
+//! order, quoted or not, up to the literal that follows. `{{` is a literal brace, `{ }` a space that must be there.
 use crate::error::{Error, ErrorCode};
 
 /// What a hole of a template holds.
@@ -104,6 +104,10 @@ impl Template {
                     if elements.last() != Some(&Element::Space) {
                         elements.push(Element::Space);
                     }
+                }
+                '{' if rest.starts_with(" }") => {
+                    rest = &rest[2..];
+                    literal.push(' ');
                 }
                 '{' => {
                     flush(&mut literal, &mut elements);

@@ -3,14 +3,13 @@ use super::elements::Elements;
 use super::gemma::Gemma;
 use super::head::{self, Head};
 use super::json_calls::{Arguments, JsonCalls};
-use super::lenient;
 use super::output::{Call, Found, Output, Piece};
 use super::parameters::Parameters;
 use super::python::Python;
 use super::{Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
 use crate::schema::Resolution;
-use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, new_call_id};
+use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
 use std::ops::Range;
 
 /// Which template of which row a call is read by.
@@ -189,11 +188,12 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus) {
     }
     match cx.tools.map(|t| t.resolve(&call.name)) {
         Some(Resolution::Exact(tool) | Resolution::Resolved(tool)) => {
-            let mut settled = crate::turn::ToolCall::new("", "", call.arguments.arguments(cx.text));
+            let mut settled = ToolCall::new("", "", call.arguments.arguments(cx.text));
             settled.status = status;
-            if lenient::settle(tool, &mut settled) {
-                call.arguments = settled.arguments.into();
+            crate::schema::settle(tool, &mut settled);
+            if !settled.repairs.is_empty() {
                 call.repairs.append(&mut settled.repairs);
+                call.arguments = settled.arguments.into();
             }
             call.errors = settled.errors;
             call.status = settled.status;
@@ -455,6 +455,20 @@ impl Engine {
                         }
                     }
                 },
+                Element::Slot(_) => {
+                    // A checkpoint's suffix in the closing marker.
+                    if let Some(Element::Literal(until)) = tail.get(*next + 1) {
+                        let rest = cx.rest(*at);
+                        match rest.find(&**until) {
+                            Some(length) if length <= 64 => *at += length,
+                            None if !cx.eof && rest.len() <= 64 => {
+                                self.state = State::Call(call);
+                                return Step::More;
+                            }
+                            _ => {}
+                        }
+                    }
+                }
                 _ => {}
             }
             *next += 1;

@@ -718,7 +718,7 @@ fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Found, CallSta
                 return (found, CallStatus::Ok, repaired("the arguments were JSON inside a string"));
             }
             if trimmed.starts_with('{')
-                && let Some(mended) = lenient::repair_text(trimmed)
+                && let Some(mended) = lenient::repair_text(trimmed, 128)
                 && mended.complete
             {
                 let found = Found::Json(Piece::Made(mended.json));
@@ -766,7 +766,17 @@ impl Arguments {
         if let Some(searched) = self.lenient {
             return self.mend(cx, writer, index, searched);
         }
+        self.start = if self.sent == self.start { cx.skip_space(self.start) } else { self.start };
         let first = cx.bytes().get(self.start).copied();
+        if first.is_none() && !cx.eof {
+            self.sent = self.start;
+            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
+            return Progress::More;
+        }
+        if self.sent < self.start {
+            self.sent = self.start;
+            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
+        }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
             // Nothing stands between the head and what closes the call.
             writer.piece(out, index, "{}");

@@ -1,8 +1,8 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use super::Reader;
 use crate::dialect::Element;
-use crate::json;
-use crate::turn::Repair;
+use crate::json::{self, Ending, LiteralOptions, RepairOptions};
+use crate::turn::{Repair, RepairCode};
 
 /// How far repair may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub(super) struct Mended {
     pub(super) consumed: usize,
     /// The value was not cut off by the end of the text.
     pub(super) complete: bool,
+    /// Nothing but closing brackets is missing at its end.
+    pub(super) unclosed: bool,
 }
 
 fn closer(tail: &[Element]) -> Option<&str> {
@@ -69,43 +71,52 @@ pub(super) fn last_closer(cx: &Reader<'_>, tail: &[Element], from: usize) -> Opt
 
 /// Repairs the value that begins at `start`, reading no further than `limit`.
 pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Option<Mended> {
-    repair_text(cx.slice(start, limit))
+    repair_text(cx.slice(start, limit), cx.policy.max_depth)
 }
 
-pub(super) fn repair_text(text: &str) -> Option<Mended> {
-    let _ = (text, json::push_string);
-    None
+pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
+    let options = RepairOptions { max_depth, join_values: false, search: false };
+    let repaired = json::repair(text, &options).ok()?;
+    Some(Mended {
+        complete: repaired.ending == Ending::Closed,
+        // Only brackets are missing: with a closing marker behind them that is a slip, not a cut.
+        unclosed: repaired.ending == Ending::Unclosed,
+        json: repaired.json.into_owned(),
+        repairs: repaired.repairs,
+        consumed: repaired.consumed,
+    })
 }
 
 /// What is certain of arguments that were cut off, as valid JSON.
 pub(super) fn certain(text: &str) -> String {
-    let _ = text;
-    "{}".into()
+    let options = RepairOptions { join_values: false, search: false, ..RepairOptions::default() };
+    match json::repair(text, &options) {
+        Ok(repaired) if repaired.json.starts_with('{') => repaired.json.into_owned(),
+        _ => "{}".into(),
+    }
 }
 
 /// A Python or JSON literal as JSON text. What is no literal is kept as its source text, in a string.
 pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
-    use crate::turn::RepairCode;
-    if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
-        return (text.to_owned(), Vec::new());
-    }
-    let word = match text {
-        "True" | "true" => Some("true"),
-        "False" | "false" => Some("false"),
-        "None" | "null" => Some("null"),
-        _ => None,
+    let options = LiteralOptions { source_text: true, ..LiteralOptions::default() };
+    let mut read = match json::literal(text, 0, &options) {
+        Some(read) if text.get(read.end..).is_some_and(|rest| rest.trim().is_empty()) => {
+            (read.json.into_owned(), read.repairs)
+        }
+        _ => {
+            let mut json = String::new();
+            json::push_string(&mut json, text);
+            (json, vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")])
+        }
     };
-    if let Some(word) = word {
-        return (word.to_owned(), Vec::new());
+    // Python's spelling is what this dialect is: no repair.
+    read.1.retain(|r| {
+        !matches!(r.code, RepairCode::Quotes | RepairCode::Literal | RepairCode::Joined | RepairCode::Comma)
+    });
+    for repair in &mut read.1 {
+        repair.offset = repair.offset.map(|at| at + offset);
     }
-    if let Some(inner) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
-        let mut json = String::new();
-        json::push_string(&mut json, &inner.replace("\\'", "'"));
-        return (json, Vec::new());
-    }
-    let mut json = String::new();
-    json::push_string(&mut json, text);
-    (json, vec![Repair::at(RepairCode::SourceText, offset, "a value that is no literal was kept as its text")])
+    read
 }
 
 /// The text can be a complete literal: quoted, bracketed, a number or a word of JSON or Python.
@@ -118,9 +129,4 @@ pub(super) fn looks_literal(text: &str) -> bool {
         Some(_) => matches!(text, "True" | "False" | "None" | "true" | "false" | "null"),
         None => false,
     }
-}
-
-/// Makes a call's arguments what the schema demands, where it can; true if it changed them.
-pub(super) fn settle(_tool: &crate::schema::Tool, _call: &mut crate::turn::ToolCall<'_>) -> bool {
-    false
 }

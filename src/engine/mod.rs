@@ -5,6 +5,7 @@
 //! chunks are cut. What may still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a [`Hold`]:
 //! it is read on, but nothing of it leaves before it is certain.
 mod call;
+mod channels;
 mod code;
 mod elements;
 mod gemma;
@@ -246,6 +247,8 @@ pub(crate) struct Engine {
     fence: Option<code::Fence>,
     hold: Option<Hold>,
     reasoning_seen: bool,
+    /// The message that is being read, in a dialect with headers.
+    channel: Option<channels::Channel>,
     out: Output,
 }
 
@@ -267,6 +270,7 @@ impl Engine {
             fence: None,
             hold: None,
             reasoning_seen: mode == Mode::Reasoning,
+            channel: None,
             out: Output::new(streaming),
         }
     }

@@ -23,6 +23,8 @@ struct OpenValue {
     framed: bool,
     /// How far closing markers have been looked for.
     searched: usize,
+    /// A line break of the markup stood before the value, so one stands behind it as well.
+    padded: bool,
     /// How far the value has been given out.
     sent: usize,
     /// It can only be a string, so it is given out as it is written.
@@ -91,6 +93,8 @@ impl Parameters {
         let mut more = false;
         for (i, parameter) in row.parameters.iter().enumerate() {
             match head::head(cx, at, &parameter.head) {
+                // A template further up may still turn out to fit better.
+                Look::Is(_) if more => return Next::More,
                 Look::Is(head) => return Next::Parameter(i, head),
                 Look::More => more = true,
                 Look::No => {}
@@ -173,13 +177,14 @@ impl Parameters {
                         self.at = head.end;
                         continue;
                     };
-                    let streams = self.streams(cx, out, index, &key, head.kind.as_ref());
+                    let streams = self.streams(cx, out, writer, index, &key, head.kind.as_ref());
                     self.value = Some(OpenValue {
                         template,
                         key,
                         kind: head.kind,
                         start: head.end,
                         framed: false,
+                        padded: false,
                         searched: head.end,
                         sent: head.end,
                         streams,
@@ -227,16 +232,18 @@ impl Parameters {
         &self,
         cx: &Reader<'_>,
         out: &Output,
+        writer: &Writer,
         index: usize,
         key: &Range<usize>,
         kind: Option<&Range<usize>>,
     ) -> bool {
+        let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
         match kind.map(|k| &cx.text[k.clone()]) {
             Some("true" | "string" | "str") => true,
             Some(_) => false,
             None => match Self::expected(cx, out, index, &cx.text[key.clone()]) {
-                Some(expected) => expected.is_string(),
-                None => cx.tools.is_none(),
+                Some(expected) => expected.is_string() || (expected.is_any() && !json_first),
+                None => !json_first,
             },
         }
     }
@@ -255,6 +262,7 @@ impl Parameters {
             }
             if trim == Trim::Newline && rest.starts_with('\n') {
                 value.start += 1;
+                value.padded = true;
             }
             if trim == Trim::Newline && rest == "\r" && !cx.eof {
                 self.value = Some(value);
@@ -262,6 +270,7 @@ impl Parameters {
             }
             if trim == Trim::Newline && rest.starts_with("\r\n") {
                 value.start += 2;
+                value.padded = true;
             }
             value.framed = true;
             value.sent = value.start;
@@ -323,6 +332,14 @@ impl Parameters {
             match head::literal(cx, hit, closer) {
                 Look::More => return Some(Err(())),
                 Look::Is(end) => {
+                    let end = match head::head(cx, end, &parameter.after) {
+                        Look::Is(head) => head.end,
+                        Look::More => return Some(Err(())),
+                        Look::No => {
+                            value.searched = hit + 1;
+                            continue;
+                        }
+                    };
                     // The closing marker is one only if the structure goes on behind it.
                     match Self::next(cx, writer, end) {
                         Next::More => return Some(Err(())),
@@ -398,8 +415,12 @@ impl Parameters {
             return;
         }
         let certain = cx.slice(value.sent, value.searched);
+        if value.sent == value.start && may_be_null(certain) {
+            return;
+        }
         let certain = match trim {
             Trim::None => certain,
+            Trim::Newline if !value.padded => certain,
             Trim::Newline => certain.strip_suffix("\r\n").or(certain.strip_suffix(['\n', '\r'])).unwrap_or(certain),
             Trim::Space if value.sent == value.start => {
                 value.start += certain.len() - certain.trim_start().len();
@@ -441,6 +462,7 @@ impl Parameters {
         let text = &cx.text[range.clone()];
         match trim {
             Trim::None => {}
+            Trim::Newline if !value.padded => {}
             Trim::Newline => {
                 let cut = text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text);
                 range.end = range.start + cut.len();
@@ -455,7 +477,8 @@ impl Parameters {
         let key = &cx.text[value.key.clone()];
         let expected = Self::expected(cx, out, index, key);
         let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
-        let read = typed(&decoded, kind, expected);
+        let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
+        let read = typed(&decoded, kind, expected, json_first);
         let found = match read {
             ArgumentValue::Text(t) => Value::Text(piece_of(&range, text, &t)),
             ArgumentValue::Json(t) => Value::Json(piece_of(&range, text, &t)),
@@ -552,19 +575,21 @@ fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<b
 }
 
 /// A parameter's text as a value: by the type written beside it, else by the schema.
-fn typed<'v>(text: &'v str, kind: Option<&str>, expected: Option<Expected>) -> ArgumentValue<'v> {
+fn typed<'v>(text: &'v str, kind: Option<&str>, expected: Option<Expected>, json_first: bool) -> ArgumentValue<'v> {
+    let expected = expected.unwrap_or(Expected::ANY);
     match kind {
         Some("true" | "string" | "str") => ArgumentValue::Text(Cow::Borrowed(text)),
-        Some(_) => {
-            let trimmed = text.trim();
-            if serde_json::from_str::<serde::de::IgnoredAny>(trimmed).is_ok() {
-                ArgumentValue::Json(Cow::Borrowed(trimmed))
-            } else {
-                read_text(text, expected.unwrap_or(Expected::ANY))
-            }
-        }
-        None => read_text(text, expected.unwrap_or(Expected::ANY)),
+        Some(_) => read_text(text, expected.json_first()),
+        None if json_first => read_text(text, expected.json_first()),
+        None => read_text(text, expected),
     }
+}
+
+/// The text so far may become `null` or `None`, which is no string where the schema says nothing.
+fn may_be_null(text: &str) -> bool {
+    let text = text.trim();
+    let begins = |word: &str| word.get(..text.len()).is_some_and(|w| w.eq_ignore_ascii_case(text));
+    begins("null") || begins("none")
 }
 
 /// The part of the input that `made` is, or `made` itself.

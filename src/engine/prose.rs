@@ -14,6 +14,13 @@ impl Engine {
             return self.fence_prose(cx);
         }
         let bytes = cx.bytes();
+        if self.at == 0 {
+            match self.opening_header(cx) {
+                Look::Is(()) => return Step::Go,
+                Look::More => return Step::More,
+                Look::No => {}
+            }
+        }
         let stop = cx.dialects.markers.next_stop(bytes, self.at);
         self.at = stop;
         if stop >= bytes.len() {
@@ -57,8 +64,13 @@ impl Engine {
     /// reasoning, so does white space before a marker.
     pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
         let Some(text) = cx.text.get(self.from..to) else { return };
+        if self.channel.is_some_and(|c| c.dropped) {
+            self.from = to;
+            return;
+        }
         let mut from = self.from;
-        let mut to = to;
+        let mut to = if last { to } else { cx.dialects.markers.late().certain(cx.text, from, to) };
+        let text = cx.text.get(from..to).unwrap_or(text);
         if self.fresh && !text.is_empty() {
             let start = text.len() - text.trim_ascii_start().len();
             if start == text.len() && !last {
@@ -101,6 +113,10 @@ impl Engine {
             Look::No => {}
             found => return found,
         }
+        match self.late_marker(cx, at) {
+            Look::No => {}
+            found => return found,
+        }
         self.bare(cx, at)
     }
 
@@ -114,7 +130,16 @@ impl Engine {
             At::Some { ends, count, .. } => (ends, count),
         };
         for (length, list) in ends[..count].iter().rev() {
-            for marker in cx.dialects.markers.list(*list) {
+            let markers = cx.dialects.markers.list(*list);
+            // One literal may both close reasoning and be a token elsewhere: where it stands decides.
+            let ambiguous = markers.contains(&Marker::Token);
+            for marker in markers {
+                let closes = matches!(marker, Marker::ReasoningClose(_));
+                let reasoning = self.mode == Mode::Reasoning;
+                let may_close = markers.iter().any(|m| matches!(m, Marker::ReasoningClose(_)));
+                if (closes && ambiguous && !reasoning) || (*marker == Marker::Token && may_close && reasoning) {
+                    continue;
+                }
                 match self.take(cx, at, *length, *marker) {
                     Look::No => {}
                     found => return found,
@@ -124,8 +149,25 @@ impl Engine {
         Look::No
     }
 
+    /// A marker that is found by a byte further on.
+    fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        for (start, late) in cx.dialects.markers.late().at(cx.text, self.from, at) {
+            let taken = match head::literal(cx, start, &late.text) {
+                Look::Is(_) => self.take(cx, start, late.text.len(), late.marker),
+                Look::No => Look::No,
+                Look::More => Look::More,
+            };
+            if taken != Look::No {
+                return taken;
+            }
+        }
+        Look::No
+    }
+
     fn take(&mut self, cx: &Reader<'_>, at: usize, length: usize, marker: Marker) -> Taken {
         match marker {
+            Marker::Header { row } => self.header(cx, at, at + length, row),
+            Marker::MessageEnd { row } => self.message_ends(cx, at, at + length, row),
             Marker::Token => {
                 if self.inline.is_some() {
                     return Look::No;
@@ -135,13 +177,21 @@ impl Engine {
             }
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
-            Marker::SectionEnd { row, .. } => {
+            Marker::SectionEnd { row, section } => {
                 if self.section.is_none_or(|(open, _)| open != row) {
                     return Look::No;
                 }
-                self.section = None;
-                self.remove(cx, at, at + length);
-                Look::Is(())
+                let close = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.sections.get(usize::from(section)));
+                let Some((_, close)) = close else { return Look::No };
+                match head::head(cx, at, close) {
+                    Look::Is(found) => {
+                        self.section = None;
+                        self.remove(cx, at, found.end);
+                        Look::Is(())
+                    }
+                    Look::No => Look::No,
+                    Look::More => Look::More,
+                }
             }
             Marker::Section { row, section } => self.section_opens(cx, at, row, section),
             Marker::Call { row, call } => {
@@ -220,6 +270,18 @@ impl Engine {
                 Look::More => return Look::More,
             }
         }
+        // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
+        let opener = |call: &crate::dialect::Call| match call.head.first() {
+            Some(crate::dialect::Element::Literal(text)) => {
+                head::literal(cx, inside, text) == Look::Is(inside + text.len())
+            }
+            _ => false,
+        };
+        if entry.calls.iter().any(opener) && self.mode == Mode::Content && self.inline.is_none() {
+            self.remove(cx, at, end);
+            self.section = Some((row, section));
+            return Look::Is(());
+        }
         Look::No
     }
 
@@ -246,6 +308,9 @@ impl Engine {
         }
         if self.out.calls.len() >= cx.policy.max_calls {
             self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
+            return Look::No;
+        }
+        if self.channel.is_some_and(|c| c.row == row && !c.calls) {
             return Look::No;
         }
         if self.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore {
@@ -280,7 +345,8 @@ impl Engine {
             return Look::No;
         }
         let alone = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
-        let place = if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
+        let named_python = !cx.dialects.auto && cx.dialects.bare_python && cx.bytes().get(at) == Some(&b'[');
+        let place = if named_python || self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
             alone || cx.at_line_start(at)
         } else {
             alone && self.out.is_empty()

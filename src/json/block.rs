@@ -36,6 +36,28 @@ pub(super) fn find_special(bytes: &[u8], from: usize) -> usize {
     }
 }
 
+/// The place of the first `"`, `\`, byte below 0x20 or `other` at or after `from`; the length of `bytes` if there is none.
+pub(super) fn find_special_or(bytes: &[u8], from: usize, other: u8) -> usize {
+    if other == b'"' {
+        return find_special(bytes, from);
+    }
+    let Some(rest) = bytes.get(from..) else { return bytes.len() };
+    let mut at = from;
+    let mut words = rest.chunks_exact(WORD);
+    for word in &mut words {
+        let Ok(word) = <[u8; WORD]>::try_from(word) else { break };
+        let word = u64::from_le_bytes(word);
+        let equal = word ^ splat(other);
+        let mask = special_mask(word) | (equal.wrapping_sub(splat(1)) & !equal & splat(0x80));
+        if mask != 0 {
+            return at + (mask.trailing_zeros() / 8) as usize;
+        }
+        at += WORD;
+    }
+    let found = words.remainder().iter().position(|&byte| is_special(byte) || byte == other);
+    found.map_or(bytes.len(), |i| at + i)
+}
+
 #[inline(always)]
 fn find_in_words(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
@@ -85,6 +107,24 @@ mod tests {
                     assert_eq!(find_special(&bytes, 0), at);
                     assert_eq!(find_special(&bytes, at), at);
                     assert_eq!(find_special(&bytes, at + 1), length);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn another_byte_can_be_looked_for_as_well() {
+        for length in [0, 1, 7, 8, 9, 31, 100] {
+            let clean = vec![b'x'; length];
+            assert_eq!(find_special_or(&clean, 0, b'\''), length);
+            for at in 0..length {
+                for special in [b'"', b'\\', 0x1f, b'\'', 0xe2] {
+                    let mut bytes = clean.clone();
+                    bytes[at] = special;
+                    for other in [b'\'', 0xe2, b'"'] {
+                        let found = is_special(special) || special == other;
+                        assert_eq!(find_special_or(&bytes, 0, other), if found { at } else { length });
+                    }
                 }
             }
         }

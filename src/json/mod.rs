@@ -1,8 +1,12 @@
 //! JSON as models write it: the strict incremental scanner, the repairer, and reading what was cut off.
 mod block;
+mod partial;
+mod repair;
 mod scan;
 mod string;
 
+pub use partial::{Partial, PartialOptions, parse_partial};
+pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub(crate) use string::push_escaped;
 pub use string::push_string;

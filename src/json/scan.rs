@@ -253,10 +253,19 @@ impl Scanner {
                         self.note(at, byte);
                     }
                     match byte {
-                        b'"' => {
-                            at += 1;
-                            self.state = State::InString;
-                        }
+                        // Here and at keys the body is read at once, past the dispatch: most tokens are strings.
+                        b'"' => match scan_string(text, at + 1) {
+                            Body::Quote(quote) => {
+                                at = quote + 1;
+                                self.value_ends(at);
+                            }
+                            Body::More(stop) => {
+                                at = stop;
+                                self.state = State::InString;
+                                break ScanResult::Incomplete;
+                            }
+                            Body::Bad(bad, kind) => break self.fail(bad, kind),
+                        },
                         b'{' | b'[' => {
                             if self.stack.depth >= self.max_depth {
                                 break self.fail(at, ScanError::TooDeep);
@@ -318,6 +327,12 @@ impl Scanner {
                             at += 1;
                             self.key = at..at;
                             self.state = State::InKey;
+                            if let Body::Quote(quote) = scan_string(text, at) {
+                                self.key.end = quote;
+                                let colon = text.get(quote + 1) == Some(&b':');
+                                at = quote + 1 + usize::from(colon);
+                                self.state = if colon { State::Value } else { State::Colon };
+                            }
                         }
                         Some(b'}') if self.state == State::FirstKey => at = self.close(at),
                         Some(_) => break self.fail(at, ScanError::Unexpected),
@@ -384,6 +399,9 @@ impl Scanner {
     fn note(&mut self, at: usize, byte: u8) {
         // A byte that begins no value fails right after this.
         let Some(kind) = Kind::of(byte) else { return };
+        if self.members.capacity() == 0 {
+            self.members.reserve(8);
+        }
         self.members.push(Member { key: self.key.clone(), value_start: at, value_end: None, kind });
     }
 
@@ -407,7 +425,7 @@ impl Scanner {
 }
 
 /// Where a string body or literal stops.
-enum Body {
+pub(super) enum Body {
     /// At its closing quote; after its last byte for a literal.
     Quote(usize),
     /// At the end of the text so far, or at an escape that the text so far does not finish.
@@ -417,6 +435,9 @@ enum Body {
 
 #[inline(always)]
 fn skip_white(text: &[u8], mut at: usize) -> usize {
+    if text.get(at).is_some_and(|&byte| byte > b' ') {
+        return at;
+    }
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = text.get(at) {
         at += 1;
     }
@@ -445,7 +466,7 @@ fn scan_string(text: &[u8], mut at: usize) -> Body {
 }
 
 /// The `\uXXXX` or pair of them at `at`; `Quote` holds the place after it.
-fn scan_unicode(text: &[u8], at: usize) -> Body {
+pub(super) fn scan_unicode(text: &[u8], at: usize) -> Body {
     let unit = match hex4(text, at + 2) {
         Hex::Unit(unit) => unit,
         Hex::More => return Body::More(at),
@@ -504,6 +525,11 @@ fn scan_literal(text: &[u8], at: usize) -> Body {
 fn scan_number(text: &[u8], mut at: usize, mut number: Number) -> (usize, Number, bool) {
     use Number::*;
     loop {
+        if number == Integer {
+            while let Some(b'0'..=b'9') = text.get(at) {
+                at += 1;
+            }
+        }
         let Some(&byte) = text.get(at) else { return (at, number, false) };
         number = match (number, byte) {
             (Minus, b'0') => Zero,

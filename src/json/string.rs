@@ -28,22 +28,21 @@ pub(crate) fn push_escaped(out: &mut String, text: &str) {
 
 /// Appends the escape of a byte that cannot stand raw in a JSON string.
 pub(super) fn push_escape(out: &mut String, byte: u8) {
-    let escape = match byte {
-        b'"' => "\\\"",
-        b'\\' => "\\\\",
-        b'\n' => "\\n",
-        b'\r' => "\\r",
-        b'\t' => "\\t",
-        0x08 => "\\b",
-        0x0c => "\\f",
+    // An arm each, so that every append is of a length the compiler knows.
+    match byte {
+        b'\n' => out.push_str("\\n"),
+        b'"' => out.push_str("\\\""),
+        b'\\' => out.push_str("\\\\"),
+        b'\t' => out.push_str("\\t"),
+        b'\r' => out.push_str("\\r"),
+        0x08 => out.push_str("\\b"),
+        0x0c => out.push_str("\\f"),
         other => {
             out.push_str("\\u00");
             out.push(hex_digit(other >> 4));
             out.push(hex_digit(other & 15));
-            return;
         }
-    };
-    out.push_str(escape);
+    }
 }
 
 fn hex_digit(value: u8) -> char {

@@ -1,1 +1,189 @@
-//! Every API's wire format: response to [`crate::turn::Turn`], stream to events, turns and results back to messages.
+//! Every API's wire format: response to [`Turn`], stream to events, turns and results back to messages.
+//!
+//! One file a provider. Each turns a complete response and the chunks of a stream into the same pieces, which
+//! [`assembly`] puts together; so a stream's turn is that of the complete response because it is made by the same code.
+//!
+//! ```
+//! use toolglot::provider::{Provider, Reading, normalize};
+//!
+//! let body = br#"{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[
+//!     {"id":"call_1","type":"function","function":{"name":"ping","arguments":""}}]},"finish_reason":"stop"}]}"#;
+//! let turn = normalize(body, None, &Reading::default()).unwrap();
+//! assert_eq!(turn.tool_calls[0].name, "ping");
+//! assert_eq!(turn.stop_reason.as_str(), "tool_calls");
+//! ```
+mod anthropic;
+mod assembly;
+mod bedrock;
+mod calls;
+mod cohere;
+mod detect;
+mod errors;
+mod framing;
+mod gemini;
+mod mistral;
+mod node;
+mod ollama;
+mod openai_chat;
+mod openai_responses;
+mod reader;
+mod settle;
+mod stream;
+mod text;
+
+pub use detect::detect;
+pub use node::Node;
+pub use stream::StreamNormalizer;
+
+use crate::dialect::Dialects;
+use crate::engine::Options;
+use crate::error::{Error, ErrorCode};
+use crate::schema::ToolSet;
+use crate::turn::Turn;
+use reader::Reader;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// An API's wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Provider {
+    /// Chat Completions, and everything that speaks it: Groq, OpenRouter, vLLM, SGLang, llama.cpp, LM Studio, LiteLLM,
+    /// DeepSeek, Azure, xAI. What they do differently is tolerated wherever it comes from.
+    OpenAi,
+    /// OpenAI's Responses.
+    OpenAiResponses,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Gemini's `generateContent`, on the Developer API and on Vertex.
+    Gemini,
+    Mistral,
+    /// Cohere's v2 chat.
+    Cohere,
+    /// Ollama's own `/api/chat`.
+    Ollama,
+    /// Bedrock's Converse.
+    Bedrock,
+}
+
+impl Provider {
+    pub const ALL: [Self; 8] = [
+        Self::OpenAi,
+        Self::OpenAiResponses,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Mistral,
+        Self::Cohere,
+        Self::Ollama,
+        Self::Bedrock,
+    ];
+
+    /// The name in the API of this library.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::OpenAiResponses => "openai_responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Mistral => "mistral",
+            Self::Cohere => "cohere",
+            Self::Ollama => "ollama",
+            Self::Bedrock => "bedrock",
+        }
+    }
+
+    /// The provider of that name, or the wire format that a vendor or server of that name speaks.
+    ///
+    /// # Errors
+    /// [`ErrorCode::UnknownProvider`]
+    pub fn from_name(name: &str) -> Result<Self, Error> {
+        let lower = name.trim().to_ascii_lowercase().replace(['-', '.', ' '], "_");
+        Ok(match lower.as_str() {
+            "openai" | "openai_chat" | "chat" | "openai_compatible" | "azure" | "azure_openai" | "groq"
+            | "openrouter" | "vllm" | "sglang" | "llamacpp" | "llama_cpp" | "lmstudio" | "lm_studio" | "litellm"
+            | "deepseek" | "xai" | "together" | "fireworks" | "cerebras" | "moonshot" | "zai" | "huggingface"
+            | "tgi" | "localai" => Self::OpenAi,
+            "openai_responses" | "responses" => Self::OpenAiResponses,
+            "anthropic" | "claude" => Self::Anthropic,
+            "gemini" | "google" | "vertex" | "vertexai" | "google_genai" => Self::Gemini,
+            "mistral" | "mistralai" => Self::Mistral,
+            "cohere" => Self::Cohere,
+            "ollama" => Self::Ollama,
+            "bedrock" | "aws" | "converse" => Self::Bedrock,
+            _ => {
+                let known: Vec<_> = Self::ALL.iter().map(|p| p.as_str()).collect();
+                return Err(Error::new(
+                    ErrorCode::UnknownProvider,
+                    format!("no provider `{name}`; known are {}", known.join(", ")),
+                ));
+            }
+        })
+    }
+}
+
+/// How answers are read, apart from the provider.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    /// The tools that were offered.
+    pub tools: Option<Arc<ToolSet>>,
+    /// Policies and limits.
+    pub options: Options,
+    /// How text is read for calls that the server left in it: every dialect by default, none if `None`.
+    ///
+    /// Calls in text count only if there are no native ones, so their events are held back until that is certain.
+    /// With one dialect named, the caller knows that the model calls in text: its calls count at once and always.
+    pub dialects: Option<Arc<Dialects>>,
+}
+
+impl Reading {
+    fn hold(&self) -> bool {
+        self.dialects.as_ref().is_some_and(|dialects| dialects.name().is_none())
+    }
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { tools: None, options: Options::default(), dialects: Some(Dialects::auto()) }
+    }
+}
+
+/// Reads a complete response from its bytes: the first (usually only) choice.
+///
+/// `provider` `None` detects the wire format by its shape.
+///
+/// # Errors
+/// [`ErrorCode::ProviderError`] if there is no answer in it at all: an error body without a call in it, HTML, nothing.
+pub fn normalize(bytes: &[u8], provider: Option<Provider>, reading: &Reading) -> Result<Turn<'static>, Error> {
+    first(choices_of(&errors::parse(bytes, provider)?, provider, reading)?)
+}
+
+/// As [`normalize`], from a parsed response.
+///
+/// # Errors
+/// As [`normalize`].
+pub fn normalize_value(value: &Value, provider: Option<Provider>, reading: &Reading) -> Result<Turn<'static>, Error> {
+    first(choices_of(&Node::from(value), provider, reading)?)
+}
+
+/// As [`normalize_value`], but every choice of the response (`n > 1`).
+///
+/// # Errors
+/// As [`normalize`].
+pub fn normalize_choices(
+    value: &Value,
+    provider: Option<Provider>,
+    reading: &Reading,
+) -> Result<Vec<Turn<'static>>, Error> {
+    choices_of(&Node::from(value), provider, reading)
+}
+
+fn first(turns: Vec<Turn<'static>>) -> Result<Turn<'static>, Error> {
+    turns.into_iter().next().ok_or_else(|| Error::new(ErrorCode::ProviderError, "the response holds no answer"))
+}
+
+fn choices_of(body: &Node<'_>, provider: Option<Provider>, reading: &Reading) -> Result<Vec<Turn<'static>>, Error> {
+    let provider = provider.or_else(|| detect(body)).unwrap_or(Provider::OpenAi);
+    let mut reader = Reader::new(provider, reading, false);
+    reader.response(body);
+    reader.finish()
+}

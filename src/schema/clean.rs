@@ -8,19 +8,58 @@ use serde_json::{Map, Value, json};
 /// In-place steps followed when looking for references that lead back to themselves.
 const BUDGET: u32 = 2000;
 
-/// `root` as valid JSON Schema 2020-12 with local references only.
+/// `root` as valid JSON Schema 2020-12 with local references only, without what does not judge.
 pub(super) fn clean(root: &Value) -> Value {
-    Cleaner { root, id: root.get("$id").and_then(Value::as_str) }.schema(root)
+    let mut cleaner = Cleaner::new(root, false);
+    cleaner.schema(root)
+}
+
+/// The same with everything that is only for people or programs kept (`default`, `examples`, `x-…`), and what had to go:
+/// each as JSON pointer and reason.
+pub(super) fn clean_for_reading(root: &Value) -> (Value, Vec<(String, String)>) {
+    let mut cleaner = Cleaner::new(root, true);
+    let schema = cleaner.schema(root);
+    (schema, cleaner.notes)
 }
 
 struct Cleaner<'r> {
     root: &'r Value,
     /// The document's own address: references may spell it out.
     id: Option<&'r str>,
+    /// Keep what does not judge.
+    keep: bool,
+    place: String,
+    notes: Vec<(String, String)>,
 }
 
-impl Cleaner<'_> {
-    fn schema(&self, schema: &Value) -> Value {
+impl<'r> Cleaner<'r> {
+    fn new(root: &'r Value, keep: bool) -> Self {
+        let id = root.get("$id").and_then(Value::as_str);
+        Self { root, id, keep, place: String::new(), notes: Vec::new() }
+    }
+
+    fn note(&mut self, key: &str, reason: impl Into<String>) {
+        let mut place = self.place.clone();
+        pointer::push(&mut place, key);
+        self.notes.push((place, reason.into()));
+    }
+
+    /// The part of a schema under `keys`, cleaned.
+    fn part(&mut self, keys: &[&str], schema: &Value) -> Value {
+        let length = self.place.len();
+        for key in keys {
+            pointer::push(&mut self.place, key);
+        }
+        let clean = self.schema(schema);
+        self.place.truncate(length);
+        clean
+    }
+
+    fn parts(&mut self, key: &str, schemas: &[Value]) -> Value {
+        schemas.iter().enumerate().map(|(i, schema)| self.part(&[key, &i.to_string()], schema)).collect()
+    }
+
+    fn schema(&mut self, schema: &Value) -> Value {
         let Value::Object(map) = schema else {
             return if schema.is_boolean() { schema.clone() } else { Value::Bool(true) };
         };
@@ -38,27 +77,36 @@ impl Cleaner<'_> {
 
     /// The keyword's clean value; `None` if it goes (or has put others into `out`).
     fn keyword(
-        &self,
+        &mut self,
         key: &str,
         value: &Value,
         map: &Map<String, Value>,
         out: &mut Map<String, Value>,
     ) -> Option<Value> {
         match (key, value) {
-            ("type", value) => clean_type(value),
+            ("type", value) => {
+                let clean = clean_type(value);
+                match &clean {
+                    None => self.note(key, "a type that JSON Schema does not know"),
+                    Some(clean) if clean != value => self.note(key, "the type's name was read as JSON Schema's"),
+                    Some(_) => {}
+                }
+                clean
+            }
             (
                 "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
                 Value::Object(schemas),
-            ) => Some(Value::Object(schemas.iter().map(|(k, v)| (k.clone(), self.schema(v))).collect())),
+            ) => Some(Value::Object(schemas.iter().map(|(k, v)| (k.clone(), self.part(&[key, k], v))).collect())),
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) if !schemas.is_empty() => {
-                Some(schemas.iter().map(|s| self.schema(s)).collect())
+                Some(self.parts(key, schemas))
             }
             // Drafts up to 2019-09 spell tuples as a list of items.
             ("items", Value::Array(schemas)) => {
                 if !schemas.is_empty() {
-                    out.insert("prefixItems".to_owned(), schemas.iter().map(|s| self.schema(s)).collect());
+                    let parts = self.parts(key, schemas);
+                    out.insert("prefixItems".to_owned(), parts);
                 }
-                map.get("additionalItems").map(|rest| self.schema(rest))
+                map.get("additionalItems").map(|rest| self.part(&["additionalItems"], rest))
             }
             (
                 "items"
@@ -72,8 +120,14 @@ impl Cleaner<'_> {
                 | "unevaluatedItems"
                 | "unevaluatedProperties",
                 Value::Object(_) | Value::Bool(_),
-            ) => Some(self.schema(value)),
-            ("$ref", Value::String(reference)) => self.reference(reference).map(Value::String),
+            ) => Some(self.part(&[key], value)),
+            ("$ref", Value::String(reference)) => {
+                let local = self.reference(reference);
+                if local.is_none() {
+                    self.note(key, format!("the reference {reference:?} leads to no schema in this document"));
+                }
+                local.map(Value::String)
+            }
             ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
                 let mut unique: Vec<Value> = Vec::with_capacity(names.len());
                 for name in names {
@@ -84,25 +138,23 @@ impl Cleaner<'_> {
                 Some(Value::Array(unique))
             }
             ("enum", Value::Array(_)) | ("const", _) => Some(value.clone()),
-            ("multipleOf", Value::Number(n)) => n.as_f64().filter(|n| *n > 0.0).map(|_| value.clone()),
-            ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", Value::Number(_)) => {
+            ("multipleOf", Value::Number(n)) if n.as_f64().is_some_and(|n| n > 0.0) => Some(value.clone()),
+            ("minimum" | "maximum", Value::Number(_)) => {
                 // Draft 4: `exclusiveMinimum: true` beside `minimum`.
-                let exclusive = match key {
-                    "minimum" => "exclusiveMinimum",
-                    "maximum" => "exclusiveMaximum",
-                    _ => return Some(value.clone()),
-                };
+                let exclusive = if key == "minimum" { "exclusiveMinimum" } else { "exclusiveMaximum" };
                 if map.get(exclusive) == Some(&Value::Bool(true)) {
                     out.insert(exclusive.to_owned(), value.clone());
                     return None;
                 }
                 Some(value.clone())
             }
+            ("exclusiveMinimum" | "exclusiveMaximum", Value::Number(_)) => Some(value.clone()),
+            ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => None,
             (
                 "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
                 | "maxContains",
                 Value::Number(n),
-            ) => n.as_f64().filter(|n| *n >= 0.0 && n.fract() == 0.0).map(|_| value.clone()),
+            ) if n.as_f64().is_some_and(|n| n >= 0.0 && n.fract() == 0.0) => Some(value.clone()),
             ("pattern", Value::String(_)) | ("uniqueItems", Value::Bool(_)) => Some(value.clone()),
             ("format" | "title" | "description" | "$comment", Value::String(_)) => Some(value.clone()),
             ("dependentRequired", Value::Object(map)) => {
@@ -111,14 +163,28 @@ impl Cleaner<'_> {
             }
             ("dependencies", Value::Object(map)) => {
                 let (names, schemas): (Vec<_>, Vec<_>) = map.iter().partition(|(_, v)| v.is_array());
-                let names = names.into_iter().filter(|(_, v)| is_names(v)).map(|(k, v)| (k.clone(), v.clone()));
-                out.insert("dependentRequired".to_owned(), Value::Object(names.collect()));
-                let schemas = schemas.into_iter().map(|(k, v)| (k.clone(), self.schema(v)));
-                out.insert("dependentSchemas".to_owned(), Value::Object(schemas.collect()));
+                let names: Map<_, _> =
+                    names.into_iter().filter(|(_, v)| is_names(v)).map(|(k, v)| (k.clone(), v.clone())).collect();
+                let schemas: Map<_, _> =
+                    schemas.into_iter().map(|(k, v)| (k.clone(), self.part(&[key, k], v))).collect();
+                for (name, part) in [("dependentRequired", names), ("dependentSchemas", schemas)] {
+                    if !part.is_empty() {
+                        out.insert(name.to_owned(), Value::Object(part));
+                    }
+                }
                 None
             }
-            // Addresses, foreign words and values of the wrong kind do not judge.
-            _ => None,
+            ("nullable" | "additionalItems", _) => None,
+            ("$dynamicRef" | "$recursiveRef", _) => {
+                self.note(key, "a reference that depends on where it is used");
+                None
+            }
+            _ if KEYWORDS.contains(&key) => {
+                self.note(key, "a value that the keyword does not take");
+                None
+            }
+            // Addresses and foreign words do not judge.
+            _ => self.keep.then(|| value.clone()),
         }
     }
 
@@ -134,6 +200,53 @@ impl Cleaner<'_> {
         (!loops(target, self.root, &mut open, &mut budget)).then(|| pointer::plain(self.root, local))?
     }
 }
+
+/// The keywords with a meaning here: one that comes with a value of the wrong kind goes.
+const KEYWORDS: &[&str] = &[
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "prefixItems",
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "$ref",
+    "required",
+    "enum",
+    "multipleOf",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+    "pattern",
+    "uniqueItems",
+    "format",
+    "title",
+    "description",
+    "$comment",
+    "dependentRequired",
+    "dependencies",
+];
 
 /// Whether judging `schema` would come back to a schema that is being judged without looking deeper into the value.
 fn loops<'v>(schema: &'v Value, root: &'v Value, open: &mut Vec<&'v Value>, budget: &mut u32) -> bool {

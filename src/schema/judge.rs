@@ -19,12 +19,18 @@ pub(super) struct Judge {
     clean: OnceLock<Value>,
     check: OnceLock<Check>,
     validator: OnceLock<Option<Validator>>,
+    respelt: OnceLock<bool>,
 }
 
 impl Judge {
     /// The schema as valid JSON Schema 2020-12.
     pub(super) fn schema(&self, original: &Value) -> &Value {
         self.clean.get_or_init(|| if original.is_null() { Value::Bool(true) } else { clean(original) })
+    }
+
+    /// Whether some provider is told other names for properties (`$filter` as `_filter`), so that those may come back.
+    pub(super) fn respelt(&self, original: &Value) -> bool {
+        *self.respelt.get_or_init(|| has_odd_names(original, 0))
     }
 
     fn check(&self, original: &Value) -> &Check {
@@ -104,6 +110,23 @@ fn remove(schema: &mut Value, pointer: &str) -> bool {
         Some(Value::Object(map)) => map.shift_remove(&key).is_some(),
         // One entry of a list (`required`, `enum`, `type`): the list goes.
         Some(Value::Array(_)) => remove(schema, parent),
+        _ => false,
+    }
+}
+
+/// A property somewhere whose name is no identifier.
+fn has_odd_names(schema: &Value, depth: usize) -> bool {
+    match schema {
+        Value::Object(map) if depth <= super::input::MAX_DEPTH => map.iter().any(|(key, value)| {
+            let odd = match (key.as_str(), value) {
+                ("properties", Value::Object(properties)) => {
+                    properties.keys().any(|name| !super::names::is_safe_property(name))
+                }
+                _ => false,
+            };
+            odd || has_odd_names(value, depth + 1)
+        }),
+        Value::Array(items) => items.iter().any(|item| has_odd_names(item, depth + 1)),
         _ => false,
     }
 }

@@ -2,6 +2,7 @@
 mod check;
 mod clean;
 mod coerce;
+pub mod convert;
 mod expected;
 mod input;
 mod judge;

@@ -1,5 +1,6 @@
 //! Names: one legal everywhere for each tool, and what the names that models write back mean.
 use super::{Resolution, Tool, ToolSet};
+use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
 /// The longest name that every provider takes.
@@ -12,42 +13,62 @@ const INVENTED_PREFIXES: &[&str] =
 /// What separates a namespace from a name. A single `_` or `-` does not: it stands inside names.
 const NAMESPACE: &[&str] = &["___", "__", "::", ":", "/", "."];
 
-/// A spelling of each name that is legal at every provider (`[A-Za-z_][A-Za-z0-9_-]{0,63}`): the name itself where it can
-/// be, no two alike, and the same at every run.
+/// A spelling of each tool's name that is legal at every provider (`[A-Za-z_][A-Za-z0-9_-]{0,63}`): the name itself
+/// where it can be, no two alike, and the same at every run.
 pub(super) fn safe_names(tools: &[Tool]) -> Vec<String> {
-    let taken: HashSet<&str> = tools.iter().map(|t| t.name.as_str()).filter(|name| is_safe(name)).collect();
-    let plain: Vec<String> = tools.iter().map(|t| replace_illegal(&t.name)).collect();
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    spell(&names, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// Whether every provider takes the name.
+pub(super) fn is_safe(name: &str) -> bool {
+    let start = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    start && name.len() <= MAX_NAME && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+}
+
+/// Whether every provider takes the name for a property.
+pub(super) fn is_safe_property(name: &str) -> bool {
+    is_safe(name) && !name.contains('-')
+}
+
+/// [`safe_names`] for the properties of an object, where a dash is not legal either.
+pub(super) fn safe_properties(properties: &Map<String, Value>) -> Vec<String> {
+    let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+    spell(&names, |byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn spell(names: &[&str], legal: fn(u8) -> bool) -> Vec<String> {
+    let safe = |name: &str| {
+        let start = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        start && name.len() <= MAX_NAME && name.bytes().all(legal)
+    };
+    if names.iter().all(|name| safe(name)) {
+        return names.iter().map(|name| (*name).to_owned()).collect();
+    }
+    let taken: HashSet<&str> = names.iter().copied().filter(|name| safe(name)).collect();
+    let plain: Vec<String> = names.iter().map(|name| replace_illegal(name, legal)).collect();
     let mut uses: HashMap<&str, usize> = HashMap::new();
     for name in &plain {
         *uses.entry(name.as_str()).or_default() += 1;
     }
-    let mut names = Vec::with_capacity(tools.len());
     let mut given: HashSet<String> = HashSet::new();
-    for (tool, plain) in tools.iter().zip(&plain) {
-        let name = if is_safe(&tool.name) {
-            tool.name.clone()
+    let mut spelt = Vec::with_capacity(names.len());
+    for (name, plain) in names.iter().zip(&plain) {
+        let chosen = if safe(name) {
+            (*name).to_owned()
         } else {
-            let faithful = tool.name.is_ascii() && plain.len() <= MAX_NAME;
+            let faithful = name.is_ascii() && plain.len() <= MAX_NAME;
             let unique = !taken.contains(plain.as_str()) && uses.get(plain.as_str()) == Some(&1);
-            if faithful && unique { plain.clone() } else { with_tail(plain, &tool.name, &taken, &given) }
+            if faithful && unique { plain.clone() } else { with_tail(plain, name, &taken, &given) }
         };
-        given.insert(name.clone());
-        names.push(name);
+        given.insert(chosen.clone());
+        spelt.push(chosen);
     }
-    names
+    spelt
 }
 
-pub(super) fn is_safe(name: &str) -> bool {
-    let start = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
-    start && name.len() <= MAX_NAME && name.bytes().all(is_safe_byte)
-}
-
-fn is_safe_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
-}
-
-fn replace_illegal(name: &str) -> String {
-    let mut out: String = name.chars().map(|c| if c.is_ascii() && is_safe_byte(c as u8) { c } else { '_' }).collect();
+fn replace_illegal(name: &str, legal: fn(u8) -> bool) -> String {
+    let mut out: String = name.chars().map(|c| if c.is_ascii() && legal(c as u8) { c } else { '_' }).collect();
     if !out.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         out.insert(0, '_');
     }
@@ -61,6 +82,7 @@ fn with_tail(plain: &str, original: &str, taken: &HashSet<&str>, given: &HashSet
         let tail = format!("_{:08x}", hash(original, salt) & 0xffff_ffff);
         let head: String = plain.chars().take(MAX_NAME - tail.len()).collect();
         let name = format!("{}{tail}", head.trim_end_matches('_'));
+        let name = if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name };
         if !taken.contains(name.as_str()) && !given.contains(&name) {
             return name;
         }

@@ -9,30 +9,36 @@ use std::borrow::Cow;
 ///
 /// Arguments that fit are not touched, and nothing is built to find that out. Else values of the wrong type are coerced
 /// (each with a repair), and what is still refused is listed in [`ToolCall::errors`] under the status `invalid`. Calls
-/// that are not readable are left alone.
-pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) {
+/// that are not readable are left alone. Returns whether the arguments changed.
+pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     if !call.status.readable() {
-        return;
+        return false;
     }
     let fits = match &call.arguments {
         Arguments::Json(json) => tool.judge.proves(&tool.schema, json),
         Arguments::Members(members) => tool.judge.proves_members(&tool.schema, members),
     };
-    if !fits {
-        settle_slowly(tool, call);
+    if fits && !tool.judge.respelt(&tool.schema) {
+        return false;
     }
+    settle_slowly(tool, call)
 }
 
 #[cold]
-fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) {
-    let Ok(written) = serde_json::from_str::<Value>(&call.arguments.to_json()) else { return };
-    if tool.judge.is_valid(&tool.schema, &written) {
-        return;
-    }
+fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
+    let Ok(written) = serde_json::from_str::<Value>(&call.arguments.to_json()) else { return false };
     let from_text = matches!(call.arguments, Arguments::Members(_));
     let mut coercer = Coercer::new(tool.judge.schema(&tool.schema), from_text);
     let mut settled = written.clone();
-    coercer.root(&mut settled);
+    if tool.judge.respelt(&tool.schema) {
+        coercer.names(&mut settled);
+    }
+    if !tool.judge.is_valid(&tool.schema, &settled) {
+        coercer.root(&mut settled);
+    } else if coercer.repairs.is_empty() {
+        return false;
+    }
+    let changed = !coercer.repairs.is_empty();
     let errors = tool.judge.errors(&tool.schema, &settled);
     if !coercer.repairs.is_empty() {
         call.arguments = rewritten(&call.arguments, &written, settled);
@@ -45,6 +51,7 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) {
         call.status = CallStatus::Invalid;
         call.errors = errors;
     }
+    changed
 }
 
 /// The arguments with the changed values in place; members whose value did not change keep their own text.
@@ -54,6 +61,9 @@ fn rewritten<'a>(before: &Arguments<'_>, written: &Value, settled: Value) -> Arg
     else {
         return Arguments::Json(Cow::Owned(settled.to_string()));
     };
+    if !settled.keys().eq(written.keys()) {
+        return Arguments::Json(Cow::Owned(Value::Object(settled).to_string()));
+    }
     let kept = members.iter().filter_map(|(key, old)| {
         let value = settled.shift_remove(key.as_ref())?;
         let same = written.get(key.as_ref()) == Some(&value);

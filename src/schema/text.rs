@@ -1,5 +1,6 @@
 //! What bare text means (XML parameters and their like): the value of the type that the schema expects.
 use super::Expected;
+use crate::json::{self, Ending, LiteralOptions};
 use crate::turn::ArgumentValue;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
@@ -35,9 +36,9 @@ fn read_other(text: &str, expected: Expected) -> Option<Cow<'_, str>> {
             // A schema that has no place for a string has none for the word either.
             (allows(Expected::NULL) || !expected.allows(Expected::STRING)).then_some(Cow::Borrowed("null"))
         }
-        b'{' if allows(Expected::OBJECT) || expected.is_foreign() => container(text),
-        b'[' if allows(Expected::ARRAY) || expected.is_foreign() => container(text),
-        b'(' if allows(Expected::ARRAY) => container(text),
+        b'{' if allows(Expected::OBJECT) || expected.is_foreign() => container(text, expected, open),
+        b'[' if allows(Expected::ARRAY) || expected.is_foreign() => container(text, expected, open),
+        b'(' if allows(Expected::ARRAY) => container(text, expected, open),
         _ if expected.prefers_string() => None,
         b'0'..=b'9' | b'-' | b'+' | b'.' => number(text, expected, open).or_else(|| {
             let only = allows(Expected::BOOLEAN) && !open && !expected.allows(Expected::STRING);
@@ -57,9 +58,15 @@ fn is_null(text: &str) -> bool {
     text.eq_ignore_ascii_case("null") || text.eq_ignore_ascii_case("none")
 }
 
-/// An object or array spelt as JSON.
-fn container(text: &str) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<IgnoredAny>(text).ok().map(|_| Cow::Borrowed(text))
+/// An object or array spelt as JSON or as Python, nothing before or after it.
+fn container(text: &str, expected: Expected, open: bool) -> Option<Cow<'_, str>> {
+    if serde_json::from_str::<IgnoredAny>(text).is_ok() {
+        return Some(Cow::Borrowed(text));
+    }
+    let literal = json::literal(text, 0, &LiteralOptions::default())?;
+    let whole = literal.end == text.len() && literal.ending == Ending::Closed;
+    let kind = if literal.json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY };
+    (whole && (open || expected.is_foreign() || expected.allows(kind))).then_some(literal.json)
 }
 
 fn number(text: &str, expected: Expected, open: bool) -> Option<Cow<'_, str>> {

@@ -1,10 +1,12 @@
 //! The set of tools offered in one turn.
 use super::Tool;
+use super::convert::{self, Converted, Declarations, Target};
 use super::input::{self, Reader};
 use super::names::{self, Spellings};
 use crate::error::{Error, ErrorCode};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a name written by a model means.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +29,8 @@ pub struct ToolSet {
     safe_names: Vec<String>,
     spellings: Spellings,
     problems: Vec<Error>,
+    /// What was converted before: serving it again costs nothing.
+    converted: Arc<Mutex<Vec<Arc<Converted>>>>,
 }
 
 /// Up to this many tools comparing is faster than hashing.
@@ -129,6 +133,45 @@ impl ToolSet {
             Some(tool) => Resolution::Exact(tool),
             None => names::resolve(self, &self.spellings, written),
         }
+    }
+
+    /// The name of the tool at `position` that every provider takes.
+    pub(super) fn safe_name(&self, position: usize) -> Option<&str> {
+        self.safe_names.get(position).map(String::as_str)
+    }
+
+    /// The tools as `target` wants them, and what was lost on the way. Converted once; asked again it is only handed out.
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// use toolglot::schema::{ToolSet, convert::{Format, Target}};
+    /// let tools = ToolSet::from_values(&[json!({"name": "files:read", "inputSchema": {"type": "object"}})])?;
+    /// let target = Target::new(Format::OpenAi);
+    /// assert_eq!(tools.declarations(&tools.to(&target)).to_value()[0]["function"]["name"], "files_read");
+    /// # Ok::<(), toolglot::Error>(())
+    /// ```
+    pub fn to(&self, target: &Target) -> Arc<Converted> {
+        let find = |known: &[Arc<Converted>]| known.iter().find(|c| c.target == *target).cloned();
+        if let Some(known) = find(&self.converted.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return known;
+        }
+        // Converting is not done under the lock: two threads may do it twice, and the first result stays.
+        let converted = Arc::new(convert::convert(self, target));
+        let mut known = self.converted.lock().unwrap_or_else(PoisonError::into_inner);
+        find(&known).unwrap_or_else(|| {
+            known.push(converted.clone());
+            converted
+        })
+    }
+
+    /// A conversion of this set as the list that goes into a request.
+    pub fn declarations<'c>(&'c self, converted: &'c Converted) -> Declarations<'c> {
+        Declarations::new(self, converted)
+    }
+
+    /// The names that `target` is told, each with the tool's real name.
+    pub fn names(&self, target: &Target) -> Vec<(&str, &str)> {
+        self.tools.iter().enumerate().map(|(i, tool)| (target.spelling(self, i), tool.name.as_str())).collect()
     }
 
     /// Up to three offered names that look like `written`, for messages to the model.

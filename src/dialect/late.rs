@@ -1,0 +1,93 @@
+//! Markers that begin with a letter or a space (`functools[`, `Action:`). Their first byte is everywhere in prose, so
+//! they are found by a rarer byte further on, and the text that may be their beginning waits for it.
+use super::Marker;
+
+/// One such marker.
+#[derive(Debug, Clone)]
+pub(crate) struct LateMarker {
+    pub(crate) text: String,
+    pub(crate) marker: Marker,
+    /// Where in the marker the byte stands that it is found by; its length, if that is a bracket behind it.
+    pub(crate) anchor: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Late {
+    markers: Vec<LateMarker>,
+}
+
+fn common(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b' '
+}
+
+impl Late {
+    /// Takes the late markers out of `entries`.
+    pub(crate) fn split(entries: Vec<(String, Marker)>) -> (Self, Vec<(String, Marker)>) {
+        let (late, rest): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|(text, _)| text.bytes().next().is_some_and(common));
+        let markers = late.into_iter().map(|(text, marker)| {
+            let anchor = text.bytes().position(|b| !common(b)).unwrap_or(text.len());
+            LateMarker { text, marker, anchor }
+        });
+        (Self { markers: markers.collect() }, rest)
+    }
+
+    /// The bytes by which they are found.
+    pub(crate) fn anchors(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for marker in &self.markers {
+            match marker.text.as_bytes().get(marker.anchor) {
+                Some(byte) => bytes.push(*byte),
+                None => bytes.extend_from_slice(b"{["),
+            }
+        }
+        bytes
+    }
+
+    /// The markers whose anchor may stand at `at`, with the place where each would begin; none begins before `from`
+    /// or inside a word.
+    pub(crate) fn at<'m>(
+        &'m self,
+        text: &'m str,
+        from: usize,
+        at: usize,
+    ) -> impl Iterator<Item = (usize, &'m LateMarker)> {
+        let bytes = text.as_bytes();
+        self.markers.iter().filter_map(move |late| {
+            let start = at.checked_sub(late.anchor).filter(|s| *s >= from)?;
+            let want = late.text.as_bytes();
+            let anchored = match want.get(late.anchor) {
+                Some(byte) => bytes.get(at) == Some(byte),
+                None => matches!(bytes.get(at), Some(b'{' | b'[')),
+            };
+            let matches = anchored && bytes.get(start..at) == want.get(..late.anchor) && !in_word(text, start, want);
+            matches.then_some((start, late))
+        })
+    }
+
+    /// How much of `text`, which begins at `from`, is certain to hold no beginning of a late marker.
+    pub(crate) fn certain(&self, text: &str, from: usize, to: usize) -> usize {
+        let mut certain = to;
+        for late in &self.markers {
+            let want = late.text.as_bytes();
+            let longest = late.anchor.min(to.saturating_sub(from));
+            let bytes = text.as_bytes().get(to - longest..to).unwrap_or_default();
+            for (i, byte) in bytes.iter().enumerate() {
+                if want.first() == Some(byte) && want.starts_with(&bytes[i..]) {
+                    let start = to - longest + i;
+                    if text.is_char_boundary(start) && !in_word(text, start, want) {
+                        certain = certain.min(start);
+                        break;
+                    }
+                }
+            }
+        }
+        certain
+    }
+}
+
+/// A marker that is a word does not begin inside one.
+fn in_word(text: &str, start: usize, want: &[u8]) -> bool {
+    let word = want.first().is_some_and(u8::is_ascii_alphanumeric);
+    word && text.get(..start).is_some_and(|t| t.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+}

@@ -1,0 +1,139 @@
+//! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
+use super::call::{CallState, Origin};
+use super::head::{self, Head};
+use super::prose::Taken;
+use super::{Engine, Look, Mode, Reader, State};
+use crate::dialect::{Body, Channels};
+use crate::turn::{Issue, IssueCode};
+use std::ops::Range;
+
+/// The message that is being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Channel {
+    pub(super) row: u16,
+    /// Calls by the dialect's own templates may stand in it.
+    pub(super) calls: bool,
+    /// Its text is for nobody here.
+    pub(super) dropped: bool,
+}
+
+/// What a header says.
+#[derive(Debug, Default)]
+struct Header {
+    channel: Option<Range<usize>>,
+    recipient: Option<Range<usize>>,
+}
+
+fn word(cx: &Reader<'_>, from: usize, to: usize) -> Range<usize> {
+    let text = cx.slice(from, to);
+    let length = text.find(|c: char| c.is_whitespace() || c == '<').unwrap_or(text.len());
+    from..from + length
+}
+
+fn read(cx: &Reader<'_>, from: usize, to: usize) -> Header {
+    let text = cx.slice(from, to);
+    let after = |what: &str, text: &str| text.rfind(what).map(|i| from + i + what.len());
+    let channel = after("<|channel|>", text).map(|at| word(cx, at, to));
+    let recipient = after("to=", text).map(|at| word(cx, at, to)).filter(|r| !r.is_empty());
+    Header { channel, recipient }
+}
+
+impl Engine {
+    fn channels<'t>(cx: &Reader<'t>, row: u16) -> Option<&'t Channels> {
+        cx.dialects.rows.get(usize::from(row))?.dialect.channels.as_ref()
+    }
+
+    /// A header without its opening marker, which the prompt held, at the very start: ` to=functions.f<|message|>`.
+    pub(super) fn opening_header(&mut self, cx: &Reader<'_>) -> Taken {
+        for (i, row) in cx.dialects.rows.iter().enumerate() {
+            let Some(channels) = &row.dialect.channels else { continue };
+            let start = cx.skip_space(0);
+            match head::literal(cx, start, "to=") {
+                Look::Is(_) => {}
+                Look::More => return Look::More,
+                Look::No => continue,
+            }
+            let bounded = cx.slice(0, cx.text.len().min(cx.policy.max_markup_bytes));
+            if !bounded.contains(&channels.message) {
+                let line = bounded.contains('\n');
+                if cx.eof || line || bounded.len() < cx.text.len() {
+                    continue;
+                }
+                return Look::More;
+            }
+            match self.header(cx, 0, start, i as u16) {
+                Look::No => {}
+                taken => return taken,
+            }
+        }
+        Look::No
+    }
+
+    /// A header begins at `at`; its own words at `from`.
+    pub(super) fn header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
+        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        if self.inline.is_some() {
+            return Look::No;
+        }
+        let rest = cx.rest(from);
+        let mut limit = rest.len().min(cx.policy.max_markup_bytes);
+        while !rest.is_char_boundary(limit) {
+            limit -= 1;
+        }
+        let bounded = &rest[..limit];
+        let Some(length) = bounded.find(&channels.message) else {
+            return if cx.eof || limit < rest.len() { Look::No } else { Look::More };
+        };
+        // A message's end before the next message begins: this header has none.
+        if channels.closes.iter().any(|c| bounded[..length].contains(c.as_str())) {
+            return Look::No;
+        }
+        let found = read(cx, at, from + length);
+        let body = from + length + channels.message.len();
+        let text = |range: &Option<Range<usize>>| range.clone().map_or("", |r| cx.slice(r.start, r.end));
+        let (channel, recipient) = (text(&found.channel), text(&found.recipient));
+        let key = if channels.calls_to_recipients { recipient } else { channel };
+        let listed = |list: &[String]| list.iter().any(|w| w == key);
+
+        if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients) {
+            let prefixed = recipient.starts_with(&channels.tool_prefix);
+            let skip = if prefixed { channels.tool_prefix.len() } else { 0 };
+            if prefixed || cx.offered(recipient) {
+                self.message_ends(cx, at, body, row);
+                if self.out.calls.len() >= cx.policy.max_calls {
+                    self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls"));
+                    return Look::Is(());
+                }
+                let name = name.start + skip..name.end;
+                let head = Head { name: Some(name), end: body, ..Head::default() };
+                let origin = Origin { row, call: 0 };
+                self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head)));
+                return Look::Is(());
+            }
+        }
+        self.message_ends(cx, at, body, row);
+        let tool = channels.calls_to_recipients
+            && !recipient.is_empty()
+            && ![&channels.content, &channels.reasoning, &channels.dropped].into_iter().any(|l| listed(l));
+        self.mode = if listed(&channels.reasoning) { Mode::Reasoning } else { Mode::Content };
+        self.reasoning_seen |= self.mode == Mode::Reasoning;
+        let dropped = listed(&channels.dropped);
+        self.channel = Some(Channel { row, calls: tool || !channels.calls_to_recipients, dropped });
+        Look::Is(())
+    }
+
+    /// A message ends; text that follows is content.
+    pub(super) fn message_ends(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+        if self.inline.is_some() {
+            return Look::No;
+        }
+        if self.channel.is_some_and(|c| c.row == row && c.dropped) {
+            self.from = at;
+            self.fresh = true;
+        }
+        self.remove(cx, at, end);
+        self.channel = None;
+        self.mode = Mode::Content;
+        Look::Is(())
+    }
+}

@@ -1,0 +1,258 @@
+//! Words without quotes: literals, numbers, unquoted strings and keys, and expressions kept as their source text.
+use super::Ending;
+use super::grammar::{Kind, Repairer, State};
+use super::lookahead::{self, KEY_LIMIT, Quote, is_word, skip_white};
+use super::quoted::Place;
+use super::token::{self, Number};
+use crate::error::Error;
+use crate::json::string::push_string;
+use crate::turn::RepairCode;
+
+/// Brackets in an unquoted text are paired over at most this many bytes.
+const PAIRED: usize = 4096;
+
+impl Repairer<'_> {
+    /// The word at `at`, where a value must come.
+    pub(super) fn read_word(&mut self, at: usize) -> Result<usize, Error> {
+        let bytes = self.bytes;
+        if let Some((mark, quote, length)) = lookahead::string_start(bytes, at) {
+            return Ok(self.read_string(at, mark, quote, length));
+        }
+        let end = token_end(bytes, at);
+        let word = bytes.get(at..end).unwrap_or_default();
+        if let Some((name, open)) = self.wrapper(at, end) {
+            return self.open_paren(name, open + 1, Kind::Wrapper);
+        }
+        if self.partial.is_some() && end == bytes.len() && token::whole_word(word).is_none() {
+            return Ok(self.end_of_text(at));
+        }
+        if self.ends_at(end) {
+            if let Some(json) = token::literal_word(word) {
+                return Ok(self.write_literal(at, end, json));
+            }
+            if end == bytes.len() && !self.frames.is_empty() {
+                if let Some(json) = token::cut_literal(word) {
+                    self.ending = Ending::Cut;
+                    return Ok(self.write_literal(at, end, json));
+                }
+            }
+            if word.iter().any(u8::is_ascii_digit) || word.ends_with(b"f") || word.ends_with(b"y") {
+                match token::number(self.out.text.get(at..end).unwrap_or_default()) {
+                    Number::Valid => {
+                        self.value_read();
+                        return Ok(end);
+                    }
+                    Number::Mended(json) => {
+                        self.out.record(RepairCode::Number, at, "the number was respelt");
+                        self.out.replace(at, end, &json);
+                        self.value_read();
+                        return Ok(end);
+                    }
+                    Number::Text => {}
+                }
+            }
+            if end == bytes.len() && matches!(word, b"-" | b"+" | b".") {
+                return Ok(self.end_of_text(at));
+            }
+        }
+        Ok(self.read_text(at))
+    }
+
+    /// `ObjectId(` and the like: where the name and the parenthesis stand.
+    fn wrapper(&self, at: usize, end: usize) -> Option<(usize, usize)> {
+        let bytes = self.bytes;
+        let word = bytes.get(at..end)?;
+        let (name, end) = if word == b"new" {
+            let name = skip_white(bytes, end);
+            (name, token_end(bytes, name))
+        } else {
+            (at, end)
+        };
+        let known = bytes.get(end) == Some(&b'(') && token::wrapper(bytes.get(name..end)?);
+        known.then_some((at, end))
+    }
+
+    fn write_literal(&mut self, at: usize, end: usize, json: &str) -> usize {
+        if self.bytes.get(at..end) != Some(json.as_bytes()) {
+            self.out.record(RepairCode::Literal, at, "the literal was respelt");
+            self.out.replace(at, end, json);
+        }
+        self.value_read();
+        end
+    }
+
+    /// What follows the word that ends at `end` cannot go on with it.
+    fn ends_at(&self, end: usize) -> bool {
+        let bytes = self.bytes;
+        let next = skip_white(bytes, end);
+        let spaced = next > end;
+        match bytes.get(next) {
+            None | Some(b',' | b'}' | b']' | b')' | b';' | b'{') => true,
+            Some(b':') => matches!(self.place(), Place::Item { .. }),
+            Some(b'[') => spaced,
+            Some(b'`') => bytes.get(next + 1) == Some(&b'`'),
+            Some(&byte) if self.stops(byte) => true,
+            Some(_) if lookahead::comment(bytes, next) => true,
+            Some(_) if bytes.get(end..next).is_some_and(|white| white.contains(&b'\n')) => true,
+            Some(_) if Quote::at(bytes, next).is_some() => true,
+            Some(0x80..) => lookahead::wide_punctuation(bytes, next),
+            Some(b'0'..=b'9' | b'-') => spaced && matches!(self.place(), Place::Item { .. }),
+            Some(_) if spaced => match self.place() {
+                Place::Member { .. } => lookahead::bare_key(bytes, next),
+                Place::Item { .. } => lookahead::literal(bytes, next),
+                _ => false,
+            },
+            Some(_) => false,
+        }
+    }
+
+    /// An unquoted string or an expression.
+    fn read_text(&mut self, at: usize) -> usize {
+        if !self.source_text && self.frames.is_empty() {
+            self.state = State::Done;
+            return at;
+        }
+        let place = self.place();
+        let (end, after) = match self.text_end(at, place, true) {
+            Some(found) => found,
+            None => self.text_end(at, place, false).unwrap_or((self.bytes.len(), self.bytes.len())),
+        };
+        let text = self.out.text.get(at..end).unwrap_or_default().trim_end();
+        if after >= self.bytes.len() && !self.frames.is_empty() {
+            self.ending = Ending::Cut;
+        }
+        let expression = place == Place::Argument || text.contains(['(', '[']);
+        let (code, message) = if expression {
+            (RepairCode::SourceText, "what is no literal is kept as its source text")
+        } else {
+            (RepairCode::Quotes, "an unquoted string is in quotes now")
+        };
+        self.out.record(code, at, message);
+        let after = if after > end { after } else { at + text.len() };
+        self.out.replace_with(at, after, |out| push_string(out, text));
+        self.value_read();
+        after
+    }
+
+    /// Where the unquoted text at `at` ends, and where what follows it begins. With `paired` set, brackets in it are
+    /// paired and stops inside them do not count; `None` if they do not pair.
+    fn text_end(&mut self, at: usize, place: Place, paired: bool) -> Option<(usize, usize)> {
+        let bytes = self.bytes;
+        if paired && at < self.unpaired_until {
+            return None;
+        }
+        let mut depth = 0_usize;
+        let mut i = at;
+        while let Some(&byte) = bytes.get(i) {
+            if paired && depth > 0 && i - at > PAIRED {
+                break;
+            }
+            let first = i == at;
+            match byte {
+                b'(' | b'[' | b'{' if paired => depth += 1,
+                b')' | b']' | b'}' if depth > 0 => depth -= 1,
+                _ if depth > 0 => {}
+                b'}' | b']' if !first => return Some((i, i)),
+                b')' if !first && self.open_parens > 0 => return Some((i, i)),
+                b'\n' => return Some((i, i)),
+                b',' if self.comma_ends(i + 1, place) => return Some((i, i)),
+                0xef if place != Place::Argument
+                    && lookahead::wide_punctuation(bytes, i)
+                    && self.comma_ends(i + 3, place) =>
+                {
+                    return Some((i, i));
+                }
+                b'/' | b'#' if !first && lookahead::comment(bytes, i) && bytes.get(i - 1) == Some(&b' ') => {
+                    return Some((i, i));
+                }
+                b'"' | b'\'' if !first && self.closes_text(i + 1, place) => return Some((i, i + 1)),
+                _ if !first && self.stops(byte) && !matches!(byte, b',' | b':') => return Some((i, i)),
+                _ => {}
+            }
+            i += 1;
+        }
+        if depth > 0 {
+            self.unpaired_until = i;
+            return None;
+        }
+        Some((i, i))
+    }
+
+    fn comma_ends(&self, at: usize, place: Place) -> bool {
+        let next = skip_white(self.bytes, at);
+        let closer = matches!(self.bytes.get(next), None | Some(b'}' | b']' | b')' | b',' | b'\n'));
+        closer
+            || match place {
+                Place::Member { .. } => {
+                    lookahead::bare_key(self.bytes, next)
+                        || lookahead::quoted_key(self.bytes, next)
+                        || lookahead::comment(self.bytes, next)
+                }
+                Place::Argument if self.frames.is_empty() => self.argument_or_end(next),
+                _ => true,
+            }
+    }
+
+    /// A stray quote at the end of an unquoted text ends it.
+    fn closes_text(&self, at: usize, place: Place) -> bool {
+        let next = skip_white(self.bytes, at);
+        match self.bytes.get(next) {
+            None | Some(b'}' | b']') => true,
+            Some(b')') => self.open_parens > 0,
+            Some(b',') => self.comma_ends(next + 1, place),
+            Some(_) => false,
+        }
+    }
+
+    /// Where the unquoted key at `at` ends, and where what follows it begins (after a stray quote).
+    pub(super) fn bare_key_end(&self, at: usize) -> (usize, usize) {
+        let bytes = self.bytes;
+        let mut end = at;
+        while let Some(&byte) = bytes.get(end) {
+            match byte {
+                b':' | b'=' | b',' | b'}' | b']' | b'{' | b'[' | b'\n' | b'(' | b')' => break,
+                b'-' if bytes.get(end + 1) == Some(&b'>') => break,
+                b' ' | b'\t' if !lookahead::bare_key(bytes, skip_white(bytes, end)) && self.value_next(end) => break,
+                0xef if bytes.get(end..end + 3) == Some("：".as_bytes()) => break,
+                _ if end > at && Quote::at(bytes, end).is_some() => break,
+                _ if end - at > KEY_LIMIT => break,
+                _ => end += 1,
+            }
+        }
+        let after = Quote::at(bytes, end).map_or(end, |(_, length)| end + length);
+        let colon = matches!(lookahead::punctuation(bytes, skip_white(bytes, after)), Some((b':' | b'=', _)));
+        let text = self.out.text.get(at..end).unwrap_or_default().trim_end();
+        (at + text.len(), if colon && after > end { after } else { end })
+    }
+
+    /// A value stands after the white space at `at`: a key before it ends here, and its colon is missing.
+    fn value_next(&self, at: usize) -> bool {
+        let next = skip_white(self.bytes, at);
+        matches!(self.bytes.get(next), Some(b'{' | b'[' | b'"' | b'\'' | b'0'..=b'9' | b':' | b'='))
+            || lookahead::literal(self.bytes, next)
+    }
+
+    pub(super) fn write_bare_key(&mut self, at: usize, end: usize, after: usize) {
+        let key = self.out.text.get(at..end).unwrap_or_default();
+        self.out.record(RepairCode::Quotes, at, "an unquoted key is in quotes now");
+        if key.contains("\\_") {
+            self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");
+            let key = key.replace("\\_", "_");
+            self.out.replace_with(at, after, |out| push_string(out, &key));
+        } else {
+            self.out.replace_with(at, after, |out| push_string(out, key));
+        }
+    }
+}
+
+/// The end of what could be one number or literal.
+fn token_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at;
+    while let Some(&byte) = bytes.get(end) {
+        if !(is_word(byte) || matches!(byte, b'.' | b'+' | b'-')) || lookahead::wide_punctuation(bytes, end) {
+            break;
+        }
+        end += 1;
+    }
+    end
+}

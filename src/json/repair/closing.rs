@@ -1,0 +1,196 @@
+//! Closing brackets: the right one, the wrong one, one too many, none at all.
+use super::Ending;
+use super::grammar::{Kind, Repairer, State};
+use super::lookahead::{self, Quote, punctuation};
+use crate::error::Error;
+use crate::turn::RepairCode;
+
+/// What stands after a closing bracket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Follow {
+    End,
+    Closer(u8),
+    /// A comma and a key.
+    Key,
+    /// A comma and a bracketed value.
+    Bracket,
+    /// A comma and a value that is no key.
+    Value,
+    Other,
+}
+
+impl Follow {
+    /// It can stand after a value in a bracket of this kind; at the outermost level only the end can.
+    fn fits(self, parent: Option<Kind>) -> bool {
+        match (self, parent) {
+            (Self::End, _) => true,
+            (Self::Closer(byte), Some(kind)) => kind.closed_by(byte),
+            (Self::Key, Some(Kind::Object)) => true,
+            (Self::Key, _) | (_, None) => false,
+            (Self::Bracket | Self::Value, Some(kind)) => kind != Kind::Object,
+            (Self::Other, _) => false,
+        }
+    }
+}
+
+impl Repairer<'_> {
+    fn follow(&self, at: usize) -> Follow {
+        let next = self.peek(at);
+        match punctuation(self.bytes, next) {
+            None => Follow::End,
+            Some((byte @ (b'}' | b']' | b')'), _)) => Follow::Closer(byte),
+            Some((b',', length)) => {
+                let next = self.peek(next + length);
+                let bare_keys = self.frames.last().is_some_and(|frame| frame.bare_keys);
+                match self.bytes.get(next) {
+                    None => Follow::End,
+                    Some(&byte @ (b'}' | b']' | b')')) => Follow::Closer(byte),
+                    Some(b'{' | b'[') => Follow::Bracket,
+                    Some(_) if Quote::at(self.bytes, next).is_some() => {
+                        if lookahead::quoted_key(self.bytes, next) {
+                            Follow::Key
+                        } else {
+                            Follow::Value
+                        }
+                    }
+                    Some(_) if bare_keys && lookahead::bare_key(self.bytes, next) => Follow::Key,
+                    Some(_) => Follow::Value,
+                }
+            }
+            Some(_) => Follow::Other,
+        }
+    }
+
+    /// The closing bracket at `at`.
+    pub(super) fn close(&mut self, at: usize) -> Result<usize, Error> {
+        let (Some(&byte), Some(top)) = (self.bytes.get(at), self.top()) else {
+            self.state = State::Done;
+            return Ok(at);
+        };
+        if self.state == State::Item {
+            self.drop_comma(at);
+        }
+        let follow = self.follow(at + 1);
+        let parent = self.frames.iter().rev().nth(1).map(|frame| frame.kind);
+        if top.closed_by(byte) {
+            let early = match (top, follow) {
+                (Kind::Object, Follow::Key) => parent != Some(Kind::Object),
+                (Kind::Array, Follow::Bracket) => parent == Some(Kind::Object),
+                _ => false,
+            };
+            if early {
+                return Ok(self.drop_bracket(at));
+            }
+            self.close_top(at, at + 1);
+            return Ok(at + 1);
+        }
+        match self.frames.iter().rposition(|frame| frame.kind.closed_by(byte)) {
+            Some(level) => {
+                let below = level.checked_sub(1).and_then(|i| self.frames.get(i)).map(|frame| frame.kind);
+                if follow.fits(parent) && !follow.fits(below) {
+                    self.out.record(RepairCode::Bracket, at, "a bracket of the wrong kind was exchanged");
+                    self.close_top(at, at + 1);
+                    return Ok(at + 1);
+                }
+                self.out.record(RepairCode::Bracket, at, "a missing closing bracket was added");
+                while self.frames.len() > level + 1 {
+                    self.close_top(at, at);
+                }
+                self.state = State::After;
+                Ok(at)
+            }
+            None if self.stops(byte) => {
+                self.out.record(RepairCode::Bracket, at, "a missing closing bracket was added");
+                while self.top().is_some() {
+                    self.close_top(at, at);
+                }
+                self.state = State::Done;
+                Ok(at)
+            }
+            None if follow.fits(parent) && !matches!(follow, Follow::Closer(byte) if top.closed_by(byte)) => {
+                self.out.record(RepairCode::Bracket, at, "a bracket of the wrong kind was exchanged");
+                self.close_top(at, at + 1);
+                Ok(at + 1)
+            }
+            None => Ok(self.drop_bracket(at)),
+        }
+    }
+
+    /// Only junk came after the last comma: it was one too many.
+    fn drop_comma(&mut self, at: usize) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let (Some(mark), true) = (frame.member.take(), frame.items > 0) else { return };
+        self.out.record(RepairCode::Comma, at, "a comma too many was removed");
+        self.out.drop_from(mark, at);
+        self.state = State::After;
+    }
+
+    fn drop_bracket(&mut self, at: usize) -> usize {
+        self.out.record(RepairCode::Bracket, at, "a closing bracket too many was removed");
+        self.out.replace(at, at + 1, "");
+        at + 1
+    }
+
+    /// Closes the innermost bracket with what stands from `at` to `after`, which may be nothing.
+    fn close_top(&mut self, at: usize, after: usize) {
+        let Some(frame) = self.frames.last() else { return };
+        let (kind, items, comma, place, open) = (frame.kind, frame.items, frame.comma, frame.place, frame.open);
+        let written = self.bytes.get(at..after).unwrap_or_default();
+        match kind {
+            Kind::Object if written == b"}" => {}
+            Kind::Array if written == b"]" => {}
+            Kind::Object => self.out.replace(at, after, "}"),
+            Kind::Array | Kind::Set => self.out.replace(at, after, "]"),
+            Kind::Doubled => self.out.replace(at, after, ""),
+            Kind::Paren if items == 1 && !comma => {
+                self.out.record(RepairCode::Literal, open, "parentheses were removed");
+                self.out.replace(at, after, "");
+            }
+            Kind::Wrapper if items == 1 && !comma => {
+                self.out.record(RepairCode::Literal, open, "a function round a value was removed");
+                self.out.replace(at, after, "");
+            }
+            Kind::Wrapper if items == 0 => {
+                self.out.record(RepairCode::Literal, open, "an empty value became JSON");
+                let rest = self.bytes.get(open..).unwrap_or_default();
+                let dict = rest.starts_with(b"dict") || rest.starts_with(b"Ordered");
+                self.out.replace(at, after, if dict { "{}" } else { "[]" });
+            }
+            Kind::Paren | Kind::Wrapper => {
+                self.out.record(RepairCode::Literal, open, "a tuple became an array");
+                self.out.insert(place, '[');
+                self.out.replace(at, after, "]");
+            }
+        }
+        self.pop();
+    }
+
+    /// The text ends; the last thing that is whole ended at `at`.
+    pub(super) fn end_of_text(&mut self, at: usize) -> usize {
+        let end = self.bytes.len();
+        let (mut at, state) = (at, self.state);
+        self.state = State::Done;
+        if self.frames.is_empty() {
+            return at;
+        }
+        if state == State::After {
+            if self.ending == Ending::Closed {
+                self.ending = Ending::Unclosed;
+            }
+        } else {
+            self.ending = Ending::Cut;
+            if let Some(mark) = self.frames.last_mut().and_then(|frame| frame.member.take()) {
+                self.out.record(RepairCode::UnclosedString, at.min(end), "an unfinished member was dropped");
+                self.out.drop_from(mark, end);
+                at = end;
+            }
+        }
+        self.out.replace(at, end, "");
+        self.out.record(RepairCode::Bracket, end, "missing closing brackets were added");
+        while self.top().is_some() {
+            self.close_top(end, end);
+        }
+        self.state = State::Done;
+        end
+    }
+}

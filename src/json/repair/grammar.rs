@@ -1,0 +1,602 @@
+//! What may follow what: the machine that reads values leniently and writes them as JSON.
+use super::Ending;
+use super::lookahead::{self, Quote, punctuation, skip_white};
+use super::output::{Mark, Output};
+use super::quoted::{Place, Quoted};
+use crate::error::{Error, ErrorCode};
+use crate::turn::RepairCode;
+
+/// What a bracket opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    Array,
+    /// A Python set: an array in braces.
+    Set,
+    /// Parentheses: a tuple, or one value in brackets of its own.
+    Paren,
+    /// A function that means its one argument.
+    Wrapper,
+    /// The outer one of doubled braces.
+    Doubled,
+}
+
+/// An open bracket.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) kind: Kind,
+    /// The output as it was before the bracket.
+    mark: Mark,
+    pub(super) open: usize,
+    /// Where the opening bracket is written, if it is not yet.
+    pub(super) place: usize,
+    pub(super) items: usize,
+    pub(super) comma: bool,
+    pub(super) bare_keys: bool,
+    /// Where the current member (its comma included) begins.
+    pub(super) member: Option<Mark>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// A value must come.
+    Value,
+    /// After an opening bracket, or after a comma: an item, a key, or the closing bracket.
+    Item,
+    Colon,
+    After,
+    Done,
+}
+
+/// How the machine came to its end.
+pub(super) struct End {
+    pub(super) at: usize,
+    pub(super) ending: Ending,
+}
+
+pub(super) struct Repairer<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) out: Output<'a>,
+    pub(super) frames: Vec<Frame>,
+    max_depth: usize,
+    stops: &'a [u8],
+    /// The value is read in parentheses of the caller's (an argument), not as a text of its own.
+    argument: bool,
+    pub(super) source_text: bool,
+    pub(super) open_objects: usize,
+    pub(super) open_arrays: usize,
+    pub(super) open_parens: usize,
+    /// Brackets in words are not paired before this place: it was tried in vain.
+    pub(super) unpaired_until: usize,
+    pub(super) state: State,
+    pub(super) ending: Ending,
+    /// Escapes that only Python and JavaScript know count in double quotes as well.
+    pub(super) python: bool,
+    /// A value was read.
+    pub(super) found: bool,
+    /// The text may go on: what its end may still change is dropped.
+    pub(super) partial: Option<KeepStrings>,
+}
+
+/// Whether a string that the text ends in is kept.
+pub(super) type KeepStrings = bool;
+
+impl<'a> Repairer<'a> {
+    pub(super) fn new(text: &'a str, start: usize, max_depth: usize) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            out: Output::new(text, start),
+            frames: Vec::new(),
+            max_depth,
+            stops: b"",
+            argument: false,
+            source_text: true,
+            open_objects: 0,
+            open_arrays: 0,
+            open_parens: 0,
+            unpaired_until: 0,
+            state: State::Value,
+            ending: Ending::Closed,
+            python: false,
+            found: false,
+            partial: None,
+        }
+    }
+
+    /// The value is a Python argument, after which the bytes `stops` may come.
+    pub(super) fn as_argument(&mut self, stops: &'a [u8], source_text: bool) {
+        self.stops = stops;
+        self.argument = true;
+        self.python = true;
+        self.source_text = source_text;
+        self.open_parens = usize::from(stops.contains(&b')'));
+        self.open_arrays = usize::from(stops.contains(&b']'));
+        self.open_objects = usize::from(stops.contains(&b'}'));
+    }
+
+    /// The caller's bracket or separator `byte` may follow the value.
+    pub(super) fn stops(&self, byte: u8) -> bool {
+        self.stops.contains(&byte)
+    }
+
+    fn too_deep(&self, at: usize) -> Error {
+        Error::at(ErrorCode::BadJson, at.to_string(), format!("nested deeper than {}", self.max_depth))
+    }
+
+    /// Reads the value at `at` and writes it.
+    pub(super) fn value(&mut self, mut at: usize) -> Result<End, Error> {
+        self.state = State::Value;
+        loop {
+            at = match self.state {
+                State::Value => self.read_value(at)?,
+                State::Item => self.read_item(at)?,
+                State::Colon => self.read_colon(at),
+                State::After => self.read_after(at)?,
+                State::Done => return Ok(End { at, ending: self.ending }),
+            };
+        }
+    }
+
+    /// Where the next value stands.
+    pub(super) fn place(&self) -> Place {
+        match self.frames.last() {
+            Some(Frame { kind: Kind::Object, bare_keys, .. }) => Place::Member { bare_keys: *bare_keys },
+            Some(Frame { kind: Kind::Array | Kind::Set | Kind::Doubled, items, .. }) => {
+                Place::Item { first: *items == 0 }
+            }
+            Some(Frame { kind: Kind::Paren | Kind::Wrapper, .. }) => Place::Argument,
+            None if self.argument => Place::Argument,
+            None => Place::Top,
+        }
+    }
+
+    pub(super) fn top(&self) -> Option<Kind> {
+        self.frames.last().map(|frame| frame.kind)
+    }
+
+    fn push(&mut self, kind: Kind, at: usize) -> Result<(), Error> {
+        if self.frames.len() >= self.max_depth {
+            return Err(self.too_deep(at));
+        }
+        match kind {
+            Kind::Object | Kind::Set | Kind::Doubled => self.open_objects += 1,
+            Kind::Array => self.open_arrays += 1,
+            Kind::Paren | Kind::Wrapper => self.open_parens += 1,
+        }
+        let mark = self.out.mark(at);
+        self.frames.push(Frame {
+            kind,
+            mark,
+            open: at,
+            place: 0,
+            items: 0,
+            comma: false,
+            bare_keys: false,
+            member: None,
+        });
+        self.state = State::Item;
+        Ok(())
+    }
+
+    pub(super) fn pop(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        match frame.kind {
+            Kind::Object | Kind::Set | Kind::Doubled => self.open_objects -= 1,
+            Kind::Array => self.open_arrays -= 1,
+            Kind::Paren | Kind::Wrapper => self.open_parens -= 1,
+        }
+        self.value_read();
+    }
+
+    /// A value is over.
+    pub(super) fn value_read(&mut self) {
+        self.state = State::After;
+        self.found = true;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.items += 1;
+        }
+    }
+
+    /// Leaves white space, comments and ellipses behind, which are dropped.
+    pub(super) fn space(&mut self, mut at: usize) -> usize {
+        loop {
+            at = skip_white(self.bytes, at);
+            match self.bytes.get(at) {
+                Some(b'/' | b'#' | b'.' | 0xe2) if lookahead::comment(self.bytes, at) && !self.is_colour(at) => {
+                    let end = lookahead::comment_end(self.bytes, at);
+                    self.out.record(RepairCode::Comment, at, "a comment or ellipsis was left out");
+                    self.out.replace(at, end, "");
+                    at = end;
+                }
+                Some(0x80..) => match lookahead::odd_space(self.out.text, at) {
+                    Some(length) => {
+                        self.out.replace(at, at + length, " ");
+                        at += length;
+                    }
+                    None => return at,
+                },
+                _ => return at,
+            }
+        }
+    }
+
+    /// The place after white space, comments and ellipses.
+    pub(super) fn peek(&self, mut at: usize) -> usize {
+        loop {
+            at = skip_white(self.bytes, at);
+            match self.bytes.get(at) {
+                Some(b'/' | b'#' | b'.' | 0xe2) if lookahead::comment(self.bytes, at) && !self.is_colour(at) => {
+                    at = lookahead::comment_end(self.bytes, at);
+                }
+                Some(0x80..) => match lookahead::odd_space(self.out.text, at) {
+                    Some(length) => at += length,
+                    None => return at,
+                },
+                _ => return at,
+            }
+        }
+    }
+
+    /// `#fff` where a value must come is a colour and no comment.
+    fn is_colour(&self, at: usize) -> bool {
+        let value_due = match self.state {
+            State::Value => true,
+            State::Item => self.top() != Some(Kind::Object),
+            _ => false,
+        };
+        value_due && self.bytes.get(at) == Some(&b'#') && {
+            let end = lookahead::word_end(self.bytes, at + 1, 9);
+            matches!(end - at, 4 | 5 | 7 | 9)
+                && self.bytes.get(at + 1..end).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+        }
+    }
+
+    fn read_value(&mut self, at: usize) -> Result<usize, Error> {
+        let at = self.space(at);
+        let Some(&byte) = self.bytes.get(at) else { return Ok(self.end_of_text(at)) };
+        if let Some((quote, length)) = Quote::at(self.bytes, at) {
+            return Ok(self.read_string(at, at, quote, length));
+        }
+        match byte {
+            b'{' => self.open_brace(at),
+            b'[' => {
+                self.push(Kind::Array, at)?;
+                Ok(at + 1)
+            }
+            b'(' => self.open_paren(at, at + 1, Kind::Paren),
+            b',' | b'}' | b']' | b')' | b';' => Ok(self.missing_value(at)),
+            b':' | b'=' | b'>' if self.top() == Some(Kind::Object) => {
+                self.out.record(RepairCode::Colon, at, "one colon is enough");
+                self.out.replace(at, at + 1, "");
+                Ok(at + 1)
+            }
+            _ => self.read_word(at),
+        }
+    }
+
+    /// A value was due, and something else came.
+    fn missing_value(&mut self, at: usize) -> usize {
+        if self.top() == Some(Kind::Object) {
+            self.out.record(RepairCode::Literal, at, "a missing value became null");
+            self.out.replace(at, at, "null");
+            self.value_read();
+        } else {
+            self.state = State::Done;
+        }
+        at
+    }
+
+    pub(super) fn open_paren(&mut self, open: usize, after: usize, kind: Kind) -> Result<usize, Error> {
+        self.push(kind, open)?;
+        self.out.replace(open, after, "");
+        let place = self.out.fix_place(after);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.place = place;
+        }
+        Ok(after)
+    }
+
+    fn open_brace(&mut self, at: usize) -> Result<usize, Error> {
+        let next = self.peek(at + 1);
+        match self.bytes.get(next) {
+            Some(b'{') => {
+                self.out.record(RepairCode::Bracket, at, "a doubled brace was removed");
+                self.open_paren(at, at + 1, Kind::Doubled)
+            }
+            Some(b'[' | b'(') => self.open_set(at),
+            _ => {
+                self.push(Kind::Object, at)?;
+                Ok(at + 1)
+            }
+        }
+    }
+
+    fn open_set(&mut self, at: usize) -> Result<usize, Error> {
+        self.push(Kind::Set, at)?;
+        self.out.record(RepairCode::Literal, at, "a set became an array");
+        self.out.replace(at, at + 1, "[");
+        Ok(at + 1)
+    }
+
+    /// Reads the bracket that was just opened once more, as another kind; only white space was read since.
+    fn reopen(&mut self, kind: Kind) -> Result<Option<usize>, Error> {
+        let Some(frame) = self.frames.last() else { return Ok(None) };
+        let (mark, open) = (frame.mark, frame.open);
+        self.pop();
+        if let Some(frame) = self.frames.last_mut() {
+            frame.items -= 1;
+        }
+        self.out.drop_from(mark, open);
+        if kind == Kind::Set {
+            return self.open_set(open).map(Some);
+        }
+        self.push(kind, open)?;
+        self.out.record(RepairCode::Bracket, open, "an array with keys became an object");
+        self.out.replace(open, open + 1, "{");
+        Ok(Some(open + 1))
+    }
+
+    fn read_item(&mut self, at: usize) -> Result<usize, Error> {
+        let at = self.space(at);
+        let Some((byte, length)) = punctuation(self.bytes, at) else { return Ok(self.end_of_text(at)) };
+        match byte {
+            b',' | b';' => {
+                self.out.record(RepairCode::Comma, at, "a comma too many was removed");
+                self.out.replace(at, at + length, "");
+                Ok(at + length)
+            }
+            b'}' | b']' | b')' => self.close(at),
+            _ if self.top() == Some(Kind::Object) => self.read_key(at),
+            _ => {
+                self.state = State::Value;
+                Ok(at)
+            }
+        }
+    }
+
+    fn read_key(&mut self, at: usize) -> Result<usize, Error> {
+        let first = self.frames.last().is_some_and(|frame| frame.items == 0);
+        if let Some(frame) = self.frames.last_mut() {
+            // The mark lies before the comma, if there was one: `read_comma` set it.
+            if frame.member.is_none() {
+                frame.member = Some(self.out.mark(at));
+            }
+        }
+        let key = match lookahead::string_start(self.bytes, at) {
+            Some((mark, quote, length)) if mark == at || !lookahead::half_quoted_key(self.bytes, at) => {
+                self.find_string(at, mark, quote, length, Place::Key)
+            }
+            _ => return self.read_bare_key(at, first),
+        };
+        if key.cut {
+            return Ok(self.end_of_text(at));
+        }
+        if first && self.is_set_item(key.after) {
+            if let Some(at) = self.reopen(Kind::Set)? {
+                return Ok(at);
+            }
+        }
+        if !key.valid() {
+            self.write_string(&key, true, true, true);
+        }
+        self.state = State::Colon;
+        Ok(key.after)
+    }
+
+    /// A comma or brace follows the first thing in braces: they are a set's.
+    pub(super) fn is_set_item(&self, after: usize) -> bool {
+        matches!(self.bytes.get(self.peek(after)), Some(b',' | b'}'))
+    }
+
+    fn read_bare_key(&mut self, at: usize, first: bool) -> Result<usize, Error> {
+        let (end, after) = self.bare_key_end(at);
+        if first && self.is_set_item(after) && end > at {
+            if let Some(at) = self.reopen(Kind::Set)? {
+                return Ok(at);
+            }
+        }
+        if after >= self.bytes.len() {
+            return Ok(self.end_of_text(at));
+        }
+        if end == at {
+            // Nothing that could be a key: junk.
+            return Ok(self.skip_junk(at));
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.bare_keys = true;
+        }
+        self.write_bare_key(at, end, after);
+        self.state = State::Colon;
+        Ok(after)
+    }
+
+    fn read_colon(&mut self, at: usize) -> usize {
+        let next = self.peek(at);
+        self.state = State::Value;
+        match punctuation(self.bytes, next) {
+            None => self.end_of_text(next),
+            Some((b':', 1)) => {
+                self.space(at);
+                next + 1
+            }
+            Some((b':' | b'=', length)) => {
+                self.space(at);
+                let arrow = self.bytes.get(next + length) == Some(&b'>');
+                self.out.record(RepairCode::Colon, next, "the colon was misspelt");
+                self.out.replace(next, next + length + usize::from(arrow), ":");
+                next + length + usize::from(arrow)
+            }
+            Some((b'-', _)) if self.bytes.get(next + 1) == Some(&b'>') => {
+                self.space(at);
+                self.out.record(RepairCode::Colon, next, "the colon was misspelt");
+                self.out.replace(next, next + 2, ":");
+                next + 2
+            }
+            Some(_) => {
+                self.out.record(RepairCode::Colon, at, "a missing colon was added");
+                self.out.replace(at, at, ":");
+                at
+            }
+        }
+    }
+
+    /// The string at `open`; strings joined by `+`, or in parentheses by nothing, become one.
+    pub(super) fn read_string(&mut self, open: usize, mark: usize, quote: Quote, length: usize) -> usize {
+        let place = self.place();
+        let mut string = self.find_string(open, mark, quote, length, place);
+        if let Place::Item { first: true } = place {
+            let colon = self.bytes.get(self.peek(string.after)) == Some(&b':');
+            if colon && matches!(self.top(), Some(Kind::Array)) {
+                if let Ok(Some(at)) = self.reopen(Kind::Object) {
+                    return at;
+                }
+            }
+        }
+        if string.cut && self.partial == Some(false) {
+            return self.end_of_text(open);
+        }
+        let mut opens = true;
+        while let Some((open, mark, quote, length)) = self.joined(&string, place) {
+            self.write_string(&string, false, opens, false);
+            self.out.record(RepairCode::Joined, open, "adjacent strings were joined");
+            self.out.replace(string.end, mark + length, "");
+            opens = false;
+            let triple = self.find_string(open, mark, quote, length, place);
+            if triple.body != mark + length {
+                self.out.replace(mark, triple.body, "");
+            }
+            string = triple;
+        }
+        if !string.valid() || !opens {
+            self.write_string(&string, false, opens, true);
+        }
+        if string.cut {
+            self.ending = Ending::Cut;
+        }
+        self.value_read();
+        string.after
+    }
+
+    /// The string that goes on with this one: `"a" + "b"`, and in parentheses `"a" "b"`.
+    fn joined(&self, string: &Quoted, place: Place) -> Option<(usize, usize, Quote, usize)> {
+        if string.unclosed {
+            return None;
+        }
+        let next = self.peek(string.after);
+        let plus = self.bytes.get(next) == Some(&b'+');
+        if !plus && (place != Place::Argument || next == string.after) {
+            return None;
+        }
+        let open = if plus { self.peek(next + 1) } else { next };
+        let (mark, quote, length) = lookahead::string_start(self.bytes, open)?;
+        Some((open, mark, quote, length))
+    }
+
+    fn read_after(&mut self, at: usize) -> Result<usize, Error> {
+        let Some(top) = self.top() else {
+            self.state = State::Done;
+            return Ok(at);
+        };
+        let next = self.peek(at);
+        let Some((byte, length)) = punctuation(self.bytes, next) else { return Ok(self.end_of_text(at)) };
+        match byte {
+            b',' | b';' => Ok(self.read_comma(next, length, at)),
+            b'}' | b']' | b')' => {
+                self.space(at);
+                self.close(next)
+            }
+            b':' if top != Kind::Object => Ok(self.read_comma(next, length, at)),
+            _ if self.starts_member(next) => {
+                self.out.record(RepairCode::Comma, at, "a missing comma was added");
+                let mark = self.out.mark(at);
+                self.out.replace(at, at, ",");
+                self.comma_read(mark);
+                Ok(at)
+            }
+            _ => {
+                let next = self.space(at);
+                Ok(self.skip_junk(next))
+            }
+        }
+    }
+
+    /// A comma was read and written; `before` is the output without it.
+    fn comma_read(&mut self, before: Mark) {
+        self.state = State::Item;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.comma = true;
+            frame.member = Some(before);
+            if frame.kind == Kind::Doubled {
+                // More than one value in them: the outer braces were meant.
+                frame.kind = Kind::Set;
+                self.out.insert(frame.place, '[');
+                frame.member = Some(before.shifted(1));
+            }
+        }
+    }
+
+    fn read_comma(&mut self, comma: usize, length: usize, value_end: usize) -> usize {
+        let mark = self.out.mark(value_end);
+        self.space(value_end);
+        let next = self.peek(comma + length);
+        match punctuation(self.bytes, next) {
+            None => {
+                self.ending = Ending::Cut;
+                return self.end_of_text(value_end);
+            }
+            Some((b'}' | b']' | b')' | b',' | b';', _)) => {
+                let closer = self.bytes.get(next).is_some_and(|byte| matches!(byte, b'}' | b']' | b')'));
+                self.out.record(RepairCode::Comma, comma, "a comma too many was removed");
+                self.out.replace(comma, comma + length, "");
+                if closer {
+                    if let Some(frame) = self.frames.last_mut() {
+                        frame.comma = true;
+                    }
+                }
+                self.state = State::After;
+                return comma + length;
+            }
+            Some(_) => {}
+        }
+        if self.bytes.get(comma) != Some(&b',') {
+            self.out.record(RepairCode::Comma, comma, "another separator became a comma");
+            self.out.replace(comma, comma + length, ",");
+        }
+        self.comma_read(mark);
+        comma + length
+    }
+
+    /// Another member or item stands at `at`, where a comma should.
+    fn starts_member(&self, at: usize) -> bool {
+        match self.top() {
+            Some(Kind::Object) => {
+                lookahead::string_start(self.bytes, at).is_some()
+                    || lookahead::bare_key(self.bytes, at)
+                    || lookahead::half_quoted_key(self.bytes, at)
+            }
+            Some(_) => lookahead::value(self.bytes, at),
+            None => false,
+        }
+    }
+
+    /// Leaves out what can be nothing, up to a separator or bracket.
+    pub(super) fn skip_junk(&mut self, at: usize) -> usize {
+        let rest = self.bytes.get(at + 1..).unwrap_or_default();
+        let stop = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b')' | b'\n' | b'"' | b'{' | b'[');
+        let end = rest.iter().position(stop).map_or(self.bytes.len(), |i| at + 1 + i);
+        self.out.record(RepairCode::Surroundings, at, "text between the values was left out");
+        self.out.replace(at, end, "");
+        end
+    }
+}
+
+impl Kind {
+    /// The bracket `byte` closes what this kind opened.
+    pub(super) const fn closed_by(self, byte: u8) -> bool {
+        match self {
+            Self::Object | Self::Set | Self::Doubled => byte == b'}',
+            Self::Array => byte == b']',
+            Self::Paren | Self::Wrapper => byte == b')',
+        }
+    }
+}

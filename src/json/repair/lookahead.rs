@@ -1,0 +1,266 @@
+//! What stands at a place, told by a bounded look and without changing anything: on this rest the decisions where a
+//! doubtful string ends and which bracket is wrong.
+use crate::json::block::find_special_or;
+
+/// Keys longer than this are not recognised by looking ahead.
+pub(super) const KEY_LIMIT: usize = 128;
+
+/// The place of the first byte at or after `at` that is no JSON white space.
+#[inline]
+pub(super) fn skip_white(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// The byte at `at` and its length, with the full-width comma and colon read as their ASCII forms.
+pub(super) fn punctuation(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
+    match bytes.get(at)? {
+        0xef => match (bytes.get(at + 1), bytes.get(at + 2)) {
+            (Some(0xbc), Some(0x8c)) => Some((b',', 3)),
+            (Some(0xbc), Some(0x9a)) => Some((b':', 3)),
+            _ => Some((0xef, 1)),
+        },
+        &byte => Some((byte, 1)),
+    }
+}
+
+/// A full-width comma or colon stands at `at`.
+pub(super) fn wide_punctuation(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at) == Some(&0xef) && punctuation(bytes, at).is_some_and(|(_, length)| length == 3)
+}
+
+/// A kind of quotation mark that can open a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quote {
+    Double,
+    Single,
+    Backtick,
+    /// `“ ” „ ‟`
+    SmartDouble,
+    /// `‘ ’ ‚ ‛`
+    SmartSingle,
+}
+
+impl Quote {
+    /// The mark at `at`, and its length.
+    #[inline]
+    pub(super) fn at(bytes: &[u8], at: usize) -> Option<(Self, usize)> {
+        match bytes.get(at)? {
+            b'"' => Some((Self::Double, 1)),
+            b'\'' => Some((Self::Single, 1)),
+            b'`' => Some((Self::Backtick, 1)),
+            0xe2 if bytes.get(at + 1) == Some(&0x80) => match bytes.get(at + 2)? {
+                0x9c..=0x9f => Some((Self::SmartDouble, 3)),
+                0x98..=0x9b => Some((Self::SmartSingle, 3)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A byte that every mark closing such a string begins with, beside `"`, which closes a smart string as well.
+    pub(super) const fn lead(self) -> u8 {
+        match self {
+            Self::Double => b'"',
+            Self::Single => b'\'',
+            Self::Backtick => b'`',
+            Self::SmartDouble | Self::SmartSingle => 0xe2,
+        }
+    }
+
+    /// The mark `closing` can close a string that this one opened.
+    pub(super) fn closed_by(self, closing: Self) -> bool {
+        self == closing
+            || matches!((self, closing), (Self::SmartDouble, Self::Double) | (Self::SmartSingle, Self::Single))
+    }
+}
+
+/// A byte of a word: of a bare key, a literal or a number.
+#[inline]
+pub(super) const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+}
+
+/// The place after the word at `at`; dots and hyphens inside it belong to it.
+pub(super) fn word_end(bytes: &[u8], at: usize, limit: usize) -> usize {
+    let mut end = at;
+    while let Some(&byte) = bytes.get(end) {
+        if end - at >= limit
+            || wide_punctuation(bytes, end)
+            || !(is_word(byte) || (end > at && matches!(byte, b'-' | b'.')))
+        {
+            break;
+        }
+        end += 1;
+    }
+    end
+}
+
+/// A colon, or `=` in its place, at `at`: but no `://` and no `==`.
+fn is_colon(bytes: &[u8], at: usize) -> bool {
+    match punctuation(bytes, at) {
+        Some((b':', _)) => !(bytes.get(at + 1) == Some(&b'/') && bytes.get(at + 2) == Some(&b'/')),
+        Some((b'=', _)) => bytes.get(at + 1) != Some(&b'='),
+        _ => false,
+    }
+}
+
+/// A quoted key and its colon (which may be missing if a value follows) stand at `at`.
+pub(super) fn quoted_key(bytes: &[u8], at: usize) -> bool {
+    let Some((quote, length)) = Quote::at(bytes, at) else { return false };
+    let window = bytes.get(..bytes.len().min(at + length + KEY_LIMIT)).unwrap_or(bytes);
+    let mut i = at + length;
+    loop {
+        i = find_special_or(window, i, quote.lead());
+        match window.get(i) {
+            // The text ends inside the key, or the key is longer than is looked: nothing speaks against it.
+            None => return true,
+            Some(b'\\') => i += 2,
+            Some(_) => match Quote::at(bytes, i) {
+                Some((closing, length)) if quote.closed_by(closing) => {
+                    let next = skip_white(bytes, i + length);
+                    return is_colon(bytes, next)
+                        || match bytes.get(next) {
+                            None => true,
+                            Some(b'{' | b'[') => true,
+                            Some(b'"' | b'0'..=b'9' | b'-') => next > i + length,
+                            Some(_) => false,
+                        };
+                }
+                _ => i += 1,
+            },
+        }
+    }
+}
+
+/// An unquoted key (perhaps with one of its quotes) and its colon stand at `at`.
+pub(super) fn bare_key(bytes: &[u8], at: usize) -> bool {
+    let end = word_end(bytes, at, KEY_LIMIT);
+    if end == at {
+        return false;
+    }
+    let end = Quote::at(bytes, end).map_or(end, |(_, length)| end + length);
+    is_colon(bytes, skip_white(bytes, end))
+}
+
+/// A keyword argument (`name=`) stands at `at`.
+pub(super) fn keyword(bytes: &[u8], at: usize) -> bool {
+    let end = word_end(bytes, at, KEY_LIMIT);
+    let next = skip_white(bytes, end);
+    end > at && bytes.get(next) == Some(&b'=') && bytes.get(next + 1) != Some(&b'=')
+}
+
+/// A comment or an ellipsis begins at `at`.
+pub(super) fn comment(bytes: &[u8], at: usize) -> bool {
+    match bytes.get(at) {
+        Some(b'/') => matches!(bytes.get(at + 1), Some(b'/' | b'*')),
+        Some(b'#') => true,
+        Some(b'.') => bytes.get(at + 1) == Some(&b'.') && bytes.get(at + 2) == Some(&b'.'),
+        Some(0xe2) => bytes.get(at + 1) == Some(&0x80) && bytes.get(at + 2) == Some(&0xa6),
+        _ => false,
+    }
+}
+
+/// A value that needs no guessing begins at `at`: a string, a number, a bracket, a literal, or a word that is all of
+/// its item.
+pub(super) fn value(bytes: &[u8], at: usize) -> bool {
+    match bytes.get(at) {
+        None => false,
+        Some(b'0'..=b'9' | b'-' | b'+' | b'{' | b'[' | b'(') => true,
+        Some(_) if Quote::at(bytes, at).is_some() => true,
+        Some(_) => {
+            let end = word_end(bytes, at, KEY_LIMIT);
+            let word = bytes.get(at..end).unwrap_or_default();
+            end > at
+                && (super::token::literal_word(word).is_some()
+                    || matches!(bytes.get(skip_white(bytes, end)), Some(b',' | b']' | b')') | None)
+                    || (super::token::string_prefix(word) && Quote::at(bytes, end).is_some()))
+        }
+    }
+}
+
+/// A key with only its closing quote (`b": 1`) stands at `at`.
+pub(super) fn half_quoted_key(bytes: &[u8], at: usize) -> bool {
+    let end = word_end(bytes, at, KEY_LIMIT);
+    let Some((_, length)) = Quote::at(bytes, end) else { return false };
+    end > at && is_colon(bytes, skip_white(bytes, end + length))
+}
+
+/// The colon of a key that lacks its closing quote (`"a: 1`), if the text from `body` to `end` begins so.
+pub(super) fn unclosed_key(bytes: &[u8], body: usize, end: usize) -> Option<usize> {
+    let word = word_end(bytes, body, KEY_LIMIT);
+    let colon = skip_white(bytes, word);
+    (word > body && colon < end && bytes.get(colon) == Some(&b':')).then_some(word)
+}
+
+/// A literal word (`True`, `null`) stands at `at`.
+pub(super) fn literal(bytes: &[u8], at: usize) -> bool {
+    let end = word_end(bytes, at, KEY_LIMIT);
+    bytes.get(at..end).is_some_and(|word| super::token::literal_word(word).is_some())
+}
+
+/// The number that `count` hexadecimal digits at `at` make.
+pub(super) fn hex(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
+    let digits = bytes.get(at..at + count)?;
+    digits.iter().try_fold(0, |value, &byte| Some(value << 4 | char::from(byte).to_digit(16)?))
+}
+
+/// The string, perhaps with a Python prefix, at `at`: where its opening mark stands, its kind and length.
+pub(super) fn string_start(bytes: &[u8], at: usize) -> Option<(usize, Quote, usize)> {
+    if let Some((quote, length)) = Quote::at(bytes, at) {
+        return Some((at, quote, length));
+    }
+    let letters = bytes.get(at..)?.iter().take(3).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let mark = at + letters;
+    match bytes.get(mark)? {
+        b'"' | b'\'' if super::token::string_prefix(bytes.get(at..mark)?) => {
+            Quote::at(bytes, mark).map(|(quote, length)| (mark, quote, length))
+        }
+        _ => None,
+    }
+}
+
+/// The place after the comment or ellipsis at `at`. A line comment on the last line of the text leaves the brackets at
+/// its end alone.
+pub(super) fn comment_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    if rest.starts_with(b"/*") {
+        return memchr::memmem::find(rest, b"*/").map_or(bytes.len(), |end| at + end + 2);
+    }
+    if rest.starts_with(b"...") {
+        return at + rest.iter().take_while(|&&byte| byte == b'.').count();
+    }
+    if rest.first() == Some(&0xe2) {
+        return at + 3;
+    }
+    memchr::memchr2(b'\n', b'\r', rest).map_or_else(
+        || {
+            let closing = |byte: &u8| matches!(byte, b'}' | b']' | b')' | b' ' | b'\t');
+            at + rest.iter().rposition(|byte| !closing(byte)).map_or(0, |last| last + 1)
+        },
+        |end| at + end,
+    )
+}
+
+/// The length of a white-space character at `at` that JSON does not take for one (a no-break space, a byte order mark).
+pub(super) fn odd_space(text: &str, at: usize) -> Option<usize> {
+    let character = text.get(at..)?.chars().next()?;
+    (character.is_whitespace() || matches!(character, '\u{feff}' | '\u{200b}' | '\u{2060}'))
+        .then(|| character.len_utf8())
+}
+
+/// The bracket at `at` opens something that looks like a JSON, Python or JavaScript value, and not like prose.
+pub(super) fn opens_value(bytes: &[u8], at: usize) -> bool {
+    let next = skip_white(bytes, at + 1);
+    match (bytes.get(at), bytes.get(next)) {
+        (_, None) => at + 1 < bytes.len() || at == 0,
+        (_, Some(_)) if Quote::at(bytes, next).is_some() || comment(bytes, next) => true,
+        (Some(b'{'), Some(b'}' | b'{' | b'\\')) => true,
+        (Some(b'{'), Some(_)) => bare_key(bytes, next),
+        (Some(b'['), Some(b'{' | b'[' | b']' | b'(' | b'-' | b'0'..=b'9' | b'\\')) => true,
+        (Some(b'['), Some(_)) => literal(bytes, next),
+        _ => false,
+    }
+}

@@ -1,0 +1,102 @@
+//! Repair: text that strict JSON refuses becomes valid JSON, and what was valid in it stays byte for byte.
+//!
+//! The text is read once, by a machine with an explicit stack that knows what may follow what ([`grammar`]); its
+//! tokens are read leniently ([`quoted`], [`token`]) with bounded looks ahead ([`lookahead`]); every change is an edit
+//! of the input ([`output`]). Work is linear in the text, depth is limited, and nothing is ever evaluated.
+mod bare;
+mod closing;
+mod document;
+mod grammar;
+mod literal;
+mod lookahead;
+mod output;
+mod quoted;
+mod token;
+
+use crate::turn::Repair;
+use std::borrow::Cow;
+
+pub(super) use document::partial_value;
+pub use document::repair;
+pub use literal::literal;
+
+/// How [`repair`] reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepairOptions {
+    /// Text nested deeper than this is an error.
+    pub max_depth: usize,
+    /// Several values in a row (`{...}{...}`, JSON Lines) become one array; unset, the first one is taken and
+    /// [`Repaired::consumed`] says where it ended.
+    pub join_values: bool,
+    /// JSON may be searched for in prose and fences; unset, the value must stand at the start of the text.
+    pub search: bool,
+}
+
+impl Default for RepairOptions {
+    fn default() -> Self {
+        Self { max_depth: 128, join_values: true, search: true }
+    }
+}
+
+/// How a value came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// In the text.
+    Closed,
+    /// Only closing brackets were missing at the end of the text: a slip of the model, or the text was cut there.
+    Unclosed,
+    /// The text ends inside a string or word, or where a key or value had to come: it was cut off.
+    Cut,
+}
+
+/// Valid JSON, and how it came about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repaired<'a> {
+    /// Valid JSON text; borrowed from the input where nothing had to be changed.
+    pub json: Cow<'a, str>,
+    /// What was changed, with byte offsets into the input; empty exactly if the input was valid.
+    pub repairs: Vec<Repair>,
+    /// How many more repairs there were than are listed; only a text with over a thousand of them has any.
+    pub unlisted: usize,
+    /// Where in the input the value ended.
+    pub consumed: usize,
+    pub ending: Ending,
+}
+
+impl Repaired<'_> {
+    /// The value ended in the text: nothing of it was cut off.
+    pub fn complete(&self) -> bool {
+        self.ending == Ending::Closed
+    }
+}
+
+/// How [`literal`] reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiteralOptions<'a> {
+    /// The bytes that may follow the value; a quote of which it is doubtful whether it ends a string does so only
+    /// before one of them. A comma must moreover be followed by what can follow it: `name=` or another value.
+    pub stops: &'a [u8],
+    /// A value nested deeper than this is none.
+    pub max_depth: usize,
+    /// What is no literal (`data['sales']`, `<id>`, `Palo Alto`) is read as a string of its source text, up to a
+    /// stop outside brackets, with the repair code `source_text`.
+    pub source_text: bool,
+}
+
+impl Default for LiteralOptions<'_> {
+    fn default() -> Self {
+        Self { stops: b",)]}", max_depth: 128, source_text: false }
+    }
+}
+
+/// A literal read by [`literal`], as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Literal<'a> {
+    /// Valid JSON text; borrowed where the literal was valid JSON.
+    pub json: Cow<'a, str>,
+    /// Where the literal ends in the text.
+    pub end: usize,
+    /// What was changed, with byte offsets into the text; a Python spelling of what JSON has too counts as well.
+    pub repairs: Vec<Repair>,
+    pub ending: Ending,
+}

@@ -1,0 +1,508 @@
+//! Strings: where one ends when its text cannot be trusted, and what its body is in JSON.
+use super::grammar::Repairer;
+use super::lookahead::{self, Quote, is_word, punctuation, skip_white};
+use crate::json::block::find_special_or;
+use crate::json::scan::{Body, scan_unicode};
+use crate::turn::RepairCode;
+
+/// Where a value stands, which says what may follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A key of an object.
+    Key,
+    /// A value of an object.
+    Member { bare_keys: bool },
+    /// A value of an array, or of a sequence of values.
+    Item { first: bool },
+    /// A value in parentheses: an argument, an element of a tuple.
+    Argument,
+    /// The whole text.
+    Top,
+}
+
+/// A string whose extent is known.
+#[derive(Debug)]
+pub(super) struct Quoted {
+    pub(super) quote: Quote,
+    /// Where its prefix or opening mark stands.
+    pub(super) open: usize,
+    pub(super) body: usize,
+    pub(super) end: usize,
+    /// After the closing mark.
+    pub(super) after: usize,
+    /// There is no closing mark.
+    pub(super) unclosed: bool,
+    /// The text ends inside it.
+    pub(super) cut: bool,
+    /// A Python raw string: a backslash is a backslash.
+    raw: bool,
+    /// Something in the body is to be mended, perhaps.
+    doubtful: bool,
+}
+
+impl Quoted {
+    /// The string is valid JSON as it stands.
+    pub(super) fn valid(&self) -> bool {
+        self.quote == Quote::Double && !self.doubtful && !self.unclosed && self.body == self.open + 1
+    }
+}
+
+enum Verdict {
+    Closes,
+    Inner,
+    /// The string had ended before, at this place, without a mark.
+    Ended(usize),
+}
+
+/// Brackets in the body so far, counted only once a quote in it was found to be part of the text.
+#[derive(Default)]
+struct Balance {
+    counted: usize,
+    braces: i32,
+    brackets: i32,
+    parens: i32,
+}
+
+impl Balance {
+    fn count(&mut self, bytes: &[u8], from: usize, to: usize) -> &Self {
+        let from = self.counted.max(from);
+        for byte in bytes.get(from..to).unwrap_or_default() {
+            match byte {
+                b'{' => self.braces += 1,
+                b'}' => self.braces -= 1,
+                b'[' => self.brackets += 1,
+                b']' => self.brackets -= 1,
+                b'(' => self.parens += 1,
+                b')' => self.parens -= 1,
+                _ => {}
+            }
+        }
+        self.counted = to;
+        self
+    }
+}
+
+/// What was seen of a string while looking for its end.
+struct Search {
+    body: usize,
+    place: Place,
+    /// The last quote that was taken for a part of the text.
+    inner: Option<usize>,
+    /// The backslash of the last escaped quote.
+    escaped: Option<usize>,
+    newline: Option<usize>,
+    balance: Balance,
+}
+
+impl Repairer<'_> {
+    /// The string whose prefix or mark stands at `open` and whose mark, `length` bytes long, at `mark`.
+    pub(super) fn find_string(&self, open: usize, mark: usize, quote: Quote, length: usize, place: Place) -> Quoted {
+        let bytes = self.bytes;
+        let prefix = bytes.get(open..mark).unwrap_or_default();
+        let raw = prefix.iter().any(|byte| byte.eq_ignore_ascii_case(&b'r'));
+        let body = mark + length;
+        let mut found =
+            Quoted { quote, open, body, end: body, after: body, unclosed: false, cut: false, raw, doubtful: raw };
+        if let Some(triple) = triple_mark(bytes, mark) {
+            found.body = mark + 3;
+            found.doubtful = true;
+            self.find_triple(&mut found, triple);
+            return found;
+        }
+        let mut search = Search { body, place, inner: None, escaped: None, newline: None, balance: Balance::default() };
+        let mut at = body;
+        loop {
+            at = find_special_or(bytes, at, quote.lead());
+            let Some(&byte) = bytes.get(at) else { break };
+            match byte {
+                b'\\' => {
+                    match bytes.get(at + 1) {
+                        Some(b'"' | b'\'') => search.escaped = Some(at),
+                        Some(b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+                        _ => found.doubtful = true,
+                    }
+                    found.doubtful |= bytes.get(at + 1) == Some(&b'\'');
+                    at += 2;
+                }
+                0..0x20 => {
+                    if byte == b'\n' {
+                        search.newline.get_or_insert(at);
+                    }
+                    found.doubtful = true;
+                    at += 1;
+                }
+                _ => match Quote::at(bytes, at) {
+                    Some((closing, length)) if quote.closed_by(closing) => {
+                        match self.verdict(&mut search, at, at + length) {
+                            Verdict::Closes => {
+                                (found.end, found.after) = (at, at + length);
+                                return found;
+                            }
+                            Verdict::Ended(end) => {
+                                (found.end, found.after, found.unclosed) = (end, end, true);
+                                found.doubtful = true;
+                                self.leave_backslash(&mut found);
+                                return found;
+                            }
+                            Verdict::Inner => {
+                                search.inner = Some(at);
+                                found.doubtful = true;
+                                at += length;
+                            }
+                        }
+                    }
+                    found_mark => {
+                        found.doubtful = true;
+                        at += found_mark.map_or(1, |(_, length)| length);
+                    }
+                },
+            }
+        }
+        self.settle_at_end(&mut found, &search);
+        found
+    }
+
+    fn find_triple(&self, found: &mut Quoted, mark: [u8; 3]) {
+        let rest = self.bytes.get(found.body..).unwrap_or_default();
+        match memchr::memmem::find(rest, &mark) {
+            Some(at) => {
+                found.end = found.body + at;
+                // `"""say "hi""""`: the last three quotes are the mark.
+                while self.bytes.get(found.end + 3) == mark.first() {
+                    found.end += 1;
+                }
+                found.after = found.end + 3;
+            }
+            None => {
+                (found.end, found.after) = (self.bytes.len(), self.bytes.len());
+                (found.unclosed, found.cut) = (true, true);
+            }
+        }
+    }
+
+    /// Whether the quote from `at` to `after` closes the string.
+    fn verdict(&self, search: &mut Search, at: usize, after: usize) -> Verdict {
+        let bytes = self.bytes;
+        let next = skip_white(bytes, after);
+        let Some((byte, length)) = punctuation(bytes, next) else { return Verdict::Closes };
+        let doubted = search.inner.is_some();
+        if doubted && matches!(byte, b'}' | b']' | b')' | b',') {
+            search.balance.count(bytes, search.body, at);
+        }
+        let balance = &search.balance;
+        let spaced = next > after;
+        let closes = match search.place {
+            Place::Top => true,
+            Place::Key => {
+                let joined = !spaced && is_word(byte);
+                match lookahead::unclosed_key(bytes, search.body, at) {
+                    Some(colon) if !matches!(byte, b':' | b'=') => return Verdict::Ended(colon),
+                    _ => !joined,
+                }
+            }
+            _ if lookahead::comment(bytes, next) && (spaced || byte == b'/') => true,
+            _ if byte == b'`' && bytes.get(next + 1) == Some(&b'`') => true,
+            _ if byte == b'+' => Quote::at(bytes, skip_white(bytes, next + 1)).is_some(),
+            Place::Member { bare_keys } => match byte {
+                b'}' => balance.braces <= 0,
+                b']' => balance.brackets <= 0 && (self.open_arrays > 0 || skip_white(bytes, next + 1) == bytes.len()),
+                b')' => balance.parens <= 0 && self.open_parens > 0,
+                b',' | b';' => self.key_or_end(next + length, bare_keys),
+                b':' => match self.ended_before(search, at) {
+                    Some(end) => return Verdict::Ended(end),
+                    None => false,
+                },
+                _ if Quote::at(bytes, next).is_some() => lookahead::quoted_key(bytes, next),
+                _ => self.new_line(after, next) && lookahead::bare_key(bytes, next),
+            },
+            Place::Item { first } => match byte {
+                b']' => balance.brackets <= 0,
+                b'}' => balance.braces <= 0 && (self.open_objects > 0 || skip_white(bytes, next + 1) == bytes.len()),
+                b')' => balance.parens <= 0 && self.open_parens > 0,
+                b',' | b';' => self.item_or_end(next + length),
+                b':' => first && !doubted,
+                b'{' | b'[' => spaced,
+                _ => match Quote::at(bytes, next) {
+                    Some((_, length)) => !self.ends_here(next + length),
+                    None => self.new_line(after, next) && lookahead::value(bytes, next),
+                },
+            },
+            Place::Argument => match byte {
+                b')' => balance.parens <= 0,
+                b']' => balance.brackets <= 0 && (self.open_arrays > 0 || self.stops(byte)),
+                b'}' => balance.braces <= 0 && (self.open_objects > 0 || self.stops(byte)),
+                b',' => self.argument_or_end(next + length),
+                _ if self.stops(byte) => true,
+                _ => match Quote::at(bytes, next) {
+                    Some((_, length)) => spaced && !self.ends_here(next + length),
+                    None => self.new_line(after, next) && lookahead::keyword(bytes, next),
+                },
+            },
+        };
+        if closes { Verdict::Closes } else { Verdict::Inner }
+    }
+
+    fn new_line(&self, from: usize, to: usize) -> bool {
+        self.bytes.get(from..to).is_some_and(|white| white.contains(&b'\n'))
+    }
+
+    /// A comma, a closing bracket or the end of the text comes next.
+    fn ends_here(&self, at: usize) -> bool {
+        matches!(self.bytes.get(skip_white(self.bytes, at)), None | Some(b',' | b']' | b'}' | b')'))
+    }
+
+    /// After a comma in an object: a key, a closing bracket, a comment, another comma or the end.
+    fn key_or_end(&self, at: usize, bare_keys: bool) -> bool {
+        let next = skip_white(self.bytes, at);
+        match self.bytes.get(next) {
+            None | Some(b'}' | b']' | b',' | b'{') => true,
+            Some(_) if lookahead::comment(self.bytes, next) => true,
+            Some(_) if Quote::at(self.bytes, next).is_some() => lookahead::quoted_key(self.bytes, next),
+            Some(_) => {
+                (bare_keys || self.new_line(at, next)) && lookahead::bare_key(self.bytes, next)
+                    || lookahead::half_quoted_key(self.bytes, next)
+            }
+        }
+    }
+
+    fn item_or_end(&self, at: usize) -> bool {
+        let next = skip_white(self.bytes, at);
+        match self.bytes.get(next) {
+            None | Some(b']' | b'}' | b')' | b',') => true,
+            Some(_) => lookahead::comment(self.bytes, next) || lookahead::value(self.bytes, next),
+        }
+    }
+
+    /// After a comma in parentheses: a keyword argument, a value that needs no guessing, or the end.
+    pub(super) fn argument_or_end(&self, at: usize) -> bool {
+        let next = skip_white(self.bytes, at);
+        match self.bytes.get(next) {
+            None | Some(b')' | b']' | b'}' | b'{' | b'[' | b'(' | b'0'..=b'9' | b'-' | b'*') => true,
+            Some(_) if Quote::at(self.bytes, next).is_some() => true,
+            Some(_) => lookahead::keyword(self.bytes, next) || lookahead::literal(self.bytes, next),
+        }
+    }
+
+    /// A quoted key and a colon stand where the string should have been over: its last inner quote opened that key.
+    fn ended_before(&self, search: &Search, at: usize) -> Option<usize> {
+        let opening = search.inner.filter(|opening| at - opening <= lookahead::KEY_LIMIT)?;
+        let before = self.bytes.get(search.body..opening)?;
+        let trimmed = before.trim_ascii_end();
+        let new_line = before.get(trimmed.len()..)?.contains(&b'\n');
+        let (ends_with_comma, kept) = match trimmed.split_last() {
+            Some((b',', kept)) => (true, kept.trim_ascii_end()),
+            _ => (false, trimmed),
+        };
+        (ends_with_comma || new_line).then(|| search.body + kept.len())
+    }
+
+    /// `"C:\dir\", ...`: what looked like an escaped quote was the end of the string.
+    fn leave_backslash(&self, found: &mut Quoted) {
+        let path = self.is_path(found.body);
+        if path && found.end >= 2 && self.bytes.get(found.end - 2..found.end) == Some(b"\\\"") {
+            found.after = found.end;
+            found.end -= 1;
+            found.unclosed = false;
+        }
+    }
+
+    fn is_path(&self, body: usize) -> bool {
+        self.bytes.get(body).is_some_and(u8::is_ascii_alphabetic) && self.bytes.get(body + 1..body + 3) == Some(b":\\")
+    }
+
+    /// The text ended before a closing mark was found.
+    fn settle_at_end(&self, found: &mut Quoted, search: &Search) {
+        let bytes = self.bytes;
+        let length = bytes.len();
+        let closers = bytes.iter().rposition(|byte| !matches!(byte, b'}' | b']' | b')' | b' ' | b'\n' | b'\r' | b'\t'));
+        // The first place after which only brackets and white space stand.
+        let tail = closers.map_or(0, |last| last + 1).max(found.body);
+        let closed = bytes.get(tail..).is_some_and(|tail| tail.iter().any(|byte| matches!(byte, b'}' | b']' | b')')));
+        found.unclosed = true;
+        found.doubtful = true;
+        if self.partial.is_some() {
+            found.cut = true;
+            (found.end, found.after) = (length, length);
+            return;
+        }
+        if search.place == Place::Key {
+            if let Some(colon) = lookahead::unclosed_key(bytes, search.body, length) {
+                (found.end, found.after) = (colon, colon);
+                return;
+            }
+        }
+        if let (true, Some(inner)) = (closed, search.inner) {
+            let length = Quote::at(bytes, inner).map_or(1, |(_, length)| length);
+            (found.end, found.after, found.unclosed) = (inner, inner + length, false);
+            return;
+        }
+        if let (true, Some(escaped), true) = (closed, search.escaped, self.is_path(found.body)) {
+            if escaped + 2 >= tail {
+                (found.end, found.after, found.unclosed) = (escaped + 1, escaped + 2, false);
+                return;
+            }
+        }
+        if closed && search.newline.is_some_and(|newline| newline >= tail) {
+            (found.end, found.after) = (tail, tail);
+            return;
+        }
+        found.cut = true;
+        (found.end, found.after) = (length, length);
+    }
+
+    /// Writes the string as JSON: what is valid stays, byte for byte. With `close` unset its end is left open, for a
+    /// string that goes on.
+    pub(super) fn write_string(&mut self, string: &Quoted, key: bool, open: bool, close: bool) {
+        if open && (string.quote != Quote::Double || string.body != string.open + 1) {
+            self.out.record(RepairCode::Quotes, string.open, "the string is in double quotes now");
+            self.out.replace(string.open, string.body, "\"");
+        } else if !open {
+            self.out.replace(string.body, string.body, "");
+        }
+        self.python |= string.quote == Quote::Single;
+        if string.doubtful || string.quote != Quote::Double {
+            self.write_body(string, key);
+        }
+        if !close {
+            self.out.copy_to(string.end);
+            return;
+        }
+        if string.unclosed {
+            let message = if string.cut { "the text ends inside this string" } else { "the string's end was missing" };
+            self.out.record(RepairCode::UnclosedString, string.open, message);
+        }
+        if string.after != string.end + 1 || self.bytes.get(string.end) != Some(&b'"') {
+            self.out.replace(string.end, string.after, "\"");
+        }
+    }
+
+    fn write_body(&mut self, string: &Quoted, key: bool) {
+        let text = self.bytes.get(..string.end).unwrap_or(self.bytes);
+        let mut seen = Seen::default();
+        let mut at = string.body;
+        loop {
+            at = find_special_or(text, at, b'"');
+            match text.get(at) {
+                None => return,
+                Some(b'"') => {
+                    if string.quote == Quote::Double && seen.first(0) {
+                        self.out.record(RepairCode::Quotes, at, "quotes inside the string are escaped now");
+                    }
+                    self.out.replace(at, at + 1, "\\\"");
+                    at += 1;
+                }
+                Some(b'\\') => at = self.write_escape(text, at, string, key, &mut seen),
+                Some(&byte) => {
+                    if seen.first(1) {
+                        let message = "line breaks or control characters in the string are escaped now";
+                        self.out.record(RepairCode::ControlCharacter, at, message);
+                    }
+                    self.out.replace_with(at, at + 1, |out| crate::json::string::push_escape(out, byte));
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// Mends the escape at `at`, if it has to be; answers where to go on.
+    fn write_escape(&mut self, text: &[u8], at: usize, string: &Quoted, key: bool, seen: &mut Seen) -> usize {
+        let python = self.python || string.quote != Quote::Double;
+        let mut edit = |from: usize, to: usize, with: &str, message: &'static str| {
+            if seen.first(2) {
+                self.out.record(RepairCode::Escape, at, message);
+            }
+            self.out.replace(from, to, with);
+        };
+        if string.raw {
+            self.out.replace(at, at + 1, "\\\\");
+            return at + 1;
+        }
+        match text.get(at + 1) {
+            None if string.cut => {
+                edit(at, at + 1, "", "the escape is cut off");
+                at + 1
+            }
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at + 2,
+            Some(b'\'') => {
+                edit(at, at + 1, "", "an apostrophe needs no backslash");
+                at + 2
+            }
+            Some(b'u') => match scan_unicode(text, at) {
+                Body::Quote(end) => end,
+                Body::More(_) if string.cut => {
+                    edit(at, text.len(), "", "the escape is cut off");
+                    text.len()
+                }
+                _ if lookahead::hex(text, at + 2, 4).is_some() => {
+                    edit(at, at + 6, "\\ufffd", "half of a surrogate pair is no character");
+                    at + 6
+                }
+                _ => {
+                    edit(at, at + 1, "\\\\", "the backslash is escaped now");
+                    at + 1
+                }
+            },
+            Some(b'_' | b'*') if key => {
+                self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");
+                self.out.replace(at, at + 1, "");
+                at + 2
+            }
+            Some(&byte) if python => match other_escape(text, at, byte) {
+                Some((end, unit)) => {
+                    self.out.replace_with(at, end, |out| push_character(out, unit));
+                    end
+                }
+                None => {
+                    edit(at, at + 1, "\\\\", "the backslash is escaped now");
+                    at + 1
+                }
+            },
+            _ => {
+                edit(at, at + 1, "\\\\", "the backslash is escaped now");
+                at + 1
+            }
+        }
+    }
+}
+
+/// Which kinds of mending were recorded for a string: each is recorded once.
+#[derive(Default)]
+struct Seen(u8);
+
+impl Seen {
+    fn first(&mut self, kind: u8) -> bool {
+        let first = self.0 & (1 << kind) == 0;
+        self.0 |= 1 << kind;
+        first
+    }
+}
+
+/// A triple quotation mark at `at` that is not an empty string.
+fn triple_mark(bytes: &[u8], at: usize) -> Option<[u8; 3]> {
+    match bytes.get(at..at + 3)? {
+        b"\"\"\"" => Some(*b"\"\"\""),
+        b"'''" => Some(*b"'''"),
+        b"```" => Some(*b"```"),
+        _ => None,
+    }
+}
+
+/// An escape of Python or JavaScript that JSON lacks: where it ends, and its character (`None`: nothing).
+fn other_escape(text: &[u8], at: usize, byte: u8) -> Option<(usize, Option<u32>)> {
+    match byte {
+        b'x' => Some((at + 4, Some(lookahead::hex(text, at + 2, 2)?))),
+        b'U' => Some((at + 10, Some(lookahead::hex(text, at + 2, 8)?))),
+        b'0' if !text.get(at + 2).is_some_and(u8::is_ascii_digit) => Some((at + 2, Some(0))),
+        b'a' => Some((at + 2, Some(7))),
+        b'v' => Some((at + 2, Some(11))),
+        b'`' => Some((at + 2, Some(u32::from(b'`')))),
+        b'\n' => Some((at + 2, None)),
+        _ => None,
+    }
+}
+
+fn push_character(out: &mut String, code: Option<u32>) {
+    let Some(code) = code else { return };
+    let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+    crate::json::string::push_escaped(out, character.encode_utf8(&mut [0; 4]));
+}

@@ -1,0 +1,279 @@
+//! Anthropic's Messages.
+//!
+//! A message is a list of blocks; a stream sends each block as start, deltas and stop. A complete message is read as
+//! such a stream with one delta a block. Blocks come one after another, so a block's start ends the one before.
+//! Facts: the `anthropic` SDK's models.
+use super::assembly::{Assembly, Finish};
+use super::node::Node;
+use crate::turn::{Issue, IssueCode, StopReason, Usage};
+use serde_json::{Map, Value, json};
+
+/// A block, as it must go back.
+#[derive(Debug)]
+enum Block {
+    Text(Map<String, Value>),
+    /// The call in this slot; with the fields of the block beside id, name and input.
+    Call(usize, Map<String, Value>),
+    /// Thinking, what the server ran itself, everything unknown: back as it came.
+    Opaque(Map<String, Value>),
+}
+
+/// What is kept between the events of a stream.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    blocks: Vec<(u64, Block)>,
+    /// The slot of the open call, and pieces of input that an opaque block is made of.
+    open: Option<usize>,
+    input: String,
+    model: Option<Value>,
+}
+
+impl Messages {
+    /// Reads a complete message.
+    pub(super) fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
+        match body.get("content") {
+            Some(Node::String(text)) => out.text(text),
+            Some(Node::Array(blocks)) => {
+                for (index, block) in blocks.iter().enumerate() {
+                    self.start(index as u64, block, out);
+                    self.stop(out);
+                }
+            }
+            Some(other) => out.odd("/content", other, "a list of blocks"),
+            None => out.issue(Issue::of(IssueCode::ProviderField, "/content", "the message has no content")),
+        }
+        self.head(body, out);
+        self.tail(body, out);
+        out.done = true;
+    }
+
+    /// Reads one event.
+    pub(super) fn event(&mut self, name: &str, event: &Node<'_>, out: &mut Assembly) {
+        let kind = event.text("type").unwrap_or(name);
+        let index = event.count("index").unwrap_or(self.blocks.len() as u64);
+        match kind {
+            "message_start" => {
+                if let Some(message) = event.get("message") {
+                    self.head(message, out);
+                    for (index, block) in message.list("content").iter().enumerate() {
+                        self.start(index as u64, block, out);
+                    }
+                }
+            }
+            "content_block_start" => match event.get("content_block") {
+                Some(block) => self.start(index, block, out),
+                None => out.odd("/content_block", event, "an event with a block"),
+            },
+            "content_block_delta" => match event.get("delta") {
+                Some(delta) => self.delta(index, delta, out),
+                None => out.odd("/delta", event, "an event with a delta"),
+            },
+            "content_block_stop" => self.stop(out),
+            "message_delta" => {
+                if let Some(delta) = event.get("delta") {
+                    self.tail(delta, out);
+                }
+                usage(event, out);
+                if out.finish.is_some() {
+                    self.end(out);
+                }
+            }
+            "message_stop" => {
+                out.done = true;
+                self.end(out);
+            }
+            "ping" => {}
+            // A whole message in a stream.
+            "message" => self.response(event, out),
+            other => out.issue(Issue::of(IssueCode::UnknownEvent, "/type", format!("event `{other}` was left out"))),
+        }
+    }
+
+    fn head(&mut self, message: &Node<'_>, out: &mut Assembly) {
+        out.objects = true;
+        if let Some(model) = message.text("model") {
+            self.model = Some(json!(model));
+        }
+        usage(message, out);
+    }
+
+    fn tail(&mut self, message: &Node<'_>, out: &mut Assembly) {
+        let Some(raw) = message.text("stop_reason").filter(|raw| !raw.is_empty()) else { return };
+        out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
+    }
+
+    fn end(&mut self, out: &mut Assembly) {
+        self.stop(out);
+        out.end_calls();
+    }
+
+    fn start(&mut self, index: u64, block: &Node<'_>, out: &mut Assembly) {
+        self.stop(out);
+        // Only the last call may be cut off: the ones before it are over.
+        if let Some((_, Block::Call(at, _))) = self.blocks.last() {
+            out.call_end(*at);
+        }
+        let fields = |without: &[&str]| -> Map<String, Value> {
+            let members = block.members().iter().filter(|(key, _)| !without.contains(&key.as_ref()));
+            members.map(|(key, value)| (key.to_string(), value.to_value())).collect()
+        };
+        let block = match block.text("type") {
+            Some("text") => {
+                out.text(block.text("text").unwrap_or_default());
+                Block::Text(fields(&[]))
+            }
+            Some("tool_use") => {
+                let (id, name) = (block.text("id").unwrap_or_default(), block.text("name").unwrap_or_default());
+                let Some(at) = out.call_start(Some(index), id, name) else { return };
+                self.open = Some(at);
+                match block.get("input") {
+                    Some(Node::Object(members)) if members.is_empty() => {}
+                    Some(Node::String(text)) => out.arguments(at, text),
+                    Some(input) => {
+                        out.calls.set_whole(at, input);
+                    }
+                    None => {}
+                }
+                Block::Call(at, fields(&["type", "id", "name", "input"]))
+            }
+            Some("thinking") => {
+                out.reasoning_break();
+                out.reasoning(block.text("thinking").unwrap_or_default());
+                Block::Opaque(fields(&[]))
+            }
+            Some(_) => Block::Opaque(fields(&[])),
+            None => return out.odd("/content", block, "a block with a type"),
+        };
+        self.blocks.push((index, block));
+    }
+
+    fn delta(&mut self, index: u64, delta: &Node<'_>, out: &mut Assembly) {
+        if self.blocks.last().is_none_or(|(last, _)| *last != index) {
+            // The start is missing: what the delta is says what the block is.
+            let made = match delta.text("type") {
+                Some("text_delta") => Node::Object(vec![("type".into(), Node::String("text".into()))]),
+                Some("thinking_delta") => Node::Object(vec![("type".into(), Node::String("thinking".into()))]),
+                _ => {
+                    let message = "a delta for a block that was not started; it was left out";
+                    return out.issue(Issue::of(IssueCode::ProviderField, "/index", message));
+                }
+            };
+            self.start(index, &made, out);
+        }
+        let Some((_, block)) = self.blocks.last_mut() else { return };
+        let text = |key: &str| delta.text(key).unwrap_or_default();
+        match (delta.text("type"), block) {
+            (Some("text_delta"), Block::Text(fields)) => {
+                out.text(text("text"));
+                push(fields, "text", text("text"));
+            }
+            (Some("thinking_delta"), Block::Opaque(fields)) => {
+                out.reasoning(text("thinking"));
+                push(fields, "thinking", text("thinking"));
+            }
+            (Some("signature_delta"), Block::Opaque(fields)) => {
+                fields.insert("signature".into(), json!(text("signature")));
+            }
+            (Some("input_json_delta"), Block::Call(at, _)) => out.arguments(*at, text("partial_json")),
+            (Some("input_json_delta"), Block::Opaque(_)) => self.input.push_str(text("partial_json")),
+            (Some("citations_delta"), Block::Text(fields)) => {
+                if let Some(citation) = delta.get("citation") {
+                    match fields.entry("citations").or_insert_with(|| json!([])) {
+                        Value::Array(citations) => citations.push(citation.to_value()),
+                        other => *other = json!([citation.to_value()]),
+                    }
+                }
+            }
+            (kind, _) => {
+                let message = format!("delta `{}` does not belong to its block; it was left out", kind.unwrap_or(""));
+                out.issue(Issue::of(IssueCode::UnknownEvent, "/delta/type", message));
+            }
+        }
+    }
+
+    /// The open block is over.
+    fn stop(&mut self, out: &mut Assembly) {
+        if let Some(at) = self.open.take() {
+            let empty = out.calls.slots.get(at).is_some_and(|slot| slot.text.trim().is_empty());
+            if empty {
+                out.calls.set(at, "{}");
+            }
+        }
+        if !self.input.is_empty() {
+            let input = std::mem::take(&mut self.input);
+            if let Some((_, Block::Opaque(fields))) = self.blocks.last_mut() {
+                let value = serde_json::from_str(&input).unwrap_or(Value::String(input));
+                fields.insert("input".into(), value);
+            }
+        }
+    }
+
+    /// The blocks in their order, calls as `{"$call": index}`; nothing if the turn itself says it all.
+    pub(super) fn state(&mut self, out: &mut Assembly) {
+        let mut texts = 0;
+        let mut call_seen = false;
+        let plain = self.blocks.iter().all(|(_, block)| match block {
+            Block::Text(fields) => {
+                texts += 1;
+                texts == 1 && !call_seen && fields.keys().all(|key| key == "type" || key == "text")
+            }
+            Block::Call(_, fields) => {
+                call_seen = true;
+                fields.is_empty()
+            }
+            Block::Opaque(_) => false,
+        });
+        if plain {
+            return;
+        }
+        let blocks: Vec<Value> = (self.blocks.drain(..))
+            .filter_map(|(_, block)| match block {
+                Block::Text(fields) if fields.get("text").and_then(Value::as_str) == Some("") => None,
+                Block::Text(fields) | Block::Opaque(fields) => Some(Value::Object(fields)),
+                Block::Call(at, mut fields) => {
+                    fields.insert("$call".into(), json!(out.index_of(at)?));
+                    Some(Value::Object(fields))
+                }
+            })
+            .collect();
+        let mut state = Map::new();
+        state.insert("content".into(), Value::Array(blocks));
+        if let Some(model) = self.model.take() {
+            state.insert("model".into(), model);
+        }
+        out.state.insert("anthropic".into(), Value::Object(state));
+    }
+}
+
+fn push(fields: &mut Map<String, Value>, key: &str, text: &str) {
+    match fields.entry(key).or_insert_with(|| json!("")) {
+        Value::String(known) => known.push_str(text),
+        other => *other = json!(text),
+    }
+}
+
+fn usage(holder: &Node<'_>, out: &mut Assembly) {
+    let Some(usage) = holder.get("usage").filter(|usage| usage.is_object()) else { return };
+    let cached = usage.count("cache_read_input_tokens");
+    out.usage(Usage {
+        // What was read from or written to the cache was input too.
+        input_tokens: usage.count("input_tokens").map(|tokens| {
+            tokens + cached.unwrap_or_default() + usage.count("cache_creation_input_tokens").unwrap_or_default()
+        }),
+        output_tokens: usage.count("output_tokens"),
+        total_tokens: None,
+        reasoning_tokens: None,
+        cached_tokens: cached,
+    });
+}
+
+fn reason(raw: &str) -> Option<StopReason> {
+    Some(match raw {
+        "end_turn" | "stop_sequence" => StopReason::Stop,
+        "tool_use" => StopReason::ToolCalls,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        "refusal" => StopReason::Refusal,
+        "pause_turn" => StopReason::Pause,
+        _ => return None,
+    })
+}

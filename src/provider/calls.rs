@@ -1,0 +1,389 @@
+//! Collects native calls from whatever pieces a provider sends them in.
+//!
+//! A piece belongs to a call by its id, else by its index, else by its position; what servers do wrong with each of
+//! them is undone here. The rules are few: an id not seen before is a new call, unless a call without an id waits for
+//! it at that index; a name on a call whose arguments are whole is a new call; everything else goes on with the latest
+//! call of its id or index, or with the last one.
+use super::node::Node;
+use crate::json::{ScanResult, Scanner};
+use serde_json::Value;
+
+/// The arguments that a piece of a call carries.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Piece<'n> {
+    /// No such key, or null.
+    Absent,
+    /// A piece of JSON text.
+    Text(&'n str),
+    /// A whole value: the provider sends arguments as an object.
+    Whole(&'n Node<'n>),
+}
+
+impl<'n> Piece<'n> {
+    /// The arguments at `node`, as a string or as any other value.
+    pub(super) fn of(node: Option<&'n Node<'n>>) -> Self {
+        match node {
+            None | Some(Node::Null) => Self::Absent,
+            Some(Node::String(text)) => Self::Text(text),
+            Some(other) => Self::Whole(other),
+        }
+    }
+}
+
+/// A piece of a call, as a provider sends it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallPiece<'n> {
+    pub(super) id: Option<&'n str>,
+    pub(super) index: Option<u64>,
+    pub(super) name: Option<&'n str>,
+    pub(super) arguments: Piece<'n>,
+    /// The call is of a free-text tool: what it carries is no JSON.
+    pub(super) custom: bool,
+}
+
+/// One call as far as it was sent.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) id: String,
+    index: Option<u64>,
+    pub(super) name: String,
+    /// The arguments' pieces, joined.
+    pub(super) text: String,
+    pub(super) scanner: Scanner,
+    pub(super) scan: ScanResult,
+    /// The arguments came as a value, not as text.
+    pub(super) whole: bool,
+    /// A key for the arguments was there, if only with an empty string.
+    keyed: bool,
+    /// The latest piece, while each began with the one before: perhaps each is all of the arguments so far.
+    snapshot: Option<String>,
+    pieces: usize,
+    /// The call may repeat this one (same id): it counts only if it turns out different.
+    pub(super) twin: Option<usize>,
+    /// The provider said that the call is whole.
+    pub(super) ended: bool,
+    /// A free-text tool: the arguments are its input, not JSON.
+    pub(super) custom: bool,
+    /// What must go back with the call.
+    pub(super) state: Option<Value>,
+    /// The event index, once the call was announced.
+    pub(super) started: Option<usize>,
+    /// How much of `text` was sent as events.
+    pub(super) sent: usize,
+    /// The provider sent other arguments after some of these had been sent on.
+    pub(super) rewritten: bool,
+}
+
+impl Slot {
+    fn new(index: Option<u64>, max_depth: usize) -> Self {
+        Self {
+            id: String::new(),
+            index,
+            name: String::new(),
+            text: String::new(),
+            scanner: Scanner::new(0, max_depth),
+            scan: ScanResult::Incomplete,
+            whole: false,
+            keyed: false,
+            snapshot: None,
+            pieces: 0,
+            twin: None,
+            ended: false,
+            custom: false,
+            state: None,
+            started: None,
+            sent: 0,
+            rewritten: false,
+        }
+    }
+
+    /// The arguments so far are one whole JSON value.
+    pub(super) fn complete(&self) -> bool {
+        matches!(self.scan, ScanResult::Complete { .. })
+    }
+
+    /// More than one reading of the arguments is open: nothing of them may be sent.
+    pub(super) fn ambiguous(&self) -> bool {
+        self.pieces > 1 && self.snapshot.is_some()
+    }
+
+    fn append(&mut self, piece: &str, max_bytes: usize) {
+        if piece.is_empty() || self.text.len() + piece.len() > max_bytes {
+            return;
+        }
+        self.pieces += 1;
+        if self.pieces == 1 {
+            self.snapshot = Some(piece.to_owned());
+        } else if let Some(previous) = &mut self.snapshot {
+            if !piece.starts_with(previous.as_str()) {
+                self.snapshot = None;
+            } else {
+                previous.clear();
+                previous.push_str(piece);
+                if self.complete() {
+                    // The whole arguments once more, or the rest of them after a whole value: a snapshot.
+                    return self.replace(piece);
+                }
+            }
+        }
+        self.text.push_str(piece);
+        self.scan = self.scanner.scan(self.text.as_bytes(), false);
+        if self.pieces > 1 && matches!(self.scan, ScanResult::Error { .. }) {
+            if let Some(snapshot) = self.snapshot.clone() {
+                self.replace(&snapshot);
+            }
+        }
+    }
+
+    fn replace(&mut self, text: &str) {
+        if self.text.get(..self.sent).is_none_or(|sent| !text.starts_with(sent)) {
+            self.rewritten = true;
+            self.sent = text.len();
+        }
+        self.text.clear();
+        self.text.push_str(text);
+        self.scanner.restart(0);
+        self.scan = self.scanner.scan(self.text.as_bytes(), false);
+    }
+
+    /// Nothing follows: of two readings the one that is whole counts.
+    pub(super) fn close(&mut self) {
+        if self.custom {
+            return;
+        }
+        self.scan = self.scanner.scan(self.text.as_bytes(), true);
+        if self.ambiguous() && !self.complete() {
+            if let Some(snapshot) = self.snapshot.take() {
+                let mut scanner = Scanner::new(0, 512);
+                if let ScanResult::Complete { .. } = scanner.scan(snapshot.as_bytes(), true) {
+                    self.replace(&snapshot);
+                }
+            }
+        }
+        self.snapshot = None;
+    }
+}
+
+/// The calls of one answer, in the order of their first appearance.
+#[derive(Debug)]
+pub(super) struct Calls {
+    pub(super) slots: Vec<Slot>,
+    max_depth: usize,
+    max_bytes: usize,
+    max_calls: usize,
+    /// Calls beyond the limit were dropped.
+    pub(super) overflow: bool,
+}
+
+impl Calls {
+    pub(super) fn new(max_calls: usize, max_depth: usize, max_bytes: usize) -> Self {
+        Self { slots: Vec::new(), max_depth, max_bytes, max_calls, overflow: false }
+    }
+
+    /// Takes a piece; returns the slot it went to. `joined` says whether two name pieces make one offered name
+    /// (`Some(true)`), are two offered names (`Some(false)`), or neither is known.
+    pub(super) fn piece(&mut self, piece: CallPiece<'_>, joined: impl Fn(&str, &str) -> Option<bool>) -> Option<usize> {
+        let id = piece.id.filter(|id| !id.is_empty() && *id != "null").unwrap_or_default();
+        let name = piece.name.unwrap_or_default();
+        let at = match self.route(id, piece.index, name, piece.arguments, &joined) {
+            Route::Slot(at) => at,
+            Route::New => self.open(piece.index)?,
+            Route::Twin(of) => {
+                let at = self.open(piece.index)?;
+                self.slots.get_mut(at)?.twin = Some(of);
+                at
+            }
+        };
+        let (max_bytes, slot) = (self.max_bytes, self.slots.get_mut(at)?);
+        if slot.id.is_empty() {
+            slot.id.push_str(id);
+        }
+        if slot.index.is_none() {
+            slot.index = piece.index;
+        }
+        // The first name counts; another one before any arguments is its second half.
+        let more = name != slot.name && slot.text.is_empty() && slot.started.is_none();
+        if slot.name.is_empty() || more {
+            slot.name.push_str(name);
+        }
+        slot.custom |= piece.custom;
+        match piece.arguments {
+            Piece::Absent => {}
+            Piece::Text(text) if slot.custom => {
+                if slot.text.len() + text.len() <= max_bytes {
+                    slot.text.push_str(text);
+                }
+            }
+            Piece::Text(text) => {
+                slot.keyed = true;
+                slot.append(text, max_bytes);
+            }
+            Piece::Whole(node) => {
+                slot.keyed = true;
+                slot.whole = true;
+                slot.snapshot = None;
+                slot.replace(&node.to_json());
+            }
+        }
+        Some(at)
+    }
+
+    /// A call that the provider announces as a new one under `index`, and whose pieces it keys by that index alone.
+    pub(super) fn start(&mut self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+        let at = self.open(index)?;
+        let slot = self.slots.get_mut(at)?;
+        slot.id.push_str(id);
+        slot.name.push_str(name);
+        Some(at)
+    }
+
+    /// The latest call announced under `index`.
+    pub(super) fn find(&self, index: u64) -> Option<usize> {
+        self.slots.iter().rposition(|slot| slot.index == Some(index))
+    }
+
+    /// More of the arguments of the call at `at`.
+    pub(super) fn append(&mut self, at: usize, piece: &str) {
+        if let Some(slot) = self.slots.get_mut(at) {
+            // Who keys by an index of its own sends no snapshots.
+            slot.pieces += 1;
+            slot.append(piece, self.max_bytes);
+            slot.snapshot = None;
+        }
+    }
+
+    /// The whole arguments of the call at `at`, whatever was sent of them before.
+    pub(super) fn set(&mut self, at: usize, text: &str) {
+        if let Some(slot) = self.slots.get_mut(at) {
+            if text.len() <= self.max_bytes && slot.text != text {
+                slot.snapshot = None;
+                slot.replace(text);
+            }
+        }
+    }
+
+    /// The whole arguments of the call at `at`, as a value.
+    pub(super) fn set_whole(&mut self, at: usize, node: &Node<'_>) {
+        if let Some(slot) = self.slots.get_mut(at) {
+            slot.whole = true;
+            slot.replace(&node.to_json());
+        }
+    }
+
+    fn open(&mut self, index: Option<u64>) -> Option<usize> {
+        if self.slots.len() >= self.max_calls {
+            self.overflow = true;
+            return None;
+        }
+        self.slots.push(Slot::new(index, self.max_depth));
+        Some(self.slots.len() - 1)
+    }
+
+    fn route(
+        &self,
+        id: &str,
+        index: Option<u64>,
+        name: &str,
+        arguments: Piece<'_>,
+        joined: &impl Fn(&str, &str) -> Option<bool>,
+    ) -> Route {
+        let Some(last) = self.slots.len().checked_sub(1) else { return Route::New };
+        let slot = |at: usize| self.slots.get(at);
+        if !id.is_empty() {
+            if let Some(at) = self.slots.iter().rposition(|s| s.id == id) {
+                let Some(known) = slot(at) else { return Route::New };
+                let elsewhere = matches!((index, known.index), (Some(a), Some(b)) if a != b);
+                if known.complete() && !name.is_empty() && (elsewhere || starts_anew(known, name, arguments)) {
+                    return Route::Twin(at);
+                }
+                // Of a call that is not whole, the same id under another index and with a name is another call too.
+                if elsewhere && !name.is_empty() && !known.text.is_empty() && name != known.name {
+                    return Route::New;
+                }
+                return Route::Slot(at);
+            }
+            let waiting = match index {
+                Some(index) => self.slots.iter().rposition(|s| s.index == Some(index)),
+                None => Some(last),
+            };
+            return match waiting.and_then(|at| Some((at, slot(at)?))) {
+                Some((at, known))
+                    if known.id.is_empty()
+                        && (index.is_some() || name.is_empty() || known.name.is_empty())
+                        && (name.is_empty() || known.name.is_empty() || name == known.name)
+                        && !starts_anew(known, name, arguments) =>
+                {
+                    Route::Slot(at)
+                }
+                _ => Route::New,
+            };
+        }
+        if let Some(index) = index {
+            let at = match self.slots.iter().rposition(|s| s.index == Some(index)) {
+                Some(at) => at,
+                // A piece of arguments alone at an index of its own, after a call without any index.
+                None if name.is_empty() && slot(last).is_some_and(|s| s.index.is_none()) => last,
+                None => return Route::New,
+            };
+            let Some(known) = slot(at) else { return Route::New };
+            return if goes_on(known, name, arguments, joined) { Route::Slot(at) } else { Route::New };
+        }
+        match slot(last) {
+            Some(known) if name.is_empty() || known.name.is_empty() => Route::Slot(last),
+            // A name without id and index: more of the call only if its arguments are under way or the name is.
+            Some(known) if name == known.name && !known.text.trim().is_empty() && !known.complete() => {
+                Route::Slot(last)
+            }
+            Some(known) if known.text.is_empty() && joined(&known.name, name) == Some(true) => Route::Slot(last),
+            _ => Route::New,
+        }
+    }
+}
+
+enum Route {
+    Slot(usize),
+    New,
+    /// A new call that counts only if it is not this one again.
+    Twin(usize),
+}
+
+/// `piece` carries arguments of its own although `known` is whole, and they are not the same ones once more.
+fn starts_anew(known: &Slot, name: &str, arguments: Piece<'_>) -> bool {
+    if name.is_empty() || !known.complete() {
+        return false;
+    }
+    match arguments {
+        Piece::Absent => false,
+        Piece::Text(text) => {
+            !text.trim().is_empty() && !known.snapshot.as_deref().is_some_and(|snapshot| text.starts_with(snapshot))
+        }
+        Piece::Whole(node) => node.to_json() != known.text,
+    }
+}
+
+/// A piece without an id goes on with `known`, which has its index.
+fn goes_on(known: &Slot, name: &str, arguments: Piece<'_>, joined: &impl Fn(&str, &str) -> Option<bool>) -> bool {
+    if name.is_empty() || known.name.is_empty() {
+        return true;
+    }
+    if known.complete() {
+        // The arguments are whole; a name with nothing new is an echo, all else is the next call.
+        let nothing = match arguments {
+            Piece::Absent => true,
+            Piece::Text(text) => text.trim().is_empty(),
+            Piece::Whole(_) => false,
+        };
+        return name == known.name && nothing;
+    }
+    if name == known.name {
+        return true;
+    }
+    if !known.text.is_empty() {
+        return false;
+    }
+    // Two different names before any arguments: two pieces of one, or two calls without arguments.
+    joined(&known.name, name).unwrap_or_else(|| {
+        !known.keyed
+            || !matches!(arguments, Piece::Whole(_)) && !matches!(arguments, Piece::Text(t) if t.starts_with('{'))
+    })
+}

@@ -1,0 +1,153 @@
+//! Cohere's v2 chat: like Chat Completions, but the text before calls is `tool_plan`, and events have types.
+//!
+//! Facts: the `cohere` SDK's models. `tool_calls` is a list in a response and one object in an event.
+use super::assembly::{Assembly, Finish};
+use super::calls::Piece;
+use super::node::Node;
+use crate::turn::{Issue, IssueCode, StopReason, Usage};
+use serde_json::{Map, Value, json};
+
+/// What is kept between the events of a stream.
+#[derive(Debug, Default)]
+pub(super) struct Cohere {
+    thinking: String,
+    /// The text that came as `tool_plan`.
+    plan: bool,
+}
+
+impl Cohere {
+    pub(super) fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
+        // A collected stream's event, or the message alone.
+        if body.text("type").is_some() && body.get("message").is_none() {
+            return self.event(body, out);
+        }
+        let message = body.get("message").unwrap_or(body);
+        self.content(message, out);
+        for (index, call) in message.list("tool_calls").iter().enumerate() {
+            self.start(index as u64, call, out);
+            self.end(index as u64, out);
+        }
+        self.tail(body, out);
+        out.done = true;
+    }
+
+    pub(super) fn event(&mut self, event: &Node<'_>, out: &mut Assembly) {
+        let index = event.count("index").unwrap_or_default();
+        let message = event.at(&["delta", "message"]);
+        match event.text("type") {
+            Some("message-start" | "content-start" | "content-delta" | "tool-plan-delta") => {
+                if let Some(message) = message {
+                    self.content(message, out);
+                }
+            }
+            Some("tool-call-start") => {
+                for call in message.map(|m| m.list("tool_calls")).unwrap_or_default() {
+                    self.start(index, call, out);
+                }
+            }
+            Some("tool-call-delta") => {
+                for call in message.map(|m| m.list("tool_calls")).unwrap_or_default() {
+                    match (out.calls.find(index), call.at(&["function", "arguments"]).and_then(Node::str)) {
+                        (Some(at), Some(piece)) => out.arguments(at, piece),
+                        (None, _) => out.odd("/index", event, "a delta of a call that was started"),
+                        (_, None) => {}
+                    }
+                }
+            }
+            Some("tool-call-end") => self.end(index, out),
+            Some("message-end") => {
+                if let Some(delta) = event.get("delta") {
+                    self.tail(delta, out);
+                }
+                out.done = true;
+                out.end_calls();
+            }
+            Some("content-end" | "citation-start" | "citation-end" | "debug") => {}
+            other => {
+                let message = format!("event `{}` was left out", other.unwrap_or(""));
+                out.issue(Issue::of(IssueCode::UnknownEvent, "/type", message));
+            }
+        }
+    }
+
+    fn content(&mut self, message: &Node<'_>, out: &mut Assembly) {
+        if let Some(plan) = message.text("tool_plan").filter(|plan| !plan.is_empty()) {
+            self.plan = true;
+            out.text(plan);
+        }
+        match message.get("content") {
+            Some(Node::String(text)) => out.text(text),
+            Some(Node::Array(_) | Node::Object(_)) => {
+                for part in message.list("content") {
+                    if let Some(thinking) = part.text("thinking") {
+                        self.thinking.push_str(thinking);
+                        out.reasoning(thinking);
+                    }
+                    if let Some(text) = part.text("text") {
+                        out.text(text);
+                    }
+                }
+            }
+            Some(other) => out.odd("/message/content", other, "text"),
+            None => {}
+        }
+    }
+
+    fn start(&mut self, index: u64, call: &Node<'_>, out: &mut Assembly) {
+        let function = call.get("function").unwrap_or(call);
+        let name = function.text("name").unwrap_or_default();
+        let Some(at) = out.call_start(Some(index), call.text("id").unwrap_or_default(), name) else { return };
+        match Piece::of(function.get("arguments")) {
+            Piece::Absent => {}
+            Piece::Text(text) => out.arguments(at, text),
+            Piece::Whole(node) => out.calls.set_whole(at, node),
+        }
+    }
+
+    fn end(&mut self, index: u64, out: &mut Assembly) {
+        if let Some(at) = out.calls.find(index) {
+            out.call_end(at);
+        }
+    }
+
+    fn tail(&mut self, holder: &Node<'_>, out: &mut Assembly) {
+        if let Some(raw) = holder.text("finish_reason").filter(|raw| !raw.is_empty()) {
+            out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
+            if reason(raw) == Some(StopReason::Error) {
+                let message = holder.text("error").map_or_else(|| format!("finish reason {raw}"), str::to_owned);
+                out.fail("/finish_reason", message, None);
+            }
+        }
+        let Some(usage) = holder.get("usage") else { return };
+        let tokens = usage.get("tokens").or_else(|| usage.get("billed_units")).unwrap_or(usage);
+        out.usage(Usage {
+            input_tokens: tokens.count("input_tokens"),
+            output_tokens: tokens.count("output_tokens"),
+            cached_tokens: usage.count("cached_tokens"),
+            ..Usage::default()
+        });
+    }
+
+    pub(super) fn state(&mut self, out: &mut Assembly) {
+        let mut state = Map::new();
+        if !self.thinking.is_empty() {
+            state.insert("thinking".into(), json!(self.thinking));
+        }
+        if self.plan && out.calls.slots.is_empty() {
+            state.insert("tool_plan".into(), json!(true));
+        }
+        if !state.is_empty() {
+            out.state.insert("cohere".into(), Value::Object(state));
+        }
+    }
+}
+
+fn reason(raw: &str) -> Option<StopReason> {
+    Some(match raw {
+        "COMPLETE" | "STOP_SEQUENCE" => StopReason::Stop,
+        "TOOL_CALL" => StopReason::ToolCalls,
+        "MAX_TOKENS" => StopReason::Length,
+        "ERROR" | "TIMEOUT" | "ERROR_TOXIC" | "ERROR_LIMIT" => StopReason::Error,
+        _ => return None,
+    })
+}

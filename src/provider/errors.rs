@@ -1,0 +1,113 @@
+//! Bodies that are no answer: error objects of every provider, HTML, nothing.
+use super::{Node, Provider};
+use crate::error::{Error, ErrorCode};
+
+/// What an error body says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Report {
+    /// Where in the body the error stands, as a JSON pointer.
+    pub(super) place: &'static str,
+    /// The provider's message with its code.
+    pub(super) message: String,
+    /// What the model wrote, where the body quotes it (Groq).
+    pub(super) failed_generation: Option<String>,
+}
+
+/// Parses a response's bytes.
+pub(super) fn parse(bytes: &[u8], provider: Option<Provider>) -> Result<Node<'_>, Error> {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
+    if text.is_empty() {
+        return Err(error(provider, "", "the response is empty"));
+    }
+    Node::parse(text).map_err(|reason| {
+        let shown: String = String::from_utf8_lossy(text.get(..200).unwrap_or(text)).into_owned();
+        let what = if shown.trim_start().starts_with('<') { "HTML or XML" } else { "no JSON" };
+        let place = format!("byte {}", offset(text, reason.line(), reason.column()));
+        error(provider, &place, &format!("the response is {what} ({reason}); it begins `{shown}`"))
+    })
+}
+
+/// An error of `provider`, with the place in the payload.
+pub(super) fn error(provider: Option<Provider>, place: &str, reason: &str) -> Error {
+    let name = provider.map_or("unknown provider", Provider::as_str);
+    let message = format!("{name}: {reason}");
+    if place.is_empty() {
+        Error::new(ErrorCode::ProviderError, message)
+    } else {
+        Error::at(ErrorCode::ProviderError, place, message)
+    }
+}
+
+fn offset(text: &[u8], line: usize, column: usize) -> usize {
+    let before: usize = text.split(|b| *b == b'\n').take(line.saturating_sub(1)).map(|l| l.len() + 1).sum();
+    before + column.saturating_sub(1)
+}
+
+/// The error in `body`, if it holds one: every provider's spelling.
+pub(super) fn report(body: &Node<'_>) -> Option<Report> {
+    // Gemini sometimes wraps its error into a list.
+    if let [first, ..] = body.items() {
+        return report(first);
+    }
+    if let Some(error) = body.get("error") {
+        return Some(match error {
+            Node::String(text) if !text.is_empty() => {
+                Report { place: "/error", message: text.to_string(), failed_generation: None }
+            }
+            Node::Object(_) => described(error, "/error"),
+            _ => return None,
+        });
+    }
+    let is_error = body.text("object") == Some("error") || body.text("type") == Some("error");
+    if is_error {
+        return Some(described(body, ""));
+    }
+    if let Some(detail) = body.get("detail") {
+        // Mistral's and FastAPI's validation errors.
+        let message = match detail {
+            Node::String(text) => text.to_string(),
+            _ => {
+                let first = detail.items().first().unwrap_or(detail);
+                let place: Vec<String> = (first.list("loc").iter())
+                    .map(|part| part.str().map_or_else(|| part.to_json(), str::to_owned))
+                    .collect();
+                format!("{}: {}", place.join("."), first.text("msg").unwrap_or("invalid request"))
+            }
+        };
+        return Some(Report { place: "/detail", message, failed_generation: None });
+    }
+    // Bedrock and Cohere: nothing but a message, which is text (a chat message is an object).
+    let message = body.either(["message", "Message"]).and_then(Node::str)?;
+    Some(Report { place: "/message", message: message.to_owned(), failed_generation: None })
+}
+
+/// The error object at `place`.
+pub(super) fn described(error: &Node<'_>, place: &'static str) -> Report {
+    let text = |key: &str| error.text(key).filter(|text| !text.is_empty());
+    let mut message = text("message").or_else(|| text("msg")).unwrap_or("the provider gives no message").to_owned();
+    if let Some(raw) = error.at(&["metadata", "raw"]).and_then(Node::str) {
+        message = format!("{message}: {raw}");
+    }
+    let code = match error.get("code") {
+        Some(Node::String(code)) => Some(code.to_string()),
+        Some(Node::Number(code)) => Some(code.to_string()),
+        _ => None,
+    };
+    let labels: Vec<&str> = [text("type"), text("status"), code.as_deref()]
+        .into_iter()
+        .flatten()
+        .filter(|label| *label != "error")
+        .collect();
+    if !labels.is_empty() {
+        message = format!("{message} ({})", labels.join(", "));
+    }
+    Report { place, message, failed_generation: text("failed_generation").map(str::to_owned) }
+}
+
+/// The error that a response without any answer is.
+pub(super) fn no_answer(body_provider: Option<Provider>, report: Option<&Report>) -> Error {
+    match report {
+        Some(report) => error(body_provider, report.place, &report.message),
+        None => error(body_provider, "", "the response holds no answer"),
+    }
+}

@@ -1,0 +1,336 @@
+//! Where one payload ends and the next begins, in the bytes of a streamed answer.
+//!
+//! Server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>), one JSON value a line
+//! (Ollama), and one JSON array over the whole stream (Gemini without `alt=sse`) are told apart by their first bytes.
+//! This is framing of bytes that were handed to us; connections and retries are the caller's.
+use crate::json::{ScanResult, Scanner};
+
+/// A frame longer than this is given up: nothing a model answers is that long.
+pub(super) const MAX_FRAME_BYTES: usize = 64 << 20;
+
+/// How the payloads of a stream are framed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Framing {
+    /// Nothing but white space was seen yet.
+    Unknown,
+    /// Server-sent events.
+    Events,
+    /// One JSON value a line, or values one after another.
+    Lines,
+    /// One JSON array whose items are the payloads.
+    Array,
+    /// None of them: HTML, plain text.
+    Foreign,
+}
+
+/// One frame of a stream.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Frame<'a> {
+    /// A payload's bytes, and the SSE event's name (empty if it has none).
+    Data { event: &'a str, data: &'a [u8] },
+    /// `data: [DONE]`
+    Done,
+}
+
+/// Cuts the bytes of a stream into frames, however they are cut on the way.
+#[derive(Debug, Clone)]
+pub(super) struct Splitter {
+    framing: Framing,
+    buffer: Vec<u8>,
+    /// Before this, `buffer` has no line end (or, for JSON values, is read).
+    searched: usize,
+    scanner: Scanner,
+    event: String,
+    data: Vec<u8>,
+    has_data: bool,
+    overflow: bool,
+}
+
+impl Default for Splitter {
+    fn default() -> Self {
+        Self {
+            framing: Framing::Unknown,
+            buffer: Vec::new(),
+            searched: 0,
+            scanner: Scanner::new(0, 512),
+            event: String::new(),
+            data: Vec::new(),
+            has_data: false,
+            overflow: false,
+        }
+    }
+}
+
+impl Splitter {
+    /// Takes more bytes and hands every frame they complete to `each`.
+    pub(super) fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) {
+        // The usual case costs no copy of the bytes: whole events in one chunk.
+        if self.framing == Framing::Events && self.buffer.is_empty() {
+            let used = self.events(bytes, &mut each);
+            self.buffer.extend_from_slice(bytes.get(used..).unwrap_or_default());
+            return;
+        }
+        if self.buffer.len() + bytes.len() > MAX_FRAME_BYTES {
+            self.overflow = true;
+            return;
+        }
+        self.buffer.extend_from_slice(bytes);
+        self.drain(&mut each);
+    }
+
+    fn drain(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+        if self.framing == Framing::Unknown {
+            self.framing = sniff(&self.buffer);
+        }
+        match self.framing {
+            Framing::Unknown | Framing::Foreign => {}
+            Framing::Events => {
+                let buffer = std::mem::take(&mut self.buffer);
+                let used = self.events(&buffer, each);
+                self.buffer = buffer;
+                self.buffer.drain(..used);
+            }
+            Framing::Lines | Framing::Array => self.values(each),
+        }
+    }
+
+    /// The end of the stream: an event without its blank line still counts. Returns what no frame could be made of.
+    pub(super) fn finish(&mut self, mut each: impl FnMut(Frame<'_>)) -> Vec<u8> {
+        if self.framing == Framing::Events {
+            let buffer = std::mem::take(&mut self.buffer);
+            if !buffer.is_empty() {
+                self.line(buffer.strip_suffix(b"\r").unwrap_or(&buffer), &mut each);
+            }
+            self.dispatch(&mut each);
+            return Vec::new();
+        }
+        let rest = std::mem::take(&mut self.buffer);
+        if rest.iter().all(|b| b.is_ascii_whitespace() || matches!(b, b',' | b']')) { Vec::new() } else { rest }
+    }
+
+    /// A frame was longer than [`MAX_FRAME_BYTES`], and the stream was not read on.
+    pub(super) fn overflowed(&self) -> bool {
+        self.overflow
+    }
+
+    /// Reads the whole lines of `bytes`; how many bytes that were.
+    fn events(&mut self, bytes: &[u8], each: &mut impl FnMut(Frame<'_>)) -> usize {
+        let (mut from, mut search) = (0, self.searched.min(bytes.len()));
+        while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes.get(search..).unwrap_or_default()) {
+            let end = search + end;
+            let mut next = end + 1;
+            if bytes.get(end) == Some(&b'\r') {
+                match bytes.get(next) {
+                    Some(b'\n') => next += 1,
+                    Some(_) => {}
+                    // Whether a line feed follows is not known yet.
+                    None => break,
+                }
+            }
+            if let Some(line) = bytes.get(from..end) {
+                self.line(line, each);
+            }
+            from = next;
+            search = next;
+        }
+        self.searched = bytes.len().saturating_sub(from);
+        if bytes.last() == Some(&b'\r') {
+            self.searched = self.searched.saturating_sub(1);
+        }
+        from
+    }
+
+    fn line(&mut self, line: &[u8], each: &mut impl FnMut(Frame<'_>)) {
+        if line.is_empty() {
+            return self.dispatch(each);
+        }
+        let (field, value) = match memchr::memchr(b':', line) {
+            Some(0) => return,
+            Some(colon) => line.split_at(colon),
+            None => (line, &b""[..]),
+        };
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {
+                if self.has_data {
+                    // Servers that put each JSON value on a line of its own, without blank lines between, are common
+                    // enough; JSON over several lines is not, but allowed.
+                    if starts_value(value) && ends_value(&self.data) {
+                        self.dispatch_keeping_event(each);
+                    } else {
+                        self.data.push(b'\n');
+                    }
+                }
+                self.data.extend_from_slice(value);
+                self.has_data = true;
+            }
+            b"event" => {
+                self.event.clear();
+                self.event.push_str(&String::from_utf8_lossy(value));
+            }
+            b"id" | b"retry" => {}
+            // A line of JSON without `data:`: an error body in an event stream.
+            _ if starts_value(line) => {
+                each(Frame::Data { event: &self.event, data: line });
+            }
+            _ => {}
+        }
+    }
+
+    fn dispatch(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+        self.dispatch_keeping_event(each);
+        self.event.clear();
+    }
+
+    fn dispatch_keeping_event(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+        if self.has_data {
+            let data = self.data.trim_ascii();
+            match data {
+                b"[DONE]" => each(Frame::Done),
+                b"" => {}
+                _ => each(Frame::Data { event: &self.event, data }),
+            }
+        }
+        self.data.clear();
+        self.has_data = false;
+    }
+
+    /// Hands out the JSON values one after another; white space, and in an array brackets and commas, lie between.
+    fn values(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+        let mut from = 0;
+        loop {
+            if self.scanner.start().is_none() {
+                let between = |b: &u8| b.is_ascii_whitespace() || matches!(b, b',' | b']') || *b == 0x1e;
+                let skip = self.buffer.iter().skip(from).take_while(|b| between(b)).count();
+                from += skip;
+                if self.framing == Framing::Array && from == skip && self.buffer.get(from) == Some(&b'[') {
+                    // The array's own bracket: items follow.
+                    from += 1;
+                    self.framing = Framing::Lines;
+                    continue;
+                }
+                if from >= self.buffer.len() {
+                    break;
+                }
+                self.scanner.restart(from);
+            }
+            match self.scanner.scan(&self.buffer, false) {
+                ScanResult::Complete { end } => {
+                    if let Some(data) = self.buffer.get(from..end) {
+                        each(Frame::Data { event: "", data });
+                    }
+                    from = end;
+                    self.scanner.restart(from);
+                }
+                ScanResult::Incomplete => break,
+                ScanResult::Error { .. } => {
+                    // A line that is no JSON: hand it on as it is, so that it is reported, and go on with the next.
+                    let rest = self.buffer.get(from..).unwrap_or_default();
+                    let Some(end) = memchr::memchr(b'\n', rest) else {
+                        self.scanner.restart(0);
+                        break;
+                    };
+                    each(Frame::Data { event: "", data: rest.get(..end).unwrap_or_default() });
+                    from += end + 1;
+                    self.scanner.restart(from);
+                }
+            }
+        }
+        if from > 0 {
+            self.buffer.drain(..from);
+            // What was scanned of the open value is scanned again, once for each chunk that completes another value.
+            self.scanner.restart(0);
+        }
+    }
+}
+
+fn starts_value(bytes: &[u8]) -> bool {
+    matches!(bytes.trim_ascii_start().first(), Some(b'{')) || bytes.trim_ascii() == b"[DONE]"
+}
+
+fn ends_value(bytes: &[u8]) -> bool {
+    matches!(bytes.trim_ascii_end().last(), Some(b'}'))
+}
+
+/// What the first bytes say.
+fn sniff(bytes: &[u8]) -> Framing {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    match bytes.first() {
+        None => Framing::Unknown,
+        Some(b'{' | 0x1e) => Framing::Lines,
+        Some(b'[') => Framing::Array,
+        Some(b'<') => Framing::Foreign,
+        Some(b':') => Framing::Events,
+        Some(_) => {
+            let known = [&b"data:"[..], b"event:", b"id:", b"retry:", b"data", b"event", b"id", b"retry"];
+            if known[..4].iter().any(|name| bytes.starts_with(name)) {
+                Framing::Events
+            } else if known.iter().any(|name| name.starts_with(bytes) || bytes == *name) {
+                Framing::Unknown
+            } else {
+                Framing::Foreign
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(bytes: &[u8], size: usize) -> Vec<String> {
+        let mut splitter = Splitter::default();
+        let mut out = Vec::new();
+        let mut push = |frame: Frame<'_>| {
+            out.push(match frame {
+                Frame::Done => "done".to_owned(),
+                Frame::Data { event, data } => format!("{event}|{}", String::from_utf8_lossy(data)),
+            });
+        };
+        for chunk in bytes.chunks(size) {
+            splitter.feed(chunk, &mut push);
+        }
+        let rest = splitter.finish(&mut push);
+        if !rest.is_empty() {
+            out.push(format!("rest {}", String::from_utf8_lossy(&rest)));
+        }
+        out
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        for size in 1..=text.len().max(1) {
+            assert_eq!(frames(text.as_bytes(), size), expected, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn events_in_all_their_spellings() {
+        check(
+            ": hello\n\nevent: a\ndata: {\"x\":1}\n\ndata:{\"y\":\"é\"}\r\n\r\nid: 3\ndata: {\ndata: \"z\":1}\n\ndata: [DONE]\n\n",
+            &["a|{\"x\":1}", "|{\"y\":\"é\"}", "|{\n\"z\":1}", "done"],
+        );
+    }
+
+    #[test]
+    fn an_event_needs_no_blank_line_at_the_end_nor_between_values() {
+        check("data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]", &["|{\"a\":1}", "|{\"b\":2}", "done"]);
+        check("data: {\"a\":1}\r\rdata: {\"b\":2}\r", &["|{\"a\":1}", "|{\"b\":2}"]);
+    }
+
+    #[test]
+    fn lines_and_arrays_of_json() {
+        check("{\"a\":\"}\"}\n{\"b\":[1,2]}", &["|{\"a\":\"}\"}", "|{\"b\":[1,2]}"]);
+        check(" [{\"a\":1},\r\n{\"b\":2}]\n", &["|{\"a\":1}", "|{\"b\":2}"]);
+        check("{\"a\":1}\n{\"b\":", &["|{\"a\":1}", "rest {\"b\":"]);
+        check("{oops}\n{\"b\":1}\n", &["|{oops}", "|{\"b\":1}"]);
+    }
+
+    #[test]
+    fn what_is_no_stream_is_handed_back() {
+        check("<html><body>502</body></html>", &["rest <html><body>502</body></html>"]);
+        check("upstream timeout", &["rest upstream timeout"]);
+        check("", &[]);
+    }
+}

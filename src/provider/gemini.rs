@@ -1,0 +1,317 @@
+//! Gemini's `generateContent`: parts of text, thought and calls; a stream is a row of responses whose parts add up.
+//!
+//! Facts: the `google-genai` SDK's models, whose dumps spell fields in snake_case. Calls come whole, except on Vertex
+//! with `streamFunctionCallArguments`. A `thoughtSignature` must go back in the very part it came in.
+use super::assembly::{Assembly, Finish};
+use super::node::Node;
+use super::reader::{Reader, Wire};
+use crate::turn::{Issue, IssueCode, StopReason, Usage};
+use serde_json::{Map, Value, json};
+
+#[derive(Debug)]
+enum Part {
+    Text { text: String, thought: bool, signature: Option<Value> },
+    Call { at: usize, signature: Option<Value>, id: bool },
+    Opaque(Value),
+}
+
+/// What is kept between the chunks of one candidate.
+#[derive(Debug, Default)]
+pub(super) struct Gemini {
+    parts: Vec<Part>,
+    /// A call whose arguments still come (Vertex), and its arguments so far.
+    open: Option<(usize, Value)>,
+}
+
+impl Gemini {
+    fn part(&mut self, part: &Node<'_>, out: &mut Assembly) {
+        let signature = part.either(["thoughtSignature", "thought_signature"]).map(Node::to_value);
+        if let Some(call) = part.either(["functionCall", "function_call"]) {
+            return self.call(call, signature, out);
+        }
+        if let Some(text) = part.text("text") {
+            let thought = part.is_true("thought");
+            if thought {
+                out.reasoning(text)
+            } else {
+                out.text(text)
+            }
+            match self.parts.last_mut() {
+                // Signed parts are not merged with others.
+                Some(Part::Text { text: known, thought: kind, signature: None })
+                    if *kind == thought && signature.is_none() =>
+                {
+                    known.push_str(text);
+                }
+                _ if text.is_empty() && signature.is_none() => {}
+                _ => self.parts.push(Part::Text { text: text.to_owned(), thought, signature }),
+            }
+            return;
+        }
+        if !part.is_object() {
+            return out.odd("/candidates/content/parts", part, "a part");
+        }
+        let opaque = part.members().iter().any(|(_, value)| !matches!(value, Node::Null));
+        if opaque {
+            // What the server ran itself, inline data, code: back as it came.
+            self.parts.push(Part::Opaque(part.to_value()));
+        }
+    }
+
+    fn call(&mut self, call: &Node<'_>, signature: Option<Value>, out: &mut Assembly) {
+        let more = call.is_true("willContinue") || call.is_true("will_continue");
+        let partial = match call.either(["partialArgs", "partial_args"]) {
+            Some(Node::Array(partial)) => partial.as_slice(),
+            _ => &[],
+        };
+        let name = call.text("name").unwrap_or_default();
+        if name.is_empty() {
+            // The next piece of the open call, or its end.
+            if let Some((at, mut arguments)) = self.open.take() {
+                partial.iter().for_each(|piece| set_path(&mut arguments, piece));
+                if more {
+                    self.open = Some((at, arguments));
+                } else {
+                    out.calls.set(at, &arguments.to_string());
+                    out.call_end(at);
+                }
+            } else if call.members().iter().any(|(_, value)| !matches!(value, Node::Null)) {
+                out.odd("/functionCall/name", call, "a call with a name");
+            }
+            return;
+        }
+        self.close(out);
+        let id = call.text("id").unwrap_or_default();
+        let Some(at) = out.call_start(None, id, name) else { return };
+        self.parts.push(Part::Call { at, signature, id: !id.is_empty() });
+        if more || !partial.is_empty() {
+            let mut arguments =
+                call.get("args").filter(|args| args.is_object()).map_or_else(|| json!({}), Node::to_value);
+            partial.iter().for_each(|piece| set_path(&mut arguments, piece));
+            if more {
+                self.open = Some((at, arguments));
+                return;
+            }
+            out.calls.set(at, &arguments.to_string());
+        } else {
+            match call.get("args") {
+                None => {}
+                Some(Node::String(text)) => out.arguments(at, text),
+                Some(args) => out.calls.set_whole(at, args),
+            }
+        }
+        out.call_end(at);
+    }
+
+    /// A call that was still open is cut off.
+    fn close(&mut self, out: &mut Assembly) {
+        if let Some((at, arguments)) = self.open.take() {
+            let mut text = arguments.to_string();
+            text.pop();
+            out.calls.set(at, &text);
+            out.call_end(at);
+        }
+    }
+
+    /// The parts in their order, calls as `{"$call": index}`; nothing if none of them is signed or opaque.
+    pub(super) fn state(&mut self, out: &mut Assembly) {
+        let texts = self.parts.iter().filter(|part| matches!(part, Part::Text { thought: false, .. })).count();
+        let text_late = (self.parts.iter())
+            .skip_while(|part| !matches!(part, Part::Call { .. }))
+            .any(|part| matches!(part, Part::Text { .. }));
+        let keep = texts > 1
+            || text_late
+            || self.parts.iter().any(|part| match part {
+                Part::Text { signature, .. } => signature.is_some(),
+                // An id that the provider did not send must not be sent back.
+                Part::Call { signature, id, .. } => signature.is_some() || !id,
+                Part::Opaque(_) => true,
+            });
+        if !keep {
+            return;
+        }
+        let parts: Vec<Value> = (self.parts.drain(..))
+            .filter_map(|part| {
+                let mut object = Map::new();
+                let signature = match part {
+                    Part::Text { text, thought, signature } => {
+                        object.insert("text".into(), json!(text));
+                        if thought {
+                            object.insert("thought".into(), json!(true));
+                        }
+                        signature
+                    }
+                    Part::Call { at, signature, id } => {
+                        object.insert("$call".into(), json!(out.index_of(at)?));
+                        if !id {
+                            object.insert("$id".into(), json!(false));
+                        }
+                        signature
+                    }
+                    Part::Opaque(value) => return Some(value),
+                };
+                if let Some(signature) = signature {
+                    object.insert("thoughtSignature".into(), signature);
+                }
+                Some(Value::Object(object))
+            })
+            .collect();
+        out.state.insert("gemini".into(), json!({"parts": parts}));
+    }
+}
+
+/// Puts a piece of Vertex's `partialArgs` where its `jsonPath` (`$.a.b[0]`) says; strings of one path are joined.
+fn set_path(root: &mut Value, piece: &Node<'_>) {
+    let Some(path) = piece.either(["jsonPath", "json_path"]).and_then(Node::str) else { return };
+    let mut place = root;
+    for step in steps(path) {
+        place = match step {
+            Step::Key(key) => {
+                if !place.is_object() {
+                    *place = json!({});
+                }
+                let Value::Object(members) = place else { return };
+                members.entry(key).or_insert(Value::Null)
+            }
+            Step::Index(index) => {
+                if !place.is_array() {
+                    *place = json!([]);
+                }
+                let Value::Array(items) = place else { return };
+                if index > 10_000 {
+                    return;
+                }
+                while items.len() <= index {
+                    items.push(Value::Null);
+                }
+                let Some(item) = items.get_mut(index) else { return };
+                item
+            }
+        };
+    }
+    if let Some(text) = piece.either(["stringValue", "string_value"]).and_then(Node::str) {
+        match place {
+            Value::String(known) => known.push_str(text),
+            place => *place = json!(text),
+        }
+    } else if let Some(value) =
+        piece.either(["numberValue", "number_value"]).or_else(|| piece.either(["boolValue", "bool_value"]))
+    {
+        *place = value.to_value();
+    }
+}
+
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+fn steps(path: &str) -> Vec<Step> {
+    let mut out = Vec::new();
+    let mut rest = path.strip_prefix('$').unwrap_or(path);
+    while !rest.is_empty() && out.len() < 128 {
+        if let Some(after) = rest.strip_prefix('.') {
+            let end = after.find(['.', '[']).unwrap_or(after.len());
+            let (key, next) = after.split_at(end);
+            if !key.is_empty() {
+                out.push(Step::Key(key.to_owned()));
+            }
+            rest = next;
+        } else if let Some(after) = rest.strip_prefix('[') {
+            let (inside, next) = after.split_once(']').unwrap_or((after, ""));
+            match inside.parse() {
+                Ok(index) => out.push(Step::Index(index)),
+                Err(_) => out.push(Step::Key(inside.trim_matches(['\'', '"']).to_owned())),
+            }
+            rest = next;
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len()).max(1);
+            out.push(Step::Key(rest.get(..end).unwrap_or(rest).to_owned()));
+            rest = rest.get(end..).unwrap_or_default();
+        }
+    }
+    out
+}
+
+/// Reads a response (`whole`) or a chunk of a stream, which have one shape.
+pub(super) fn read(reader: &mut Reader, body: &Node<'_>, whole: bool) {
+    let alone = body.get("candidates").is_none() && body.get("parts").is_some();
+    let content = [Node::Object(vec![("content".into(), body.clone())])];
+    let candidates = if alone { &content[..] } else { body.list("candidates") };
+    for (position, candidate) in candidates.iter().enumerate() {
+        let index = candidate.count("index").unwrap_or(position as u64);
+        let Some(choice) = reader.choice(index) else { continue };
+        let Wire::Gemini(wire) = &mut choice.wire else { continue };
+        let out = &mut choice.out;
+        if let Some(content) = candidate.get("content") {
+            match content.get("parts") {
+                Some(Node::Array(parts)) => parts.iter().for_each(|part| wire.part(part, out)),
+                Some(other) => out.odd("/candidates/content/parts", other, "a list of parts"),
+                None => {}
+            }
+        }
+        let raw = candidate.either(["finishReason", "finish_reason"]).and_then(Node::str).unwrap_or_default();
+        if !raw.is_empty() && raw != "FINISH_REASON_UNSPECIFIED" {
+            out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
+            out.done = true;
+            let message = candidate.either(["finishMessage", "finish_message"]).and_then(Node::str);
+            if reason(raw) == Some(StopReason::Error) {
+                let text = message.unwrap_or("the model's call could not be read");
+                out.issue(Issue::of(IssueCode::MalformedCall, "/candidates/finishReason", format!("{raw}: {text}")));
+            }
+        }
+        if whole || out.done {
+            out.done = true;
+            wire.close(out);
+        }
+    }
+    if let Some(blocked) = body.either(["promptFeedback", "prompt_feedback"]) {
+        let raw = blocked.either(["blockReason", "block_reason"]).and_then(Node::str);
+        if let (Some(raw), Some(choice)) = (raw, reader.choice(0)) {
+            choice.out.finish = Some(Finish { raw: raw.to_owned(), reason: Some(StopReason::ContentFilter) });
+            choice.out.done = true;
+        }
+    }
+    let usage = body.either(["usageMetadata", "usage_metadata"]).filter(|usage| usage.is_object());
+    if let (Some(usage), Some(choice)) = (usage, reader.choices.first_mut()) {
+        let count = |keys: [&str; 2]| usage.either(keys).and_then(Node::u64);
+        let thoughts = count(["thoughtsTokenCount", "thoughts_token_count"]);
+        choice.out.usage(Usage {
+            input_tokens: count(["promptTokenCount", "prompt_token_count"]),
+            // Gemini counts thoughts apart from the candidates; both are output.
+            output_tokens: count(["candidatesTokenCount", "candidates_token_count"])
+                .map(|tokens| tokens + thoughts.unwrap_or_default())
+                .or(thoughts),
+            total_tokens: count(["totalTokenCount", "total_token_count"]),
+            reasoning_tokens: thoughts,
+            cached_tokens: count(["cachedContentTokenCount", "cached_content_token_count"]),
+        });
+    }
+}
+
+fn reason(raw: &str) -> Option<StopReason> {
+    Some(match raw {
+        "STOP" => StopReason::Stop,
+        "MAX_TOKENS" => StopReason::Length,
+        "SAFETY"
+        | "PROHIBITED_CONTENT"
+        | "BLOCKLIST"
+        | "SPII"
+        | "RECITATION"
+        | "MODEL_ARMOR"
+        | "LANGUAGE"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => StopReason::ContentFilter,
+        "MALFORMED_FUNCTION_CALL"
+        | "UNEXPECTED_TOOL_CALL"
+        | "TOO_MANY_TOOL_CALLS"
+        | "MISSING_THOUGHT_SIGNATURE"
+        | "MALFORMED_RESPONSE"
+        | "OTHER"
+        | "IMAGE_OTHER"
+        | "NO_IMAGE" => StopReason::Error,
+        "CONTINUATION" => StopReason::Pause,
+        _ => return None,
+    })
+}

@@ -1,0 +1,83 @@
+//! Ollama's own `/api/chat`: a message with arguments as objects; a stream is lines of the same shape, calls whole.
+//!
+//! Facts: Ollama's `api/types.go`. Ids are new and often absent; `done_reason` never speaks of calls.
+use super::assembly::{Assembly, Finish};
+use super::calls::{CallPiece, Piece};
+use super::node::Node;
+use crate::turn::{StopReason, Usage};
+
+/// Nothing is kept between lines.
+#[derive(Debug, Default)]
+pub(super) struct Ollama;
+
+impl Ollama {
+    /// Reads a response or a line of a stream.
+    pub(super) fn chunk(&mut self, body: &Node<'_>, out: &mut Assembly) {
+        match body.get("message") {
+            Some(message) if message.is_object() => self.message(message, out),
+            Some(other) => out.odd("/message", other, "a message"),
+            // `/api/generate` answers with text alone; the last line of a stream may have no message.
+            None => out.text(body.text("response").unwrap_or_default()),
+        }
+        if body.is_true("done") {
+            out.done = true;
+            if let Some(raw) = body.text("done_reason").filter(|raw| !raw.is_empty()) {
+                out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
+            }
+            out.end_calls();
+        }
+        let (input, output) = (body.count("prompt_eval_count"), body.count("eval_count"));
+        if input.is_some() || output.is_some() {
+            out.usage(Usage { input_tokens: input, output_tokens: output, ..Usage::default() });
+        }
+    }
+
+    fn message(&mut self, message: &Node<'_>, out: &mut Assembly) {
+        out.reasoning(message.text("thinking").unwrap_or_default());
+        match message.get("content") {
+            Some(Node::String(text)) => out.text(text),
+            Some(other) => out.odd("/message/content", other, "text"),
+            None => {}
+        }
+        for call in message.list("tool_calls") {
+            let function = call.get("function").unwrap_or(call);
+            let arguments = Piece::of(function.get("arguments"));
+            // Calls come whole, so each is a new one, whatever its index says (many servers send 0 always); only the
+            // same id again would be the same call.
+            let (id, name) = (call.text("id").unwrap_or_default(), function.text("name").unwrap_or_default());
+            let at = match arguments {
+                _ if !id.is_empty() => {
+                    out.call(CallPiece { id: Some(id), index: None, name: Some(name), arguments, custom: false })
+                }
+                Piece::Absent => out.call_start(None, id, name),
+                Piece::Text(text) => {
+                    let at = out.call_start(None, id, name);
+                    if let Some(at) = at {
+                        out.arguments(at, text);
+                    }
+                    at
+                }
+                Piece::Whole(node) => {
+                    let at = out.call_start(None, id, name);
+                    if let Some(at) = at {
+                        out.calls.set_whole(at, node);
+                    }
+                    at
+                }
+            };
+            if let Some(at) = at {
+                out.call_end(at);
+            }
+        }
+    }
+
+    pub(super) fn state(&mut self, _out: &mut Assembly) {}
+}
+
+fn reason(raw: &str) -> Option<StopReason> {
+    Some(match raw {
+        "stop" | "load" | "unload" => StopReason::Stop,
+        "length" => StopReason::Length,
+        _ => return None,
+    })
+}

@@ -1,0 +1,334 @@
+//! OpenAI's Chat Completions, and everything that speaks it more or less.
+//!
+//! Facts: the `openai` SDK's models, and reports on compatible servers. No server is recognised by name: whatever one
+//! of them does is tolerated from all.
+use super::assembly::{Assembly, Finish};
+use super::calls::{CallPiece, Piece};
+use super::node::Node;
+use super::reader::{Reader, Wire};
+use crate::turn::{Issue, IssueCode, StopReason, Usage};
+use serde_json::{Map, Value, json};
+
+/// Fields of a message that hold reasoning as text, in the order of preference.
+const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+
+/// What is kept between the chunks of one choice.
+#[derive(Debug)]
+pub(super) struct Chat {
+    /// The name that the state goes under.
+    name: &'static str,
+    /// The field that the reasoning came in.
+    field: Option<&'static str>,
+    reasoning: String,
+    /// OpenRouter's `reasoning_details`, fragments joined.
+    details: Vec<Map<String, Value>>,
+    /// Mistral's thinking chunks, fragments joined.
+    thinking: Vec<Value>,
+    refusal: String,
+    streamed: bool,
+    /// Other fields of the message that must go back.
+    other: Map<String, Value>,
+}
+
+impl Chat {
+    pub(super) fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            field: None,
+            reasoning: String::new(),
+            details: Vec::new(),
+            thinking: Vec::new(),
+            refusal: String::new(),
+            streamed: false,
+            other: Map::new(),
+        }
+    }
+
+    /// A message or a delta, which have the same fields.
+    fn message(&mut self, message: &Node<'_>, whole: bool, out: &mut Assembly) {
+        self.reasoning(message, out);
+        // A whole message after deltas (some servers' last chunk) says everything once more.
+        let again = whole && self.streamed;
+        match message.get("content") {
+            Some(Node::String(text)) if again => out.text_snapshot(text),
+            Some(Node::String(text)) => out.text(text),
+            Some(Node::Array(parts)) => parts.iter().for_each(|part| self.part(part, out)),
+            Some(part @ Node::Object(_)) => self.part(part, out),
+            Some(other) => out.odd("/message/content", other, "text"),
+            None => {}
+        }
+        if let Some(refusal) = message.text("refusal").filter(|text| !text.is_empty()) {
+            self.refusal.push_str(refusal);
+            out.refused = true;
+            out.text(refusal);
+        }
+        for call in message.list("tool_calls") {
+            self.call(call, out);
+        }
+        if let Some(call) = message.get("function_call").filter(|call| call.is_object()) {
+            // The legacy form: one call, no id. Its pieces have no index either, so they follow each other.
+            let arguments = Piece::of(call.get("arguments"));
+            out.call(CallPiece { id: None, index: Some(0), name: call.text("name"), arguments, custom: false });
+        }
+        if let Some(executed) = message.get("executed_tools").filter(|tools| !tools.items().is_empty()) {
+            // Groq ran these itself.
+            self.other.insert("executed_tools".into(), executed.to_value());
+        }
+        self.streamed = true;
+    }
+
+    fn reasoning(&mut self, message: &Node<'_>, out: &mut Assembly) {
+        let found = REASONING.iter().find_map(|key| Some((*key, message.text(key).filter(|t| !t.is_empty())?)));
+        if let Some((key, text)) = found {
+            if self.field.is_none() || self.field == Some(key) {
+                self.field = Some(key);
+                self.reasoning.push_str(text);
+                out.reasoning(text);
+            }
+        }
+        for detail in message.list("reasoning_details") {
+            let text = detail.text("text").or_else(|| detail.text("summary")).unwrap_or_default();
+            if found.is_none() && self.field.is_none() {
+                out.reasoning(text);
+            }
+            self.detail(detail);
+        }
+    }
+
+    /// Joins a fragment of OpenRouter's `reasoning_details` to the one of its index and type.
+    fn detail(&mut self, detail: &Node<'_>) {
+        let Value::Object(new) = detail.to_value() else { return };
+        let same = |old: &Map<String, Value>| {
+            old.get("index") == new.get("index")
+                && old.get("type") == new.get("type")
+                && new.get("index").is_some_and(|index| !index.is_null())
+                && !matches!((old.get("id"), new.get("id")), (Some(Value::String(a)), Some(Value::String(b))) if a != b)
+        };
+        let Some(old) = self.details.iter_mut().find(|old| same(old)) else { return self.details.push(new) };
+        for (key, value) in new {
+            match (old.get_mut(&key), value) {
+                (Some(Value::String(known)), Value::String(more))
+                    if matches!(key.as_str(), "text" | "summary" | "data") =>
+                {
+                    known.push_str(&more);
+                }
+                (Some(known), value) if !value.is_null() => *known = value,
+                (None, value) => {
+                    old.insert(key, value);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// One part of a content that is a list.
+    fn part(&mut self, part: &Node<'_>, out: &mut Assembly) {
+        match part {
+            Node::String(text) => return out.text(text),
+            Node::Object(_) => {}
+            other => return out.odd("/message/content", other, "a part"),
+        }
+        match part.text("type") {
+            Some("text" | "output_text") | None => match part.text("text") {
+                Some(text) => out.text(text),
+                None => out.odd("/message/content", part, "a text part"),
+            },
+            Some("thinking") => {
+                match part.get("thinking") {
+                    Some(Node::String(text)) => out.reasoning(text),
+                    Some(Node::Array(parts)) => {
+                        parts.iter().filter_map(|p| p.text("text")).for_each(|text| out.reasoning(text));
+                    }
+                    _ => {}
+                }
+                join_thinking(&mut self.thinking, part);
+            }
+            Some("refusal") => {
+                out.refused = true;
+                out.text(part.text("refusal").unwrap_or_default());
+            }
+            Some(_) => {
+                // References, images, audio: nothing to read, but something to give back.
+                let kept = self.other.entry("content_parts").or_insert_with(|| json!([]));
+                if let Value::Array(kept) = kept {
+                    kept.push(part.to_value());
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, call: &Node<'_>, out: &mut Assembly) {
+        if !call.is_object() {
+            return out.odd("/message/tool_calls", call, "a call");
+        }
+        let id = match call.get("id") {
+            Some(Node::Number(number)) => Some(number.as_ref()),
+            id => id.and_then(Node::str),
+        };
+        let index = call.count("index");
+        if let Some(custom) = call.get("custom").filter(|custom| custom.is_object()) {
+            let arguments = Piece::of(custom.get("input"));
+            out.call(CallPiece { id, index, name: custom.text("name"), arguments, custom: true });
+            return;
+        }
+        // A few servers leave `function` out and put its fields beside the id.
+        let function = call.get("function").unwrap_or(call);
+        let arguments = Piece::of(function.either(["arguments", "parameters"]));
+        let name = function.text("name");
+        if name.is_none() && id.is_none() && matches!(arguments, Piece::Absent) {
+            return;
+        }
+        let at = out.call(CallPiece { id, index, name, arguments, custom: false });
+        if let (Some(extra), Some(slot)) = (call.get("extra_content"), at.and_then(|at| out.calls.slots.get_mut(at))) {
+            slot.state = Some(extra.to_value());
+        }
+    }
+
+    /// What must go back with the message.
+    pub(super) fn state(&mut self, out: &mut Assembly) {
+        let mut state = std::mem::take(&mut self.other);
+        if !self.details.is_empty() {
+            let details = self.details.drain(..).map(Value::Object).collect();
+            state.insert("reasoning_details".into(), Value::Array(details));
+        }
+        if let Some(field) = self.field.take() {
+            state.insert(field.into(), json!(std::mem::take(&mut self.reasoning)));
+        }
+        if !self.thinking.is_empty() {
+            state.insert("thinking".into(), Value::Array(std::mem::take(&mut self.thinking)));
+        }
+        if !self.refusal.is_empty() {
+            state.insert("refusal".into(), json!(self.refusal));
+        }
+        let mut extra = Map::new();
+        let mut custom = Vec::new();
+        for (at, slot) in out.calls.slots.iter().enumerate() {
+            let Some(index) = out.index_of(at) else { continue };
+            if let Some(content) = &slot.state {
+                extra.insert(index.to_string(), content.clone());
+            }
+            if slot.custom {
+                custom.push(json!(index));
+            }
+        }
+        if !extra.is_empty() {
+            state.insert("extra_content".into(), Value::Object(extra));
+        }
+        if !custom.is_empty() {
+            state.insert("custom_calls".into(), Value::Array(custom));
+        }
+        if !state.is_empty() {
+            out.state.insert(self.name.into(), Value::Object(state));
+        }
+    }
+}
+
+/// Joins a thinking chunk to the last one, unless that is closed.
+fn join_thinking(chunks: &mut Vec<Value>, part: &Node<'_>) {
+    let new = part.to_value();
+    if let (Some(Value::Object(last)), Some(new)) = (chunks.last_mut(), new.as_object()) {
+        let closed = last.get("closed") == Some(&Value::Bool(true)) || last.contains_key("signature");
+        if !closed {
+            if let (Some(Value::Array(texts)), Some(Value::Array(more))) =
+                (last.get_mut("thinking"), new.get("thinking"))
+            {
+                for item in more {
+                    match (texts.last_mut().and_then(|t| t.get_mut("text")), item.get("text").and_then(Value::as_str)) {
+                        (Some(Value::String(text)), Some(more)) => text.push_str(more),
+                        _ => texts.push(item.clone()),
+                    }
+                }
+                for (key, value) in new.iter().filter(|(key, _)| *key != "thinking") {
+                    last.insert(key.clone(), value.clone());
+                }
+                return;
+            }
+        }
+    }
+    chunks.push(new);
+}
+
+/// Reads a response (`whole`) or a chunk.
+pub(super) fn read(reader: &mut Reader, body: &Node<'_>, whole: bool) {
+    let alone = body.get("choices").is_none() && (body.get("tool_calls").is_some() || body.text("role").is_some());
+    if alone {
+        // Only the message, without its response.
+        if let Some(choice) = reader.choice(0) {
+            if let Wire::Chat(wire) = &mut choice.wire {
+                wire.message(body, whole, &mut choice.out);
+                choice.out.done = true;
+            }
+        }
+        return;
+    }
+    for (position, choice) in body.list("choices").iter().enumerate() {
+        if !choice.is_object() {
+            let message = format!("choice {position} is {}; it was left out", choice.kind());
+            reader.issues.push(Issue::of(IssueCode::ProviderField, "/choices", message));
+            continue;
+        }
+        let index = choice.count("index").unwrap_or(if whole { position as u64 } else { 0 });
+        let Some(place) = reader.choice(index) else { continue };
+        let Wire::Chat(wire) = &mut place.wire else { continue };
+        match (choice.get("delta"), choice.get("message")) {
+            (Some(delta), None) if delta.is_object() => wire.message(delta, false, &mut place.out),
+            (_, Some(message)) if message.is_object() => wire.message(message, true, &mut place.out),
+            (None, None) => {
+                // The old text completions.
+                if let Some(text) = choice.text("text") {
+                    place.out.text(text);
+                }
+            }
+            (delta, message) => {
+                if let Some(odd) = delta.or(message) {
+                    place.out.odd("/choices/message", odd, "a message");
+                }
+            }
+        }
+        if let Some(raw) = choice.text("finish_reason").filter(|raw| !raw.is_empty()) {
+            place.out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
+            if raw == "error" && place.out.error.is_none() {
+                let message = body.at(&["error", "message"]).and_then(Node::str).unwrap_or("the answer broke off");
+                place.out.fail("/choices", message.to_owned(), None);
+            }
+        }
+        if whole {
+            place.out.done = true;
+        }
+    }
+    let usage = body.get("usage").or_else(|| body.at(&["x_groq", "usage"])).filter(|usage| usage.is_object());
+    if let Some(usage) = usage {
+        let usage = usage_of(usage);
+        // The usage of n choices is one number: it goes to the first.
+        if reader.choices.is_empty() && whole {
+            return;
+        }
+        if let Some(choice) = reader.choices.first_mut() {
+            choice.out.usage(usage);
+        }
+    }
+}
+
+fn usage_of(usage: &Node<'_>) -> Usage {
+    Usage {
+        input_tokens: usage.count("prompt_tokens"),
+        output_tokens: usage.count("completion_tokens"),
+        total_tokens: usage.count("total_tokens"),
+        reasoning_tokens: usage.at(&["completion_tokens_details", "reasoning_tokens"]).and_then(Node::u64),
+        cached_tokens: usage.at(&["prompt_tokens_details", "cached_tokens"]).and_then(Node::u64),
+    }
+}
+
+/// What a finish reason means; compatible servers also pass on those of their upstream.
+fn reason(raw: &str) -> Option<StopReason> {
+    Some(match raw.to_ascii_lowercase().as_str() {
+        "stop" | "end_turn" | "eos" | "eos_token" | "stop_sequence" | "complete" | "completed" => StopReason::Stop,
+        "tool_calls" | "function_call" | "tool_use" | "tool_call" => StopReason::ToolCalls,
+        "length" | "model_length" | "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        "content_filter" | "safety" | "recitation" => StopReason::ContentFilter,
+        "refusal" => StopReason::Refusal,
+        "pause_turn" => StopReason::Pause,
+        "error" => StopReason::Error,
+        _ => return None,
+    })
+}

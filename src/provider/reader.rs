@@ -1,0 +1,247 @@
+//! The reader of one answer: a provider's own reading over the shared assembly of each choice.
+use super::assembly::Assembly;
+use super::errors::{self, Report};
+use super::{
+    Node, Provider, Reading, anthropic, bedrock, cohere, gemini, mistral, ollama, openai_chat, openai_responses,
+};
+use crate::error::Error;
+use crate::turn::{Event, Issue, IssueCode, StopReason, Turn};
+
+/// What a provider keeps between the chunks of a stream.
+#[derive(Debug)]
+pub(super) enum Wire {
+    Chat(openai_chat::Chat),
+    Responses(openai_responses::Responses),
+    Anthropic(anthropic::Messages),
+    Gemini(gemini::Gemini),
+    Cohere(cohere::Cohere),
+    Ollama(ollama::Ollama),
+    Bedrock(bedrock::Converse),
+}
+
+/// One choice of an answer.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// The number the provider gives it.
+    pub(super) index: u64,
+    pub(super) wire: Wire,
+    pub(super) out: Assembly,
+}
+
+/// Reads one answer, complete or in chunks.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) provider: Provider,
+    reading: Reading,
+    listen: bool,
+    pub(super) choices: Vec<Choice>,
+    /// An error, and nothing before it.
+    report: Option<Report>,
+    /// Payloads that say nothing by themselves (a usage chunk) came.
+    seen: bool,
+    pub(super) issues: Vec<Issue>,
+}
+
+/// More choices than anybody asks for: what is beyond is not read.
+const MAX_CHOICES: usize = 128;
+
+impl Reader {
+    pub(super) fn new(provider: Provider, reading: &Reading, listen: bool) -> Self {
+        Self {
+            provider,
+            reading: reading.clone(),
+            listen,
+            choices: Vec::new(),
+            report: None,
+            seen: false,
+            issues: Vec::new(),
+        }
+    }
+
+    /// The choice number `index`, begun if it is new.
+    pub(super) fn choice(&mut self, index: u64) -> Option<&mut Choice> {
+        let at = match self.choices.iter().position(|choice| choice.index == index) {
+            Some(at) => at,
+            None if self.choices.len() >= MAX_CHOICES => return None,
+            None => {
+                let wire = match self.provider {
+                    Provider::OpenAi => Wire::Chat(openai_chat::Chat::new("openai")),
+                    Provider::Mistral => Wire::Chat(mistral::chat()),
+                    Provider::OpenAiResponses => Wire::Responses(Default::default()),
+                    Provider::Anthropic => Wire::Anthropic(Default::default()),
+                    Provider::Gemini => Wire::Gemini(Default::default()),
+                    Provider::Cohere => Wire::Cohere(Default::default()),
+                    Provider::Ollama => Wire::Ollama(Default::default()),
+                    Provider::Bedrock => Wire::Bedrock(Default::default()),
+                };
+                let out = Assembly::new(&self.reading, self.listen);
+                let at = self.choices.iter().position(|choice| choice.index > index).unwrap_or(self.choices.len());
+                self.choices.insert(at, Choice { index, wire, out });
+                at
+            }
+        };
+        self.choices.get_mut(at)
+    }
+
+    /// Reads a complete response.
+    pub(super) fn response(&mut self, body: &Node<'_>) {
+        // A list of payloads is a stream that somebody collected (Gemini without `alt=sse`).
+        if let Node::Array(items) = body {
+            for item in items {
+                self.chunk("", item);
+            }
+            return;
+        }
+        let Some(body) = self.unwrapped(body) else { return };
+        match self.provider {
+            Provider::OpenAi | Provider::Mistral => openai_chat::read(self, body, true),
+            Provider::Gemini => gemini::read(self, body, true),
+            _ => self.single(|wire, out| match wire {
+                Wire::Responses(wire) => wire.response(body, out),
+                Wire::Anthropic(wire) => wire.response(body, out),
+                Wire::Cohere(wire) => wire.response(body, out),
+                Wire::Ollama(wire) => wire.chunk(body, out),
+                Wire::Bedrock(wire) => wire.response(body, out),
+                Wire::Chat(_) | Wire::Gemini(_) => {}
+            }),
+        }
+    }
+
+    /// Reads one chunk of a stream; `event` is its SSE event's name.
+    pub(super) fn chunk(&mut self, event: &str, chunk: &Node<'_>) {
+        let Some(chunk) = self.unwrapped(chunk) else { return };
+        match self.provider {
+            Provider::OpenAi | Provider::Mistral => openai_chat::read(self, chunk, false),
+            Provider::Gemini => gemini::read(self, chunk, false),
+            _ => self.single(|wire, out| match wire {
+                Wire::Responses(wire) => wire.event(event, chunk, out),
+                Wire::Anthropic(wire) => wire.event(event, chunk, out),
+                Wire::Cohere(wire) => wire.event(chunk, out),
+                Wire::Ollama(wire) => wire.chunk(chunk, out),
+                Wire::Bedrock(wire) => wire.event(chunk, out),
+                Wire::Chat(_) | Wire::Gemini(_) => {}
+            }),
+        }
+    }
+
+    fn single(&mut self, read: impl FnOnce(&mut Wire, &mut Assembly)) {
+        if let Some(choice) = self.choice(0) {
+            read(&mut choice.wire, &mut choice.out);
+        }
+    }
+
+    /// The payload itself; `None` if it is an error, which is noted.
+    fn unwrapped<'n, 'a>(&mut self, body: &'n Node<'a>) -> Option<&'n Node<'a>> {
+        // Mistral's SDK hands out its chunks in an event's `data`.
+        let body = match body.get("data") {
+            Some(data) if data.is_object() && body.get("choices").is_none() => data,
+            _ => body,
+        };
+        if !body.is_object() {
+            let message = format!("the payload is {}, not an object", body.kind());
+            self.issues.push(Issue::of(IssueCode::ProviderField, "", message));
+            return None;
+        }
+        self.seen = true;
+        let report = match body.get("error") {
+            // Responses and Cohere events say so in a field of an answer.
+            Some(Node::Object(_) | Node::String(_)) if !self.answers(body) => errors::report(body),
+            None if !self.answers(body) => errors::report(body),
+            _ => None,
+        };
+        let Some(report) = report else { return Some(body) };
+        match self.choices.first_mut() {
+            Some(choice) => {
+                choice.out.fail(report.place, report.message.clone(), report.failed_generation.as_deref());
+            }
+            None if report.failed_generation.is_some() => {
+                if let Some(choice) = self.choice(0) {
+                    let message = report.message.clone();
+                    choice.out.fail(report.place, message, report.failed_generation.as_deref());
+                }
+            }
+            None => {}
+        }
+        self.report.get_or_insert(report);
+        // OpenRouter's error chunk carries the choices' last words.
+        body.get("choices").is_some().then_some(body)
+    }
+
+    /// This payload is (part of) an answer, even if it also mentions an error.
+    fn answers(&self, body: &Node<'_>) -> bool {
+        match self.provider {
+            Provider::OpenAiResponses => {
+                body.get("output").is_some()
+                    || body.text("type").is_some_and(|kind| kind.starts_with("response."))
+                    || body.text("object") == Some("response")
+            }
+            Provider::Anthropic => body.get("error").is_none() && body.get("type").is_some(),
+            Provider::Cohere | Provider::Ollama => {
+                body.get("message").is_some_and(Node::is_object)
+                    || body.get("error").is_none() && body.get("type").is_some()
+            }
+            Provider::Bedrock => body.get("message").is_none(),
+            Provider::Gemini => body.get("candidates").is_some() && body.get("error").is_none(),
+            Provider::OpenAi | Provider::Mistral => body.get("error").is_none() && body.get("choices").is_some(),
+        }
+    }
+
+    /// The provider said that nothing follows (`[DONE]`).
+    pub(super) fn done(&mut self) {
+        for choice in &mut self.choices {
+            choice.out.done = true;
+            choice.out.end_calls();
+        }
+    }
+
+    /// The events so far of the first choice; those of others are dropped.
+    pub(super) fn take_events(&mut self, into: &mut Vec<Event>) {
+        for (i, choice) in self.choices.iter_mut().enumerate() {
+            if i == 0 {
+                into.append(&mut choice.out.events);
+            } else {
+                choice.out.events.clear();
+            }
+        }
+    }
+
+    /// The turns, in the order of their choices.
+    pub(super) fn finish(&mut self) -> Result<Vec<Turn<'static>>, Error> {
+        if self.choices.is_empty() {
+            if self.report.is_some() || !self.seen {
+                return Err(errors::no_answer(Some(self.provider), self.report.as_ref()));
+            }
+            return Err(errors::error(Some(self.provider), "", "the response holds no choice"));
+        }
+        let provider = self.provider;
+        let count = self.choices.len();
+        let mut turns = Vec::with_capacity(count);
+        for (i, choice) in self.choices.iter_mut().enumerate() {
+            for issue in self.issues.drain(..) {
+                choice.out.issue(issue);
+            }
+            if i == 0 && count > 1 {
+                let message = format!("{count} choices; this is the first");
+                choice.out.issue(Issue::of(IssueCode::ProviderField, "/choices", message));
+            }
+            let mut turn = choice.out.turn();
+            let empty = turn.content.is_empty() && turn.reasoning.is_empty() && turn.tool_calls.is_empty();
+            if let (true, StopReason::Error, Some(report), 1) = (empty, turn.stop_reason, &self.report, count) {
+                return Err(errors::no_answer(Some(provider), Some(report)));
+            }
+            match &mut choice.wire {
+                Wire::Chat(wire) => wire.state(&mut choice.out),
+                Wire::Responses(wire) => wire.state(&mut choice.out),
+                Wire::Anthropic(wire) => wire.state(&mut choice.out),
+                Wire::Gemini(wire) => wire.state(&mut choice.out),
+                Wire::Cohere(wire) => wire.state(&mut choice.out),
+                Wire::Ollama(wire) => wire.state(&mut choice.out),
+                Wire::Bedrock(wire) => wire.state(&mut choice.out),
+            }
+            let state = std::mem::take(&mut choice.out.state);
+            turn.provider_state = (!state.is_empty()).then_some(serde_json::Value::Object(state));
+            turns.push(turn);
+        }
+        Ok(turns)
+    }
+}

@@ -1,0 +1,196 @@
+//! What a collected call is worth: its name among the offered tools, its arguments as JSON, its status.
+use super::calls::Slot;
+use crate::engine::Policy;
+use crate::json::{Kind, ScanResult, Scanner};
+use crate::schema::{Resolution, ToolSet};
+use crate::turn::{ArgumentError, Arguments, CallStatus, Repair, RepairCode, ToolCall, new_call_id};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Names under which some OpenAI models wrap several calls in one.
+const PARALLEL: [&str; 2] = ["multi_tool_use.parallel", "multi_tool_use_parallel"];
+
+/// What providers and models put before a name.
+const PREFIXES: [&str; 3] = ["functions.", "default_api.", "default_api:"];
+
+/// The wrapper that holds several calls.
+pub(super) fn is_parallel(name: &str, tools: Option<&ToolSet>) -> bool {
+    PARALLEL.contains(&name.trim()) && tools.is_none_or(|tools| tools.get(name).is_none())
+}
+
+/// A name among the offered tools.
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) repair: Option<Repair>,
+    /// Tools were given, and the name is none of them.
+    pub(super) unknown: bool,
+}
+
+/// What the `written` name of a native call means.
+pub(super) fn name(written: &str, tools: Option<&ToolSet>) -> Named {
+    let renamed =
+        |name: &str| (name != written).then(|| Repair::new(RepairCode::Name, format!("`{written}` became `{name}`")));
+    // A native name may drag along markers of the model's template (`search<|channel|>commentary`).
+    let clean = written.split("<|").next().unwrap_or(written).trim();
+    let clean = if clean.is_empty() { written.trim() } else { clean };
+    let bare = PREFIXES.iter().find_map(|prefix| clean.strip_prefix(prefix)).filter(|bare| !bare.is_empty());
+    let Some(tools) = tools else {
+        let name = bare.unwrap_or(clean);
+        return Named { repair: renamed(name), name: name.to_owned(), unknown: false };
+    };
+    for candidate in [Some(written), Some(clean), bare].into_iter().flatten() {
+        match tools.resolve(candidate) {
+            Resolution::Exact(tool) | Resolution::Resolved(tool) => {
+                return Named { repair: renamed(&tool.name), name: tool.name.clone(), unknown: false };
+            }
+            Resolution::Unknown => {}
+        }
+    }
+    Named { name: written.to_owned(), repair: None, unknown: true }
+}
+
+/// The call in `slot`. `cut`: the answer ended before the provider was done with it.
+pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Policy) -> ToolCall<'static> {
+    let id = if slot.id.is_empty() { new_call_id() } else { slot.id.clone() };
+    let named = name(&slot.name, tools);
+    let mut call = ToolCall::new(id, named.name, Arguments::default());
+    if slot.custom {
+        let mut text = String::from("{\"input\":");
+        crate::json::push_string(&mut text, &slot.text);
+        text.push('}');
+        call.arguments = Arguments::Json(Cow::Owned(text));
+        call.status = if cut { CallStatus::Incomplete } else { CallStatus::Ok };
+    } else {
+        read_arguments(&mut call, slot, cut, policy);
+    }
+    let rewritten = (slot.rewritten && call.status.runnable())
+        .then(|| Repair::new(RepairCode::Joined, "the provider sent other arguments after the first ones"));
+    for repair in [rewritten, named.repair].into_iter().flatten() {
+        call.repairs.insert(0, repair);
+        if call.status == CallStatus::Ok {
+            call.status = CallStatus::Repaired;
+        }
+    }
+    if named.unknown && policy.unknown_tools != crate::engine::UnknownTools::Allow && call.status.readable() {
+        call.status = CallStatus::UnknownTool;
+    }
+    if !slot.custom && call.status.runnable() {
+        settle(&mut call, tools);
+    }
+    call
+}
+
+/// Types, defaults and validity of the arguments against the tool's schema.
+fn settle(call: &mut ToolCall<'static>, tools: Option<&ToolSet>) {
+    if let Some(tool) = tools.and_then(|tools| tools.get(&call.name)) {
+        crate::schema::settle(tool, call);
+    }
+}
+
+fn read_arguments(call: &mut ToolCall<'static>, slot: &Slot, cut: bool, policy: &Policy) {
+    let text = slot.text.as_str();
+    let trimmed = text.trim();
+    if trimmed.is_empty() || trimmed == "null" {
+        if cut {
+            call.status = CallStatus::Incomplete;
+        }
+        return;
+    }
+    match slot.scan {
+        ScanResult::Complete { end } if text.get(end..).is_some_and(|rest| rest.trim().is_empty()) => {
+            match Kind::of(trimmed.as_bytes().first().copied().unwrap_or_default()) {
+                Some(Kind::Object) => {
+                    call.arguments = Arguments::Json(Cow::Owned(text.to_owned()));
+                    if cut {
+                        call.status = CallStatus::Incomplete;
+                    } else if let Some(at) = slot.scanner.duplicate_key(text) {
+                        call.repairs.push(Repair::at(
+                            RepairCode::DuplicateKey,
+                            at,
+                            "of a key twice the last value counts",
+                        ));
+                        if let Ok(Value::Object(members)) = serde_json::from_str(text) {
+                            call.arguments = Arguments::Json(Cow::Owned(Value::Object(members).to_string()));
+                            call.status = CallStatus::Repaired;
+                        }
+                    }
+                }
+                Some(Kind::String) => double_encoded(call, trimmed, cut, policy),
+                _ => not_an_object(call, trimmed),
+            }
+        }
+        // The end of the text lies inside the value: whatever repair could make of it was never said.
+        ScanResult::Incomplete => {
+            call.status = CallStatus::Incomplete;
+            call.arguments = partial(text);
+            call.raw = Cow::Owned(text.to_owned());
+        }
+        _ => mend(call, text, cut, policy),
+    }
+}
+
+/// Arguments that are JSON text inside a JSON string.
+fn double_encoded(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &Policy) {
+    let Ok(inner) = serde_json::from_str::<String>(text) else { return not_an_object(call, text) };
+    let trimmed = inner.trim();
+    if trimmed.is_empty() || trimmed == "null" {
+        return;
+    }
+    let mut scanner = Scanner::new(0, policy.max_depth);
+    match scanner.scan(inner.as_bytes(), true) {
+        ScanResult::Complete { end }
+            if trimmed.starts_with('{') && inner.get(end..).unwrap_or("").trim().is_empty() =>
+        {
+            call.arguments = Arguments::Json(Cow::Owned(trimmed.to_owned()));
+            call.repairs.push(Repair::new(RepairCode::DoubleEncoded, "the arguments were JSON inside a string"));
+            call.status = if cut { CallStatus::Incomplete } else { CallStatus::Repaired };
+        }
+        ScanResult::Incomplete if trimmed.starts_with('{') => {
+            call.status = CallStatus::Incomplete;
+            call.arguments = partial(&inner);
+            call.raw = Cow::Owned(text.to_owned());
+        }
+        _ => not_an_object(call, text),
+    }
+}
+
+/// A list or a scalar where an object belongs: readable, but no tool takes it.
+fn not_an_object(call: &mut ToolCall<'static>, text: &str) {
+    call.status = CallStatus::Invalid;
+    call.arguments = Arguments::Json(Cow::Owned(text.to_owned()));
+    call.raw = Cow::Owned(text.to_owned());
+    call.errors.push(ArgumentError {
+        pointer: String::new(),
+        keyword: "type".to_owned(),
+        message: "the arguments are no JSON object".to_owned(),
+    });
+}
+
+/// Arguments that are no JSON: repair, or nothing.
+fn mend(call: &mut ToolCall<'static>, text: &str, _cut: bool, _policy: &Policy) {
+    call.status = CallStatus::Malformed;
+    call.raw = Cow::Owned(text.to_owned());
+}
+
+/// What is certain of arguments that were cut off.
+fn partial(_text: &str) -> Arguments<'static> {
+    Arguments::default()
+}
+
+/// The calls in the arguments of a [`PARALLEL`] wrapper, or `None` if it holds none.
+pub(super) fn expand(wrapper: &ToolCall<'static>) -> Option<Vec<(String, String)>> {
+    let Value::Object(body) = wrapper.arguments.to_value() else { return None };
+    let uses = body.get("tool_uses").or_else(|| body.get("tool_calls"))?.as_array()?;
+    let calls: Vec<_> = (uses.iter())
+        .filter_map(|entry| {
+            let name = entry.get("recipient_name").or_else(|| entry.get("name"))?.as_str()?;
+            let arguments = match entry.get("parameters").or_else(|| entry.get("arguments")) {
+                None | Some(Value::Null) => "{}".to_owned(),
+                Some(Value::String(text)) => text.clone(),
+                Some(value) => value.to_string(),
+            };
+            Some((name.to_owned(), arguments))
+        })
+        .collect();
+    (!calls.is_empty() && calls.len() == uses.len()).then_some(calls)
+}

@@ -1,0 +1,180 @@
+//! Chunks of a streamed answer in, events out, a turn at the end.
+use super::framing::{Frame, Splitter};
+use super::reader::Reader;
+use super::{Node, Provider, Reading, detect, errors};
+use crate::error::Error;
+use crate::turn::{Event, Issue, IssueCode, Turn};
+use serde_json::Value;
+
+/// Reads a provider's stream: parsed chunks, or the bytes of its SSE or NDJSON, cut anywhere.
+///
+/// ```
+/// use toolglot::provider::{Provider, Reading, StreamNormalizer};
+///
+/// let mut stream = StreamNormalizer::new(Some(Provider::OpenAi), &Reading::default());
+/// let mut events = Vec::new();
+/// stream.feed_bytes(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"conte", &mut events);
+/// stream.feed_bytes(b"nt\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", &mut events);
+/// let turn = stream.finish(&mut events).unwrap();
+/// assert_eq!(turn.content, "Hi");
+/// ```
+#[derive(Debug)]
+pub struct StreamNormalizer {
+    provider: Option<Provider>,
+    reading: Reading,
+    reader: Option<Reader>,
+    splitter: Splitter,
+    /// Payloads that said nothing of their provider, until one does.
+    waiting: Vec<(String, Value)>,
+    issues: Vec<Issue>,
+}
+
+/// So many payloads may come before the first that shows the wire format.
+const MAX_WAITING: usize = 64;
+
+impl StreamNormalizer {
+    /// A reader of one answer. `provider` `None` detects the wire format by the first chunk that shows it.
+    pub fn new(provider: Option<Provider>, reading: &Reading) -> Self {
+        Self {
+            provider,
+            reading: reading.clone(),
+            reader: provider.map(|provider| Reader::new(provider, reading, true)),
+            splitter: Splitter::default(),
+            waiting: Vec::new(),
+            issues: Vec::new(),
+        }
+    }
+
+    /// The wire format, once it is known.
+    pub fn provider(&self) -> Option<Provider> {
+        self.reader.as_ref().map(|reader| reader.provider)
+    }
+
+    /// Takes bytes as they come from the connection.
+    pub fn feed_bytes(&mut self, bytes: &[u8], events: &mut Vec<Event>) {
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.feed(bytes, |frame| self.frame(frame));
+        self.splitter = splitter;
+        self.drain(events);
+    }
+
+    /// Takes one parsed chunk.
+    pub fn feed_value(&mut self, chunk: &Value, events: &mut Vec<Event>) {
+        self.node("", &Node::from(chunk));
+        self.drain(events);
+    }
+
+    /// Takes one chunk as JSON text, without any framing.
+    pub fn feed_json(&mut self, chunk: &[u8], events: &mut Vec<Event>) {
+        self.frame(Frame::Data { event: "", data: chunk });
+        self.drain(events);
+    }
+
+    fn drain(&mut self, events: &mut Vec<Event>) {
+        if let Some(reader) = &mut self.reader {
+            reader.take_events(events);
+        }
+    }
+
+    fn frame(&mut self, frame: Frame<'_>) {
+        match frame {
+            Frame::Done => {
+                if let Some(reader) = &mut self.reader {
+                    reader.done();
+                }
+            }
+            Frame::Data { event, data } => match Node::parse(data) {
+                Ok(node) => self.node(event, &node),
+                Err(error) => {
+                    let shown: String = String::from_utf8_lossy(data.get(..100).unwrap_or(data)).into_owned();
+                    let message = format!("a chunk that is no JSON was left out ({error}): {shown}");
+                    self.note(Issue::of(IssueCode::ProviderField, "", message));
+                }
+            },
+        }
+    }
+
+    fn note(&mut self, issue: Issue) {
+        match &mut self.reader {
+            Some(reader) => match reader.choices.first_mut() {
+                Some(choice) => choice.out.issue(issue),
+                None => reader.issues.push(issue),
+            },
+            None => self.issues.push(issue),
+        }
+    }
+
+    fn node(&mut self, event: &str, node: &Node<'_>) {
+        // Some servers send a list of chunks in one event.
+        if let Node::Array(items) = node {
+            return items.iter().for_each(|item| self.node(event, item));
+        }
+        if self.reader.is_none() {
+            let Some(provider) = detect(node) else {
+                if self.waiting.len() < MAX_WAITING {
+                    self.waiting.push((event.to_owned(), node.to_value()));
+                }
+                return;
+            };
+            self.begin(provider);
+        }
+        if let Some(reader) = &mut self.reader {
+            reader.chunk(event, node);
+        }
+    }
+
+    fn begin(&mut self, provider: Provider) {
+        let mut reader = Reader::new(provider, &self.reading, true);
+        reader.issues.append(&mut self.issues);
+        for (event, value) in self.waiting.drain(..) {
+            reader.chunk(&event, &Node::from(&value));
+        }
+        self.reader = Some(reader);
+    }
+
+    /// The end of the stream: the turn of the first choice. Events of what was still open are appended.
+    ///
+    /// # Errors
+    /// [`crate::ErrorCode::ProviderError`] if there was no answer at all: nothing, HTML, an error and nothing else.
+    pub fn finish(self, events: &mut Vec<Event>) -> Result<Turn<'static>, Error> {
+        let provider = self.provider;
+        let mut turns = self.finish_choices(events)?;
+        if turns.is_empty() {
+            return Err(errors::no_answer(provider, None));
+        }
+        Ok(turns.swap_remove(0))
+    }
+
+    /// As [`StreamNormalizer::finish`], with the turns of all choices (`n > 1`).
+    ///
+    /// # Errors
+    /// As [`StreamNormalizer::finish`].
+    pub fn finish_choices(mut self, events: &mut Vec<Event>) -> Result<Vec<Turn<'static>>, Error> {
+        let mut splitter = std::mem::take(&mut self.splitter);
+        let rest = splitter.finish(|frame| self.frame(frame));
+        if splitter.overflowed() {
+            self.note(Issue::of(IssueCode::LimitReached, "", "a frame of the stream was too long to be read"));
+        }
+        if !rest.is_empty() {
+            if self.reader.as_ref().is_none_or(|reader| reader.choices.is_empty()) {
+                // No stream at all: an error page, or an error body in place of a stream.
+                let body = errors::parse(&rest, self.provider)?;
+                self.node("", &body);
+            } else {
+                let shown: String = String::from_utf8_lossy(rest.get(..100).unwrap_or(&rest)).into_owned();
+                let message = format!("the stream ends inside a chunk: {shown}");
+                self.note(Issue::of(IssueCode::ProviderField, "", message));
+            }
+        }
+        if self.reader.is_none() {
+            if self.waiting.is_empty() {
+                return Err(errors::no_answer(self.provider, None));
+            }
+            self.begin(Provider::OpenAi);
+        }
+        let Some(mut reader) = self.reader.take() else { return Err(errors::no_answer(self.provider, None)) };
+        let turns = reader.finish();
+        reader.take_events(events);
+        turns
+    }
+}

@@ -1,0 +1,129 @@
+//! Tools in each provider's shape: schemas rewritten by the target's profile, names legal there, every loss noted.
+mod anthropic;
+mod bedrock;
+mod budget;
+mod cohere;
+mod declare;
+mod gemini;
+mod keywords;
+mod llama_cpp;
+mod loss;
+mod merge;
+mod mistral;
+mod ollama;
+mod openai;
+mod openrouter;
+mod profile;
+mod root;
+mod target;
+mod untouched;
+mod walk;
+
+pub use declare::Declarations;
+pub use loss::{Loss, LossKind};
+pub use target::{Format, GeminiSchema, Target};
+
+use super::ToolSet;
+use super::clean::clean_for_reading;
+use declare::Declared;
+use profile::Profile;
+use serde_json::Value;
+use walk::Walk;
+
+/// All tools of a set as one target wants them.
+#[derive(Debug)]
+pub struct Converted {
+    pub(super) target: Target,
+    declared: Vec<Declared>,
+    /// Everything that the target is told less exactly, or not at all.
+    pub losses: Vec<Loss>,
+}
+
+/// Converts the whole set. [`ToolSet::to`] keeps the result.
+pub(super) fn convert(set: &ToolSet, target: &Target) -> Converted {
+    let loose = target.profile();
+    let mut strict_room = target.strict_profile().map(|profile| (profile, target.strict_limits()));
+    let mut converted = Converted { target: target.clone(), declared: Vec::new(), losses: Vec::new() };
+    for (i, tool) in set.tools().iter().enumerate() {
+        let mut declared = Declared { tool: i, name: None, parameters: None, empty: false, strict: false };
+        let mut losses: Vec<(String, LossKind, String)> = Vec::new();
+        let spelling = target.spelling(set, i);
+        if spelling != tool.name {
+            losses.push((String::new(), LossKind::Renamed, format!("told to the provider as {spelling:?}")));
+            declared.name = Some(spelling.to_owned());
+        }
+        let mut written = None;
+        if let Some((profile, limits)) = &mut strict_room {
+            let mut walked = write(&tool.schema, profile, target.describe);
+            if walked.not_strict.is_none() {
+                walked.not_strict = limits.take(&walked.schema);
+            }
+            match walked.not_strict.take() {
+                None => {
+                    declared.strict = true;
+                    written = Some(walked);
+                }
+                Some(reason) => losses.push((String::new(), LossKind::NotStrict, reason)),
+            }
+        }
+        if written.is_none() && !untouched::fits(&tool.schema, loose) {
+            written = Some(write(&tool.schema, loose, target.describe));
+        }
+        if let Some(walked) = written {
+            losses.extend(walked.losses);
+            declared.parameters = Some(walked.schema);
+        }
+        declared.empty = takes_nothing(declared.parameters.as_ref().unwrap_or(&tool.schema));
+        if let Some(longest) = target.longest_description().filter(|max| tool.description.chars().count() > *max) {
+            losses.push((
+                String::new(),
+                LossKind::Rewritten,
+                format!("the description was cut to {longest} characters"),
+            ));
+        }
+        if !tool.source.fields.is_empty() && target.format != Format::Mcp {
+            for field in tool.source.fields.keys() {
+                losses.push((
+                    String::new(),
+                    LossKind::Dropped,
+                    format!("MCP's `{field}` has no place at this provider"),
+                ));
+            }
+        }
+        let tool = &tool.name;
+        converted.losses.extend(losses.into_iter().map(|(pointer, kind, message)| Loss {
+            tool: tool.clone(),
+            pointer,
+            kind,
+            message,
+        }));
+        converted.declared.push(declared);
+    }
+    if let Some(budget) = target.budget() {
+        budget::shrink(set, &mut converted, budget);
+    }
+    converted
+}
+
+/// One schema, written.
+struct Written {
+    schema: Value,
+    losses: Vec<(String, LossKind, String)>,
+    not_strict: Option<String>,
+}
+
+fn write(schema: &Value, profile: &Profile, describe: bool) -> Written {
+    let (clean, notes) = clean_for_reading(schema);
+    let mut walk = Walk::new(profile, &clean, describe);
+    let root = walk.root_object(&clean);
+    let schema = walk.document(root);
+    let mut losses: Vec<_> = notes.into_iter().map(|(place, why)| (place, LossKind::Rewritten, why)).collect();
+    losses.append(&mut walk.losses);
+    Written { schema, losses, not_strict: walk.not_strict }
+}
+
+fn takes_nothing(schema: &Value) -> bool {
+    schema.get("properties").and_then(Value::as_object).is_none_or(serde_json::Map::is_empty)
+        && !schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false))
+        && !schema.get("patternProperties").is_some_and(Value::is_object)
+}

@@ -1,0 +1,171 @@
+//! Whom tools are converted for, and the caller's choices there.
+use super::budget::StrictLimits;
+use super::profile::Profile;
+use super::{anthropic, bedrock, cohere, gemini, llama_cpp, mistral, ollama, openai, openrouter};
+use crate::error::{Error, ErrorCode};
+use crate::schema::ToolSet;
+use crate::schema::names;
+
+/// A shape that tools are declared in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    OpenAi,
+    OpenAiResponses,
+    Anthropic,
+    Gemini,
+    Mistral,
+    Cohere,
+    Ollama,
+    Bedrock,
+    Mcp,
+    LlamaCpp,
+    OpenRouter,
+}
+
+/// Which of Gemini's two schema fields is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum GeminiSchema {
+    /// `parametersJsonSchema`: JSON Schema, most of it.
+    #[default]
+    JsonSchema,
+    /// `parameters`: the OpenAPI subset.
+    Parameters,
+}
+
+/// Names that mean a format: its own, and those of servers that speak it.
+const FORMATS: &[(&str, Format)] = &[
+    ("openai", Format::OpenAi),
+    ("openai_responses", Format::OpenAiResponses),
+    ("responses", Format::OpenAiResponses),
+    ("anthropic", Format::Anthropic),
+    ("gemini", Format::Gemini),
+    ("google", Format::Gemini),
+    ("vertex", Format::Gemini),
+    ("mistral", Format::Mistral),
+    ("cohere", Format::Cohere),
+    ("ollama", Format::Ollama),
+    ("bedrock", Format::Bedrock),
+    ("mcp", Format::Mcp),
+    ("llama_cpp", Format::LlamaCpp),
+    ("llamacpp", Format::LlamaCpp),
+    ("lmstudio", Format::LlamaCpp),
+    ("openrouter", Format::OpenRouter),
+    ("azure", Format::OpenAi),
+    ("groq", Format::OpenAi),
+    ("vllm", Format::OpenAi),
+    ("sglang", Format::OpenAi),
+    ("deepseek", Format::OpenAi),
+    ("xai", Format::OpenAi),
+    ("together", Format::OpenAi),
+    ("fireworks", Format::OpenAi),
+];
+
+/// Whom tools are converted for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Target {
+    pub format: Format,
+    /// Strict mode, where the format has one and the tool's schema can be said in it.
+    pub strict: bool,
+    pub gemini_schema: GeminiSchema,
+    /// Move what the target cannot carry into descriptions.
+    pub describe: bool,
+    /// The model behind a gateway (`anthropic/claude-…`): the schema it takes depends on it.
+    pub model: Option<String>,
+    /// The most bytes that all schemas together may have, for servers that build a grammar of them.
+    pub budget: Option<usize>,
+}
+
+impl Target {
+    pub const fn new(format: Format) -> Self {
+        Self {
+            format,
+            strict: false,
+            gemini_schema: GeminiSchema::JsonSchema,
+            describe: false,
+            model: None,
+            budget: None,
+        }
+    }
+
+    /// The target of that name, with the default choices.
+    ///
+    /// # Errors
+    /// If no provider is called so.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        let plain = name.trim().to_ascii_lowercase().replace(['-', '.', ' '], "_");
+        let found = FORMATS.iter().find(|(known, _)| *known == plain);
+        found.map(|(_, format)| Self::new(*format)).ok_or_else(|| {
+            let known: Vec<&str> = FORMATS.iter().map(|(known, _)| *known).collect();
+            let message = format!("no provider is called {name:?}; there are {}", known.join(", "));
+            Error::at(ErrorCode::UnknownProvider, name, message)
+        })
+    }
+
+    pub(super) fn profile(&self) -> &'static Profile {
+        match self.format {
+            Format::OpenAi | Format::OpenAiResponses => &openai::LOOSE,
+            Format::Anthropic => &anthropic::LOOSE,
+            Format::Gemini => match self.gemini_schema {
+                GeminiSchema::JsonSchema => &gemini::JSON_SCHEMA,
+                GeminiSchema::Parameters => &gemini::PARAMETERS,
+            },
+            Format::Mistral => &mistral::PROFILE,
+            Format::Cohere => &cohere::PROFILE,
+            Format::Ollama => &ollama::PROFILE,
+            Format::Bedrock => &bedrock::PROFILE,
+            Format::Mcp => &Profile { root_unions: true, items: false, ..Profile::OPEN },
+            Format::LlamaCpp => &llama_cpp::PROFILE,
+            Format::OpenRouter => openrouter::profile(self.model.as_deref()),
+        }
+    }
+
+    pub(super) fn strict_profile(&self) -> Option<&'static Profile> {
+        match self.format {
+            _ if !self.strict => None,
+            Format::OpenAi | Format::OpenAiResponses => Some(&openai::STRICT),
+            Format::Anthropic => Some(&anthropic::STRICT),
+            Format::OpenRouter => openrouter::strict_profile(self.model.as_deref()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn strict_limits(&self) -> StrictLimits {
+        match self.format {
+            Format::Anthropic => anthropic::LIMITS,
+            _ => openai::LIMITS,
+        }
+    }
+
+    /// The tool's name as this target takes it.
+    pub(in crate::schema) fn spelling<'t>(&self, set: &'t ToolSet, tool: usize) -> &'t str {
+        let own = set.tools().get(tool).map_or("", |t| t.name.as_str());
+        if self.takes_name(own) { own } else { set.safe_name(tool).unwrap_or(own) }
+    }
+
+    fn takes_name(&self, name: &str) -> bool {
+        let word = |extra: &[u8], most: usize| {
+            !name.is_empty()
+                && name.len() <= most
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || extra.contains(&b))
+        };
+        match self.format {
+            Format::Mcp => true,
+            // Some models behind it demand a letter first and no dash; the safe spelling may keep the dash.
+            Format::Gemini | Format::Bedrock => names::is_safe(name),
+            Format::OpenAiResponses => word(b"_-", 128),
+            _ => word(b"_-", 64),
+        }
+    }
+
+    /// Characters that a tool's description may have.
+    pub(super) fn longest_description(&self) -> Option<usize> {
+        matches!(self.format, Format::OpenAi | Format::OpenAiResponses).then_some(openai::MAX_DESCRIPTION)
+    }
+
+    pub(super) fn budget(&self) -> Option<usize> {
+        match self.format {
+            Format::LlamaCpp => Some(self.budget.unwrap_or(llama_cpp::BUDGET)),
+            _ => self.budget,
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Every provider's payloads, as data: `tests/data/providers/*.jsonl`, one case a line.
+//!
+//! A case has an `input` (a response, or a list of chunks), and what the turn must be. Streams are also fed as SSE
+//! bytes, cut at every byte.
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use toolglot::dialect::Dialects;
+use toolglot::provider::{Provider, Reading, StreamNormalizer, normalize, normalize_value};
+use toolglot::schema::ToolSet;
+use toolglot::turn::{Event, Turn};
+
+struct Case {
+    file: String,
+    name: String,
+    stream: bool,
+    provider: Option<Provider>,
+    input: Value,
+    expect: Value,
+}
+
+fn cases() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/providers");
+    let mut out = Vec::new();
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for path in files {
+        let file = path.file_stem().unwrap().to_string_lossy().into_owned();
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            let case: Value = serde_json::from_str(line).unwrap();
+            out.push(Case {
+                file: file.clone(),
+                name: case["name"].as_str().unwrap().to_owned(),
+                stream: case["kind"] == "stream",
+                provider: case["provider"].as_str().map(|name| Provider::from_name(name).unwrap()),
+                input: case["input"].clone(),
+                expect: case["expect"].clone(),
+            });
+        }
+    }
+    assert!(out.len() > 150, "{} cases", out.len());
+    // A case may need a dialect that the catalogue has not yet.
+    out.retain(|case| case.expect["needs"].as_str().is_none_or(|name| Dialects::named(name).is_ok()));
+    out
+}
+
+fn reading() -> Reading {
+    let tool = |name: &str, parameters: Value| json!({"type": "function", "function": {"name": name, "parameters": parameters}});
+    let text = json!({"type": "string"});
+    let tools = [
+        tool(
+            "get_weather",
+            json!({"type": "object", "properties": {"city": text, "unit": text}, "required": ["city"]}),
+        ),
+        tool("get_time", json!({"type": "object", "properties": {"timezone": text}})),
+        tool("ping", json!({"type": "object", "properties": {}})),
+        tool("run_py", json!({"type": "object", "properties": {"input": text}})),
+        tool("find_customer", json!({"type": "object", "properties": {"q": text}})),
+    ];
+    Reading { tools: Some(Arc::new(ToolSet::from_values(&tools).unwrap())), ..Reading::default() }
+}
+
+/// The events added up as a reader of the stream would.
+fn add_up(events: &[Event]) -> Value {
+    let (mut content, mut reasoning) = (String::new(), String::new());
+    let mut calls: Vec<Value> = Vec::new();
+    let mut pieces: Vec<String> = Vec::new();
+    for event in events {
+        match event {
+            Event::Text(text) => content.push_str(text),
+            Event::Reasoning(text) => reasoning.push_str(text),
+            Event::Reclassified => reasoning.push_str(&std::mem::take(&mut content)),
+            Event::CallStarted { index, id, name } => {
+                assert_eq!(*index, pieces.len(), "calls start in their order");
+                pieces.push(String::new());
+                calls.push(json!({"id": id, "name": name}));
+            }
+            Event::Arguments { index, text } => pieces[*index].push_str(text),
+            Event::CallEnded { index, call } => {
+                assert_eq!(calls[*index], json!({"id": call.id, "name": call.name}), "announced as it ended");
+                if call.status.as_str() == "ok" {
+                    assert_eq!(pieces[*index], call.arguments.to_json(), "pieces of {}", call.name);
+                }
+                calls[*index] = call_value(call);
+            }
+            Event::Issue(_) => {}
+        }
+    }
+    json!({"content": content, "reasoning": reasoning, "calls": calls})
+}
+
+fn call_value(call: &toolglot::ToolCall<'_>) -> Value {
+    json!({"id": call.id, "name": call.name, "status": call.status.as_str(), "arguments": call.arguments.to_value()})
+}
+
+fn summary(turn: &Turn<'_>) -> Value {
+    let calls: Vec<Value> = turn.tool_calls.iter().map(call_value).collect();
+    json!({"content": turn.content, "reasoning": turn.reasoning, "calls": calls})
+}
+
+#[track_caller]
+fn check(case: &Case, turn: &Turn<'_>, how: &str) {
+    let label = format!("{}: {} ({how})", case.file, case.name);
+    let expect = &case.expect;
+    assert_eq!(turn.content, expect["content"].as_str().unwrap(), "{label}: content");
+    assert_eq!(turn.reasoning, expect["reasoning"].as_str().unwrap_or_default(), "{label}: reasoning");
+    let calls = expect["calls"].as_array().unwrap();
+    assert_eq!(turn.tool_calls.len(), calls.len(), "{label}: {:?}", turn.tool_calls);
+    for (call, expected) in turn.tool_calls.iter().zip(calls) {
+        assert_eq!(call.name, expected["name"].as_str().unwrap(), "{label}");
+        assert_eq!(call.status.as_str(), expected["status"].as_str().unwrap(), "{label}: {call:?}");
+        if let Some(id) = expected["id"].as_str() {
+            assert_eq!(call.id, id, "{label}");
+        }
+        assert!(!call.id.is_empty(), "{label}");
+        if !expected["arguments"].is_null() {
+            assert_eq!(call.arguments.to_value(), expected["arguments"], "{label}");
+        }
+    }
+    assert_eq!(turn.stop_reason.as_str(), expect["stop_reason"].as_str().unwrap(), "{label}: {:?}", turn.issues);
+    assert_eq!(turn.source.as_str(), expect["source"].as_str(), "{label}");
+    let issues: Vec<&str> = turn.issues.iter().map(|issue| issue.code.as_str()).collect();
+    for issue in expect["issues"].as_array().into_iter().flatten() {
+        assert!(issues.contains(&issue.as_str().unwrap()), "{label}: {issues:?}");
+    }
+    let state = turn.provider_state.as_ref().and_then(Value::as_object);
+    let keys: Vec<&str> = state.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+    let expected: Vec<&str> = expect["state"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    assert_eq!(keys, expected, "{label}: {state:?}");
+}
+
+#[track_caller]
+fn stream_of(case: &Case) -> (Turn<'static>, Vec<Event>) {
+    let mut stream = StreamNormalizer::new(case.provider, &reading());
+    let mut events = Vec::new();
+    for chunk in case.input.as_array().unwrap() {
+        stream.feed_value(chunk, &mut events);
+    }
+    let turn = stream.finish(&mut events).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    (turn, events)
+}
+
+#[test]
+fn responses_become_the_expected_turn() {
+    for case in cases().iter().filter(|case| !case.stream && case.file != "errors") {
+        let turn =
+            normalize_value(&case.input, case.provider, &reading()).unwrap_or_else(|e| panic!("{}: {e}", case.name));
+        check(case, &turn, "value");
+        let bytes = case.input.to_string();
+        let again = normalize(bytes.as_bytes(), case.provider, &reading()).unwrap();
+        check(case, &again, "bytes");
+    }
+}
+
+#[test]
+fn streams_become_the_expected_turn_and_their_events_add_up() {
+    for case in cases().iter().filter(|case| case.stream) {
+        let (turn, events) = stream_of(case);
+        check(case, &turn, "values");
+        assert_eq!(add_up(&events), summary(&turn), "{}: {}", case.file, case.name);
+    }
+}
+
+/// The chunks as server-sent events, with event names where the provider has them.
+fn sse(case: &Case) -> String {
+    let mut out = String::from(": comment\n\n");
+    for chunk in case.input.as_array().unwrap() {
+        if let Some(kind) = chunk["type"].as_str() {
+            out.push_str(&format!("event: {kind}\n"));
+        }
+        out.push_str(&format!("data: {chunk}\n\n"));
+    }
+    out.push_str("data: [DONE]\n\n");
+    out
+}
+
+fn without_ids(mut summary: Value) -> Value {
+    for call in summary["calls"].as_array_mut().unwrap() {
+        if let Some(id) = call["id"].as_str().filter(|id| id.len() == 25) {
+            assert!(id.starts_with("call_"));
+            call["id"] = Value::Null;
+        }
+    }
+    summary
+}
+
+#[test]
+fn bytes_may_be_cut_anywhere() {
+    for case in cases().iter().filter(|case| case.stream) {
+        let (whole, _) = stream_of(case);
+        let expected = without_ids(summary(&whole));
+        let text = sse(case);
+        let lines: String = case.input.as_array().unwrap().iter().map(|chunk| format!("{chunk}\n")).collect();
+        for (i, bytes) in [text.as_bytes(), lines.as_bytes(), case.input.to_string().as_bytes()].into_iter().enumerate()
+        {
+            for size in [1, 2, 3, 7, 64, 1021] {
+                let mut stream = StreamNormalizer::new(case.provider, &reading());
+                let mut events = Vec::new();
+                for piece in bytes.chunks(size) {
+                    stream.feed_bytes(piece, &mut events);
+                }
+                let turn = stream.finish(&mut events).unwrap();
+                assert_eq!(without_ids(summary(&turn)), expected, "{} in pieces of {size}", case.name);
+                assert_eq!(add_up(&events), summary(&turn), "{} in pieces of {size}", case.name);
+                assert_eq!(turn.stop_reason, whole.stop_reason, "{}", case.name);
+                assert_eq!(turn.provider_state, whole.provider_state, "{}", case.name);
+            }
+            // One byte at a time is every cut at once; here are single cuts, with whole events round them.
+            for cut in (0..bytes.len()).step_by(if i == 0 { 7 } else { 97 }) {
+                let mut stream = StreamNormalizer::new(case.provider, &reading());
+                let mut events = Vec::new();
+                stream.feed_bytes(&bytes[..cut], &mut events);
+                stream.feed_bytes(&bytes[cut..], &mut events);
+                let turn = stream.finish(&mut events).unwrap();
+                assert_eq!(without_ids(summary(&turn)), expected, "{} cut at {cut}", case.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn error_bodies_are_errors_with_provider_and_reason() {
+    for case in cases().iter().filter(|case| case.file == "errors") {
+        let read = normalize_value(&case.input, case.provider, &reading());
+        if case.expect["error"] == true {
+            let error = read.expect_err(&case.name);
+            assert_eq!(error.code.as_str(), "provider_error", "{}", case.name);
+            assert!(error.to_string().len() > 20, "{}: {error}", case.name);
+            let mut stream = StreamNormalizer::new(case.provider, &reading());
+            let mut events = Vec::new();
+            stream.feed_bytes(case.input.to_string().as_bytes(), &mut events);
+            assert_eq!(stream.finish(&mut events).expect_err(&case.name).code.as_str(), "provider_error");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_response_is_an_error_that_names_the_place() {
+    for (bytes, part) in [
+        (&b""[..], "empty"),
+        (b"  \n", "empty"),
+        (b"<html><body>502 Bad Gateway</body></html>", "HTML"),
+        (b"{\"choices\":[{\"message\":{\"content\":\"x", "byte"),
+        (b"upstream connect error", "no JSON"),
+        (b"[]", "no answer"),
+        (b"null", "no answer"),
+        (b"{}", "no choice"),
+        (b"{\"choices\":null}", "no choice"),
+        (b"{\"choices\":[]}", "no choice"),
+    ] {
+        let error = normalize(bytes, Some(Provider::OpenAi), &reading()).unwrap_err();
+        assert!(error.to_string().contains("openai"), "{error}");
+        assert!(error.to_string().contains(part), "{part}: {error}");
+        let mut stream = StreamNormalizer::new(Some(Provider::OpenAi), &reading());
+        stream.feed_bytes(bytes, &mut Vec::new());
+        stream.finish(&mut Vec::new()).unwrap_err();
+    }
+}
+
+/// Replaces each value in turn by each other type: nothing may panic, and an answer stays an answer.
+#[test]
+fn wrong_types_anywhere_are_survived() {
+    fn places(value: &Value, here: String, out: &mut Vec<String>) {
+        out.push(here.clone());
+        match value {
+            Value::Array(items) => {
+                items.iter().enumerate().for_each(|(i, item)| places(item, format!("{here}/{i}"), out));
+            }
+            Value::Object(members) => members.iter().for_each(|(key, item)| {
+                places(item, format!("{here}/{}", key.replace('~', "~0").replace('/', "~1")), out);
+            }),
+            _ => {}
+        }
+    }
+    let wrong = [json!(null), json!(-1.5), json!("text"), json!([[1]]), json!({"a": {}})];
+    for (i, case) in cases().iter().enumerate() {
+        // The deviating streams differ little from each other.
+        if case.file == "compat_streams" && i % 9 > 0 || case.file == "errors" && i % 5 > 0 {
+            continue;
+        }
+        let mut all = Vec::new();
+        places(&case.input, String::new(), &mut all);
+        for place in all {
+            for value in &wrong {
+                let mut input = case.input.clone();
+                *input.pointer_mut(&place).unwrap() = value.clone();
+                if case.stream {
+                    let mut stream = StreamNormalizer::new(case.provider, &reading());
+                    let mut events = Vec::new();
+                    for chunk in input.as_array().into_iter().flatten() {
+                        stream.feed_value(chunk, &mut events);
+                    }
+                    if let Ok(turn) = stream.finish(&mut events) {
+                        assert_eq!(add_up(&events), summary(&turn), "{} with {value} at {place}", case.name);
+                    }
+                } else {
+                    let _ = normalize_value(&input, case.provider, &reading());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_call_in_an_error_body_is_rescued() {
+    for case in cases().iter().filter(|case| case.expect["failed_generation"] == true) {
+        let quoted = case.input["error"]["failed_generation"].as_str().unwrap();
+        match normalize_value(&case.input, case.provider, &reading()) {
+            // Prose is what the model answered, if not what was wanted of it.
+            Ok(turn) if !quoted.contains('{') => {
+                assert_eq!((&*turn.content, turn.stop_reason.as_str()), (quoted, "error"));
+            }
+            Ok(turn) => {
+                assert_eq!(turn.source.as_str(), Some("failed_generation"), "{quoted}");
+                assert!(quoted.contains(&*turn.tool_calls[0].name), "{quoted}");
+                assert!(turn.issues.iter().any(|issue| issue.code.as_str() == "provider_error"), "{quoted}");
+            }
+            Err(error) => {
+                assert!(!quoted.contains("get_weather"), "{quoted}: {error}");
+                assert_eq!(error.code.as_str(), "provider_error");
+            }
+        }
+    }
+}
