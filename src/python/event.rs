@@ -2,10 +2,12 @@
 use super::call::ToolCall;
 use super::report::{Issue, hash, repr_of};
 use super::text::Input;
+use crate::schema;
 use crate::{Error, ErrorCode, turn};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+use std::sync::Arc;
 
 /// One step of a streamed turn. Which attributes are set depends on `kind`; the others are None.
 // No free list: pyo3 guards it with a lock, and an event costs 60 ns more with it than without.
@@ -26,7 +28,8 @@ enum Step {
 }
 
 impl Event {
-    /// The event for Python. `chunk` is what was fed just now: text that is all of it is that very object.
+    /// The event for Python. `chunk` is what was fed just now: text that is all of it is that very object. `tools` are
+    /// those that were offered.
     ///
     /// The event is read where it lies, and only what is rare and large is moved out of it: moving every event twice
     /// would cost more than making the Python object.
@@ -34,6 +37,7 @@ impl Event {
         py: Python<'_>,
         event: &mut turn::Event,
         chunk: Option<(&Bound<'_, PyString>, &str)>,
+        tools: Option<&Arc<schema::ToolSet>>,
     ) -> PyResult<Self> {
         let string = |text: &str| match chunk {
             Some((object, fed)) if fed == text => object.clone().unbind(),
@@ -50,7 +54,9 @@ impl Event {
             },
             turn::Event::CallEnded { index, call } => {
                 let call = std::mem::replace(&mut **call, turn::ToolCall::new("", "", turn::Arguments::default()));
-                Step::CallEnded { index: *index, call: Py::new(py, ToolCall::from_core(py, call, &Input::NONE))? }
+                let call = ToolCall::from_core(py, call, &Input::NONE);
+                call.offered(tools);
+                Step::CallEnded { index: *index, call: Py::new(py, call)? }
             }
             turn::Event::Reclassified => Step::Reclassified,
             turn::Event::Issue(issue) => Step::Issue(Box::new(issue.clone())),
