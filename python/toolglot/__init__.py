@@ -7,6 +7,7 @@ from ._core import (
     Issue,
     Policy,
     Repair,
+    RepairedJson,
     StreamParser,
     ToolCall,
     ToolSet,
@@ -15,6 +16,8 @@ from ._core import (
     __version__,
     dialects,
     extract,
+    parse_partial_json,
+    repair_json,
 )
 from .errors import (
     BadDialectError,
@@ -45,6 +48,7 @@ __all__ = [
     "Policy",
     "ProviderError",
     "Repair",
+    "RepairedJson",
     "StreamParser",
     "ToolCall",
     "ToolSet",
@@ -56,4 +60,6 @@ __all__ = [
     "__version__",
     "dialects",
     "extract",
+    "parse_partial_json",
+    "repair_json",
 ]
