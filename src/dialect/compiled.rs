@@ -201,9 +201,8 @@ impl Dialects {
             entries.push((close.clone(), Marker::ReasoningClose(i as u16)));
         }
         let mut also = vec![b'`'];
-        if set.bare_json || set.bare_python || set.name_line {
-            also.extend_from_slice(b"{[");
-        }
+        // JSON that calls an offered tool is one in every dialect: servers that constrain a model make it write that.
+        also.extend_from_slice(b"{[");
         if set.bare_python {
             also.push(b'(');
         }

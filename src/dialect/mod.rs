@@ -89,6 +89,9 @@ pub struct Dialect {
     pub calls: Vec<String>,
     /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`.
     pub parameters: Vec<String>,
+    /// The markers are special tokens, which prose does not hold: a call needs no section round it, and a parameter's
+    /// marker inside a value ends it.
+    pub special_markers: bool,
     pub trim: Trim,
     /// Strings are written bare and everything else as JSON, so a value that reads as JSON is JSON unless the schema
     /// wants a string.

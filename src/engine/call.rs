@@ -211,7 +211,13 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus) {
 
 impl CallState {
     /// What follows the head can be the template's body.
-    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, template: &Template, head: &Head) -> Look<()> {
+    pub(super) fn plausible(
+        cx: &Reader<'_>,
+        row: &Row,
+        template: &Template,
+        head: &Head,
+        in_section: bool,
+    ) -> Look<()> {
         if head.closed {
             return Look::Is(());
         }
@@ -221,7 +227,7 @@ impl CallState {
                 return Look::No;
             }
         }
-        let at = cx.skip_space(head.end);
+        let at = cx.skip_markup_space(head.end);
         let Some(byte) = cx.bytes().get(at).copied() else {
             return if cx.eof || at - head.end > cx.policy.max_markup_bytes { Look::No } else { Look::More };
         };
@@ -240,7 +246,7 @@ impl CallState {
                 b'{' | b'"' | b'[' => is(true),
                 _ => closes(cx, &template.tail, at),
             },
-            Body::Parameters => Parameters::plausible(cx, row, template, head, at),
+            Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
             Body::Python => Python::plausible(cx, at),
             Body::Gemma => is(matches!(byte, b'{' | b'(')),
             Body::Elements => is(byte == b'<' || byte == b']'),
@@ -250,14 +256,14 @@ impl CallState {
     /// Which body without markers can begin at `at`.
     pub(super) fn bare_body(cx: &Reader<'_>, at: usize) -> Look<Body> {
         match cx.bytes().get(at) {
-            Some(b'{') if cx.dialects.bare_json => match after(cx, at) {
+            Some(b'{') => match after(cx, at) {
                 Look::Is(b'"' | b'\'') => Look::Is(Body::Json),
                 Look::Is(next) if next.is_ascii_alphabetic() => Look::Is(Body::Json),
                 Look::Is(_) => Look::No,
                 other => other.map(|_| Body::Json),
             },
             Some(b'[') => match after(cx, at) {
-                Look::Is(b'{') if cx.dialects.bare_json => Look::Is(Body::Json),
+                Look::Is(b'{') => Look::Is(Body::Json),
                 Look::Is(next) if cx.dialects.bare_python && (next.is_ascii_alphabetic() || next == b'_') => {
                     Python::plausible(cx, at).map(|()| Body::Python)
                 }
@@ -268,10 +274,10 @@ impl CallState {
         }
     }
 
-    pub(super) fn new(cx: &Reader<'_>, origin: Origin, body: Body, start: usize, head: Head) -> Self {
-        let at = cx.skip_space(head.end);
-        let bare = origin == Origin::BARE;
-        let writer = Writer { origin, start, bare, pending: None, adopt: None, begun: 0 };
+    /// `doubtful`: nothing but an offered name vouches for it.
+    pub(super) fn new(cx: &Reader<'_>, origin: Origin, body: Body, start: usize, head: Head, doubtful: bool) -> Self {
+        let at = cx.skip_markup_space(head.end);
+        let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, begun: 0 };
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
@@ -381,7 +387,7 @@ impl Engine {
         if self.section.is_some_and(|(row, _)| row == call.origin.row) && self.out.calls.is_empty() {
             self.section = None;
         }
-        if !call.writer.bare {
+        if call.origin != Origin::BARE {
             self.out.issue(Issue::at(
                 IssueCode::StrayMarker,
                 call.start,
@@ -475,7 +481,7 @@ impl Engine {
         }
         let (at, missing) = (*at, *missing);
         let start = call.start;
-        let bare = call.writer.bare;
+        let bare = call.origin == Origin::BARE;
         if let Some(pending) = &mut call.writer.pending {
             if missing {
                 let at_end = cx.rest(at).trim_ascii_start().is_empty() && cx.eof;

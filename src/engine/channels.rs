@@ -84,6 +84,15 @@ impl Engine {
         let Some(length) = bounded.find(&channels.message) else {
             return if cx.eof || limit < rest.len() { Look::No } else { Look::More };
         };
+        // A header with a channel is another dialect's; one inside an answer is quoted there.
+        if channels.calls_to_recipients
+            && (bounded[..length].contains("<|channel|>")
+                || (self.channel.is_some_and(|c| c.row == row)
+                    && self.mode == Mode::Content
+                    && !self.channel.is_some_and(|c| c.calls)))
+        {
+            return Look::No;
+        }
         // A message's end before the next message begins: this header has none.
         if channels.closes.iter().any(|c| bounded[..length].contains(c.as_str())) {
             return Look::No;
@@ -107,7 +116,7 @@ impl Engine {
                 let name = name.start + skip..name.end;
                 let head = Head { name: Some(name), end: body, ..Head::default() };
                 let origin = Origin { row, call: 0 };
-                self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head)));
+                self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false)));
                 return Look::Is(());
             }
         }

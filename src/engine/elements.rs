@@ -106,15 +106,16 @@ impl Node {
                 }
             }
             Self::Children(children, mixed) => {
-                let list = schema.and_then(|s| s.get("items")).is_some()
-                    || schema.and_then(|s| s.get("type")).is_some_and(|t| t == "array");
+                let items = find(schema, root, 0, &|s| s.get("items"));
+                let list =
+                    items.is_some() || find(schema, root, 0, &|s| s.get("type").filter(|t| *t == "array")).is_some();
                 if list {
                     json.push('[');
                     for (i, (_, child)) in children.iter().enumerate() {
                         if i > 0 {
                             json.push_str(", ");
                         }
-                        child.write(json, schema.and_then(|s| s.get("items")), root);
+                        child.write(json, items, root);
                     }
                     json.push(']');
                     return;
@@ -133,14 +134,13 @@ impl Node {
                     }
                     push_string(json, key);
                     json.push_str(": ");
-                    let of = schema
-                        .and_then(|s| s.get("properties"))
-                        .and_then(|p| p.get(*key))
-                        .or_else(|| schema.and_then(|s| s.get("additionalProperties")).filter(|a| a.is_object()));
+                    let of = find(schema, root, 0, &|s| s.get("properties").and_then(|p| p.get(*key))).or_else(|| {
+                        find(schema, root, 0, &|s| s.get("additionalProperties").filter(|a| a.is_object()))
+                    });
                     match nodes.as_slice() {
                         [one] => one.write(json, of, root),
                         many => {
-                            let items = follow(of).and_then(|s| s.get("items"));
+                            let items = find(of, root, 0, &|s| s.get("items"));
                             json.push('[');
                             for (i, node) in many.iter().enumerate() {
                                 if i > 0 {
@@ -251,6 +251,24 @@ impl<'t> Tree<'t> {
         self.at += closer.len();
         Some((name.to_owned(), node))
     }
+}
+
+/// What `look` finds in a schema or in what it is combined of.
+fn find<'s>(
+    schema: Option<&'s serde_json::Value>,
+    root: Option<&'s serde_json::Value>,
+    depth: usize,
+    look: &dyn Fn(&'s serde_json::Value) -> Option<&'s serde_json::Value>,
+) -> Option<&'s serde_json::Value> {
+    let schema = follow_reference(schema, root)?;
+    if depth > 16 {
+        return None;
+    }
+    look(schema).or_else(|| {
+        ["anyOf", "oneOf", "allOf"].iter().find_map(|key| {
+            schema.get(*key)?.as_array()?.iter().find_map(|part| find(Some(part), root, depth + 1, look))
+        })
+    })
 }
 
 /// The schema that `$ref` points to, or the schema itself.

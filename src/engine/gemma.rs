@@ -152,7 +152,7 @@ fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
         return ArgumentValue::Text(word.into());
     }
     match read_text(word, expected) {
-        ArgumentValue::Text(_) if expected == Expected::ANY && lenient::looks_literal(word) => {
+        ArgumentValue::Text(_) if expected == Expected::ANY && matches!(word, "true" | "false" | "True" | "False") => {
             ArgumentValue::Json(lenient::literal(word, 0).0.into())
         }
         value => value,

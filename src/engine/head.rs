@@ -1,4 +1,5 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
+use super::parameters::decode_entities;
 use super::{Look, Reader};
 use crate::dialect::{Element, Slot};
 use std::ops::Range;
@@ -32,7 +33,8 @@ impl Head {
     /// The name, if the head holds one: written as such, or inside an id (`functions.NAME:3`).
     pub(crate) fn name(&self, cx: &Reader<'_>) -> Option<String> {
         if let Some(name) = &self.name {
-            return cx.text.get(name.clone()).map(str::to_owned);
+            let name = cx.text.get(name.clone())?;
+            return Some(decode_entities(name).into_owned());
         }
         let id = cx.text.get(self.id.clone()?)?;
         let name = match id.rsplit_once(':') {
@@ -77,8 +79,9 @@ pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Hea
         }
         match element {
             Element::Space => {
-                let end = cx.skip_space(head.end);
-                if end == cx.text.len() && !cx.eof && end <= limit {
+                let end = cx.skip_markup_space(head.end);
+                let cut = end == cx.text.len() || cx.rest(end) == "\\";
+                if cut && !cx.eof && end <= limit {
                     return Look::More;
                 }
                 head.end = end;
@@ -112,7 +115,8 @@ pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Hea
                 }
             }
             Element::Attributes(list) => {
-                let Some(Element::Literal(until)) = elements.get(i + 1) else { return Look::No };
+                let until = elements.iter().skip(i + 1).find(|e| **e != Element::Space);
+                let Some(Element::Literal(until)) = until else { return Look::No };
                 match attributes(cx, &mut head, list, until, limit) {
                     Look::Is(()) => {}
                     Look::No => return Look::No,
@@ -136,7 +140,10 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
 fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: usize) -> Look<Range<usize>> {
     let rest = cx.rest(at);
     let Some(until) = until else {
-        let length = rest.bytes().position(|b| !in_bare_name(b)).unwrap_or(rest.len());
+        let mut length = rest.bytes().position(|b| !in_bare_name(b)).unwrap_or(rest.len());
+        if let Some(escaped) = rest.get(..length).and_then(|name| name.find("\\n")) {
+            length = escaped;
+        }
         let end = at + length;
         if end > limit {
             return Look::No;
@@ -148,7 +155,8 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
     let bad = |b: &u8| match slot {
         Slot::Name | Slot::Id => matches!(b, b'{' | b'[' | b'<' | b'"' | b'(' | b'>') || *b == b'\n',
         Slot::Key => matches!(b, b'<' | b'\n'),
-        Slot::Value | Slot::Type | Slot::Ignored => false,
+        Slot::Ignored => matches!(b, b'<' | b'\n'),
+        Slot::Value | Slot::Type => false,
     };
     let skip = bounded.len() - bounded.trim_start().len();
     let mut from = skip;

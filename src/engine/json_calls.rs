@@ -472,8 +472,8 @@ impl JsonCalls {
                 tool.is_some_and(|t| t.parameters.iter().any(|(n, _)| *n == key))
             })
             .collect();
-        let bare_name =
-            flat.is_empty() && !writer.bare && (tool.is_some() || (cx.tools.is_none() && top && others.is_empty()));
+        let alone = cx.tools.is_none() && top && others.is_empty() && !self.made;
+        let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
         if flat.is_empty() && !bare_name {
             return Flow::On;
         }
@@ -507,8 +507,10 @@ impl JsonCalls {
         let (found, status, repair) = whole_arguments(text, || self.piece(cx, arguments.clone()));
         let repairs = std::mem::take(&mut self.repairs);
         let raw = if self.made { writer.start..writer.start } else { raw };
+        // What repair made of something else than an object is a guess.
+        let guess = self.made && (!found.is_object() || (writer.bare && cx.tools.is_none()));
         let pending = writer.over(index, found, raw);
-        pending.status = status;
+        pending.status = if guess { CallStatus::Malformed } else { status };
         pending.repairs.extend(repairs);
         pending.repairs.extend(repair);
     }
@@ -634,6 +636,9 @@ impl JsonCalls {
             let index = nested.and_then(|f| f.index).or(frame.index);
             if let (Some(index), Some(arguments)) = (index, arguments) {
                 let raw = frame.start..end;
+                if !cx.offered_call(out, index) {
+                    return self.incomplete(cx, writer, arguments.start, arguments.end, Some(index));
+                }
                 self.repairs.push(Repair::at(RepairCode::Bracket, end, "a closing brace is missing"));
                 self.over(cx, writer, index, arguments, raw);
                 return Some(Progress::Done { end });
@@ -664,7 +669,7 @@ impl JsonCalls {
         index: Option<usize>,
     ) -> Option<Progress> {
         let index = index?;
-        let in_arguments = matches!(self.expect, Expect::Member { what: Key::Arguments, .. });
+        let in_arguments = matches!(self.expect, Expect::Member { what: Key::Arguments, .. } | Expect::Next);
         let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
         writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })

@@ -21,8 +21,6 @@ pub(super) struct Mended {
     pub(super) consumed: usize,
     /// The value was not cut off by the end of the text.
     pub(super) complete: bool,
-    /// Nothing but closing brackets is missing at its end.
-    pub(super) unclosed: bool,
 }
 
 fn closer(tail: &[Element]) -> Option<&str> {
@@ -79,8 +77,6 @@ pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
     let repaired = json::repair(text, &options).ok()?;
     Some(Mended {
         complete: repaired.ending == Ending::Closed,
-        // Only brackets are missing: with a closing marker behind them that is a slip, not a cut.
-        unclosed: repaired.ending == Ending::Unclosed,
         json: repaired.json.into_owned(),
         repairs: repaired.repairs,
         consumed: repaired.consumed,
@@ -117,6 +113,20 @@ pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
         repair.offset = repair.offset.map(|at| at + offset);
     }
     read
+}
+
+/// An object or list that is not quite JSON, as JSON.
+pub(super) fn container(text: &str) -> Option<String> {
+    // Quotes escaped as if the value stood in a string: it once did.
+    if text.contains("\\\"")
+        && let Ok(inner) = serde_json::from_str::<String>(&format!("\"{text}\""))
+        && serde_json::from_str::<serde::de::IgnoredAny>(&inner).is_ok()
+    {
+        return Some(inner);
+    }
+    let mended = repair_text(text, 128)?;
+    let whole = mended.complete && text.get(mended.consumed..).is_some_and(|rest| rest.trim().is_empty());
+    (whole && mended.json.starts_with(['{', '['])).then_some(mended.json)
 }
 
 /// The text can be a complete literal: quoted, bracketed, a number or a word of JSON or Python.

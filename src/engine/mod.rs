@@ -39,6 +39,7 @@ use std::sync::Arc;
 /// ```
 pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options) -> Turn<'a> {
     let mut engine = Engine::new(options, false);
+    let tools = tools.filter(|t| !t.tools().is_empty());
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
     engine.out.turn(text)
 }
@@ -75,7 +76,7 @@ impl StreamParser {
     }
 
     fn advance(&mut self, eof: bool, events: &mut Vec<Event>) {
-        let tools = self.tools.as_deref();
+        let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
         let policy = &self.options.policy;
         self.engine.advance(&Reader { text: &self.text, eof, dialects: &self.dialects, tools, policy });
         self.engine.release(events);
@@ -143,6 +144,15 @@ impl<'t> Reader<'t> {
 
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or("")
+    }
+
+    /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well.
+    pub(crate) fn skip_markup_space(&self, at: usize) -> usize {
+        let mut at = self.skip_space(at);
+        while self.rest(at).starts_with("\\n") {
+            at = self.skip_space(at + 2);
+        }
+        at
     }
 
     /// The first place at or after `at` without white space.
@@ -247,6 +257,8 @@ pub(crate) struct Engine {
     fence: Option<code::Fence>,
     hold: Option<Hold>,
     reasoning_seen: bool,
+    /// White space between two markers, kept for text that may follow.
+    space: Option<std::ops::Range<usize>>,
     /// The message that is being read, in a dialect with headers.
     channel: Option<channels::Channel>,
     out: Output,
@@ -270,6 +282,7 @@ impl Engine {
             fence: None,
             hold: None,
             reasoning_seen: mode == Mode::Reasoning,
+            space: None,
             channel: None,
             out: Output::new(streaming),
         }

@@ -41,6 +41,13 @@ impl Found {
         Self::Json(Piece::Made("{}".into()))
     }
 
+    pub(crate) fn is_object(&self) -> bool {
+        match self {
+            Self::Json(Piece::Made(json)) => json.starts_with('{'),
+            Self::Json(Piece::Span(_)) | Self::Members(_) => true,
+        }
+    }
+
     pub(crate) fn arguments<'t>(&self, text: &'t str) -> Arguments<'t> {
         match self {
             Self::Json(piece) => Arguments::Json(piece.get(text)),

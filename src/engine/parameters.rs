@@ -3,6 +3,7 @@
 use super::call::{Progress, Writer, closes, span};
 use super::head::{self, Head};
 use super::json_calls::header_name;
+use super::lenient;
 use super::output::{Found, Output, Piece, Value};
 use super::{Look, Reader};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Trim};
@@ -60,11 +61,21 @@ impl Parameters {
         Self { head, at, index: None, members: Vec::new(), value: None, opened: false, repairs: Vec::new() }
     }
 
-    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, template: &Template, head: &Head, at: usize) -> Look<()> {
+    pub(super) fn plausible(
+        cx: &Reader<'_>,
+        row: &Row,
+        template: &Template,
+        head: &Head,
+        at: usize,
+        in_section: bool,
+    ) -> Look<()> {
         let delimited = matches!(template.head.iter().rev().find(|e| **e != Element::Space), Some(Element::Literal(_)));
         // A name that nothing delimits needs more than its looks.
-        let vouched =
-            || delimited || head.name.as_ref().is_some_and(|n| cx.tools.is_none() || cx.offered(&cx.text[n.clone()]));
+        let vouched = || {
+            delimited
+                || in_section
+                || head.name.as_ref().is_some_and(|n| cx.tools.is_none() || cx.offered(&cx.text[n.clone()]))
+        };
         if at >= cx.text.len() && cx.eof {
             return if vouched() { Look::Is(()) } else { Look::No };
         }
@@ -73,6 +84,12 @@ impl Parameters {
             match head::head(cx, at, &parameter.head) {
                 Look::Is(_) => return Look::Is(()),
                 Look::More => more = true,
+                // A parameter that breaks off still shows what this is.
+                Look::No if head::literal(cx, at, &parameter.opener) == Look::Is(at + parameter.opener.len()) => {
+                    if vouched() {
+                        return Look::Is(());
+                    }
+                }
                 Look::No => {}
             }
         }
@@ -85,8 +102,8 @@ impl Parameters {
     }
 
     fn next(cx: &Reader<'_>, writer: &Writer, at: usize) -> Next {
-        let at = cx.skip_space(at);
-        if at >= cx.text.len() {
+        let at = cx.skip_markup_space(at);
+        if at >= cx.text.len() || (cx.rest(at) == "\\" && !cx.eof) {
             return if cx.eof { Next::End } else { Next::More };
         }
         let Some(row) = writer.origin.row(cx) else { return Next::Junk };
@@ -169,7 +186,7 @@ impl Parameters {
                     return self.finish(cx, out, writer, index, end, status);
                 }
                 Next::Close => {
-                    let at = cx.skip_space(self.at);
+                    let at = cx.skip_markup_space(self.at);
                     return self.finish(cx, out, writer, index, at, CallStatus::Ok);
                 }
                 Next::Parameter(template, head) => {
@@ -242,7 +259,7 @@ impl Parameters {
             Some("true" | "string" | "str") => true,
             Some(_) => false,
             None => match Self::expected(cx, out, index, &cx.text[key.clone()]) {
-                Some(expected) => expected.is_string() || (expected.is_any() && !json_first),
+                Some(expected) => expected.is_string() || (expected == Expected::ANY && !json_first),
                 None => !json_first,
             },
         }
@@ -355,7 +372,7 @@ impl Parameters {
                             let key = next.key.map_or("", |k| &cx.text[k]);
                             let name = out.calls.get(index).map_or("", |c| c.name.as_str());
                             let declared = cx.tool(name).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
-                            let plain = cx.tools.is_none() && cx.at_line_start(hit);
+                            let plain = row.dialect.special_markers || (cx.tools.is_none() && cx.at_line_start(hit));
                             if (declared && !taken.iter().any(|k| k == key) && key != &cx.text[value.key.clone()])
                                 || plain
                             {
@@ -524,7 +541,12 @@ impl Parameters {
             writer.piece(out, index, if self.opened { "}" } else { "{}" });
         }
         let members = std::mem::take(&mut self.members);
+        let before = members.first().map(|(key, _)| key.get(cx.text).into_owned());
+        let wrapped = members.len() == 1;
         let members = unwrap_arguments(cx, out, index, members);
+        if wrapped && members.first().map(|(key, _)| key.get(cx.text).into_owned()) != before {
+            self.repairs.push(Repair::new(RepairCode::Misplaced, "one parameter held all arguments"));
+        }
         let pending = writer.over(index, Found::Members(members), writer.start..end);
         pending.status = status;
         pending.repairs = std::mem::take(&mut self.repairs);
@@ -577,11 +599,19 @@ fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<b
 /// A parameter's text as a value: by the type written beside it, else by the schema.
 fn typed<'v>(text: &'v str, kind: Option<&str>, expected: Option<Expected>, json_first: bool) -> ArgumentValue<'v> {
     let expected = expected.unwrap_or(Expected::ANY);
-    match kind {
-        Some("true" | "string" | "str") => ArgumentValue::Text(Cow::Borrowed(text)),
+    let read = match kind {
+        Some("true" | "string" | "str") => return ArgumentValue::Text(Cow::Borrowed(text)),
         Some(_) => read_text(text, expected.json_first()),
         None if json_first => read_text(text, expected.json_first()),
         None => read_text(text, expected),
+    };
+    // An object or list in Python's spelling, or with a slip in it, where the schema wants one.
+    let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
+    match (&read, text.trim_start().as_bytes().first()) {
+        (ArgumentValue::Text(_), Some(b'{' | b'[')) if wanted && !expected.allows(Expected::STRING) => {
+            lenient::container(text.trim()).map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
+        }
+        _ => read,
     }
 }
 
@@ -618,7 +648,8 @@ fn unwrap_arguments(cx: &Reader<'_>, out: &Output, index: usize, members: Vec<(P
     }
     let (Value::Text(piece) | Value::Json(piece)) = value;
     let text = piece.get(cx.text);
-    let Ok(serde_json::Value::Object(inner)) = serde_json::from_str(&text) else { return members };
+    let json = lenient::container(text.trim()).unwrap_or_default();
+    let Ok(serde_json::Value::Object(inner)) = serde_json::from_str(&json) else { return members };
     if !inner.keys().all(|k| tool.parameters.iter().any(|(n, _)| n == k)) {
         return members;
     }

@@ -1,8 +1,9 @@
 //! Text outside calls: it flows on, and markers are taken out of it.
 use super::call::{CallState, Origin};
 use super::head::{self, Head};
+use super::python::Python;
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
-use crate::dialect::{Body, Marker};
+use crate::dialect::{Bare, Body, Element, Marker, Slot};
 use crate::turn::{Issue, IssueCode};
 
 /// What was done about the place that was looked at.
@@ -15,10 +16,12 @@ impl Engine {
         }
         let bytes = cx.bytes();
         if self.at == 0 {
-            match self.opening_header(cx) {
-                Look::Is(()) => return Step::Go,
-                Look::More => return Step::More,
-                Look::No => {}
+            for look in [Self::opening_header, Self::opening_name] {
+                match look(self, cx) {
+                    Look::Is(()) => return Step::Go,
+                    Look::More if !cx.eof => return Step::More,
+                    _ => {}
+                }
             }
         }
         let stop = cx.dialects.markers.next_stop(bytes, self.at);
@@ -76,9 +79,16 @@ impl Engine {
             if start == text.len() && !last {
                 return;
             }
-            if self.removed && (self.out.space_is_idle(self.mode)) {
+            if self.removed && self.out.space_is_idle(self.mode) {
                 from += start;
+            } else if start == 0
+                && self.mode == Mode::Content
+                && let Some(space) = self.space.take()
+            {
+                // Text goes on right behind a marker: the white space before the marker parts it from the text above.
+                self.out.text(self.mode, cx.text, space);
             }
+            self.space = None;
         }
         if self.mode == Mode::Reasoning {
             to = from + cx.slice(from, to).trim_ascii_end().len();
@@ -97,6 +107,8 @@ impl Engine {
     pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
             self.give_text(cx, at, false);
+        } else if at > self.from && self.mode == Mode::Content && !self.out.space_is_idle(self.mode) {
+            self.space = Some(self.from..at);
         }
         self.from = end;
         self.at = end;
@@ -277,7 +289,9 @@ impl Engine {
             }
             _ => false,
         };
-        if entry.calls.iter().any(opener) && self.mode == Mode::Content && self.inline.is_none() {
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
+        if entry.calls.iter().any(opener) && !closed_to_calls && self.mode == Mode::Content && self.inline.is_none() {
             self.remove(cx, at, end);
             self.section = Some((row, section));
             return Look::Is(());
@@ -297,20 +311,34 @@ impl Engine {
     ) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
-        match CallState::plausible(cx, entry, template, &found) {
+        match CallState::plausible(
+            cx,
+            entry,
+            template,
+            &found,
+            section.is_some() || self.section.is_some_and(|(r, _)| r == row),
+        ) {
             Look::Is(()) => {}
             other => return other,
         }
         // A call outside the section its dialect asks for needs an offered name to vouch for it.
-        let naked = section.is_none() && !entry.sections.is_empty() && self.section.is_none_or(|(r, _)| r != row);
-        if naked && !found.name(cx).is_some_and(|name| cx.offered(&name)) {
+        let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
+        let naked = !inside && !entry.sections.is_empty() && !entry.dialect.special_markers;
+        if template.body != Body::Json && template.body != Body::Python {
+            match found.name(cx) {
+                Some(name) if naked && !cx.offered(&name) => return Look::No,
+                Some(_) => {}
+                None => return Look::No,
+            }
+        } else if naked && cx.tools.is_none() {
             return Look::No;
         }
         if self.out.calls.len() >= cx.policy.max_calls {
             self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
             return Look::No;
         }
-        if self.channel.is_some_and(|c| c.row == row && !c.calls) {
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        if framed && self.channel.is_some_and(|c| !c.calls) {
             return Look::No;
         }
         if self.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore {
@@ -334,9 +362,47 @@ impl Engine {
         if let Some(section) = section {
             self.section = Some((row, section));
         }
-        let state = CallState::new(cx, Origin { row, call }, template.body, at, found);
+        let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked);
         self.state = State::Call(Box::new(state));
         Look::Is(())
+    }
+
+    /// The answer begins with a name on a line of its own, and the arguments follow: `get_weather\n{...}`.
+    fn opening_name(&mut self, cx: &Reader<'_>) -> Taken {
+        let Some(row) = cx.dialects.rows.iter().position(|r| r.dialect.bare.contains(&Bare::NameLine)) else {
+            return Look::No;
+        };
+        if cx.dialects.auto && cx.tools.is_none() {
+            return Look::No;
+        }
+        let elements = [Element::Slot(Slot::Name)];
+        let found = match head::head(cx, 0, &elements) {
+            Look::Is(found) => found,
+            other => return other.map(|_| ()),
+        };
+        let rest = cx.rest(found.end);
+        if rest.is_empty() && !cx.eof {
+            return Look::More;
+        }
+        if !rest.starts_with('\n') {
+            return Look::No;
+        }
+        let name = found.name.clone().map_or("", |r| &cx.text[r]);
+        let line = cx.dialects.rows.get(row).and_then(|r| r.calls.iter().position(|c| c.body == Body::Arguments));
+        let Some(call) = line else { return Look::No };
+        if name == "all" && !cx.dialects.auto {
+            self.remove(cx, 0, found.end + 1);
+            return Look::Is(());
+        }
+        if cx.dialects.auto && !cx.offered(name) {
+            return Look::No;
+        }
+        let at = cx.skip_space(found.end);
+        match cx.bytes().get(at) {
+            Some(b'{') => self.begin(cx, 0, row as u16, call as u16, found, None),
+            None if !cx.eof => Look::More,
+            _ => Look::No,
+        }
     }
 
     /// Calls without a marker, where calls stand and the evidence is there.
@@ -345,8 +411,12 @@ impl Engine {
             return Look::No;
         }
         let alone = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
-        let named_python = !cx.dialects.auto && cx.dialects.bare_python && cx.bytes().get(at) == Some(&b'[');
-        let place = if named_python || self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
+        let named = !cx.dialects.auto;
+        let list =
+            cx.dialects.bare_python && cx.bytes().get(at) == Some(&b'[') && Python::plausible(cx, at) != Look::No;
+        let place = if named || (list && (cx.tools.is_some() || cx.at_line_start(at))) {
+            true
+        } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
             alone || cx.at_line_start(at)
         } else {
             alone && self.out.is_empty()
@@ -355,6 +425,7 @@ impl Engine {
             return Look::No;
         }
         let body = match CallState::bare_body(cx, at) {
+            Look::Is(Body::Json) if cx.tools.is_none() && !cx.dialects.bare_json => return Look::No,
             Look::Is(body) => body,
             Look::No => return Look::No,
             Look::More => return Look::More,
@@ -371,7 +442,7 @@ impl Engine {
             self.hold(Doubt::Bare, at);
         }
         let head = Head { end: at, ..Head::default() };
-        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head)));
+        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head, true)));
         Look::Is(())
     }
 }

@@ -21,18 +21,30 @@ mod detect;
 mod errors;
 mod framing;
 mod gemini;
+mod harden;
+mod history;
 mod mistral;
 mod node;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
 mod reader;
+mod results;
 mod settle;
 mod stream;
 mod text;
 
 pub use detect::detect;
+pub use harden::harden;
+pub use history::{
+    Answer, Call, Media, MediaKind, Message, Part, Role, Source as MediaSource, Written, assistant_message,
+    check_history, convert_messages, detect_history, provider_id, read_history, repair_history, text_of, turn_message,
+    write_history,
+};
 pub use node::Node;
+pub use results::{
+    ResultOptions, ToolResult, bytes_result, call_of, format_tool_result, format_tool_results, text_results,
+};
 pub use stream::StreamNormalizer;
 
 use crate::dialect::Dialects;

@@ -107,6 +107,26 @@ codes! {
         ProviderError => "provider_error",
         /// The stop reason a provider gave is not what its response shows.
         StopReason => "stop_reason",
+        /// A message was changed, or lost something, on its way to another provider's shape.
+        Converted => "converted",
+        /// A call in a history has no result.
+        MissingResult => "missing_result",
+        /// A result in a history answers no call.
+        OrphanResult => "orphan_result",
+        /// A result in a history does not stand right after its call.
+        MisplacedResult => "misplaced_result",
+        /// Two calls of a history have the same id.
+        DuplicateId => "duplicate_id",
+        /// A call's id is not in the provider's grammar.
+        BadId => "bad_id",
+        /// A tool's name in a history is not in the provider's grammar.
+        BadName => "bad_name",
+        /// Messages stand in an order that the provider refuses.
+        BadOrder => "bad_order",
+        /// A message or a part of it is empty where the provider refuses that.
+        EmptyContent => "empty_content",
+        /// A call's arguments in a history are text where an object belongs, an object where text belongs, or no JSON.
+        ArgumentType => "argument_type",
     }
 }
 

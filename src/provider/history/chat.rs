@@ -1,0 +1,351 @@
+//! Messages of Chat Completions and its relatives: OpenAI, Mistral, Cohere, Ollama.
+use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of};
+use super::{Notes, Written, keep_aside, media, object_of, provider_id, text_of_arguments};
+use crate::provider::Provider;
+use serde_json::{Map, Value, json};
+
+/// Fields of an assistant message that are state of its provider.
+const STATE: [&str; 5] = ["reasoning_content", "reasoning", "reasoning_details", "refusal", "audio"];
+
+pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut Vec<Message>) {
+    let role = match message.get("role").and_then(Value::as_str) {
+        Some("system" | "developer") => Role::System,
+        Some("assistant" | "model") => Role::Assistant,
+        Some("tool" | "function") => Role::Tool,
+        _ => Role::User,
+    };
+    let mut parts = Vec::new();
+    let mut reasoning = String::new();
+    let mut state = Map::new();
+    match message.get("content") {
+        Some(Value::String(text)) if !text.is_empty() => parts.push(Part::Text(text.clone())),
+        Some(Value::Array(list)) => {
+            list.iter().for_each(|part| read_part(part, &mut parts, &mut reasoning, &mut state))
+        }
+        _ => {}
+    }
+    for image in message.get("images").and_then(Value::as_array).into_iter().flatten() {
+        if let Some(data) = image.as_str() {
+            parts.push(Part::Media(Media::base64(sniff(data), data)));
+        }
+    }
+    if role == Role::Tool {
+        let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let name = if message.get("tool_name").is_some() { text("tool_name") } else { text("name") };
+        let failed = matches!(parts.first(), Some(Part::Text(text)) if text.starts_with("Error: "));
+        if let (true, Some(Part::Text(text))) = (failed, parts.first_mut()) {
+            *text = text.trim_start_matches("Error: ").to_owned();
+        }
+        let answer = Answer { id: text("tool_call_id"), name, parts, is_error: failed };
+        let mut tool = Message::new(Role::Tool, vec![Part::Answer(answer)]);
+        tool.origin = index;
+        // Results of one turn are one message.
+        match out.last_mut() {
+            Some(last) if last.role == Role::Tool => last.parts.append(&mut tool.parts),
+            _ => out.push(tool),
+        }
+        return;
+    }
+    if role == Role::Assistant {
+        if let Some(plan) = message.get("tool_plan").and_then(Value::as_str).filter(|plan| !plan.is_empty()) {
+            parts.insert(0, Part::Text(plan.to_owned()));
+        }
+        read_calls(message, index, &mut parts);
+        for key in STATE {
+            if let Some(value) = message.get(key).filter(|value| !value.is_null()) {
+                state.insert(key.to_owned(), value.clone());
+            }
+        }
+        for key in ["reasoning_content", "reasoning", "thinking"] {
+            if let Some(text) = message.get(key).and_then(Value::as_str).filter(|_| reasoning.is_empty()) {
+                text.clone_into(&mut reasoning);
+            }
+        }
+        if let Some(refusal) = message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty()) {
+            if !parts.iter().any(|part| matches!(part, Part::Text(_))) {
+                parts.insert(0, Part::Text(refusal.to_owned()));
+            }
+        }
+    }
+    let mut message = Message::new(role, parts);
+    message.reasoning = reasoning;
+    message.origin = index;
+    if !state.is_empty() {
+        message.state.insert(provider.as_str().to_owned(), Value::Object(state));
+    }
+    out.push(message);
+}
+
+fn read_part(part: &Value, parts: &mut Vec<Part>, reasoning: &mut String, state: &mut Map<String, Value>) {
+    let text = |key: &str| part.get(key).and_then(Value::as_str);
+    match text("type") {
+        Some("text" | "input_text" | "output_text") => {
+            parts.push(Part::Text(text("text").unwrap_or_default().to_owned()))
+        }
+        Some("refusal") => parts.push(Part::Text(text("refusal").unwrap_or_default().to_owned())),
+        Some("thinking") => {
+            match part.get("thinking") {
+                Some(Value::String(text)) => reasoning.push_str(text),
+                Some(Value::Array(list)) => {
+                    list.iter().filter_map(|p| p.get("text")?.as_str()).for_each(|text| reasoning.push_str(text));
+                }
+                _ => {}
+            }
+            match state.entry("thinking").or_insert_with(|| json!([])) {
+                Value::Array(chunks) => chunks.push(part.clone()),
+                other => *other = json!([part]),
+            }
+        }
+        Some("document") if part.pointer("/document/data").is_some() => {
+            let data = part.pointer("/document/data").cloned().unwrap_or_default();
+            parts.push(Part::Json(data));
+        }
+        _ => match (part, media::read(part)) {
+            (Value::String(text), _) => parts.push(Part::Text(text.clone())),
+            (_, Some(found)) => parts.push(Part::Media(found)),
+            _ => parts.push(Part::Opaque(part.clone())),
+        },
+    }
+}
+
+fn read_calls(message: &Value, index: usize, parts: &mut Vec<Part>) {
+    let legacy = message.get("function_call").filter(|call| call.is_object());
+    let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    for (number, call) in calls.chain(legacy).enumerate() {
+        let custom = call.get("custom").filter(|custom| custom.is_object());
+        let function = custom.or_else(|| call.get("function")).unwrap_or(call);
+        let arguments = function.get(if custom.is_some() { "input" } else { "arguments" });
+        let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
+        let id = match call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty()) {
+            Some(id) => id.to_owned(),
+            None => format!("call_{index}_{number}"),
+        };
+        parts.push(Part::Call(Call {
+            id,
+            name: name.to_owned(),
+            arguments: match arguments {
+                Some(Value::String(text)) => text.clone(),
+                None | Some(Value::Null) => "{}".to_owned(),
+                Some(value) => value.to_string(),
+            },
+            object: matches!(arguments, Some(Value::Object(_))),
+            custom: custom.is_some(),
+        }));
+    }
+}
+
+pub(super) fn write(messages: &[Message], provider: Provider, written: &mut Written, notes: &mut Notes) {
+    // Media of results follow the results of a turn, as a user's message.
+    let mut after: Vec<Part> = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        if message.role != Role::Tool {
+            follow(&mut after, provider, written, message.origin, notes);
+        }
+        match message.role {
+            Role::System => written.messages.push(json!({"role": "system", "content": message.all_text()})),
+            Role::User => written.messages.push(user(&message.parts, provider, message.origin, notes)),
+            Role::Assistant => {
+                keep_aside(written, message, provider);
+                written.messages.push(assistant(message, provider, notes));
+            }
+            Role::Tool => {
+                for part in &message.parts {
+                    match part {
+                        Part::Answer(answer) => result(answer, provider, written, &mut after),
+                        other => after.push(other.clone()),
+                    }
+                }
+            }
+        }
+        if index + 1 == messages.len() {
+            follow(&mut after, provider, written, message.origin, notes);
+        }
+    }
+}
+
+fn follow(after: &mut Vec<Part>, provider: Provider, written: &mut Written, origin: usize, notes: &mut Notes) {
+    if !after.is_empty() {
+        written.messages.push(user(after, provider, origin, notes));
+        after.clear();
+    }
+}
+
+fn user(parts: &[Part], provider: Provider, origin: usize, notes: &mut Notes) -> Value {
+    let plain = parts.iter().all(|part| matches!(part, Part::Text(_) | Part::Json(_)));
+    if plain && parts.len() <= 1 {
+        return json!({"role": "user", "content": text_of(parts)});
+    }
+    if provider == Provider::Ollama {
+        let mut images = Vec::new();
+        let mut text = text_of(parts);
+        for part in parts {
+            match part {
+                Part::Media(Media { kind: MediaKind::Image, source: super::Source::Base64(data), .. }) => {
+                    images.push(json!(data));
+                }
+                Part::Media(media) => text.push_str(&left_out(media, origin, notes)),
+                _ => {}
+            }
+        }
+        let mut message = json!({"role": "user", "content": text});
+        if let (false, Value::Object(message)) = (images.is_empty(), &mut message) {
+            message.insert("images".into(), Value::Array(images));
+        }
+        return message;
+    }
+    let list: Vec<Value> = (parts.iter())
+        .map(|part| match part {
+            Part::Text(text) => json!({"type": "text", "text": text}),
+            Part::Json(value) => json!({"type": "text", "text": value.to_string()}),
+            Part::Media(media) => match media.to_user_part(provider) {
+                Some(part) => part,
+                None => json!({"type": "text", "text": left_out(media, origin, notes)}),
+            },
+            Part::Opaque(value) => value.clone(),
+            Part::Call(_) | Part::Answer(_) => json!({"type": "text", "text": ""}),
+        })
+        .collect();
+    json!({"role": "user", "content": list})
+}
+
+/// The words that stand for a medium that cannot be sent.
+pub(super) fn left_out(media: &Media, origin: usize, notes: &mut Notes) -> String {
+    notes.note(origin, format!("{} cannot be sent to this provider; words stand for it", media.describe()));
+    format!("[{}: not shown]", media.describe())
+}
+
+fn assistant(message: &Message, provider: Provider, notes: &mut Notes) -> Value {
+    let state = message.state.get(provider.as_str()).and_then(Value::as_object);
+    let mut out = Map::new();
+    out.insert("role".into(), json!("assistant"));
+    let mut calls = Vec::new();
+    for (number, call) in message.calls().enumerate() {
+        if call.name.is_empty() {
+            notes.note(message.origin, "a call that was cut off or unreadable was left out");
+            continue;
+        }
+        let id = provider_id(&call.id, provider);
+        let mut entry = match provider {
+            Provider::Ollama => {
+                let arguments = object_of(call, message.origin, notes);
+                json!({"id": id, "function": {"index": calls.len(), "name": call.name, "arguments": arguments}})
+            }
+            _ if call.custom && provider == Provider::OpenAi => {
+                json!({"id": id, "type": "custom", "custom": {"name": call.name, "input": call.arguments}})
+            }
+            _ => {
+                let arguments = text_of_arguments(call, message.origin, notes);
+                json!({"id": id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+            }
+        };
+        let extra = state.and_then(|state| state.get("extra_content")?.get(number.to_string()));
+        if let (Some(extra), Value::Object(entry)) = (extra, &mut entry) {
+            entry.insert("extra_content".into(), extra.clone());
+        }
+        calls.push(entry);
+    }
+    let text = message.all_text();
+    match provider {
+        Provider::Cohere if !calls.is_empty() => {
+            if !text.is_empty() {
+                out.insert("tool_plan".into(), json!(text));
+            }
+        }
+        Provider::OpenAi if text.is_empty() && !calls.is_empty() => {
+            out.insert("content".into(), Value::Null);
+        }
+        _ => {
+            out.insert("content".into(), json!(text));
+        }
+    }
+    match provider {
+        Provider::Ollama => {
+            if !message.reasoning.is_empty() {
+                out.insert("thinking".into(), json!(message.reasoning));
+            }
+        }
+        Provider::Mistral => {
+            if let Some(Value::Array(chunks)) = state.and_then(|state| state.get("thinking")) {
+                let mut list = chunks.clone();
+                if !text.is_empty() {
+                    list.push(json!({"type": "text", "text": text}));
+                }
+                out.insert("content".into(), Value::Array(list));
+            }
+        }
+        Provider::Cohere => {
+            if !message.reasoning.is_empty() && state.is_some() {
+                let mut list = vec![json!({"type": "thinking", "thinking": message.reasoning})];
+                if !text.is_empty() && calls.is_empty() {
+                    list.push(json!({"type": "text", "text": text}));
+                }
+                out.insert("content".into(), Value::Array(list));
+            }
+        }
+        _ => {
+            for key in STATE {
+                if let Some(value) = state.and_then(|state| state.get(key)) {
+                    out.insert(key.into(), value.clone());
+                }
+            }
+            let refused = out.get("refusal").and_then(Value::as_str).is_some_and(|refusal| refusal == text);
+            if refused {
+                out.insert("content".into(), Value::Null);
+            }
+        }
+    }
+    let told = matches!(provider, Provider::Ollama) || state.is_some();
+    if !message.reasoning.is_empty() && !told {
+        notes.note(message.origin, "the reasoning is left out: this provider takes none back that is not its own");
+    }
+    if !calls.is_empty() {
+        out.insert("tool_calls".into(), Value::Array(calls));
+    }
+    Value::Object(out)
+}
+
+fn result(answer: &Answer, provider: Provider, written: &mut Written, after: &mut Vec<Part>) {
+    let media: Vec<&Media> = (answer.parts.iter())
+        .filter_map(|part| match part {
+            Part::Media(media) => Some(media),
+            _ => None,
+        })
+        .collect();
+    let mut text = text_of(&answer.parts);
+    if answer.is_error && !text.starts_with("Error") {
+        text = format!("Error: {text}");
+    }
+    if !media.is_empty() {
+        let what: Vec<String> = media.iter().map(|media| media.describe()).collect();
+        let pointer = format!("[{} in the next message]", what.join(", "));
+        text = if text.is_empty() { pointer } else { format!("{text}\n{pointer}") };
+        let name = if answer.name.is_empty() { "the tool" } else { &answer.name };
+        after.push(Part::Text(format!("Returned by {name}:")));
+        after.extend(media.into_iter().cloned().map(Part::Media));
+    }
+    let id = provider_id(&answer.id, provider);
+    let message = match provider {
+        Provider::Ollama => json!({"role": "tool", "tool_name": answer.name, "tool_call_id": id, "content": text}),
+        Provider::Mistral if !answer.name.is_empty() => {
+            json!({"role": "tool", "tool_call_id": id, "name": answer.name, "content": text})
+        }
+        Provider::Cohere => match answer.parts.as_slice() {
+            [Part::Json(data @ Value::Object(_))] if !answer.is_error => {
+                json!({"role": "tool", "tool_call_id": id, "content": [{"type": "document", "document": {"data": data}}]})
+            }
+            _ => json!({"role": "tool", "tool_call_id": id, "content": text}),
+        },
+        _ => json!({"role": "tool", "tool_call_id": id, "content": text}),
+    };
+    written.messages.push(message);
+}
+
+/// The MIME type of base64 image data, by its first bytes.
+fn sniff(data: &str) -> &'static str {
+    match data.as_bytes() {
+        [b'/', b'9', b'j', ..] => "image/jpeg",
+        [b'R', b'0', b'l', b'G', ..] => "image/gif",
+        [b'U', b'k', b'l', b'G', ..] => "image/webp",
+        _ => "image/png",
+    }
+}

@@ -1,0 +1,212 @@
+//! Media in each provider's spelling.
+use super::model::{Media, MediaKind, Source};
+use crate::provider::Provider;
+use serde_json::{Value, json};
+
+impl Media {
+    /// A medium of base64 text.
+    pub fn base64(mime: &str, data: &str) -> Self {
+        Self { kind: MediaKind::of(mime), mime: mime.to_owned(), source: Source::Base64(data.to_owned()), name: None }
+    }
+
+    /// A medium at an address, which may be a `data:` URL.
+    pub fn url(url: &str, kind: MediaKind) -> Self {
+        let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+        match data {
+            Some((mime, data)) => Self {
+                kind: MediaKind::of(mime),
+                mime: mime.to_owned(),
+                source: Source::Base64(data.to_owned()),
+                name: None,
+            },
+            None => Self { kind, mime: String::new(), source: Source::Url(url.to_owned()), name: None },
+        }
+    }
+
+    /// The address, or the bytes as a `data:` URL.
+    pub fn data_url(&self) -> Option<String> {
+        match &self.source {
+            Source::Base64(data) => Some(format!("data:{};base64,{data}", self.mime)),
+            Source::Url(url) => Some(url.clone()),
+            Source::Foreign(_) => None,
+        }
+    }
+
+    /// What it is, for people and models.
+    pub fn describe(&self) -> String {
+        let what = if self.mime.is_empty() { self.kind.as_str() } else { &self.mime };
+        match &self.name {
+            Some(name) => format!("{what} `{name}`"),
+            None => what.to_owned(),
+        }
+    }
+
+    /// This as a part of a user's message, or `None` if `provider` takes no such medium there.
+    pub fn to_user_part(&self, provider: Provider) -> Option<Value> {
+        match provider {
+            Provider::OpenAi | Provider::Mistral | Provider::Cohere => self.chat_part(provider),
+            Provider::OpenAiResponses => self.responses_part(),
+            Provider::Anthropic => self.anthropic_block(),
+            Provider::Gemini => self.gemini_part(),
+            Provider::Bedrock => self.bedrock_block(),
+            // Ollama takes images beside the content.
+            Provider::Ollama => None,
+        }
+    }
+
+    fn chat_part(&self, provider: Provider) -> Option<Value> {
+        match (self.kind, &self.source) {
+            (MediaKind::Image, _) => Some(json!({"type": "image_url", "image_url": {"url": self.data_url()?}})),
+            (MediaKind::Audio, Source::Base64(data)) if provider == Provider::OpenAi => {
+                let format = if self.mime.contains("mp3") || self.mime.contains("mpeg") { "mp3" } else { "wav" };
+                Some(json!({"type": "input_audio", "input_audio": {"data": data, "format": format}}))
+            }
+            (MediaKind::Document, Source::Base64(_)) if provider == Provider::OpenAi => {
+                let name = self.name.as_deref().unwrap_or("document");
+                Some(json!({"type": "file", "file": {"file_data": self.data_url()?, "filename": name}}))
+            }
+            (MediaKind::Document, _) if provider == Provider::Mistral => {
+                Some(json!({"type": "document_url", "document_url": self.data_url()?}))
+            }
+            _ => None,
+        }
+    }
+
+    fn responses_part(&self) -> Option<Value> {
+        match self.kind {
+            MediaKind::Image => Some(json!({"type": "input_image", "image_url": self.data_url()?, "detail": "auto"})),
+            MediaKind::Document => match &self.source {
+                Source::Url(url) => Some(json!({"type": "input_file", "file_url": url})),
+                _ => {
+                    let name = self.name.as_deref().unwrap_or("document");
+                    Some(json!({"type": "input_file", "filename": name, "file_data": self.data_url()?}))
+                }
+            },
+            _ => None,
+        }
+    }
+
+    fn anthropic_block(&self) -> Option<Value> {
+        let source = match &self.source {
+            Source::Base64(data) => json!({"type": "base64", "media_type": self.mime, "data": data}),
+            Source::Url(url) => json!({"type": "url", "url": url}),
+            Source::Foreign(source) => source.clone(),
+        };
+        let takes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+        match self.kind {
+            MediaKind::Image if self.mime.is_empty() || takes.contains(&self.mime.as_str()) => {
+                Some(json!({"type": "image", "source": source}))
+            }
+            MediaKind::Document if self.mime == "application/pdf" || self.mime.is_empty() => {
+                let mut block = json!({"type": "document", "source": source});
+                if let (Some(name), Value::Object(block)) = (&self.name, &mut block) {
+                    block.insert("title".into(), json!(name));
+                }
+                Some(block)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn gemini_part(&self) -> Option<Value> {
+        match &self.source {
+            Source::Base64(data) => Some(json!({"inlineData": {"mimeType": self.mime, "data": data}})),
+            Source::Url(url) => {
+                let mime = if self.mime.is_empty() { "image/jpeg" } else { &self.mime };
+                Some(json!({"fileData": {"fileUri": url, "mimeType": mime}}))
+            }
+            Source::Foreign(_) => None,
+        }
+    }
+
+    fn bedrock_block(&self) -> Option<Value> {
+        let Source::Base64(data) = &self.source else { return None };
+        let format = self.mime.split('/').nth(1)?;
+        let format = match format {
+            "jpg" => "jpeg",
+            "plain" => "txt",
+            "markdown" => "md",
+            other => other,
+        };
+        match self.kind {
+            MediaKind::Image if ["png", "jpeg", "gif", "webp"].contains(&format) => {
+                Some(json!({"image": {"format": format, "source": {"bytes": data}}}))
+            }
+            MediaKind::Document if ["pdf", "csv", "txt", "md", "html"].contains(&format) => {
+                let name = self.name.as_deref().unwrap_or("document");
+                // Names are of letters, digits, white space, hyphens and brackets only.
+                let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+                Some(json!({"document": {"format": format, "name": name, "source": {"bytes": data}}}))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The medium in a part of any provider's spelling.
+pub(super) fn read(part: &Value) -> Option<Media> {
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    if let Some(image) = part.get("image_url") {
+        let url = image.as_str().map(str::to_owned).or_else(|| text(image, "url"))?;
+        return Some(Media::url(&url, MediaKind::Image));
+    }
+    if let Some(document) = part.get("document_url").and_then(Value::as_str) {
+        return Some(Media::url(document, MediaKind::Document));
+    }
+    if let Some(audio) = part.get("input_audio") {
+        let mime = if audio.get("format").and_then(Value::as_str) == Some("mp3") { "audio/mpeg" } else { "audio/wav" };
+        return Some(Media::base64(mime, &text(audio, "data")?));
+    }
+    if let Some(url) = text(part, "file_url") {
+        return Some(Media::url(&url, MediaKind::Document));
+    }
+    let file = part.get("file").unwrap_or(part);
+    if let Some(data) = text(file, "file_data") {
+        let mut media = Media::url(&data, MediaKind::Document);
+        media.name = text(file, "filename").filter(|name| name != "document");
+        return Some(media);
+    }
+    if let Some(data) = part.get("inlineData").or_else(|| part.get("inline_data")) {
+        let mime = text(data, "mimeType").or_else(|| text(data, "mime_type"))?;
+        return Some(Media::base64(&mime, &text(data, "data")?));
+    }
+    if let Some(data) = part.get("fileData").or_else(|| part.get("file_data")) {
+        let mime = text(data, "mimeType").or_else(|| text(data, "mime_type")).unwrap_or_default();
+        let uri = text(data, "fileUri").or_else(|| text(data, "file_uri"))?;
+        let kind = if mime.is_empty() { MediaKind::Image } else { MediaKind::of(&mime) };
+        return Some(Media { kind, mime, source: Source::Url(uri), name: None });
+    }
+    // Anthropic's blocks.
+    if let Some(source) = part.get("source").filter(|_| part.get("type").is_some()) {
+        let kind = if part.get("type").and_then(Value::as_str) == Some("image") {
+            MediaKind::Image
+        } else {
+            MediaKind::Document
+        };
+        let mut media = match source.get("type").and_then(Value::as_str) {
+            Some("base64") => Media::base64(&text(source, "media_type")?, &text(source, "data")?),
+            Some("url") => Media::url(&text(source, "url")?, kind),
+            _ => Media { kind, mime: String::new(), source: Source::Foreign(source.clone()), name: None },
+        };
+        media.kind = kind;
+        media.name = text(part, "title");
+        return Some(media);
+    }
+    // Bedrock's blocks.
+    for (key, prefix) in [("image", "image/"), ("video", "video/"), ("document", "")] {
+        let Some(block) = part.get(key).filter(|block| block.get("format").is_some()) else { continue };
+        let format = text(block, "format")?;
+        let mime = match (prefix, format.as_str()) {
+            ("", "txt") => "text/plain".to_owned(),
+            ("", "md") => "text/markdown".to_owned(),
+            ("", "csv" | "html") => format!("text/{format}"),
+            ("", _) => format!("application/{format}"),
+            _ => format!("{prefix}{format}"),
+        };
+        let data = block.pointer("/source/bytes").and_then(Value::as_str)?;
+        let mut media = Media::base64(&mime, data);
+        media.name = text(block, "name").filter(|name| name != "document");
+        return Some(media);
+    }
+    None
+}

@@ -1,0 +1,326 @@
+//! Whole conversations: between providers, checked, and mended.
+//!
+//! Messages of any provider are read into [`Message`]s and written from them. What only one provider understands
+//! (signatures, encrypted reasoning, ids) stays with the message in [`Written::side`], beside the messages, so that a
+//! conversation that goes to another provider and back is what it was.
+mod anthropic;
+mod bedrock;
+mod chat;
+mod check;
+mod gemini;
+mod ids;
+mod media;
+mod model;
+mod repair;
+mod responses;
+
+pub use check::check_history;
+pub use ids::provider_id;
+pub use model::{Answer, Call, Media, MediaKind, Message, Part, Role, Source, text_of};
+pub use repair::repair_history;
+
+use super::Provider;
+use crate::error::{Error, ErrorCode};
+use crate::turn::{Issue, IssueCode, Turn};
+use serde_json::{Map, Value, json};
+
+/// A conversation as a provider takes it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Written {
+    pub messages: Vec<Value>,
+    /// The system prompt, where the provider takes it beside the messages (Anthropic, Gemini, Bedrock) or as
+    /// instructions (Responses keeps it among the items); spelt as the request's field wants it.
+    pub system: Option<Value>,
+    /// What the provider has no place for, by the index of the message: opaque state of other providers.
+    pub side: Map<String, Value>,
+    /// Everything that was changed or left out, with the index of the message it was in.
+    pub issues: Vec<Issue>,
+}
+
+/// A writer's notebook.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    pub(super) issues: Vec<Issue>,
+}
+
+impl Notes {
+    fn note(&mut self, index: usize, message: impl Into<String>) {
+        self.issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), message.into()));
+    }
+}
+
+/// The wire format of a history, by its shape.
+pub fn detect_history(messages: &[Value]) -> Provider {
+    for message in messages {
+        let has = |key: &str| message.get(key).is_some();
+        if has("parts") {
+            return Provider::Gemini;
+        }
+        if let Some(kind) = message.get("type").and_then(Value::as_str) {
+            if kind != "message" || !matches!(message.get("content"), Some(Value::String(_))) {
+                return Provider::OpenAiResponses;
+            }
+        }
+        if has("tool_plan") {
+            return Provider::Cohere;
+        }
+        if has("tool_name") || has("images") || has("thinking") {
+            return Provider::Ollama;
+        }
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        let object = |call: &Value| call.pointer("/function/arguments").is_some_and(Value::is_object);
+        if calls.is_some_and(|calls| calls.iter().any(object)) {
+            return Provider::Ollama;
+        }
+        for part in message.get("content").and_then(Value::as_array).into_iter().flatten() {
+            match part.get("type").and_then(Value::as_str) {
+                Some("tool_use" | "tool_result" | "redacted_thinking" | "server_tool_use" | "image" | "document")
+                    if part.get("document").is_none() =>
+                {
+                    return Provider::Anthropic;
+                }
+                Some("thinking") if part.get("thinking").is_some_and(Value::is_string) => return Provider::Anthropic,
+                Some("thinking") => return Provider::Mistral,
+                Some("input_text" | "output_text" | "input_image" | "input_file") => return Provider::OpenAiResponses,
+                Some("document") => return Provider::Cohere,
+                None if part.is_object() => return Provider::Bedrock,
+                _ => {}
+            }
+        }
+    }
+    Provider::OpenAi
+}
+
+/// Reads a provider's messages. `side` is what [`Written::side`] kept.
+///
+/// # Errors
+/// [`ErrorCode::BadMessage`] with the index of a message that is none.
+pub fn read_history(
+    messages: &[Value],
+    system: Option<&Value>,
+    provider: Provider,
+    side: Option<&Map<String, Value>>,
+) -> Result<Vec<Message>, Error> {
+    let mut out = Vec::new();
+    if let Some(text) = system.map(system_text).filter(|text| !text.is_empty()) {
+        out.push(Message::text(Role::System, text));
+    }
+    for (index, message) in messages.iter().enumerate() {
+        if !message.is_object() {
+            return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), "a message is an object"));
+        }
+        let first = out.len();
+        match provider {
+            Provider::Anthropic => anthropic::read(message, index, &mut out),
+            Provider::Gemini => gemini::read(message, index, &mut out),
+            Provider::Bedrock => bedrock::read(message, index, &mut out),
+            Provider::OpenAiResponses => responses::read(message, index, &mut out),
+            Provider::OpenAi | Provider::Mistral | Provider::Cohere | Provider::Ollama => {
+                chat::read(message, index, provider, &mut out);
+            }
+        }
+        if let Some(kept) = side.and_then(|side| side.get(&index.to_string())).and_then(Value::as_object) {
+            if let Some(message) =
+                out.get_mut(first..).and_then(|new| new.iter_mut().find(|m| m.role == Role::Assistant))
+            {
+                for (key, value) in kept {
+                    message.state.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+            }
+        }
+    }
+    name_answers(&mut out);
+    Ok(out)
+}
+
+/// Results that have no name or no id get them from the calls they answer.
+fn name_answers(messages: &mut [Message]) {
+    let mut open: Vec<(String, String)> = Vec::new();
+    for message in messages {
+        if message.role == Role::Assistant {
+            open.extend(message.calls().map(|call| (call.id.clone(), call.name.clone())));
+            continue;
+        }
+        for part in &mut message.parts {
+            let Part::Answer(answer) = part else { continue };
+            let at = if answer.id.is_empty() {
+                open.iter().position(|(_, name)| answer.name.is_empty() || *name == answer.name)
+            } else {
+                open.iter().position(|(id, _)| *id == answer.id)
+            };
+            if let Some(at) = at {
+                let (id, name) = open.remove(at);
+                answer.id = id;
+                if answer.name.is_empty() {
+                    answer.name = name;
+                }
+            }
+        }
+    }
+}
+
+/// The text of a system prompt in any provider's spelling.
+fn system_text(system: &Value) -> String {
+    match system {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts: Vec<String> = parts.iter().map(system_text).filter(|text| !text.is_empty()).collect();
+            texts.join("\n\n")
+        }
+        Value::Object(object) => match (object.get("text"), object.get("parts")) {
+            (Some(Value::String(text)), _) => text.clone(),
+            (_, Some(parts)) => system_text(parts),
+            _ => object.get("content").map(system_text).unwrap_or_default(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// Writes messages as `provider` takes them.
+pub fn write_history(messages: &[Message], provider: Provider) -> Written {
+    let mut written = Written::default();
+    let mut notes = Notes::default();
+    match provider {
+        Provider::Anthropic => anthropic::write(messages, &mut written, &mut notes),
+        Provider::Gemini => gemini::write(messages, &mut written, &mut notes),
+        Provider::Bedrock => bedrock::write(messages, &mut written, &mut notes),
+        Provider::OpenAiResponses => responses::write(messages, &mut written, &mut notes),
+        Provider::OpenAi | Provider::Mistral | Provider::Cohere | Provider::Ollama => {
+            chat::write(messages, provider, &mut written, &mut notes);
+        }
+    }
+    written.issues.append(&mut notes.issues);
+    written
+}
+
+/// Keeps beside the messages what `provider` has no place for.
+fn keep_aside(written: &mut Written, message: &Message, provider: Provider) {
+    let foreign: Map<String, Value> = (message.state.iter())
+        .filter(|(key, _)| key.as_str() != provider.as_str())
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if !foreign.is_empty() {
+        written.side.insert(written.messages.len().to_string(), Value::Object(foreign));
+    }
+}
+
+/// Whole histories from one provider's shape to another's.
+///
+/// # Errors
+/// [`ErrorCode::BadMessage`]
+pub fn convert_messages(
+    messages: &[Value],
+    system: Option<&Value>,
+    from: Option<Provider>,
+    to: Provider,
+    side: Option<&Map<String, Value>>,
+) -> Result<Written, Error> {
+    let from = from.unwrap_or_else(|| detect_history(messages));
+    let read = read_history(messages, system, from, side)?;
+    Ok(write_history(&read, to))
+}
+
+/// A turn as the message that goes into the history of a conversation with `provider`.
+///
+/// Calls whose arguments cannot be sent back (cut off, unreadable) are left out; all others are in it, also those that
+/// may not run, since their error result must answer them. For Responses the items are in `output` of the object.
+pub fn assistant_message(turn: &Turn<'_>, provider: Provider) -> Value {
+    let mut written = write_history(&[turn_message(turn)], provider);
+    match provider {
+        Provider::OpenAiResponses => Value::Array(written.messages),
+        _ if written.messages.is_empty() => json!({}),
+        _ => written.messages.swap_remove(0),
+    }
+}
+
+/// A turn as a message.
+pub fn turn_message(turn: &Turn<'_>) -> Message {
+    let mut parts = Vec::new();
+    if !turn.content.is_empty() {
+        parts.push(Part::Text(turn.content.to_string()));
+    }
+    let custom: Vec<u64> = (turn.provider_state.as_ref())
+        .and_then(|state| state.pointer("/openai/custom_calls"))
+        .and_then(Value::as_array)
+        .map(|calls| calls.iter().filter_map(Value::as_u64).collect())
+        .unwrap_or_default();
+    let kinds = turn.provider_state.as_ref().and_then(|state| state.pointer("/openai_responses/output"));
+    for (index, call) in turn.tool_calls.iter().enumerate() {
+        let in_items = (kinds.and_then(Value::as_array).into_iter().flatten()).any(|item| {
+            item.get("$call").and_then(Value::as_u64) == Some(index as u64)
+                && item.get("type") == Some(&json!("custom_tool_call"))
+        });
+        let mut arguments = call.arguments.to_json().into_owned();
+        let custom = custom.contains(&(index as u64)) || in_items;
+        if custom {
+            if let Some(Value::String(input)) = call.arguments.to_value().get("input") {
+                arguments = input.clone();
+            }
+        }
+        // A call that cannot go back keeps its place, so that the state's numbers stay right; writers leave it out.
+        let name = if call.status.readable() { call.name.to_string() } else { String::new() };
+        parts.push(Part::Call(Call { id: call.id.to_string(), name, arguments, object: false, custom }));
+    }
+    let mut message = Message::new(Role::Assistant, parts);
+    message.reasoning = turn.reasoning.to_string();
+    // Calls found in text: the provider's own record of the answer holds their markup, not them.
+    let native = !matches!(turn.source, crate::turn::Source::Text | crate::turn::Source::FailedGeneration);
+    if let (true, Some(Value::Object(state))) = (native, &turn.provider_state) {
+        message.state = state.clone();
+    }
+    message
+}
+
+/// A call's arguments as an object, for providers that take no text; `{}` with a note where they are none.
+fn object_of(call: &Call, index: usize, notes: &mut Notes) -> Value {
+    match serde_json::from_str::<Value>(&call.arguments) {
+        Ok(object @ Value::Object(_)) => object,
+        Ok(Value::String(inner)) if inner.trim_start().starts_with('{') => {
+            serde_json::from_str::<Value>(&inner).ok().filter(Value::is_object).unwrap_or_else(|| json!({}))
+        }
+        _ if call.custom => json!({"input": call.arguments}),
+        _ => {
+            if !matches!(call.arguments.trim(), "" | "null") {
+                notes.note(
+                    index,
+                    format!("the arguments of `{}` are no JSON object; `{{}}` stands for them", call.name),
+                );
+            }
+            json!({})
+        }
+    }
+}
+
+/// A call's arguments as JSON text of an object.
+fn text_of_arguments(call: &Call, index: usize, notes: &mut Notes) -> String {
+    let mut scanner = crate::json::Scanner::new(0, 512);
+    let whole = matches!(scanner.scan(call.arguments.as_bytes(), true), crate::json::ScanResult::Complete { .. });
+    if whole && call.arguments.trim_start().starts_with('{') {
+        return call.arguments.clone();
+    }
+    object_of(call, index, notes).to_string()
+}
+
+/// The parts of a state's template, with each `$call` replaced by what `call` makes of it.
+fn fill(
+    template: &[Value],
+    message: &Message,
+    mut call: impl FnMut(&Call, &Map<String, Value>) -> Value,
+) -> Vec<Value> {
+    let calls: Vec<&Call> = message.calls().collect();
+    (template.iter())
+        .filter_map(|part| {
+            let Some(number) = part.get("$call") else { return Some(part.clone()) };
+            let found = calls.get(usize::try_from(number.as_u64()?).ok()?)?;
+            if found.name.is_empty() {
+                return None;
+            }
+            Some(call(found, part.as_object()?))
+        })
+        .collect()
+}
+
+/// The fields of a template's call, without the marks of this library.
+fn other_fields(fields: &Map<String, Value>) -> impl Iterator<Item = (String, Value)> {
+    fields.iter().filter(|(key, _)| !key.starts_with('$')).map(|(key, value)| (key.clone(), value.clone()))
+}

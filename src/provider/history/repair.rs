@@ -1,0 +1,226 @@
+//! Mends a history that a provider would refuse, and says how.
+use super::check::valid_name;
+use super::model::{Answer, Message, Part, Role};
+use super::{Written, detect_history, ids, read_history, write_history};
+use crate::error::Error;
+use crate::provider::Provider;
+use crate::turn::{Issue, IssueCode};
+use serde_json::{Map, Value};
+
+/// What stands for a result that never came.
+const NO_RESULT: &str = "The tool was not run: no result was recorded.";
+
+/// Mends what [`super::check_history`] finds: results are moved behind their calls, missing ones are stood in for by an
+/// error, orphans become the user's text, ids and names are brought into the provider's grammar (the same in call and
+/// result), arguments into the form it takes, empty messages go. Every change is in [`Written::issues`].
+///
+/// # Errors
+/// [`crate::ErrorCode::BadMessage`] with the index of a message that is none.
+pub fn repair_history(messages: &[Value], provider: Option<Provider>) -> Result<Written, Error> {
+    let provider = provider.unwrap_or_else(|| detect_history(messages));
+    let mut read = read_history(messages, None, provider, None)?;
+    let mut issues = Vec::new();
+    let mut note = |code: IssueCode, index: usize, text: String| {
+        issues.push(Issue::of(code, format!("/{index}"), text));
+    };
+    unique_ids(&mut read, provider, &mut note);
+    let mut mended = pair(read, &mut note);
+    mended.retain(|message| {
+        let empty = message.state.is_empty()
+            && message.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
+        if empty {
+            note(IssueCode::EmptyContent, message.origin, "an empty message was left out".to_owned());
+        }
+        !empty
+    });
+    for message in &mut mended {
+        for part in &mut message.parts {
+            if let Part::Text(text) = part {
+                if text.is_empty() {
+                    note(IssueCode::EmptyContent, message.origin, "an empty text was left out".to_owned());
+                }
+            }
+            let name = match part {
+                Part::Call(call) => &mut call.name,
+                Part::Answer(answer) => &mut answer.name,
+                _ => continue,
+            };
+            if !name.is_empty() && !valid_name(name, provider) {
+                let clean: String = (name.chars())
+                    .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
+                    .take(64)
+                    .collect();
+                note(IssueCode::BadName, message.origin, format!("the name `{name}` became `{clean}`"));
+                *name = clean;
+            }
+        }
+        message.parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+    }
+    begin_with_user(&mut mended, provider, &mut note);
+    for message in &mended {
+        for call in message.calls() {
+            let object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
+            let form = match provider {
+                Provider::OpenAi | Provider::Cohere | Provider::OpenAiResponses if call.object => "JSON text",
+                Provider::Ollama if !call.object => "an object",
+                _ if !object => "a JSON object",
+                _ => continue,
+            };
+            if !call.custom {
+                let text = format!("the arguments of `{}` became {form}", call.name);
+                note(IssueCode::ArgumentType, message.origin, text);
+            }
+        }
+        let mapped = message.calls().filter(|call| provider != Provider::Gemini && !ids::valid(&call.id, provider));
+        for call in mapped {
+            note(
+                IssueCode::BadId,
+                message.origin,
+                format!("the id `{}` became one of the provider's grammar", call.id),
+            );
+        }
+    }
+    let mut written = write_history(&mended, provider);
+    written.issues.splice(0..0, issues);
+    written.side = Map::new();
+    Ok(written)
+}
+
+/// Gives the later of two calls with one id another one, and its result too.
+fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl FnMut(IssueCode, usize, String)) {
+    let mut seen: Vec<String> = Vec::new();
+    for at in 0..messages.len() {
+        let Some(message) = messages.get_mut(at) else { continue };
+        if message.role != Role::Assistant {
+            continue;
+        }
+        // How often an id came before in this message: its results come in the same order.
+        let mut renamed: Vec<(String, usize, String)> = Vec::new();
+        let mut turn: Vec<String> = Vec::new();
+        let origin = message.origin;
+        for part in &mut message.parts {
+            let Part::Call(call) = part else { continue };
+            let before = turn.iter().filter(|id| **id == call.id).count();
+            turn.push(call.id.clone());
+            if call.id.is_empty() || seen.contains(&call.id) {
+                let mut attempt = 1;
+                let mut id = ids::made(&call.id, provider, attempt);
+                while seen.contains(&id) {
+                    attempt += 1;
+                    id = ids::made(&call.id, provider, attempt);
+                }
+                note(IssueCode::DuplicateId, origin, format!("the id `{}` of a second call became `{id}`", call.id));
+                renamed.push((std::mem::replace(&mut call.id, id.clone()), before, id.clone()));
+                seen.push(id);
+            } else {
+                seen.push(call.id.clone());
+            }
+        }
+        let Some(answers) = messages.get_mut(at + 1).filter(|next| next.role == Role::Tool) else { continue };
+        for (old, nth, new) in renamed {
+            let mut same = answers.parts.iter_mut().filter_map(|part| match part {
+                Part::Answer(answer) if answer.id == old => Some(answer),
+                _ => None,
+            });
+            // Where the earlier holder of the id is in another turn, the first result is meant; otherwise its own.
+            // Results that were renamed before no longer have the old id, so the place counts among those left.
+            let place = nth.min(1);
+            if let Some(answer) = same.nth(place) {
+                answer.id = new;
+            } else if let Some(Part::Answer(answer)) =
+                answers.parts.iter_mut().find(|part| matches!(part, Part::Answer(a) if a.id == old && place == 0))
+            {
+                answer.id = new;
+            }
+        }
+    }
+}
+
+/// Puts every result right behind its call.
+fn pair(messages: Vec<Message>, note: &mut impl FnMut(IssueCode, usize, String)) -> Vec<Message> {
+    let mut pool: Vec<(usize, usize, Answer)> = Vec::new();
+    let mut rest: Vec<(usize, Message)> = Vec::new();
+    for (at, mut message) in messages.into_iter().enumerate() {
+        if message.role == Role::Tool {
+            let mut others = Vec::new();
+            for part in message.parts.drain(..) {
+                match part {
+                    Part::Answer(answer) => pool.push((at, message.origin, answer)),
+                    other => others.push(other),
+                }
+            }
+            if !others.is_empty() {
+                let mut user = Message::new(Role::User, others);
+                user.origin = message.origin;
+                rest.push((at, user));
+            }
+        } else {
+            rest.push((at, message));
+        }
+    }
+    let mut out: Vec<(usize, Message)> = Vec::new();
+    for (at, message) in rest {
+        let origin = message.origin;
+        let calls: Vec<(String, String)> = message.calls().map(|c| (c.id.clone(), c.name.clone())).collect();
+        out.push((at, message));
+        if calls.is_empty() {
+            continue;
+        }
+        let mut answers = Vec::new();
+        for (id, name) in calls {
+            let found = pool.iter().position(|(place, _, answer)| *place > at && answer.id == id);
+            match found.map(|found| pool.remove(found)) {
+                Some((place, from, answer)) => {
+                    if place != at + 1 {
+                        note(IssueCode::MisplacedResult, from, format!("the result for `{id}` moved behind its call"));
+                    }
+                    answers.push(Part::Answer(answer));
+                }
+                None => {
+                    note(
+                        IssueCode::MissingResult,
+                        origin,
+                        format!("an error stands for the missing result of `{name}` (`{id}`)"),
+                    );
+                    let parts = vec![Part::Text(NO_RESULT.to_owned())];
+                    answers.push(Part::Answer(Answer { id, name, parts, is_error: true }));
+                }
+            }
+        }
+        let mut tool = Message::new(Role::Tool, answers);
+        tool.origin = origin;
+        out.push((at, tool));
+    }
+    for (at, from, answer) in pool {
+        note(
+            IssueCode::OrphanResult,
+            from,
+            format!("the result for `{}`, which answers no call, became text", answer.id),
+        );
+        let name = if answer.name.is_empty() { "a tool" } else { &answer.name };
+        let mut parts = vec![Part::Text(format!("Result of {name}:\n"))];
+        parts.extend(answer.parts);
+        let mut user = Message::new(Role::User, parts);
+        user.origin = from;
+        let place = out.iter().position(|(place, _)| *place > at).unwrap_or(out.len());
+        out.insert(place, (at, user));
+    }
+    out.into_iter().map(|(_, message)| message).collect()
+}
+
+fn begin_with_user(messages: &mut Vec<Message>, provider: Provider, note: &mut impl FnMut(IssueCode, usize, String)) {
+    if !matches!(provider, Provider::Anthropic | Provider::Bedrock | Provider::Gemini | Provider::Mistral) {
+        return;
+    }
+    let first = messages.iter().position(|message| message.role != Role::System);
+    if let Some((at, message)) = first.and_then(|at| Some((at, messages.get(at)?))) {
+        if message.role == Role::Assistant {
+            note(
+                IssueCode::BadOrder,
+                message.origin,
+                "a user's message was put before the assistant's first".to_owned(),
+            );
+            messages.insert(at, Message::text(Role::User, "Continue."));
+        }
+    }
+}

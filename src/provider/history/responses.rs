@@ -1,0 +1,199 @@
+//! Items of OpenAI's Responses: calls and results stand beside messages and pair by `call_id`.
+use super::model::{Answer, Call, Message, Part, Role, text_of};
+use super::{Notes, Written, chat::left_out, fill, keep_aside, media, other_fields, provider_id, text_of_arguments};
+use crate::provider::Provider;
+use serde_json::{Map, Value, json};
+
+pub(super) fn read(item: &Value, index: usize, out: &mut Vec<Message>) {
+    let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    match item.get("type").and_then(Value::as_str) {
+        Some("function_call" | "custom_tool_call") => {
+            let custom = item.get("type").and_then(Value::as_str) == Some("custom_tool_call");
+            let call = Call {
+                id: text("call_id"),
+                name: text("name"),
+                arguments: text(if custom { "input" } else { "arguments" }),
+                object: false,
+                custom,
+            };
+            let mut fields = item.as_object().cloned().unwrap_or_default();
+            for key in ["call_id", "name", "arguments", "input"] {
+                fields.shift_remove(key);
+            }
+            let Some(message) = answer_of_model(out, index) else { return };
+            fields.insert("$call".into(), json!(message.calls().count()));
+            message.parts.push(Part::Call(call));
+            keep(message, Value::Object(fields));
+        }
+        Some("function_call_output" | "custom_tool_call_output") => {
+            let mut parts = Vec::new();
+            match item.get("output") {
+                Some(Value::String(text)) => parts.push(Part::Text(text.clone())),
+                Some(Value::Array(list)) => parts.extend(list.iter().map(part)),
+                _ => {}
+            }
+            let failed = matches!(parts.first(), Some(Part::Text(text)) if text.starts_with("Error: "));
+            if let (true, Some(Part::Text(text))) = (failed, parts.first_mut()) {
+                *text = text.trim_start_matches("Error: ").to_owned();
+            }
+            let answer = Part::Answer(Answer { id: text("call_id"), name: text("name"), parts, is_error: failed });
+            match out.last_mut() {
+                Some(last) if last.role == Role::Tool => last.parts.push(answer),
+                _ => {
+                    let mut message = Message::new(Role::Tool, vec![answer]);
+                    message.origin = index;
+                    out.push(message);
+                }
+            }
+        }
+        Some("message") | None => {
+            let role = match item.get("role").and_then(Value::as_str) {
+                Some("assistant") => Role::Assistant,
+                Some("system" | "developer") => Role::System,
+                _ => Role::User,
+            };
+            let parts: Vec<Part> = match item.get("content") {
+                Some(Value::String(text)) => vec![Part::Text(text.clone())],
+                Some(Value::Array(list)) => list.iter().map(part).collect(),
+                _ => Vec::new(),
+            };
+            if role == Role::Assistant {
+                let Some(message) = answer_of_model(out, index) else { return };
+                message.parts.extend(parts);
+                keep(message, item.clone());
+                return;
+            }
+            let mut message = Message::new(role, parts);
+            message.origin = index;
+            out.push(message);
+        }
+        Some("reasoning") => {
+            let Some(message) = answer_of_model(out, index) else { return };
+            for part in item.get("summary").and_then(Value::as_array).into_iter().flatten() {
+                message.reasoning.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
+            }
+            keep(message, item.clone());
+        }
+        Some(_) => {
+            let Some(message) = answer_of_model(out, index) else { return };
+            keep(message, item.clone());
+        }
+    }
+}
+
+/// The model's message that this item belongs to: items of one answer follow each other.
+fn answer_of_model(out: &mut Vec<Message>, index: usize) -> Option<&mut Message> {
+    if out.last().is_none_or(|last| last.role != Role::Assistant) {
+        let mut message = Message::new(Role::Assistant, Vec::new());
+        message.origin = index;
+        out.push(message);
+    }
+    out.last_mut()
+}
+
+fn keep(message: &mut Message, item: Value) {
+    let state = message.state.entry("openai_responses").or_insert_with(|| json!({"output": []}));
+    if let Some(Value::Array(items)) = state.get_mut("output") {
+        items.push(item);
+    }
+}
+
+fn part(value: &Value) -> Part {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    match value.get("type").and_then(Value::as_str) {
+        Some("input_text" | "output_text" | "text") => Part::Text(text("text")),
+        Some("refusal") => Part::Text(text("refusal")),
+        _ => media::read(value).map_or_else(|| Part::Opaque(value.clone()), Part::Media),
+    }
+}
+
+pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Notes) {
+    let mut custom: Vec<String> = Vec::new();
+    for message in messages {
+        match message.role {
+            Role::System => written.messages.push(json!({"role": "system", "content": message.all_text()})),
+            Role::User => {
+                let content = content(&message.parts, message.origin, notes);
+                written.messages.push(json!({"role": "user", "content": content}));
+            }
+            Role::Assistant => {
+                keep_aside(written, message, Provider::OpenAiResponses);
+                custom.extend(message.calls().filter(|call| call.custom).map(|call| call.id.clone()));
+                written.messages.extend(assistant(message, notes));
+            }
+            Role::Tool => {
+                let (answers, more): (Vec<&Part>, Vec<&Part>) =
+                    message.parts.iter().partition(|part| matches!(part, Part::Answer(_)));
+                for part in answers {
+                    if let Part::Answer(answer) = part {
+                        written.messages.push(result(answer, custom.contains(&answer.id), message.origin, notes));
+                    }
+                }
+                if !more.is_empty() {
+                    let more: Vec<Part> = more.into_iter().cloned().collect();
+                    written.messages.push(json!({"role": "user", "content": content(&more, message.origin, notes)}));
+                }
+            }
+        }
+    }
+}
+
+fn content(parts: &[Part], origin: usize, notes: &mut Notes) -> Value {
+    if let [Part::Text(text)] = parts {
+        return json!(text);
+    }
+    let list = parts.iter().map(|part| match part {
+        Part::Text(text) => json!({"type": "input_text", "text": text}),
+        Part::Json(value) => json!({"type": "input_text", "text": value.to_string()}),
+        Part::Media(media) => match media.to_user_part(Provider::OpenAiResponses) {
+            Some(part) => part,
+            None => json!({"type": "input_text", "text": left_out(media, origin, notes)}),
+        },
+        Part::Opaque(value) => value.clone(),
+        Part::Call(_) | Part::Answer(_) => json!({"type": "input_text", "text": ""}),
+    });
+    Value::Array(list.collect())
+}
+
+fn assistant(message: &Message, notes: &mut Notes) -> Vec<Value> {
+    let mut function_call = |call: &Call, fields: &Map<String, Value>| {
+        let id = provider_id(&call.id, Provider::OpenAiResponses);
+        let mut item = Map::new();
+        item.extend(other_fields(fields));
+        let (kind, key) = if call.custom { ("custom_tool_call", "input") } else { ("function_call", "arguments") };
+        item.insert("type".into(), json!(kind));
+        item.insert("call_id".into(), json!(id));
+        item.insert("name".into(), json!(call.name));
+        let value = if call.custom { call.arguments.clone() } else { text_of_arguments(call, message.origin, notes) };
+        item.insert(key.into(), json!(value));
+        Value::Object(item)
+    };
+    let template =
+        message.state.get("openai_responses").and_then(|state| state.get("output")).and_then(Value::as_array);
+    if let Some(template) = template {
+        return fill(template, message, function_call);
+    }
+    let mut items = Vec::new();
+    let text = message.all_text();
+    if !text.is_empty() {
+        items.push(json!({"role": "assistant", "content": text}));
+    }
+    let none = Map::new();
+    items.extend(message.calls().filter(|call| !call.name.is_empty()).map(|call| function_call(call, &none)));
+    if !message.reasoning.is_empty() {
+        notes.note(message.origin, "the reasoning is left out: Responses takes only reasoning items of its own");
+    }
+    items
+}
+
+fn result(answer: &Answer, custom: bool, origin: usize, notes: &mut Notes) -> Value {
+    let kind = if custom { "custom_tool_call_output" } else { "function_call_output" };
+    let plain = answer.parts.iter().all(|part| matches!(part, Part::Text(_) | Part::Json(_)));
+    let output = if plain || answer.is_error {
+        let text = text_of(&answer.parts);
+        json!(if answer.is_error && !text.starts_with("Error") { format!("Error: {text}") } else { text })
+    } else {
+        content(&answer.parts, origin, notes)
+    };
+    json!({"type": kind, "call_id": provider_id(&answer.id, Provider::OpenAiResponses), "output": output})
+}
