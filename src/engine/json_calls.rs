@@ -1,9 +1,10 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them; and arguments alone.
-use super::{Look, Reader};
-use super::call::{Progress, Writer, span};
+use super::call::{Progress, Writer, closes, span};
 use super::head::Head;
 use super::lenient;
 use super::output::{Found, Output, Piece};
+use super::{Look, Reader};
+use crate::dialect::Element;
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
@@ -794,9 +795,18 @@ impl Arguments {
             self.scanner = Scanner::new(self.start, cx.policy.max_depth);
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
-            // Nothing stands between the head and what closes the call.
-            writer.piece(out, index, "{}");
-            writer.over(index, Found::none(), writer.start..self.start);
+            let raw = writer.start..self.start;
+            if first.is_none() {
+                // The text ends where the arguments should begin.
+                writer.over(index, Found::none(), raw).status = CallStatus::Incomplete;
+            } else if closes(cx, tail, self.start) == Look::No && tail.iter().any(|e| matches!(e, Element::Literal(_)))
+            {
+                // Neither arguments stand there nor what closes the call.
+                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+            } else {
+                writer.piece(out, index, "{}");
+                writer.over(index, Found::none(), raw);
+            }
             return Progress::Done { end: self.start };
         }
         let result = self.scanner.scan(cx.bytes(), cx.eof);

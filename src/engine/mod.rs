@@ -87,9 +87,17 @@ impl StreamParser {
         if self.finished {
             return;
         }
-        self.bytes.flush(&mut self.text);
+        self.flush_bytes();
         self.text.push_str(chunk);
         self.advance(false, events);
+    }
+
+    /// A character that was begun in bytes will not be finished.
+    fn flush_bytes(&mut self) {
+        let at = self.text.len();
+        if self.bytes.flush(&mut self.text) {
+            self.engine.out.issue(Issue::at(IssueCode::InvalidUtf8, at, "bytes that are no UTF-8 became U+FFFD"));
+        }
     }
 
     /// As [`Self::feed`], for bytes of UTF-8 cut anywhere: an unfinished character waits for its rest.
@@ -108,7 +116,7 @@ impl StreamParser {
     /// The end of the text. Its last events are appended to `events`. A second call gives the same turn, without events.
     pub fn finish(&mut self, events: &mut Vec<Event>) -> Turn<'static> {
         if !self.finished {
-            self.bytes.flush(&mut self.text);
+            self.flush_bytes();
             self.advance(true, events);
             self.finished = true;
         }

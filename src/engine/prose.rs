@@ -191,6 +191,11 @@ impl Engine {
                 }
             }
         }
+        let longest = ends.get(count.wrapping_sub(1)).map_or(&[][..], |(_, list)| cx.dialects.markers.list(*list));
+        let calls = longest.iter().any(|m| matches!(m, Marker::Call { .. } | Marker::Section { .. }));
+        if calls && self.inline.is_none() && self.fence.is_none() {
+            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
+        }
         Look::No
     }
 

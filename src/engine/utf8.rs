@@ -21,12 +21,14 @@ impl Decoder {
         bad
     }
 
-    /// What waits for its rest will not get it: it becomes U+FFFD.
-    pub(crate) fn flush(&mut self, text: &mut String) {
-        if !self.pending.is_empty() {
+    /// What waits for its rest will not get it: it becomes U+FFFD. True if anything waited.
+    pub(crate) fn flush(&mut self, text: &mut String) -> bool {
+        let waited = !self.pending.is_empty();
+        if waited {
             self.pending.clear();
             text.push('\u{fffd}');
         }
+        waited
     }
 
     /// Appends what is certain, and returns the start of a character that is not whole.
