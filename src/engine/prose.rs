@@ -63,17 +63,21 @@ impl Engine {
         self.give_text(cx, self.at, true);
     }
 
-    /// Gives out the text up to `to`. White space after a marker waits until it is clear whether text follows; in
-    /// reasoning, so does white space before a marker.
+    /// Gives out the text up to `to`; what may be the beginning of a late marker waits, unless it is the `last` text.
     pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
+        let to = if last { to } else { cx.dialects.markers.late().certain(cx.text, self.from, to) };
+        self.give(cx, to, last);
+    }
+
+    /// Gives out the text up to `to`, where a marker stands or nothing is in doubt. White space after a marker waits
+    /// until it is clear whether text follows; in reasoning, so does white space before a marker.
+    fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
         let Some(text) = cx.text.get(self.from..to) else { return };
         if self.channel.is_some_and(|c| c.dropped) {
             self.from = to;
             return;
         }
         let mut from = self.from;
-        let mut to = if last { to } else { cx.dialects.markers.late().certain(cx.text, from, to) };
-        let text = cx.text.get(from..to).unwrap_or(text);
         if self.fresh && !text.is_empty() {
             let start = text.len() - text.trim_ascii_start().len();
             if start == text.len() && !last {
@@ -106,7 +110,7 @@ impl Engine {
     /// Gives out the text before a marker at `at`, and goes on after it at `end`.
     pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
-            self.give_text(cx, at, false);
+            self.give(cx, at, false);
         } else if at > self.from && self.mode == Mode::Content && !self.out.space_is_idle(self.mode) {
             self.space = Some(self.from..at);
         }
