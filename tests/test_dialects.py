@@ -4,8 +4,8 @@ A case is one JSON object a line:
     about, text, tools?, dialect? (default: the file's name), starts_in?, policy?, auto? (false: only when told),
     expect: {content, reasoning?, calls: [{name, arguments, status?}], issues?: [code]}
 
-known_issues.jsonl holds what is not right yet: cases with their `dialect`, the `reason`, and what `fails`, "complete" or
-"stream". They must fail; one that passes is fixed and moves to its dialect's file.
+known_issues.jsonl holds what is not right yet: cases with their `dialect`, the `reason`, and what `fails`, "complete"
+or "stream". They must fail; one that passes is fixed and moves to its dialect's file.
 """
 
 from __future__ import annotations

@@ -418,14 +418,15 @@ impl Engine {
                         return Step::More;
                     }
                     // White space that no closing marker follows is text.
-                    let closing = tail.get(*next + 1).is_some_and(|e| match e {
-                        Element::Literal(text) | Element::Optional(text) => {
-                            !matches!(head::literal(cx, end, text), Look::No)
+                    if let Some(Element::Literal(text) | Element::Optional(text)) = tail.get(*next + 1) {
+                        match head::literal(cx, end, text) {
+                            Look::Is(_) => *at = end,
+                            Look::No => {}
+                            Look::More => {
+                                self.state = State::Call(call);
+                                return Step::More;
+                            }
                         }
-                        _ => false,
-                    });
-                    if closing {
-                        *at = end;
                     }
                 }
                 Element::Literal(text) | Element::Optional(text) => match head::literal(cx, *at, text) {

@@ -555,7 +555,7 @@ impl JsonCalls {
         let closed = limit < cx.text.len();
         let begun = self.frames.iter().rev().find_map(|f| f.index);
         let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
-        let Some(mended) = lenient::repair(cx, start, limit) else {
+        let Some(mut mended) = lenient::repair(cx, start, limit) else {
             if let Some(index) = begun {
                 let raw = writer.start..limit;
                 writer.over(index, Found::none(), raw).status =
@@ -572,6 +572,9 @@ impl JsonCalls {
         }
         let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
         self.frames.truncate(depth);
+        if depth > 0 {
+            mended.leave_list(cx.slice(start, limit));
+        }
         let before = writer.begun;
         writer.adopt = begun;
         let mut inner = Self::new(0, self.max_depth);

@@ -23,6 +23,33 @@ pub(super) struct Mended {
     pub(super) complete: bool,
 }
 
+impl Mended {
+    /// The value stands in a list: a bracket after it that closes a list is that one's, and none too many.
+    pub(super) fn leave_list(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let after_value = |from: usize| {
+            let rest = bytes.get(from..self.consumed).unwrap_or_default();
+            rest.iter().all(|b| b.is_ascii_whitespace() || matches!(b, b'}' | b']'))
+        };
+        let (mut found, mut next) = (None, usize::MAX);
+        for (index, repair) in self.repairs.iter().enumerate().rev() {
+            match repair.offset {
+                Some(at) if repair.code == RepairCode::Bracket && at < next && after_value(at) => {
+                    if bytes.get(at) == Some(&b']') {
+                        found = Some((index, at));
+                    }
+                    next = at;
+                }
+                _ => break,
+            }
+        }
+        if let Some((index, at)) = found {
+            self.repairs.truncate(index);
+            self.consumed = at;
+        }
+    }
+}
+
 fn closer(tail: &[Element]) -> Option<&str> {
     tail.iter().find_map(|e| match e {
         Element::Literal(text) | Element::Optional(text) => Some(&**text),
