@@ -11,6 +11,12 @@ import toolglot
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# The tools that the examples of the catalogue call.
+EXAMPLE_TOOLS = [
+    {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}},
+    {"name": "get_time", "parameters": {"type": "object", "properties": {"zone": {"type": "string"}}}},
+]
+
 
 def snapshot(turn: toolglot.Turn) -> dict[str, Any]:
     """Everything a turn says, without ids: those that were not in the text are random."""

@@ -229,6 +229,10 @@ impl CallState {
         }
         let at = cx.skip_markup_space(head.end);
         let Some(byte) = cx.bytes().get(at).copied() else {
+            if cx.eof && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()])) {
+                // Cut off behind the name of an offered tool.
+                return Look::Is(());
+            }
             return if cx.eof || at - head.end > cx.policy.max_markup_bytes { Look::No } else { Look::More };
         };
         let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
@@ -435,6 +439,10 @@ impl Engine {
                         self.state = State::Call(call);
                         return Step::More;
                     }
+                    Look::No if cx.eof && cut_marker(cx.rest(*at), text) => {
+                        *at = cx.text.len();
+                        *missing |= matches!(element, Element::Literal(_));
+                    }
                     Look::No => {
                         // Closing brackets too many before the marker are part of the mistake.
                         let rest = cx.rest(*at);
@@ -505,6 +513,12 @@ impl Engine {
         self.removed = true;
         Step::Go
     }
+}
+
+/// The text ends in the first bytes of `marker`; one byte alone is no evidence.
+fn cut_marker(rest: &str, marker: &str) -> bool {
+    let cut = rest.trim_ascii();
+    cut.len() > 1 && cut.len() < marker.len() && marker.starts_with(cut)
 }
 
 /// A range of the text as a piece.

@@ -272,6 +272,11 @@ impl JsonCalls {
         if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
             what = Key::Other;
         }
+        let described = |(key, _): &(Range<usize>, Range<usize>)| cx.slice(key.start, key.end) == "description";
+        if what == Key::Arguments && writer.bare && writer.begun == 0 && frame.others.iter().any(described) {
+            // A tool's definition, not a call of it.
+            return Flow::Stop(Progress::Fail { at });
+        }
         self.scanner = Scanner::new(value, self.max_depth);
         self.sent = value;
         if what == Key::Arguments && first == b'{' {
@@ -787,6 +792,10 @@ impl Arguments {
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
             // Nothing stands between the head and what closes the call.
+            if first.is_none() {
+                writer.over(index, Found::none(), writer.start..self.start).status = CallStatus::Incomplete;
+                return Progress::Done { end: self.start };
+            }
             writer.piece(out, index, "{}");
             writer.over(index, Found::none(), writer.start..self.start);
             return Progress::Done { end: self.start };

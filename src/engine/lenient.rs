@@ -1,7 +1,7 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use super::Reader;
 use crate::dialect::Element;
-use crate::json::{self, Ending, LiteralOptions, RepairOptions};
+use crate::json::{self, Ending, LiteralOptions, PartialOptions, RepairOptions};
 use crate::turn::{Repair, RepairCode};
 
 /// How far repair may read.
@@ -112,9 +112,8 @@ pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
 
 /// What is certain of arguments that were cut off, as valid JSON.
 pub(super) fn certain(text: &str) -> String {
-    let options = RepairOptions { join_values: false, search: false, ..RepairOptions::default() };
-    match json::repair(text, &options) {
-        Ok(repaired) if repaired.json.starts_with('{') => repaired.json.into_owned(),
+    match json::parse_partial(text, &PartialOptions::default()) {
+        Ok(partial) if partial.json.starts_with('{') => partial.json.into_owned(),
         _ => "{}".into(),
     }
 }

@@ -194,7 +194,7 @@ impl Engine {
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
             Marker::SectionEnd { row, section } => {
-                if self.section.is_none_or(|(open, _)| open != row) {
+                if self.section.is_none_or(|(open, _)| open != row) && !self.call_ended(cx, at, row) {
                     return Look::No;
                 }
                 let close = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.sections.get(usize::from(section)));
@@ -220,6 +220,14 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// The text before `at` is a call of this row: it came without its section's opening marker.
+    fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
+        let dialect = cx.dialects.rows.get(usize::from(row)).map(|r| &r.dialect);
+        let last = self.out.calls.last().and_then(|call| call.dialect.as_ref());
+        let same = last.zip(dialect).is_some_and(|(last, dialect)| last.name == dialect.name);
+        same && self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty()
     }
 
     fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
@@ -358,9 +366,12 @@ impl Engine {
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
             (Mode::Content, None) => None,
         };
+        // In reasoning, white space before a marker is not given out; if it is no marker, it belongs to the text.
+        let before = cx.slice(self.from, at).trim_ascii_end().len();
+        let text = if doubt == Some(Doubt::Reasoning) && before > 0 { self.from + before } else { at };
         self.remove(cx, at, found.end);
         if let Some(doubt) = doubt {
-            self.hold(doubt, at);
+            self.hold(doubt, text);
         }
         self.mode = Mode::Content;
         if let Some(section) = section {
