@@ -113,5 +113,7 @@ def test_examples_of_the_catalogue(dialect: toolglot.Dialect) -> None:
 def test_examples_of_the_readme(path: Path) -> None:
     turn = toolglot.extract(path.read_text("utf-8"), tools=EXAMPLE_TOOLS)
     assert turn.tool_calls
-    assert all(call.status == "ok" for call in turn.tool_calls)
+    # Sarashina writes Python's quotes; that they became JSON's is on record.
+    status = "repaired" if path.stem == "sarashina" else "ok"
+    assert all(call.status == status for call in turn.tool_calls)
     assert turn.content

@@ -368,7 +368,8 @@ impl Engine {
         };
         // In reasoning, white space before a marker is not given out; if it is no marker, it belongs to the text.
         let before = cx.slice(self.from, at).trim_ascii_end().len();
-        let text = if doubt == Some(Doubt::Reasoning) && before > 0 { self.from + before } else { at };
+        let kept = doubt == Some(Doubt::Reasoning) && (before > 0 || !self.fresh);
+        let text = if kept { self.from + before } else { at };
         self.remove(cx, at, found.end);
         if let Some(doubt) = doubt {
             self.hold(doubt, text);
