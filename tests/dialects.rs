@@ -172,34 +172,40 @@ fn add_up(events: &[Event]) -> Result<Turn<'static>, String> {
     Ok(Turn { content: content.into(), reasoning: reasoning.into(), tool_calls: calls, issues, ..Turn::default() })
 }
 
-/// Reads the case in pieces and compares turn and events with the complete turn.
-#[track_caller]
-fn same(case: &Case, dialects: &Arc<Dialects>, whole: &Turn<'static>, pieces: &[&[u8]]) {
-    let how = || {
-        let shown: Vec<_> = pieces.iter().map(|p| String::from_utf8_lossy(p)).collect();
-        format!("{} in {} pieces {shown:?}", case.label, pieces.len())
-    };
+/// Reads the case in pieces; tells how turn or events differ from the complete turn, if they do.
+fn same(case: &Case, dialects: &Arc<Dialects>, whole: &Turn<'static>, pieces: &[&[u8]]) -> Result<(), String> {
     let mut parser = StreamParser::new(dialects.clone(), case.tools.clone(), case.options.clone());
     let mut events = Vec::new();
     for piece in pieces {
         parser.feed_bytes(piece, &mut events);
     }
     let turn = parser.finish(&mut events);
-    let sum = add_up(&events).unwrap_or_else(|error| panic!("{}: {error}", how()));
-    assert_eq!(sum.content, turn.content, "{}: content of the events", how());
-    assert_eq!(sum.reasoning, turn.reasoning, "{}: reasoning of the events", how());
-    assert_eq!(sum.tool_calls, turn.tool_calls, "{}: calls of the events", how());
-    assert_eq!(sum.issues, turn.issues, "{}: issues of the events", how());
-    assert_eq!(snapshot(turn), *whole, "{}", how());
+    let sum = add_up(&events).and_then(|sum| {
+        let same = sum.content == turn.content
+            && sum.reasoning == turn.reasoning
+            && sum.tool_calls == turn.tool_calls
+            && sum.issues == turn.issues;
+        if same { Ok(()) } else { Err(format!("the events add up to {sum:?}")) }
+    });
+    let turn = snapshot(turn);
+    let differs = sum.and_then(|()| if turn == *whole { Ok(()) } else { Err(String::from("the turns differ")) });
+    differs.map_err(|error| {
+        let shown: Vec<_> = pieces.iter().map(|p| String::from_utf8_lossy(p)).collect();
+        format!("{}: {error}\n  pieces:   {shown:?}\n  streamed: {turn:?}\n  complete: {whole:?}", case.label)
+    })
 }
 
-fn for_each(mut check: impl FnMut(&Case, &Arc<Dialects>, &Turn<'static>)) {
+/// Runs a check on every case, told and in auto; shows the first failure of each.
+#[track_caller]
+fn for_each(mut check: impl FnMut(&Case, &Arc<Dialects>, &Turn<'static>) -> Result<(), String>) {
+    let mut failures = Vec::new();
     for case in cases().iter().filter(|case| case.fails.as_deref() != Some("stream")) {
-        for (_, dialects) in &case.dialects {
+        for (name, dialects) in &case.dialects {
             let whole = snapshot(case.whole(dialects));
-            check(case, dialects, &whole);
+            failures.extend(check(case, dialects, &whole).err().map(|error| format!("[{name}] {error}")));
         }
     }
+    assert!(failures.is_empty(), "{} differ\n{}", failures.len(), failures.join("\n"));
 }
 
 #[test]
@@ -235,8 +241,9 @@ fn cut_in_two_everywhere() {
     for_each(|case, dialects, whole| {
         let bytes = case.text.as_bytes();
         for at in 0..=bytes.len() {
-            same(case, dialects, whole, &[&bytes[..at], &bytes[at..]]);
+            same(case, dialects, whole, &[&bytes[..at], &bytes[at..]])?;
         }
+        Ok(())
     });
 }
 
@@ -244,7 +251,7 @@ fn cut_in_two_everywhere() {
 fn byte_by_byte() {
     for_each(|case, dialects, whole| {
         let pieces: Vec<&[u8]> = case.text.as_bytes().chunks(1).collect();
-        same(case, dialects, whole, &pieces);
+        same(case, dialects, whole, &pieces)
     });
 }
 
@@ -265,7 +272,8 @@ fn cut_at_random() {
             places.extend([0, bytes.len()]);
             places.sort_unstable();
             let pieces: Vec<&[u8]> = places.windows(2).map(|w| &bytes[w[0]..w[1]]).collect();
-            same(case, dialects, whole, &pieces);
+            same(case, dialects, whole, &pieces)?;
         }
+        Ok(())
     });
 }

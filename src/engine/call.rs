@@ -448,12 +448,19 @@ impl Engine {
                         let rest = cx.rest(*at);
                         let extra = rest.len()
                             - rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '}' || c == ']').len();
-                        let at_end = *at + extra >= cx.text.len();
-                        if extra > 0 && at_end && !cx.eof && extra < 64 {
+                        // A longer run of them is no slip.
+                        let close = if extra == 0 || extra >= 64 {
+                            Look::No
+                        } else if *at + extra >= cx.text.len() && !cx.eof {
+                            Look::More
+                        } else {
+                            head::literal(cx, *at + extra, text)
+                        };
+                        if close == Look::More {
                             self.state = State::Call(call);
                             return Step::More;
                         }
-                        if extra > 0 && cx.rest(*at + extra).starts_with(&**text) {
+                        if let Look::Is(end) = close {
                             if let Some(pending) = &mut writer.pending {
                                 let brackets = cx.slice(*at, *at + extra).trim().len();
                                 if brackets > 0 {
@@ -464,7 +471,7 @@ impl Engine {
                                     ));
                                 }
                             }
-                            *at += extra + text.len();
+                            *at = end;
                         } else if matches!(element, Element::Literal(_)) {
                             *missing = true;
                         }

@@ -580,6 +580,8 @@ impl JsonCalls {
         if depth > 0 {
             mended.leave_list(cx.slice(start, limit));
         }
+        // The call before it is over; its places are in this text, not in the repaired one.
+        writer.flush(cx, out);
         let before = writer.begun;
         writer.adopt = begun;
         let mut inner = Self::new(0, self.max_depth);
