@@ -1,18 +1,22 @@
 """The Rust core. Import these names from ``toolglot``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, final
 
 from typing_extensions import Self
+
+from .errors import ToolglotError
 
 __all__ = [
     "ArgumentError",
     "Dialect",
     "Event",
     "Issue",
+    "Loss",
     "Policy",
     "Repair",
     "StreamParser",
+    "Tool",
     "ToolCall",
     "ToolSet",
     "Turn",
@@ -32,6 +36,7 @@ _Fences: TypeAlias = Literal["calls", "last", "ignore"]
 _Reasoning: TypeAlias = Literal["if_unclosed", "ignore", "run"]
 _UnknownTools: TypeAlias = Literal["flag", "text", "allow"]
 _StartsIn: TypeAlias = Literal["content", "reasoning"]
+_LossKind: TypeAlias = Literal["dropped", "rewritten", "described", "not_strict", "renamed"]
 _EventKind: TypeAlias = Literal["text", "reasoning", "call_started", "arguments", "call_ended", "reclassified", "issue"]
 
 @final
@@ -239,6 +244,15 @@ class ToolCall:
     @property
     def raw(self) -> str:
         """The call as the model wrote it, markers included; ``""`` for a provider's native call."""
+    def error_message(self, tools: Iterable[Any] | None = None) -> str | None:
+        """What to send back to the model for a call that must not run: what was wrong, the schema, the nearest names.
+
+        Args:
+            tools: The tools; None for those that were offered when the call was read.
+
+        Returns:
+            None for a call that may run.
+        """
     def to_dict(self) -> dict[str, Any]:
         """The call as a dict that ``json.dumps`` takes."""
     def to_openai(self) -> dict[str, Any]:
@@ -367,18 +381,171 @@ class Event:
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
+class Loss:
+    """One thing that a provider is told less exactly than the tool's schema says it, or not at all."""
+
+    @property
+    def tool(self) -> str:
+        """The tool's name."""
+    @property
+    def pointer(self) -> str:
+        """Where in the tool's schema, as a JSON pointer; ``""`` is the tool itself."""
+    @property
+    def kind(self) -> _LossKind:
+        """What became of it."""
+    @property
+    def message(self) -> str:
+        """What was changed and why, for people."""
+    def to_dict(self) -> dict[str, Any]:
+        """The record as a dict."""
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Tool:
+    """One offered tool. Made by a ``ToolSet``."""
+
+    @property
+    def name(self) -> str:
+        """The name that calls are reported under: the tool's own, or ``server:tool`` where two servers offer it."""
+    @property
+    def description(self) -> str:
+        """What the tool does; ``""`` if nobody said."""
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments, as it was given. A new dict every time."""
+    @property
+    def server(self) -> str | None:
+        """The server that offers the tool."""
+    @property
+    def original_name(self) -> str:
+        """The tool's name at its server."""
+    @property
+    def title(self) -> str | None:
+        """MCP's title."""
+    @property
+    def annotations(self) -> dict[str, Any] | None:
+        """MCP's annotations."""
+    @property
+    def output_schema(self) -> dict[str, Any] | None:
+        """MCP's schema of the result."""
+    def to_dict(self) -> dict[str, Any]:
+        """The tool in MCP's shape, which a ``ToolSet`` reads back whole."""
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
 class ToolSet:
-    """The tools offered in one turn.
+    """The tools offered in one turn: every provider's spelling of their names and schemas, and the way back.
 
     Args:
-        tools: Tools as OpenAI, Anthropic or MCP write them: dicts or objects of their SDKs, mixed.
+        tools: A list of tools, mixed as you like: dicts or SDK objects of MCP, OpenAI (Chat and Responses), Anthropic,
+            Gemini, Bedrock, Ollama, Mistral and Cohere, registry entries ``{name, server, enabled, definition}``, typed
+            Python functions, pydantic model classes. Or a dict of such lists by server: a name that two servers offer
+            becomes ``server:name`` for both. Disabled tools are left out.
+        on_problem: ``"keep"``: what cannot be read is left out and listed in ``problems``. ``"raise"``: it raises.
 
     Raises:
-        BadToolError: An entry cannot be read as a tool.
+        BadToolError: There are items, and not one of them is a tool; or the first problem, with ``"raise"``.
+        TypeError: The argument is no list.
+
+    The lists that the ``to_...`` methods return are your own; the dicts in them are made once and handed out again, so
+    copy them before you change them.
     """
 
-    def __new__(cls, tools: Iterable[Any]) -> Self: ...
+    def __new__(
+        cls, tools: Iterable[Any] | Mapping[str, Any] | None = None, *, on_problem: Literal["keep", "raise"] = "keep"
+    ) -> Self: ...
+    @staticmethod
+    def from_json(json: str | bytes) -> ToolSet:
+        """Read tools from JSON text: a list of them, or an object that holds one (MCP's ``tools/list`` result).
+
+        Raises:
+            BadJsonError: It is no JSON.
+            BadToolError: As in the constructor.
+        """
+    def to_openai(self, *, strict: bool = False, describe: bool = False) -> list[dict[str, Any]]:
+        """The tools for OpenAI's Chat Completions and the servers that follow it.
+
+        Args:
+            strict: Strict mode, for every tool whose schema can be said in it; ``losses`` names the others.
+            describe: Move what the provider cannot carry into descriptions.
+        """
+    def to_openai_responses(self, *, strict: bool = False, describe: bool = False) -> list[dict[str, Any]]:
+        """The tools for OpenAI's Responses."""
+    def to_anthropic(self, *, strict: bool = False, describe: bool = False) -> list[dict[str, Any]]:
+        """The tools for Anthropic's Messages."""
+    def to_gemini(
+        self, *, schema: Literal["json_schema", "parameters"] = "json_schema", describe: bool = False
+    ) -> list[dict[str, Any]]:
+        """The tools for Gemini: a list of one tool with all functions.
+
+        Args:
+            schema: Which field is filled: ``parametersJsonSchema``, or ``parameters`` (the OpenAPI subset).
+            describe: Move what the provider cannot carry into descriptions.
+        """
+    def to_mistral(self, *, describe: bool = False) -> list[dict[str, Any]]:
+        """The tools for Mistral."""
+    def to_cohere(self, *, describe: bool = False) -> list[dict[str, Any]]:
+        """The tools for Cohere's chat, version 2."""
+    def to_ollama(self, *, describe: bool = False) -> list[dict[str, Any]]:
+        """The tools for Ollama's own API."""
+    def to_bedrock(self, *, describe: bool = False) -> list[dict[str, Any]]:
+        """The tools for Bedrock's Converse: what ``toolConfig["tools"]`` takes."""
+    def to_mcp(self) -> list[dict[str, Any]]:
+        """The tools as MCP lists them."""
+    def to(self, provider: str, **options: Any) -> list[dict[str, Any]]:
+        """The tools for a provider by name.
+
+        Args:
+            provider: ``openai``, ``openai_responses``, ``anthropic``, ``gemini``, ``mistral``, ``cohere``, ``ollama``,
+                ``bedrock``, ``mcp``, ``llama_cpp``, ``openrouter``, or a server that speaks one of these (``groq``,
+                ``vllm``, ``azure``, ``lmstudio``, ...).
+            **options: ``strict``, ``describe``; ``schema`` (gemini); ``model`` (openrouter: whose rules count);
+                ``budget`` (llama_cpp: bytes that all tools together may have).
+
+        Raises:
+            UnknownProviderError: No provider is called so.
+        """
+    def to_json(self, provider: str, **options: Any) -> bytes:
+        """The same as JSON text."""
+    def losses(self, provider: str, **options: Any) -> tuple[Loss, ...]:
+        """What the conversion for ``provider`` had to drop, rewrite or rename; options as for ``to``."""
+    def names(self, provider: str, **options: Any) -> dict[str, str]:
+        """The names that ``provider`` is told, each with the tool's real name."""
+    @property
+    def problems(self) -> tuple[ToolglotError, ...]:
+        """What was wrong with the declarations: items left out, and parts of schemas that mean nothing."""
+    def resolve(self, name: str) -> str | None:
+        """The one tool that ``name``, as a model wrote it, can mean; None if there is none, or more than one.
+
+        Providers' spellings, case, separators, and prefixes that were dropped, doubled or invented are seen through.
+        Likeness never counts.
+        """
+    def nearest(self, name: str) -> list[str]:
+        """Up to three names that look like ``name``: for messages, not for calls."""
+    def check(self, name: str, arguments: Any, *, id: str | None = None) -> ToolCall:
+        """A call with these arguments (a dict or JSON text), settled as a model's would be."""
+    def error_message(self, call: ToolCall) -> str | None:
+        """What to send back to the model for a call that must not run; None for one that may."""
+    def to_prompt(self, dialect: str = "auto") -> str:
+        """The system-prompt text for models without native tools: the tools, and how to call them.
+
+        Args:
+            dialect: The form of the calls: a dialect's or parser's name, or a model id; ``"auto"`` is plain JSON.
+
+        Raises:
+            UnknownDialectError: No dialect is called so.
+        """
+    def inject(self, messages: Iterable[Any], dialect: str = "auto") -> list[Any]:
+        """The messages with that text at the end of the system message, or in a new one. The given ones stay as is."""
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Tool]: ...
+    def __contains__(self, name: object, /) -> bool: ...
+    def __getitem__(self, name: str, /) -> Tool: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[type[ToolSet], tuple[list[dict[str, Any]]]]: ...
 
 @final
 class Dialect:

@@ -1,7 +1,10 @@
 //! `toolglot.ToolCall`: one call that the model made.
 use super::convert::{from_py, json_to_py};
+use super::guard::guard;
 use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
 use super::text::{Input, Text};
+use super::tools::tools_argument;
+use crate::schema;
 use crate::turn::{self, ArgumentValue, CallStatus};
 use crate::{Error, ErrorCode};
 use pyo3::intern;
@@ -9,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 /// One call that the model made.
 #[pyclass(frozen, module = "toolglot", name = "ToolCall")]
@@ -21,6 +25,8 @@ pub(super) struct ToolCall {
     errors: Vec<turn::ArgumentError>,
     raw: Text,
     input: Input,
+    /// The tools that were offered, for messages to the model.
+    tools: OnceLock<Arc<schema::ToolSet>>,
     // Both forms of the arguments are made when they are first asked for.
     arguments: PyOnceLock<Py<PyAny>>,
     arguments_json: PyOnceLock<Py<PyString>>,
@@ -63,8 +69,17 @@ impl ToolCall {
             errors: call.errors,
             raw: text(call.raw),
             input: input.clone_ref(py),
+            tools: OnceLock::new(),
             arguments: PyOnceLock::new(),
             arguments_json: PyOnceLock::new(),
+        }
+    }
+
+    /// Says which tools were offered when the call was made.
+    pub(super) fn offered(&self, tools: Option<&Arc<schema::ToolSet>>) {
+        // Only what did not run has a message to send.
+        if let Some(tools) = tools.filter(|_| !self.status.runnable()) {
+            let _ = self.tools.set(Arc::clone(tools));
         }
     }
 
@@ -249,6 +264,14 @@ impl ToolCall {
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
         self.input.to_py(py, &self.raw)
+    }
+
+    /// What to send back to the model, for a call that must not run.
+    #[pyo3(signature = (tools=None))]
+    fn error_message(&self, py: Python<'_>, tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
+        let given = tools_argument(tools)?;
+        let call = self.to_core(py)?;
+        guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools.get().map(|t| &**t))))
     }
 
     /// The call as a dict that `json.dumps` takes.

@@ -2,10 +2,12 @@
 use super::call::ToolCall;
 use super::report::{Issue, hash, repr_of};
 use super::text::Input;
+use crate::schema;
 use crate::{Error, ErrorCode, turn};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+use std::sync::Arc;
 
 /// One step of a streamed turn. Which attributes are set depends on `kind`; the others are None.
 // No free list: pyo3 guards it with a lock, and an event costs 60 ns more with it than without.
@@ -51,6 +53,16 @@ impl Event {
             turn::Event::Reclassified => Step::Reclassified,
             turn::Event::Issue(issue) => Step::Issue(Box::new(issue)),
         }))
+    }
+}
+
+impl Event {
+    /// The event whose call knows which tools were offered.
+    pub(super) fn offered(self, tools: Option<&Arc<schema::ToolSet>>) -> Self {
+        if let Step::CallEnded { call, .. } = &self.0 {
+            call.get().offered(tools);
+        }
+        self
     }
 }
 

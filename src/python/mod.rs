@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use super::report::{ArgumentError, Issue, Repair, Usage};
     #[pymodule_export]
-    use super::tools::ToolSet;
+    use super::tools::{Loss, Tool, ToolSet};
     #[pymodule_export]
     use super::turn::Turn;
 

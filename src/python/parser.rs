@@ -8,6 +8,7 @@ use super::text::{Input, utf8};
 use super::tools::tools_argument;
 use super::turn::Turn;
 use crate::engine::{self, Options};
+use crate::schema;
 use crate::turn::{self, Issue, IssueCode};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
@@ -48,7 +49,7 @@ pub(super) fn extract(
         let all = text.to_str()?;
         let mut turn = guard_detached(py, all.len(), || engine::extract(all, &dialects, tools.as_deref(), &options))?;
         turn.issues.extend(issue);
-        Turn::from_core(py, turn, Input::new(text))
+        Ok(Turn::from_core(py, turn, Input::new(text))?.offered(py, tools.as_ref()))
     };
     if let Ok(text) = text.cast::<PyString>() {
         return match utf8(text)? {
@@ -67,7 +68,7 @@ pub(super) fn extract(
         parser.feed_bytes(bytes, &mut events);
         parser.finish(&mut events)
     })?;
-    Turn::from_core(py, turn, Input::NONE)
+    Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools.as_ref()))
 }
 
 /// Reads a model's answer as it arrives.
@@ -82,6 +83,7 @@ struct State {
     fed: usize,
     /// Where the first lone surrogate stood.
     surrogate: Option<usize>,
+    tools: Option<Arc<schema::ToolSet>>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "nearly always the large one, and one a parser")]
@@ -106,9 +108,9 @@ impl StreamParser {
     ) -> PyResult<Self> {
         let (dialects, tools, options) =
             (dialect_argument(dialect)?, tools_argument(tools)?, options(starts_in, policy)?);
-        let parser = guard(|| engine::StreamParser::new(dialects, tools, options))?;
+        let parser = guard(|| engine::StreamParser::new(dialects, tools.clone(), options))?;
         let stage = Stage::Open(parser);
-        Ok(Self(Mutex::new(State { stage, events: Vec::new(), fed: 0, surrogate: None })))
+        Ok(Self(Mutex::new(State { stage, events: Vec::new(), fed: 0, surrogate: None, tools })))
     }
 
     /// Takes the next piece of the answer and returns what has become certain.
@@ -203,7 +205,8 @@ impl State {
     fn turn<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, Turn>> {
         match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Closed(turn) => {
-                let turn = Bound::new(py, Turn::from_core(py, *turn, Input::NONE)?)?;
+                let turn = Turn::from_core(py, *turn, Input::NONE)?.offered(py, self.tools.as_ref());
+                let turn = Bound::new(py, turn)?;
                 self.stage = Stage::Finished(turn.clone().unbind());
                 Ok(turn)
             }
@@ -225,7 +228,8 @@ impl State {
         py: Python<'py>,
         chunk: Option<(&Bound<'py, PyString>, &str)>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut events = self.events.drain(..).map(|event| Event::from_core(py, event, chunk));
+        let tools = self.tools.as_ref();
+        let mut events = self.events.drain(..).map(|event| Ok(Event::from_core(py, event, chunk)?.offered(tools)));
         match (events.len(), events.next()) {
             (1, Some(event)) => PyList::new(py, [event?]),
             (_, None) => Ok(PyList::empty(py)),

@@ -4,12 +4,14 @@ use super::convert::{from_py, to_py};
 use super::guard::guard;
 use super::report::{Issue, Usage, hash, opaque, repr_of, tuple_of};
 use super::text::{Input, Text};
+use crate::schema;
 use crate::turn::{self, Source, StopReason};
 use crate::{Error, ErrorCode};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What a model answered: text, reasoning and calls, and the record of everything odd.
 #[pyclass(frozen, module = "toolglot", name = "Turn")]
@@ -50,6 +52,16 @@ impl Turn {
             provider_state: turn.provider_state,
             input,
         })
+    }
+
+    /// The turn whose calls know which tools were offered.
+    pub(super) fn offered(self, py: Python<'_>, tools: Option<&Arc<schema::ToolSet>>) -> Self {
+        for call in self.tool_calls.bind(py) {
+            if let Ok(call) = call.cast::<ToolCall>() {
+                call.get().offered(tools);
+            }
+        }
+        self
     }
 
     /// Runs `work` on the turn as the core knows it.

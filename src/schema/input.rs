@@ -26,6 +26,7 @@ const MCP_FIELDS: &[(&str, &str)] = &[
 ];
 
 /// Reads items into tools; what cannot be read becomes an error with its place, and its siblings are read all the same.
+#[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) tools: Vec<Tool>,
     pub(super) problems: Vec<Error>,

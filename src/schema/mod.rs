@@ -4,18 +4,22 @@ mod clean;
 mod coerce;
 pub mod convert;
 mod expected;
+mod explain;
 mod input;
 mod judge;
 mod names;
 mod openapi;
 mod pointer;
+mod prompt;
 mod settle;
 mod text;
 mod tool;
 mod toolset;
 
 pub use expected::Expected;
+#[cfg(feature = "python")]
+pub(crate) use explain::error_message;
 pub use settle::settle;
 pub use text::read_text;
 pub use tool::{Tool, ToolSource};
-pub use toolset::{Resolution, ToolSet};
+pub use toolset::{Builder, Resolution, ToolSet};

@@ -54,6 +54,24 @@ impl Tool {
         self.parameters.iter().find(|(n, _)| n == name).map_or(Expected::ANY, |(_, e)| *e)
     }
 
+    /// The tool as one JSON object that [`super::ToolSet::from_values`] reads back whole.
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("name".to_owned(), Value::String(self.original_name().to_owned()));
+        if !self.description.is_empty() {
+            map.insert("description".to_owned(), Value::String(self.description.clone()));
+        }
+        map.insert("inputSchema".to_owned(), self.schema.clone());
+        map.extend(self.source.fields.clone());
+        if let Some(strict) = self.source.strict {
+            map.insert("strict".to_owned(), Value::Bool(strict));
+        }
+        if let Some(server) = &self.source.server {
+            map.insert("server".to_owned(), Value::String(server.clone()));
+        }
+        Value::Object(map)
+    }
+
     /// The name at the tool's own server.
     pub fn original_name(&self) -> &str {
         self.source.original.as_deref().unwrap_or(&self.name)

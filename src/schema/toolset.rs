@@ -3,7 +3,10 @@ use super::Tool;
 use super::convert::{self, Converted, Declarations, Target};
 use super::input::{self, Reader};
 use super::names::{self, Spellings};
+use super::settle::settle;
 use crate::error::{Error, ErrorCode};
+use crate::json::{self, RepairOptions};
+use crate::turn::{Arguments, CallStatus, Repair, RepairCode, ToolCall};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,17 +66,14 @@ impl ToolSet {
     /// # Errors
     /// As [`ToolSet::from_values`].
     pub fn from_sources<'v>(sources: impl IntoIterator<Item = (Option<&'v str>, &'v [Value])>) -> Result<Self, Error> {
-        let mut reader = Reader { tools: Vec::new(), problems: Vec::new() };
+        let mut builder = Builder::default();
         for (server, items) in sources {
-            for (i, item) in items.iter().enumerate() {
-                let place = server.map_or_else(|| format!("/{i}"), |server| format!("{server}/{i}"));
-                reader.read(item, server, &place);
-            }
+            items.iter().for_each(|item| builder.item(server, Ok(item)));
         }
-        Self::from_tools(reader.tools, reader.problems)
+        builder.finish()
     }
 
-    pub(crate) fn from_tools(tools: Vec<Tool>, mut problems: Vec<Error>) -> Result<Self, Error> {
+    fn from_tools(tools: Vec<Tool>, mut problems: Vec<Error>) -> Result<Self, Error> {
         if tools.is_empty() {
             if let Some(first) = problems.first() {
                 return Err(first.clone());
@@ -174,9 +174,81 @@ impl ToolSet {
         self.tools.iter().enumerate().map(|(i, tool)| (target.spelling(self, i), tool.name.as_str())).collect()
     }
 
+    /// A call of `name` with arguments as JSON text, settled as a model's would be: the name resolved, the arguments
+    /// repaired where they are no JSON, coerced and judged by the schema.
+    pub fn check(&self, name: &str, arguments: &str, id: Option<String>) -> ToolCall<'static> {
+        let id = id.unwrap_or_else(crate::turn::new_call_id);
+        let mut call = ToolCall::new(id, name.to_owned(), Arguments::Json(arguments.to_owned().into()));
+        let empty = arguments.trim().is_empty();
+        if empty {
+            call.arguments = Arguments::default();
+        } else if serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_err() {
+            match json::repair(arguments, &RepairOptions::default()) {
+                Ok(repaired) if repaired.complete() => {
+                    call.arguments = Arguments::Json(repaired.json.into_owned().into());
+                    call.repairs = repaired.repairs;
+                    call.status = CallStatus::Repaired;
+                }
+                _ => {
+                    call.status = CallStatus::Malformed;
+                    call.raw = arguments.to_owned().into();
+                }
+            }
+        }
+        match self.resolve(name) {
+            Resolution::Exact(tool) => drop(settle(tool, &mut call)),
+            Resolution::Resolved(tool) => {
+                call.repairs.push(Repair::new(RepairCode::Name, format!("{name:?} means {:?}", tool.name)));
+                call.name = tool.name.clone().into();
+                if call.status == CallStatus::Ok {
+                    call.status = CallStatus::Repaired;
+                }
+                settle(tool, &mut call);
+            }
+            Resolution::Unknown => call.status = CallStatus::UnknownTool,
+        }
+        call
+    }
+
     /// Up to three offered names that look like `written`, for messages to the model.
     pub fn nearest(&self, written: &str) -> Vec<&str> {
         names::nearest(&self.tools, written, 3)
+    }
+}
+
+/// Builds a [`ToolSet`] item by item; an item that could not even be read is a problem like any other.
+#[derive(Debug, Default)]
+pub struct Builder {
+    reader: Reader,
+    server: Option<String>,
+    position: usize,
+}
+
+impl Builder {
+    /// The next item of `server`'s tools; items are counted for the places in problems.
+    pub fn item(&mut self, server: Option<&str>, item: Result<&Value, Error>) {
+        if self.server.as_deref() != server {
+            self.server = server.map(str::to_owned);
+            self.position = 0;
+        }
+        let place =
+            server.map_or_else(|| format!("/{}", self.position), |server| format!("{server}/{}", self.position));
+        self.position += 1;
+        match item {
+            Ok(item) => self.reader.read(item, server, &place),
+            Err(error) => {
+                let inner = if error.place.is_empty() { place } else { format!("{place}{}", error.place) };
+                self.reader.problems.push(Error { place: inner, ..error });
+            }
+        }
+    }
+
+    /// The set.
+    ///
+    /// # Errors
+    /// As [`ToolSet::from_values`].
+    pub fn finish(self) -> Result<ToolSet, Error> {
+        ToolSet::from_tools(self.reader.tools, self.reader.problems)
     }
 }
 

@@ -1,0 +1,239 @@
+"""Typed Python functions and pydantic models as tools: what signature, annotations and docstring say, as JSON Schema."""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import datetime
+import decimal
+import enum
+import functools
+import inspect
+import pathlib
+import re
+import types
+import typing
+import uuid
+from typing import Any
+
+__all__ = ["describe"]
+
+_SCALARS: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    bytes: {"type": "string", "contentEncoding": "base64"},
+    type(None): {"type": "null"},
+    dict: {"type": "object"},
+    list: {"type": "array"},
+    tuple: {"type": "array"},
+    set: {"type": "array", "uniqueItems": True},
+    frozenset: {"type": "array", "uniqueItems": True},
+    datetime.datetime: {"type": "string", "format": "date-time"},
+    datetime.date: {"type": "string", "format": "date"},
+    datetime.time: {"type": "string", "format": "time"},
+    datetime.timedelta: {"type": "string", "format": "duration"},
+    uuid.UUID: {"type": "string", "format": "uuid"},
+    decimal.Decimal: {"type": "number"},
+    Any: {},
+    object: {},
+    inspect.Parameter.empty: {},
+}
+_LISTS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+_SETS = (set, frozenset, collections.abc.Set)
+_MAPS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+
+
+def describe(item: Any) -> dict[str, Any] | None:
+    """Return the tool that a function, method or pydantic model class is; None for anything else.
+
+    A function's name is the tool's name, the first part of its docstring the description; parameters get their types
+    from annotations and their descriptions from ``Annotated[..., "text"]`` or the docstring (Google, NumPy and reST
+    style). Parameters without a default are required. ``self`` and parameters of variable number are left out.
+
+    Raises:
+        TypeError: If a parameter cannot be given by name.
+        NameError: If an annotation names something that is not there.
+    """
+    if isinstance(item, type):
+        if not hasattr(item, "model_json_schema"):
+            return None
+        return {
+            "name": item.__name__,
+            "description": inspect.getdoc(item) or "",
+            "inputSchema": item.model_json_schema(),
+        }
+    if not (inspect.isroutine(item) or isinstance(item, functools.partial)):
+        return _object(item)
+    function = item.func if isinstance(item, functools.partial) else item
+    summary, documented = _docstring(inspect.getdoc(function) or "")
+    hints = typing.get_type_hints(inspect.unwrap(function), include_extras=True)
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    definitions: dict[str, Any] = {}
+    extra = False
+    for parameter in inspect.signature(item).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            extra = True
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            continue
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise TypeError(f"{function.__name__}: the parameter {parameter.name!r} cannot be given by name")
+        schema = _schema(hints.get(parameter.name, parameter.empty), definitions)
+        if parameter.name in documented:
+            schema.setdefault("description", documented[parameter.name])
+        if parameter.default is parameter.empty:
+            required.append(parameter.name)
+        elif parameter.default is None or isinstance(parameter.default, (str, int, float, bool)):
+            schema.setdefault("default", parameter.default)
+        properties[parameter.name] = schema
+    schema = {"type": "object", "properties": properties, "required": required}
+    if not extra:
+        schema["additionalProperties"] = False
+    if definitions:
+        schema["$defs"] = definitions
+    return {"name": function.__name__, "description": summary, "inputSchema": schema}
+
+
+def _object(item: Any) -> dict[str, Any] | None:
+    """Return the tool that an agent framework's object is, by the attributes that such objects share."""
+    if hasattr(item, "model_dump") and not hasattr(item, "args_schema"):
+        return None
+    name = getattr(item, "name", None)
+    if not isinstance(name, str):
+        return None
+    schema = getattr(item, "params_json_schema", None)
+    if schema is None and (arguments := getattr(item, "args_schema", None)) is not None:
+        schema = arguments.model_json_schema() if hasattr(arguments, "model_json_schema") else arguments
+    if not isinstance(schema, dict):
+        return None
+    return {"name": name, "description": getattr(item, "description", "") or "", "inputSchema": schema}
+
+
+def _schema(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an annotation; classes that may hold themselves go to `definitions`."""
+    try:
+        if hint in _SCALARS:
+            return dict(_SCALARS[hint])
+    except TypeError:  # Not hashable: Annotated[..., {}].
+        pass
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return _annotated(args, definitions)
+    if origin is typing.Literal:
+        return {"enum": list(args)}
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [_schema(arg, definitions) for arg in args]}
+    if origin in (typing.Required, typing.NotRequired) if hasattr(typing, "Required") else False:
+        return _schema(args[0], definitions)
+    if origin is tuple or hint is tuple:
+        return _tuple(args, definitions)
+    if origin in _MAPS or hint in _MAPS:
+        values = _schema(args[1], definitions) if len(args) == 2 else {}
+        return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
+    if origin in _SETS or hint in _SETS:
+        return {"type": "array", "uniqueItems": True} | _items(args, definitions)
+    if origin in _LISTS or hint in _LISTS:
+        return {"type": "array"} | _items(args, definitions)
+    if isinstance(hint, typing.TypeVar) or not isinstance(hint, type):
+        if isinstance(supertype := getattr(hint, "__supertype__", None), type):  # NewType
+            return _schema(supertype, definitions)
+        return _schema(hint.__value__, definitions) if hasattr(hint, "__value__") else {}
+    return _class(hint, definitions)
+
+
+def _items(args: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]:
+    return {"items": _schema(args[0], definitions)} if args else {}
+
+
+def _tuple(args: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]:
+    if not args:
+        return {"type": "array"}
+    if args[-1] is Ellipsis:
+        return {"type": "array"} | _items(args, definitions)
+    items = [_schema(arg, definitions) for arg in args]
+    return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+
+
+def _annotated(args: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]:
+    schema = _schema(args[0], definitions)
+    for note in args[1:]:
+        if isinstance(note, str):
+            schema["description"] = note
+        elif isinstance(text := getattr(note, "description", None) or getattr(note, "documentation", None), str):
+            schema["description"] = text
+    return schema
+
+
+def _class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    if issubclass(hint, enum.Enum):
+        return {"enum": [member.value for member in hint]}
+    if issubclass(hint, pathlib.PurePath):
+        return {"type": "string"}
+    name = hint.__name__
+    if hasattr(hint, "model_json_schema"):
+        schema = hint.model_json_schema(ref_template="#/$defs/{model}")
+        definitions.update(schema.pop("$defs", {}))
+        if "$ref" not in schema:
+            definitions[name] = schema
+        return {"$ref": f"#/$defs/{name}"}
+    fields: dict[str, Any]
+    if dataclasses.is_dataclass(hint):
+        hints = typing.get_type_hints(hint, include_extras=True)
+        fields = {field.name: hints[field.name] for field in dataclasses.fields(hint) if field.init}
+        missing = dataclasses.MISSING
+        required = [f.name for f in dataclasses.fields(hint) if f.init and f.default is f.default_factory is missing]
+    elif typing.is_typeddict(hint):
+        fields = typing.get_type_hints(hint, include_extras=True)
+        required = sorted(hint.__required_keys__, key=list(fields).index)  # type: ignore[attr-defined]
+    elif issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        return {"type": "array"}
+    else:
+        for base in (bool, int, float, str, dict, list):
+            if issubclass(hint, base):
+                return dict(_SCALARS[base])
+        raise TypeError(f"no JSON Schema is known for {name}")
+    if name not in definitions:
+        definitions[name] = {}  # Holds the place for a class that holds itself.
+        properties = {key: _schema(kind, definitions) for key, kind in fields.items()}
+        definitions[name] = {"type": "object", "properties": properties, "required": required}
+    return {"$ref": f"#/$defs/{name}"}
+
+
+_SECTION = re.compile(r"(?i)^(args|arguments|parameters|params|returns?|raises|yields?|examples?|notes?|attributes):?\s*$")
+_GOOGLE = re.compile(r"^\s{2,}\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
+_NUMPY = re.compile(r"^(\w+)\s*(?::.*)?$")
+_REST = re.compile(r"^:param\s+(?:[^:]*\s)?(\w+):\s*(.*)$")
+
+
+def _docstring(text: str) -> tuple[str, dict[str, str]]:
+    """Return what a docstring says of the function, and of each parameter."""
+    summary: list[str] = []
+    parameters: dict[str, str] = {}
+    section, current, numpy = "", "", False
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        below = lines[number + 1] if number + 1 < len(lines) else ""
+        if match := _SECTION.match(line):
+            section, current = match[1].lower(), ""
+            numpy = bool(re.fullmatch(r"\s*-{3,}\s*", below))
+        elif match := _REST.match(line.strip()):
+            section, current = "rest", match[1]
+            parameters[current] = match[2].strip()
+        elif line.strip().startswith((":return", ":raise", ":type", ":rtype")):
+            section, current = "rest", ""
+        elif not section:
+            summary.append(line)
+        elif section.startswith(("arg", "param")):
+            entry = _NUMPY.match(line) if numpy else _GOOGLE.match(line)
+            deeper = len(line) - len(line.lstrip()) > 4
+            if entry and not (current and not numpy and deeper):
+                current = entry[1]
+                parameters[current] = "" if numpy else entry[2].strip()
+            elif current and line.strip():
+                parameters[current] = f"{parameters[current]} {line.strip()}".strip()
+        elif section == "rest" and current and line.strip():
+            parameters[current] = f"{parameters[current]} {line.strip()}"
+    return "\n".join(summary).strip(), {name: words for name, words in parameters.items() if words}

@@ -1,0 +1,156 @@
+//! Tools as text: the system prompt for models without native tool calls.
+//!
+//! The words are data (`prompts/prompts.json`), by dialect; the form of a call is the dialect's own example in the
+//! catalogue. What the data leaves out for a dialect is taken from its `default`.
+use super::ToolSet;
+use crate::dialect;
+use crate::error::Error;
+use once_cell::sync::Lazy;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// How tools are listed.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Listing {
+    /// `{"name", "description", "parameters"}`, one a line.
+    Functions,
+    /// OpenAI's declarations, one a line.
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// The same, each in a `<tool>` element.
+    #[serde(rename = "openai_tagged")]
+    OpenAiTagged,
+    /// OpenAI's declarations as one JSON array.
+    Array,
+    /// Elements: `<function>`, `<name>`, `<parameters>`, ...
+    Xml,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Prompt {
+    tools: Option<Listing>,
+    text: Option<String>,
+    /// The form of a call, where the catalogue's example shows more than that.
+    call: Option<String>,
+}
+
+static PROMPTS: Lazy<HashMap<String, Prompt>> =
+    Lazy::new(|| serde_json::from_str(include_str!("prompts/prompts.json")).unwrap_or_default());
+
+/// The dialect used where the caller names none.
+const PLAIN: &str = "json";
+
+impl ToolSet {
+    /// The text that tells a model without native tool calls which tools there are and how to call them, in the form
+    /// that `dialect` reads back (a dialect's name, a parser's name or a model id; `auto` is the plain JSON form).
+    /// Empty if there are no tools.
+    ///
+    /// # Errors
+    /// [`crate::ErrorCode::UnknownDialect`].
+    pub fn to_prompt(&self, dialect: &str) -> Result<String, Error> {
+        if self.tools().is_empty() {
+            return Ok(String::new());
+        }
+        let known = dialect::Dialects::named(dialect)?;
+        let name = known.name().unwrap_or(PLAIN);
+        let (own, default) = (PROMPTS.get(name), PROMPTS.get("default"));
+        let part = |of: fn(&Prompt) -> Option<&str>| own.and_then(of).or_else(|| default.and_then(of));
+        let text = part(|p| p.text.as_deref()).unwrap_or("{tools}\n\n{call}");
+        let listing = own.and_then(|p| p.tools).or_else(|| default.and_then(|p| p.tools)).unwrap_or(Listing::Functions);
+        let call = match own.and_then(|p| p.call.clone()) {
+            Some(call) => call,
+            None => form(name),
+        };
+        // One pass: a schema may hold the words in braces too.
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            out.push_str(before);
+            if let Some(after) = after.strip_prefix("tools}") {
+                out.push_str(&self.listed(listing));
+                rest = after;
+            } else if let Some(after) = after.strip_prefix("call}") {
+                out.push_str(&call);
+                rest = after;
+            } else {
+                out.push('{');
+                rest = after;
+            }
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+
+    fn listed(&self, listing: Listing) -> String {
+        let functions = self.tools().iter().map(|tool| {
+            let schema = match &tool.schema {
+                Value::Object(_) => tool.schema.clone(),
+                _ => json!({"type": "object", "properties": {}}),
+            };
+            let mut function = json!({"name": tool.name});
+            if let Value::Object(map) = &mut function {
+                if !tool.description.is_empty() {
+                    map.insert("description".to_owned(), json!(tool.description));
+                }
+                map.insert("parameters".to_owned(), schema);
+            }
+            function
+        });
+        let openai = |function: Value| json!({"type": "function", "function": function});
+        let lines = |values: &mut dyn Iterator<Item = Value>| {
+            values.map(|value| value.to_string()).collect::<Vec<_>>().join("\n")
+        };
+        match listing {
+            Listing::Functions => lines(&mut functions.into_iter()),
+            Listing::OpenAi => lines(&mut functions.map(openai)),
+            Listing::OpenAiTagged => {
+                functions.map(|f| format!("<tool>{}</tool>", openai(f))).collect::<Vec<_>>().join("\n")
+            }
+            Listing::Array => Value::Array(functions.map(openai).collect()).to_string(),
+            Listing::Xml => functions.map(|f| element(&f)).collect::<Vec<_>>().join("\n"),
+        }
+    }
+}
+
+/// The form of one call in the dialect: the catalogue's example with capital words for name, parameter and value.
+fn form(dialect: &str) -> String {
+    let example = dialect::catalogue().iter().find(|row| row.name == dialect).map_or("", |row| row.example.as_str());
+    // Prose before the call is no part of its form.
+    let call = example.strip_prefix("I'll look.\n").unwrap_or(example);
+    call.replace("get_weather", "TOOL_NAME").replace("city", "PARAMETER").replace("Paris", "VALUE")
+}
+
+/// A function as elements, as Qwen3-Coder's template lists it.
+fn element(function: &Value) -> String {
+    let text = |value: Option<&Value>| match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    let mut out = format!("<function>\n<name>{}</name>\n", text(function.get("name")));
+    if let Some(description) = function.get("description") {
+        out.push_str(&format!("<description>{}</description>\n", text(Some(description))));
+    }
+    out.push_str("<parameters>\n");
+    let parameters = function.get("parameters");
+    if let Some(Value::Object(properties)) = parameters.and_then(|p| p.get("properties")) {
+        for (name, schema) in properties {
+            out.push_str(&format!("<parameter>\n<name>{name}</name>\n"));
+            if let Value::Object(schema) = schema {
+                for (key, value) in schema {
+                    out.push_str(&format!("<{key}>{}</{key}>\n", text(Some(value))));
+                }
+            }
+            out.push_str("</parameter>\n");
+        }
+    }
+    for (key, value) in parameters.and_then(Value::as_object).into_iter().flatten() {
+        if !matches!(key.as_str(), "type" | "properties") {
+            out.push_str(&format!("<{key}>{}</{key}>\n", text(Some(value))));
+        }
+    }
+    out.push_str("</parameters>\n</function>");
+    out
+}
