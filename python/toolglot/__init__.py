@@ -8,6 +8,7 @@ from ._core import (
     Loss,
     Policy,
     Repair,
+    StreamNormalizer,
     StreamParser,
     Tool,
     ToolCall,
@@ -15,8 +16,16 @@ from ._core import (
     Turn,
     Usage,
     __version__,
+    assistant_message,
+    check_history,
     dialects,
     extract,
+    format_tool_result,
+    format_tool_results,
+    harden,
+    normalize,
+    normalize_choices,
+    provider_id,
 )
 from .errors import (
     BadDialectError,
@@ -31,6 +40,7 @@ from .errors import (
     UnknownDialectError,
     UnknownProviderError,
 )
+from .messages import Messages, convert_messages, repair_history
 
 __all__ = [
     "ArgumentError",
@@ -45,9 +55,11 @@ __all__ = [
     "InternalError",
     "Issue",
     "Loss",
+    "Messages",
     "Policy",
     "ProviderError",
     "Repair",
+    "StreamNormalizer",
     "StreamParser",
     "Tool",
     "ToolCall",
@@ -58,6 +70,16 @@ __all__ = [
     "UnknownProviderError",
     "Usage",
     "__version__",
+    "assistant_message",
+    "check_history",
+    "convert_messages",
     "dialects",
     "extract",
+    "format_tool_result",
+    "format_tool_results",
+    "harden",
+    "normalize",
+    "normalize_choices",
+    "provider_id",
+    "repair_history",
 ]
