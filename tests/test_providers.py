@@ -171,7 +171,7 @@ def test_quirks_never_lose_merge_or_invent_a_call(calls: list[tuple[str, Any]], 
         elif form == "double":
             pieces = [json.dumps(text)]
         elif form == "snapshots":
-            pieces = [text[:cut] for cut in [*cuts, len(text)]]
+            pieces = [text[:cut] for cut in sorted({*cuts, len(text)})]
         pieces = [piece for piece in pieces if piece != ""]
         for at, piece in enumerate(pieces):
             function: dict[str, Any] = {"arguments": piece}

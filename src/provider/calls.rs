@@ -58,6 +58,8 @@ pub(super) struct Slot {
     /// The latest piece, while each began with the one before: perhaps each is all of the arguments so far.
     snapshot: Option<String>,
     pieces: usize,
+    /// It is certain that each piece is all of the arguments so far.
+    cumulative: bool,
     /// The call may repeat this one (same id): it counts only if it turns out different.
     pub(super) twin: Option<usize>,
     /// The provider said that the call is whole.
@@ -87,6 +89,7 @@ impl Slot {
             keyed: false,
             snapshot: None,
             pieces: 0,
+            cumulative: false,
             twin: None,
             ended: false,
             custom: false,
@@ -153,6 +156,7 @@ impl Slot {
         self.scan = self.scanner.scan(self.text.as_bytes(), false);
         if self.pieces > 1 && matches!(self.scan, ScanResult::Error { .. }) {
             if let Some(snapshot) = self.snapshot.clone() {
+                self.cumulative = true;
                 self.replace(&snapshot);
             }
         }
@@ -388,6 +392,10 @@ fn starts_anew(known: &Slot, name: &str, arguments: Piece<'_>) -> bool {
 /// A piece without an id goes on with `known`, which has its index.
 fn goes_on(known: &Slot, name: &str, arguments: Piece<'_>, joined: &impl Fn(&str, &str) -> Option<bool>) -> bool {
     if name.is_empty() || known.name.is_empty() {
+        return true;
+    }
+    if known.cumulative && matches!(arguments, Piece::Text(text) if name == known.name && text.starts_with(&known.text))
+    {
         return true;
     }
     if known.over(arguments) {

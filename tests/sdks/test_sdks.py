@@ -36,7 +36,7 @@ def case(file: str, name: str) -> Any:
 
 
 def sse(chunks: list[Any], done: bool = True) -> bytes:
-    parts = [": hello\n\n"]
+    parts = [": hello\n\n"] if done else []
     for chunk in chunks:
         name = f"event: {chunk['type']}\n" if isinstance(chunk.get("type"), str) else ""
         parts.append(f"{name}data: {json.dumps(chunk)}\n\n")
@@ -277,11 +277,6 @@ def test_histories_validate_with_groq() -> None:
 
 def test_histories_validate_with_cohere() -> None:
     pytest.importorskip("cohere")
-    from cohere.v2 import types as v2
-
-    kinds = {
-        "user": v2.UserChatMessageV2 if hasattr(v2, "UserChatMessageV2") else None,
-    }
     import cohere
 
     kinds = {
@@ -317,7 +312,8 @@ def test_histories_validate_with_ollama() -> None:
     ollama = pytest.importorskip("ollama")
     for messages in written("ollama"):
         for message in messages:
-            ollama.Message.model_validate(message)
+            images = [ollama.Image(value=image) for image in message.get("images", [])]
+            ollama.Message.model_validate({**message, "images": images} if images else message)
 
 
 def test_histories_validate_with_botocore() -> None:
