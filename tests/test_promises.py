@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import toolglot
-from support import check_events, snapshot, stream
+from support import EXAMPLE_TOOLS, check_events, snapshot, stream
 
 TOOLS = toolglot.ToolSet(
     [
@@ -136,9 +136,12 @@ def test_p4_one_bad_call_costs_no_other(before: str, after: str, broken: str) ->
 def test_p5_a_cut_off_call_is_never_runnable(dialect: str) -> None:
     """Every prefix of an example runs no call that the whole does not, with the same arguments."""
     (row,) = [row for row in toolglot.dialects() if row.name == dialect]
-    whole = [(call.name, call.arguments) for call in toolglot.extract(row.example, dialect=dialect).tool_calls]
+    whole = [
+        (call.name, call.arguments)
+        for call in toolglot.extract(row.example, dialect=dialect, tools=EXAMPLE_TOOLS).tool_calls
+    ]
     for end in range(len(row.example)):
-        turn = toolglot.extract(row.example[:end], dialect=dialect)
+        turn = toolglot.extract(row.example[:end], dialect=dialect, tools=EXAMPLE_TOOLS)
         runnable = [(call.name, call.arguments) for call in turn.tool_calls if call.runnable]
         assert runnable == whole[: len(runnable)], row.example[:end]
         assert turn.needs_more_work == bool(runnable)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
 import pytest
-import toolglot
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+
+import toolglot
 from support import ROOT
 
 TEXT = {"type": "string"}
@@ -98,7 +100,9 @@ def test_payload(case: dict[str, Any]) -> None:
 
 def test_errors_name_provider_and_reason() -> None:
     with pytest.raises(toolglot.ProviderError, match=r"openai.*upstream said no"):
-        toolglot.normalize({"error": {"code": 502, "message": "bad", "metadata": {"raw": "upstream said no"}}}, provider="openai")
+        toolglot.normalize(
+            {"error": {"code": 502, "message": "bad", "metadata": {"raw": "upstream said no"}}}, provider="openai"
+        )
     with pytest.raises(toolglot.ProviderError, match="HTML") as caught:
         toolglot.normalize("<html>502</html>", provider="anthropic")
     assert caught.value.code == "provider_error"
@@ -117,7 +121,9 @@ def test_choices_stay_apart() -> None:
     stream.feed({"choices": [choice(1, content="B")]})
     stream.feed({"choices": [choice(0, content="A")]})
     assert [turn.content for turn in stream.choices()] == ["aA", "bB"]
-    response = {"choices": [{"index": i, "message": {"content": text}, "finish_reason": "stop"} for i, text in enumerate("xy")]}
+    response = {
+        "choices": [{"index": i, "message": {"content": text}, "finish_reason": "stop"} for i, text in enumerate("xy")]
+    }
     assert [turn.content for turn in toolglot.normalize_choices(response)] == ["x", "y"]
 
 
@@ -142,8 +148,10 @@ def test_calls_in_text_do_not_count_beside_native_ones() -> None:
 
 
 ARGUMENTS = st.dictionaries(
-    st.text("abcü\"\\ ", min_size=1, max_size=4),
-    st.recursive(st.none() | st.integers() | st.text("a{}\"\\é, ", max_size=6), lambda x: st.lists(x, max_size=2), max_leaves=3),
+    st.text('abcü"\\ ', min_size=1, max_size=4),
+    st.recursive(
+        st.none() | st.integers() | st.text('a{}"\\é, ', max_size=6), lambda x: st.lists(x, max_size=2), max_leaves=3
+    ),
     max_size=3,
 )
 CALLS = st.lists(st.tuples(st.sampled_from(["get_weather", "get_time", "ping"]), ARGUMENTS), min_size=1, max_size=4)
@@ -156,6 +164,11 @@ def test_quirks_never_lose_merge_or_invent_a_call(calls: list[tuple[str, Any]], 
     index = data.draw(st.sampled_from(["right", "zero", "missing", "null", "gaps"]))
     names = data.draw(st.sampled_from(["first", "each"]))
     form = data.draw(st.sampled_from(["text", "object", "snapshots", "double"]))
+    names_in_row = any(a[0] == b[0] for a, b in itertools.pairwise(calls))
+    # Nothing tells a second call of one name from the first one said once more.
+    assume(
+        not (form == "snapshots" and ids in ("none", "empty") and index in ("zero", "missing", "null") and names_in_row)
+    )
     together = data.draw(st.booleans())
     finish = data.draw(st.sampled_from(["tool_calls", "stop", "", None, "early"]))
     chunks: list[Any] = [{"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}]

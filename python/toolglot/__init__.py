@@ -8,6 +8,7 @@ from ._core import (
     Loss,
     Policy,
     Repair,
+    RepairedJson,
     StreamNormalizer,
     StreamParser,
     Tool,
@@ -25,7 +26,9 @@ from ._core import (
     harden,
     normalize,
     normalize_choices,
+    parse_partial_json,
     provider_id,
+    repair_json,
 )
 from .errors import (
     BadDialectError,
@@ -59,6 +62,7 @@ __all__ = [
     "Policy",
     "ProviderError",
     "Repair",
+    "RepairedJson",
     "StreamNormalizer",
     "StreamParser",
     "Tool",
@@ -80,6 +84,8 @@ __all__ = [
     "harden",
     "normalize",
     "normalize_choices",
+    "parse_partial_json",
     "provider_id",
     "repair_history",
+    "repair_json",
 ]

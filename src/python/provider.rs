@@ -11,6 +11,7 @@ use super::tools::tools_argument;
 use super::turn::Turn;
 use crate::engine::{Options, StartsIn};
 use crate::provider::{self, Provider, Reading, ResultOptions, ToolResult};
+use crate::schema;
 use crate::turn;
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyBaseException, PyTypeError};
@@ -18,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
 use serde_json::{Map, Value};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 fn provider_argument(name: &str) -> PyResult<Option<Provider>> {
     if name == "auto" { Ok(None) } else { Ok(Some(Provider::from_name(name)?)) }
@@ -73,7 +74,7 @@ pub(super) fn normalize(
         Payload::Text(bytes) => guard_detached(py, bytes.len(), || provider::normalize(&bytes, provider, &reading))?,
         Payload::Value(value) => guard(|| provider::normalize_value(&value, provider, &reading))?,
     };
-    Turn::from_core(py, turn?, Input::NONE)
+    Ok(Turn::from_core(py, turn?, Input::NONE)?.offered(py, reading.tools.as_ref()))
 }
 
 /// As `normalize`, every choice of the response.
@@ -97,7 +98,8 @@ pub(super) fn normalize_choices(
         Payload::Value(value) => value,
     };
     let turns = guard(|| provider::normalize_choices(&value, provider, &reading))??;
-    turns.into_iter().map(|turn| Turn::from_core(py, turn, Input::NONE)).collect()
+    let tools = reading.tools.as_ref();
+    turns.into_iter().map(|turn| Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools))).collect()
 }
 
 /// A provider's stream in, events out.
@@ -107,6 +109,7 @@ pub(super) struct StreamNormalizer(Mutex<State>);
 struct State {
     stage: Stage,
     events: Vec<turn::Event>,
+    tools: Option<Arc<schema::ToolSet>>,
 }
 
 enum Stage {
@@ -130,7 +133,8 @@ impl StreamNormalizer {
         let provider = provider_argument(provider)?;
         let reading = reading(tools, dialect, policy)?;
         let stream = guard(|| provider::StreamNormalizer::new(provider, &reading))?;
-        Ok(Self(Mutex::new(State { stage: Stage::Open(Box::new(stream)), events: Vec::new() })))
+        let state = State { stage: Stage::Open(Box::new(stream)), events: Vec::new(), tools: reading.tools };
+        Ok(Self(Mutex::new(state)))
     }
 
     /// Takes a chunk and returns what has become certain: a dict or an SDK's event, or a piece of the raw stream.
@@ -213,7 +217,10 @@ impl State {
     fn turns<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Closed(Ok(turns)) => {
-                let turns = turns.into_iter().map(|turn| Bound::new(py, Turn::from_core(py, turn, Input::NONE)?));
+                let tools = self.tools.as_ref();
+                let turns = turns
+                    .into_iter()
+                    .map(|turn| Bound::new(py, Turn::from_core(py, turn, Input::NONE)?.offered(py, tools)));
                 let turns = PyTuple::new(py, turns.collect::<PyResult<Vec<_>>>()?)?;
                 self.stage = Stage::Finished(turns.clone().unbind());
                 Ok(turns)
@@ -235,8 +242,11 @@ impl State {
     }
 
     fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let events = self.events.drain(..).map(|event| Event::from_core(py, event, None));
-        PyList::new(py, events.collect::<PyResult<Vec<_>>>()?)
+        let tools = self.tools.as_ref();
+        let events = self.events.iter_mut().map(|event| Event::from_core(py, event, None, tools));
+        let list = PyList::new(py, events.collect::<PyResult<Vec<_>>>()?);
+        self.events.clear();
+        list
     }
 }
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import toolglot
 
 # The SDKs' own warnings are none of ours.
@@ -114,7 +115,9 @@ def test_openai_chat(replay: Replay) -> None:
     def client(url: str) -> Any:
         return openai.OpenAI(base_url=url, api_key="x", max_retries=0)
 
-    create = client(replay.serve(case("openai_chat", "openai_chat/response_text_and_two_calls"))).chat.completions.create
+    create = client(
+        replay.serve(case("openai_chat", "openai_chat/response_text_and_two_calls"))
+    ).chat.completions.create
     check(toolglot.normalize(create(model="m", messages=MESSAGES)))
     for name in ("openai_chat", "groq", "openrouter"):
         url = replay.stream(case("openai_chat", f"{name}/stream_text_and_two_calls"))
@@ -199,7 +202,9 @@ def aws_event(name: str, payload: Any) -> bytes:
         return struct.pack(">B", len(key)) + key.encode() + struct.pack(">BH", 7, len(value)) + value.encode()
 
     body = json.dumps(payload).encode()
-    headers = header(":event-type", name) + header(":content-type", "application/json") + header(":message-type", "event")
+    headers = (
+        header(":event-type", name) + header(":content-type", "application/json") + header(":message-type", "event")
+    )
     prelude = struct.pack(">II", len(headers) + len(body) + 16, len(headers))
     message = prelude + struct.pack(">I", binascii.crc32(prelude)) + headers + body
     return message + struct.pack(">I", binascii.crc32(message))

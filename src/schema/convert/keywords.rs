@@ -29,7 +29,16 @@ impl Walk<'_> {
             )
         });
         if says_nothing && !self.profile.anything {
-            if let Value::Object(any) = self.anything(Map::new()) {
+            if let Value::Object(mut any) = self.anything(Map::new()) {
+                // Where nothing may stand beside `anyOf`, the words go into its branches.
+                if self.profile.types == Types::Nullable {
+                    if let Some(Value::Array(branches)) = any.get_mut("anyOf") {
+                        for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
+                            branch.extend(out.clone());
+                        }
+                    }
+                    out.clear();
+                }
                 out.extend(any);
             }
         }
@@ -290,6 +299,13 @@ impl Walk<'_> {
                 out.entry(name.clone()).or_insert_with(|| value.clone());
             }
             return out.shift_remove("anyOf");
+        }
+        // Nothing may stand beside `anyOf` there, so the first branch is the one that takes null.
+        if nullable && out.contains_key("nullable") {
+            if let Some(Value::Object(first)) = written.first_mut() {
+                out.shift_remove("nullable");
+                first.insert("nullable".to_owned(), Value::Bool(true));
+            }
         }
         (!written.is_empty()).then_some(Value::Array(written))
     }

@@ -260,9 +260,9 @@ impl<'s> Walk<'s> {
         let Some(Value::Array(branches)) = map.get("anyOf").cloned() else { return map };
         // Words alone stay beside a union, unless the target refuses even a description.
         let words = |key: &String| match key.as_str() {
-            "anyOf" | "$defs" | "definitions" | "title" | "default" | "examples" | "example" | "discriminator" => true,
+            "anyOf" | "$defs" | "definitions" | "default" | "examples" | "example" | "discriminator" => true,
             "deprecated" | "readOnly" | "writeOnly" | "$comment" => true,
-            "description" => self.profile.types != Types::Nullable,
+            "description" | "title" => self.profile.types != Types::Nullable,
             key => key.starts_with("x-"),
         };
         if map.keys().all(words) {

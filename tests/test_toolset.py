@@ -1,0 +1,409 @@
+"""ToolSet: tools in, every provider's shape out, and the way back for names and values."""
+
+from __future__ import annotations
+
+import copy
+import enum
+import json
+import pickle
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypedDict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import subsets
+import toolglot
+from support import ROOT
+from toolglot import ToolSet
+
+TRICKY: dict[str, Any] = json.loads((ROOT / "tests/data/schema/tricky.json").read_text())
+SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+
+
+def tool(name: str, schema: Any = SCHEMA, **more: Any) -> dict[str, Any]:
+    return {"name": name, "description": f"Does {name}.", "inputSchema": schema, **more}
+
+
+@pytest.mark.parametrize(("provider", "options", "rule", "names"), subsets.TARGETS)
+@pytest.mark.parametrize("key", TRICKY)
+def test_tricky_schemas_are_taken(key: str, provider: str, options: dict[str, Any], rule: Any, names: str) -> None:
+    tools = ToolSet([tool("a.b/c d", TRICKY[key])])
+    assert not tools.problems
+    subsets.check(tools, provider, options, rule, names)
+
+
+# Every shape of declaration: the same tool must come out.
+def gemini(field: str, functions: str, schema: Any) -> dict[str, Any]:
+    return {functions: [{"name": "read", "description": "Reads.", field: schema}]}
+
+
+OPENAPI = {"type": "OBJECT", "properties": {"path": {"type": "STRING"}}, "required": ["path"]}
+SHAPES = {
+    "mcp": {"name": "read", "description": "Reads.", "inputSchema": SCHEMA},
+    "mcp-sdk": {"name": "read", "description": "Reads.", "input_schema": SCHEMA, "output_schema": None},
+    "openai": {"type": "function", "function": {"name": "read", "description": "Reads.", "parameters": SCHEMA}},
+    "responses": {"type": "function", "name": "read", "description": "Reads.", "parameters": SCHEMA, "strict": None},
+    "anthropic": {"name": "read", "description": "Reads.", "input_schema": SCHEMA, "type": "custom"},
+    "bedrock": {"toolSpec": {"name": "read", "description": "Reads.", "inputSchema": {"json": SCHEMA}}},
+    "bedrock-config": {
+        "tools": [{"toolSpec": {"name": "read", "description": "Reads.", "inputSchema": {"json": SCHEMA}}}]
+    },
+    "gemini-json": gemini("parametersJsonSchema", "functionDeclarations", SCHEMA),
+    "gemini-json-snake": gemini("parameters_json_schema", "function_declarations", SCHEMA),
+    "gemini-openapi": gemini("parameters", "functionDeclarations", OPENAPI),
+    "gemini-openapi-snake": gemini("parameters", "function_declarations", OPENAPI),
+    "registry": {
+        "name": "read",
+        "server": None,
+        "enabled": True,
+        "definition": {"description": "Reads.", "parameters": SCHEMA},
+    },
+    "cohere-1": {
+        "name": "read",
+        "description": "Reads.",
+        "parameter_definitions": {"path": {"type": "str", "required": True}},
+    },
+    "schema-as-text": {"name": "read", "description": "Reads.", "parameters": json.dumps(SCHEMA)},
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape(shape: str) -> None:
+    tools = ToolSet([SHAPES[shape]])
+    assert tools.to_openai() == [SHAPES["openai"]]
+    assert ToolSet(tools.to_mcp()) == tools
+
+
+@pytest.mark.parametrize(("provider", "options"), [(name, options) for name, options, _, _ in subsets.TARGETS])
+def test_there_and_back(provider: str, options: dict[str, Any]) -> None:
+    tools = ToolSet([tool("read"), tool("ping", {"type": "object", "properties": {}})])
+    again = ToolSet(tools.to(provider, **options))
+    assert [t.name for t in again] == ["read", "ping"]
+    assert [t.description for t in again] == ["Does read.", "Does ping."]
+    assert again["read"].schema["properties"] == SCHEMA["properties"]
+
+
+def test_mcp_fields_come_back() -> None:
+    fields = {
+        "title": "Read a file",
+        "outputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": True},
+        "icons": [{"src": "https://example.com/i.png"}],
+        "_meta": {"k": 1},
+    }
+    item = tool("read", **fields)
+    tools = ToolSet([item])
+    assert tools.to_mcp() == [item]
+    (read,) = tools
+    assert (read.title, read.output_schema, read.annotations) == (
+        "Read a file",
+        {"type": "object"},
+        {"readOnlyHint": True},
+    )
+    assert {loss.kind for loss in tools.losses("openai")} == {"dropped"}
+    assert not tools.losses("mcp")
+
+
+def test_servers() -> None:
+    tools = ToolSet({"github": [tool("search"), tool("clone")], "jira": [tool("search")]})
+    assert [t.name for t in tools] == ["github:search", "clone", "jira:search"]
+    assert [(t.server, t.original_name) for t in tools] == [
+        ("github", "search"),
+        ("github", "clone"),
+        ("jira", "search"),
+    ]
+    assert tools.names("openai") == {"github_search": "github:search", "clone": "clone", "jira_search": "jira:search"}
+    assert tools.resolve("github__search") == "github:search"
+    assert tools.resolve("search") is None
+    assert pickle.loads(pickle.dumps(tools)) == tools
+
+
+def test_registry_leaves_disabled_tools_out() -> None:
+    entries = [
+        {"name": "on", "server": "a", "enabled": True, "definition": {"description": "x"}},
+        {"name": "off", "server": "a", "enabled": False, "definition": {}},
+    ]
+    assert [t.name for t in ToolSet(entries)] == ["on"]
+
+
+def deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"properties": {"x": schema}}
+    return schema
+
+
+class Endless:
+    def __init__(self) -> None:
+        self.value: dict[str, Any] = {}
+        self.value["self"] = self.value
+
+
+@pytest.mark.parametrize(
+    ("item", "place", "message"),
+    [
+        (5, "/1", "cannot be read|not a number"),
+        ("name", "/1", "not a string"),
+        (None, "/1", "not null"),
+        ({}, "/1", "needs a name"),
+        ({"name": ""}, "/1/name", "empty"),
+        ({"name": 3}, "/1/name", "string"),
+        ({"name": "x", "inputSchema": [1]}, "/1/inputSchema", "a list"),
+        ({"type": "function", "function": {"description": "x"}}, "/1/function", "needs a name"),
+        ({"type": "web_search"}, "/1", "needs a name"),
+        ({"type": "web_search_20250305", "name": "web_search"}, "/1", "web_search_20250305"),
+        ({"name": "x", "parameters": {"default": float("nan")}}, "/1", "NaN"),
+        ({"name": "x", "parameters": deep(10_000)}, "/1", "nested"),
+        ({"name": "x", "parameters": deep(60)}, "/1", "nested"),
+        ({"name": "x", "parameters": Endless().value}, "/1", "nested"),
+        (tool("read", {"type": "object"}), "read", "two different tools"),
+        (
+            tool("x", {"properties": {"a": {"$ref": "https://example.com/s.json"}}}),
+            "/x/properties/a/$ref",
+            "nothing is fetched",
+        ),
+        (tool("x", {"properties": {"a": {"$ref": "#/$defs/n"}}}), "/x/properties/a/$ref", "points to nothing"),
+        (tool("x", {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}), "/x/$ref", "back to itself"),
+    ],
+)
+def test_a_bad_tool_is_named_and_spoils_no_other(item: Any, place: str, message: str) -> None:
+    tools = ToolSet([tool("read"), item, tool("write")])
+    assert {"read", "write"} <= {t.name for t in tools}
+    problem = tools.problems[0]
+    assert problem.place == place
+    with pytest.raises(toolglot.ToolglotError, match=message):
+        raise problem
+    with pytest.raises(toolglot.ToolglotError):
+        ToolSet([tool("read"), item], on_problem="raise")
+    for provider, options, rule, names in subsets.TARGETS:
+        subsets.check(tools, provider, options, rule, names)
+
+
+def test_nothing_but_bad_tools_raises() -> None:
+    with pytest.raises(toolglot.BadToolError, match="needs a name"):
+        ToolSet([{}])
+    for wrong in (5, "tools", b"x", {"a": 5}):
+        with pytest.raises(TypeError):
+            ToolSet(wrong)
+    with pytest.raises(toolglot.UnknownProviderError, match="nobody"):
+        ToolSet([tool("a")]).to("nobody")
+    with pytest.raises(TypeError, match="colour"):
+        ToolSet([tool("a")]).to("openai", colour="red")
+    assert len(ToolSet([])) == 0
+    assert ToolSet([]).to_gemini() == []
+    assert ToolSet([]).to_prompt() == ""
+
+
+NAMES = st.text(st.sampled_from("ab_-./: A9é天"), min_size=1, max_size=8) | st.text("ab.", min_size=60, max_size=140)
+
+
+@given(st.lists(NAMES.filter(str.strip), unique=True, min_size=1, max_size=8))
+def test_names_are_legal_unique_stable_and_reversible(names: list[str]) -> None:
+    tools = ToolSet([tool(name) for name in names])
+    again = ToolSet([tool(name) for name in reversed(names)])
+    for provider, options, rule, legal in subsets.TARGETS:
+        spelt = tools.names(provider, **options)
+        assert list(spelt.values()) == names
+        assert spelt == again.names(provider, **options)
+        subsets.check(tools, provider, options, rule, legal)
+        for spelling, name in spelt.items():
+            assert tools.resolve(spelling) == name
+
+
+def test_serving_again_is_the_same_and_a_list_of_ones_own() -> None:
+    tools = ToolSet([tool("read")])
+    first = tools.to_openai()
+    first.append({"type": "web_search"})
+    assert len(tools.to_openai()) == 1
+    assert tools.to_openai()[0] is first[0]
+    assert json.loads(tools.to_json("openai")) == tools.to_openai()
+
+
+def test_what_was_given_is_not_changed() -> None:
+    item = tool("a b", copy.deepcopy(TRICKY["recursive"]))
+    before = copy.deepcopy(item)
+    tools = ToolSet([item])
+    for provider, options, _, _ in subsets.TARGETS:
+        tools.to(provider, **options)
+    assert item == before
+    assert tools["a b"].schema == before["inputSchema"]
+
+
+def test_describe_moves_constraints_into_words() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "description": "How many.", "multipleOf": 5}}}
+    tools = ToolSet([tool("f", schema)])
+    (plain,) = tools.to_gemini()[0]["functionDeclarations"]
+    (said,) = tools.to_gemini(describe=True)[0]["functionDeclarations"]
+    assert plain["parametersJsonSchema"]["properties"]["n"]["description"] == "How many."
+    assert said["parametersJsonSchema"]["properties"]["n"]["description"] == "How many. (multipleOf: 5)"
+    assert [(x.pointer, x.kind) for x in tools.losses("gemini", describe=True)] == [
+        ("/properties/n/multipleOf", "described")
+    ]
+
+
+def test_a_budget_keeps_every_tool() -> None:
+    words = {"type": "string", "description": "word " * 100}
+    schema = {
+        "type": "object",
+        "properties": {f"p{i}": {"type": "object", "properties": {"x": words}} for i in range(20)},
+    }
+    tools = ToolSet([tool(f"t{i}", schema) for i in range(20)])
+    assert len(tools.to_json("llama_cpp", budget=40_000)) <= 40_000
+    assert len(tools.to("llama_cpp", budget=40_000)) == 20
+    assert all(loss.message.endswith("40000 bytes") for loss in tools.losses("llama_cpp", budget=40_000))
+
+
+def test_strict_nulls_and_respelt_values_come_back() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "days": {"type": "integer", "enum": [1, 3]},
+            "$top": {"type": "integer"},
+        },
+        "required": ["city"],
+    }
+    tools = ToolSet([tool("f", schema)])
+    call = tools.check("f", {"city": "Paris", "days": None, "$top": None})
+    assert (call.status, call.arguments) == ("repaired", {"city": "Paris"})
+    call = tools.check("f", {"city": "Paris", "days": "3", "_top": 5})
+    assert (call.status, call.arguments) == ("repaired", {"city": "Paris", "days": 3, "$top": 5})
+
+
+def test_messages_to_the_model() -> None:
+    tools = ToolSet([tool("read_file"), tool("write_file")])
+    wrong = tools.check("read_file", {"path": 5.5, "more": 1})
+    assert wrong.status == "repaired"  # A number has its digits, and more is allowed.
+    wrong = tools.check("read_file", {"path": ["a"]})
+    message = wrong.error_message(tools)
+    assert message is not None
+    assert wrong.status == "invalid"
+    assert "/path" in message
+    assert json.dumps(SCHEMA, separators=(",", ":")) in message
+    unknown = tools.check("reed_file", "{}")
+    assert unknown.status == "unknown_tool"
+    assert '"read_file"' in str(unknown.error_message(tools))
+    assert tools.check("read_file", {"path": "a"}).error_message() is None
+    assert tools.check("read_file", "{'path': 'a'}").status == "repaired"
+    assert tools.check("read_file", "5 apples").status in ("malformed", "invalid")
+
+
+def test_extracted_calls_know_their_tools() -> None:
+    text = '<tool_call>\n{"name": "reed_file", "arguments": {"path": "a"}}\n</tool_call>'
+    (call,) = toolglot.extract(text, tools=[tool("read_file")]).tool_calls
+    assert '"read_file"' in str(call.error_message())
+
+
+def test_prompts_are_read_back_by_their_dialects() -> None:
+    tools = ToolSet([tool("TOOL_NAME", {"type": "object", "properties": {"PARAMETER": {"type": "string"}}})])
+    for dialect in (
+        "json",
+        "hermes",
+        "qwen3_coder",
+        "glm45",
+        "mistral",
+        "llama3_json",
+        "minimax_m2",
+        "claude_xml",
+        "kimi_k2",
+    ):
+        prompt = tools.to_prompt(dialect)
+        assert "Does TOOL_NAME." in prompt
+        turn = toolglot.extract(prompt.replace("TOOL_NAME with", ""), tools=tools, dialect=dialect)
+        form = [c for c in turn.tool_calls if c.arguments == {"PARAMETER": "VALUE"}]
+        assert form or dialect in ("json", "llama3_json"), (dialect, turn)
+    with pytest.raises(toolglot.UnknownDialectError):
+        tools.to_prompt("no such dialect")
+
+
+def test_inject_merges_with_a_system_message() -> None:
+    tools = ToolSet([tool("read")])
+    prompt = tools.to_prompt("hermes")
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
+    before = copy.deepcopy(messages)
+    injected = tools.inject(messages, "hermes")
+    assert messages == before
+    assert injected == [{"role": "system", "content": f"Be brief.\n\n{prompt}"}, messages[1]]
+    assert tools.inject(injected, "hermes") == injected
+    assert tools.inject(messages[1:], "hermes") == [{"role": "system", "content": prompt}, messages[1]]
+    parts = [{"role": "system", "content": [{"type": "text", "text": "Be brief."}]}]
+    assert tools.inject(parts, "hermes")[0]["content"][1] == {"type": "text", "text": prompt}
+    assert ToolSet([]).inject(messages) == messages
+
+
+class Unit(enum.Enum):
+    C = "celsius"
+    F = "fahrenheit"
+
+
+@dataclass
+class Place:
+    city: str
+    near: list[Place] | None = None
+
+
+class Options(TypedDict):
+    days: int
+
+
+def forecast(
+    place: Place,
+    unit: Unit = Unit.C,
+    mode: Literal["fast", "slow"] = "fast",
+    options: Options | None = None,
+    tags: Annotated[list[str], "Words to look for."] = [],  # noqa: B006
+    *,
+    limit: int = 3,
+) -> str:
+    """Tell the weather.
+
+    More of it.
+
+    Args:
+        place: Where, in two
+            lines.
+        limit (int): How many days.
+
+    Returns:
+        Text.
+    """
+    return ""
+
+
+def test_functions_become_tools() -> None:
+    tools = ToolSet([forecast])
+    (described,) = tools
+    schema = described.schema
+    assert described.name == "forecast"
+    assert described.description == "Tell the weather.\n\nMore of it."
+    assert schema["required"] == ["place"]
+    assert schema["properties"]["unit"]["enum"] == ["celsius", "fahrenheit"]
+    assert schema["properties"]["mode"] == {"enum": ["fast", "slow"], "default": "fast"}
+    assert schema["properties"]["limit"] == {"type": "integer", "description": "How many days.", "default": 3}
+    assert schema["properties"]["tags"]["description"] == "Words to look for."
+    assert schema["properties"]["place"]["description"] == "Where, in two lines."
+    assert schema["$defs"]["Place"]["required"] == ["city"]
+    call = tools.check(
+        "forecast", {"place": {"city": "Paris", "near": [{"city": "Lille"}]}, "limit": "5", "unit": "CELSIUS"}
+    )
+    assert (call.status, call.arguments["limit"], call.arguments["unit"]) == ("repaired", 5, "celsius")
+    for provider, options, rule, names in subsets.TARGETS:
+        subsets.check(tools, provider, options, rule, names)
+
+
+def test_methods_partials_and_other_docstrings() -> None:
+    class Service:
+        def look(self, name: str, /) -> None: ...
+
+        def find(self, name: str, depth: int = 1) -> None:
+            """Find it.
+
+            :param name: What to find.
+            """
+
+    tools = ToolSet([Service().find, Service().look, len])
+    assert [t.name for t in tools] == ["find"]
+    assert tools["find"].schema["properties"]["name"]["description"] == "What to find."
+    assert "cannot be given by name" in str(tools.problems[0])
