@@ -96,6 +96,15 @@ def conformance(session: nox.Session) -> None:
 
 
 @nox.session
+def sdks(session: nox.Session) -> None:
+    """What ToolSet writes, judged by the providers' SDKs; real MCP servers (needs node); schemas by the thousand."""
+    install_tools(session, "test", "sdks")
+    session.install("--no-deps", "bfcl-eval")
+    install_package(session)
+    session.run("pytest", "tests_sdk", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py]."""
     install_tools(session, "bench")

@@ -1,4 +1,4 @@
-"""What each provider takes, as checks: written from the providers' documents, apart from the tables of the converter."""
+"""What each provider takes, as checks: from the providers' documents, apart from the converter's tables."""
 
 from __future__ import annotations
 
@@ -70,10 +70,29 @@ def openai_strict(schema: Schema) -> None:
     openai(schema)
     only(
         schema,
-        set(
-            "type properties required additionalProperties items anyOf $ref $defs enum const description title pattern"
-            " format multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems".split()
-        ),
+        {
+            "type",
+            "properties",
+            "required",
+            "additionalProperties",
+            "items",
+            "anyOf",
+            "$ref",
+            "$defs",
+            "enum",
+            "const",
+            "description",
+            "title",
+            "pattern",
+            "format",
+            "multipleOf",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "minItems",
+            "maxItems",
+        },
     )
     formats = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
     for node, depth in nodes(schema):
@@ -101,10 +120,22 @@ def anthropic_strict(schema: Schema) -> None:
     anthropic(schema)
     only(
         schema,
-        set(
-            "type properties required additionalProperties items anyOf $ref $defs enum const description title format"
-            " minItems".split()
-        ),
+        {
+            "type",
+            "properties",
+            "required",
+            "additionalProperties",
+            "items",
+            "anyOf",
+            "$ref",
+            "$defs",
+            "enum",
+            "const",
+            "description",
+            "title",
+            "format",
+            "minItems",
+        },
     )
     formats = {"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
     for node, _ in nodes(schema):
@@ -142,10 +173,25 @@ def gemini_json_schema(schema: Schema) -> None:
     not_recursive(schema)
     only(
         schema,
-        set(
-            "$ref $defs type title description enum items prefixItems minItems maxItems minimum maximum anyOf properties"
-            " additionalProperties required propertyOrdering".split()
-        )
+        {
+            "$ref",
+            "$defs",
+            "type",
+            "title",
+            "description",
+            "enum",
+            "items",
+            "prefixItems",
+            "minItems",
+            "maxItems",
+            "minimum",
+            "maximum",
+            "anyOf",
+            "properties",
+            "additionalProperties",
+            "required",
+            "propertyOrdering",
+        }
         | {"format"},
     )
     for node, _ in nodes(schema):
@@ -158,10 +204,28 @@ def gemini_parameters(schema: Schema) -> None:
     assert schema["type"] == "OBJECT"
     only(
         schema,
-        set(
-            "type format title description nullable enum items minItems maxItems properties required propertyOrdering"
-            " minProperties maxProperties minLength maxLength pattern minimum maximum anyOf".split()
-        ),
+        {
+            "type",
+            "format",
+            "title",
+            "description",
+            "nullable",
+            "enum",
+            "items",
+            "minItems",
+            "maxItems",
+            "properties",
+            "required",
+            "propertyOrdering",
+            "minProperties",
+            "maxProperties",
+            "minLength",
+            "maxLength",
+            "pattern",
+            "minimum",
+            "maximum",
+            "anyOf",
+        },
     )
     identifiers(schema)
     for node, _ in nodes(schema):
@@ -184,7 +248,7 @@ def gemini_parameters(schema: Schema) -> None:
 def ollama(schema: Schema) -> None:
     plain_root(schema)
     sound_types(schema)
-    only(schema, set("type properties required items description enum anyOf".split()))
+    only(schema, {"type", "properties", "required", "items", "description", "enum", "anyOf"})
 
 
 def llama_cpp(schema: Schema) -> None:
@@ -192,7 +256,17 @@ def llama_cpp(schema: Schema) -> None:
     sound_types(schema)
     for node, _ in nodes(schema):
         if isinstance(node, dict):
-            assert not node.keys() & {"pattern", "maxLength", "minLength", "maxItems", "$ref", "not", "if", "oneOf", "allOf"}
+            assert not node.keys() & {
+                "pattern",
+                "maxLength",
+                "minLength",
+                "maxItems",
+                "$ref",
+                "not",
+                "if",
+                "oneOf",
+                "allOf",
+            }
 
 
 #: The provider, the options, where the schema is in a declaration, the check of the schema, and the rule of names.

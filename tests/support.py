@@ -11,6 +11,9 @@ import toolglot
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# The tools that the examples of the catalogue and the outputs in examples/ call.
+EXAMPLE_TOOLS = json.loads((ROOT / "examples" / "tools.json").read_text("utf-8"))
+
 
 def snapshot(turn: toolglot.Turn) -> dict[str, Any]:
     """Everything a turn says, without ids: those that were not in the text are random."""

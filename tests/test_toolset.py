@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
-import subsets
 from hypothesis import given
 from hypothesis import strategies as st
-from support import ROOT
 
+import subsets
 import toolglot
+from support import ROOT
 from toolglot import ToolSet
 
 TRICKY: dict[str, Any] = json.loads((ROOT / "tests/data/schema/tricky.json").read_text())
@@ -47,12 +47,19 @@ SHAPES = {
     "responses": {"type": "function", "name": "read", "description": "Reads.", "parameters": SCHEMA, "strict": None},
     "anthropic": {"name": "read", "description": "Reads.", "input_schema": SCHEMA, "type": "custom"},
     "bedrock": {"toolSpec": {"name": "read", "description": "Reads.", "inputSchema": {"json": SCHEMA}}},
-    "bedrock-config": {"tools": [{"toolSpec": {"name": "read", "description": "Reads.", "inputSchema": {"json": SCHEMA}}}]},
+    "bedrock-config": {
+        "tools": [{"toolSpec": {"name": "read", "description": "Reads.", "inputSchema": {"json": SCHEMA}}}]
+    },
     "gemini-json": gemini("parametersJsonSchema", "functionDeclarations", SCHEMA),
     "gemini-json-snake": gemini("parameters_json_schema", "function_declarations", SCHEMA),
     "gemini-openapi": gemini("parameters", "functionDeclarations", OPENAPI),
     "gemini-openapi-snake": gemini("parameters", "function_declarations", OPENAPI),
-    "registry": {"name": "read", "server": None, "enabled": True, "definition": {"description": "Reads.", "parameters": SCHEMA}},
+    "registry": {
+        "name": "read",
+        "server": None,
+        "enabled": True,
+        "definition": {"description": "Reads.", "parameters": SCHEMA},
+    },
     "cohere-1": {
         "name": "read",
         "description": "Reads.",
@@ -90,7 +97,11 @@ def test_mcp_fields_come_back() -> None:
     tools = ToolSet([item])
     assert tools.to_mcp() == [item]
     (read,) = tools
-    assert (read.title, read.output_schema, read.annotations) == ("Read a file", {"type": "object"}, {"readOnlyHint": True})
+    assert (read.title, read.output_schema, read.annotations) == (
+        "Read a file",
+        {"type": "object"},
+        {"readOnlyHint": True},
+    )
     assert {loss.kind for loss in tools.losses("openai")} == {"dropped"}
     assert not tools.losses("mcp")
 
@@ -98,7 +109,11 @@ def test_mcp_fields_come_back() -> None:
 def test_servers() -> None:
     tools = ToolSet({"github": [tool("search"), tool("clone")], "jira": [tool("search")]})
     assert [t.name for t in tools] == ["github:search", "clone", "jira:search"]
-    assert [(t.server, t.original_name) for t in tools] == [("github", "search"), ("github", "clone"), ("jira", "search")]
+    assert [(t.server, t.original_name) for t in tools] == [
+        ("github", "search"),
+        ("github", "clone"),
+        ("jira", "search"),
+    ]
     assert tools.names("openai") == {"github_search": "github:search", "clone": "clone", "jira_search": "jira:search"}
     assert tools.resolve("github__search") == "github:search"
     assert tools.resolve("search") is None
@@ -144,7 +159,11 @@ class Endless:
         ({"name": "x", "parameters": deep(60)}, "/1", "nested"),
         ({"name": "x", "parameters": Endless().value}, "/1", "nested"),
         (tool("read", {"type": "object"}), "read", "two different tools"),
-        (tool("x", {"properties": {"a": {"$ref": "https://example.com/s.json"}}}), "/x/properties/a/$ref", "nothing is fetched"),
+        (
+            tool("x", {"properties": {"a": {"$ref": "https://example.com/s.json"}}}),
+            "/x/properties/a/$ref",
+            "nothing is fetched",
+        ),
         (tool("x", {"properties": {"a": {"$ref": "#/$defs/n"}}}), "/x/properties/a/$ref", "points to nothing"),
         (tool("x", {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}), "/x/$ref", "back to itself"),
     ],
@@ -219,12 +238,17 @@ def test_describe_moves_constraints_into_words() -> None:
     (said,) = tools.to_gemini(describe=True)[0]["functionDeclarations"]
     assert plain["parametersJsonSchema"]["properties"]["n"]["description"] == "How many."
     assert said["parametersJsonSchema"]["properties"]["n"]["description"] == "How many. (multipleOf: 5)"
-    assert [(x.pointer, x.kind) for x in tools.losses("gemini", describe=True)] == [("/properties/n/multipleOf", "described")]
+    assert [(x.pointer, x.kind) for x in tools.losses("gemini", describe=True)] == [
+        ("/properties/n/multipleOf", "described")
+    ]
 
 
 def test_a_budget_keeps_every_tool() -> None:
     words = {"type": "string", "description": "word " * 100}
-    schema = {"type": "object", "properties": {f"p{i}": {"type": "object", "properties": {"x": words}} for i in range(20)}}
+    schema = {
+        "type": "object",
+        "properties": {f"p{i}": {"type": "object", "properties": {"x": words}} for i in range(20)},
+    }
     tools = ToolSet([tool(f"t{i}", schema) for i in range(20)])
     assert len(tools.to_json("llama_cpp", budget=40_000)) <= 40_000
     assert len(tools.to("llama_cpp", budget=40_000)) == 20
@@ -234,7 +258,11 @@ def test_a_budget_keeps_every_tool() -> None:
 def test_strict_nulls_and_respelt_values_come_back() -> None:
     schema = {
         "type": "object",
-        "properties": {"city": {"type": "string"}, "days": {"type": "integer", "enum": [1, 3]}, "$top": {"type": "integer"}},
+        "properties": {
+            "city": {"type": "string"},
+            "days": {"type": "integer", "enum": [1, 3]},
+            "$top": {"type": "integer"},
+        },
         "required": ["city"],
     }
     tools = ToolSet([tool("f", schema)])
@@ -270,7 +298,17 @@ def test_extracted_calls_know_their_tools() -> None:
 
 def test_prompts_are_read_back_by_their_dialects() -> None:
     tools = ToolSet([tool("TOOL_NAME", {"type": "object", "properties": {"PARAMETER": {"type": "string"}}})])
-    for dialect in ("json", "hermes", "qwen3_coder", "glm45", "mistral", "llama3_json", "minimax_m2", "claude_xml", "kimi_k2"):
+    for dialect in (
+        "json",
+        "hermes",
+        "qwen3_coder",
+        "glm45",
+        "mistral",
+        "llama3_json",
+        "minimax_m2",
+        "claude_xml",
+        "kimi_k2",
+    ):
         prompt = tools.to_prompt(dialect)
         assert "Does TOOL_NAME." in prompt
         turn = toolglot.extract(prompt.replace("TOOL_NAME with", ""), tools=tools, dialect=dialect)
@@ -347,7 +385,9 @@ def test_functions_become_tools() -> None:
     assert schema["properties"]["tags"]["description"] == "Words to look for."
     assert schema["properties"]["place"]["description"] == "Where, in two lines."
     assert schema["$defs"]["Place"]["required"] == ["city"]
-    call = tools.check("forecast", {"place": {"city": "Paris", "near": [{"city": "Lille"}]}, "limit": "5", "unit": "CELSIUS"})
+    call = tools.check(
+        "forecast", {"place": {"city": "Paris", "near": [{"city": "Lille"}]}, "limit": "5", "unit": "CELSIUS"}
+    )
     assert (call.status, call.arguments["limit"], call.arguments["unit"]) == ("repaired", 5, "celsius")
     for provider, options, rule, names in subsets.TARGETS:
         subsets.check(tools, provider, options, rule, names)

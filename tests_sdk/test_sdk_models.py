@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import typing
@@ -23,12 +24,12 @@ import openai.types.chat
 import openai.types.responses
 import pydantic
 import pytest
-import subsets
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from support import ROOT
 
+import subsets
 import toolglot
+from support import ROOT
 from toolglot import ToolSet
 
 TRICKY: dict[str, Any] = json.loads((ROOT / "tests/data/schema/tricky.json").read_text())
@@ -36,7 +37,7 @@ TRICKY: dict[str, Any] = json.loads((ROOT / "tests/data/schema/tricky.json").rea
 
 def strictly(kind: Any) -> Any:
     """A check against a TypedDict of an SDK: unknown keys are refused."""
-    adapter = pydantic.TypeAdapter(kind, config=None if hasattr(kind, "__pydantic_config__") else None)
+    adapter = pydantic.TypeAdapter(kind)
 
     def check(value: Any) -> None:
         adapter.validate_python(value)
@@ -121,7 +122,9 @@ def listed(command: list[str]) -> list[dict[str, Any]]:
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     ]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
         assert server.stdin
         assert server.stdout
         try:
@@ -166,13 +169,27 @@ def plain(schema: Any) -> Any:
 
 LEAVES = st.sampled_from(
     [
-        {"type": "string"}, {"type": "integer"}, {"type": "number", "exclusiveMinimum": 0}, {"type": "boolean"}, {},
-        {"type": ["string", "null"]}, {"enum": ["a", "b", 1]}, {"const": 7}, {"type": "integer", "enum": [1, 2]},
-        {"type": "string", "minLength": 2, "maxLength": 4}, {"type": "array"}, {"type": "object"}, True,
-        {"type": "string", "nullable": True}, {"type": ["integer", "array"], "items": {"type": "string"}},
-        {"$ref": "#/$defs/Node"}, {"$ref": "#/$defs/Word", "description": "d"}, {"not": {"type": "string"}},
+        {"type": "string"},
+        {"type": "integer"},
+        {"type": "number", "exclusiveMinimum": 0},
+        {"type": "boolean"},
+        {},
+        {"type": ["string", "null"]},
+        {"enum": ["a", "b", 1]},
+        {"const": 7},
+        {"type": "integer", "enum": [1, 2]},
+        {"type": "string", "minLength": 2, "maxLength": 4},
+        {"type": "array"},
+        {"type": "object"},
+        True,
+        {"type": "string", "nullable": True},
+        {"type": ["integer", "array"], "items": {"type": "string"}},
+        {"$ref": "#/$defs/Node"},
+        {"$ref": "#/$defs/Word", "description": "d"},
+        {"not": {"type": "string"}},
         {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False},
-        {"enum": ["x", None]}, {"type": "integer", "exclusiveMinimum": 3, "maximum": 9},
+        {"enum": ["x", None]},
+        {"type": "integer", "exclusiveMinimum": 3, "maximum": 9},
     ]
 )
 PROPERTY_NAMES = st.sampled_from(["a", "b", "type", "properties", "$ref", "x y", "user.name", "_"])
@@ -194,17 +211,29 @@ def objects(parts: Any) -> Any:
 
 SCHEMAS = st.recursive(
     LEAVES,
-    lambda parts: objects(parts)
-    | st.builds(lambda items: {"type": "array", "items": items}, parts)
-    | st.builds(lambda key, parts: {key: parts}, st.sampled_from(["anyOf", "oneOf", "allOf"]), st.lists(parts, min_size=1, max_size=3)),
+    lambda parts: (
+        objects(parts)
+        | st.builds(lambda items: {"type": "array", "items": items}, parts)
+        | st.builds(
+            lambda key, parts: {key: parts},
+            st.sampled_from(["anyOf", "oneOf", "allOf"]),
+            st.lists(parts, min_size=1, max_size=3),
+        )
+    ),
     max_leaves=6,
 )
 DEFINITIONS = {
-    "Node": {"type": "object", "properties": {"v": {"type": "integer"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}}, "required": ["v"]},
+    "Node": {
+        "type": "object",
+        "properties": {"v": {"type": "integer"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}},
+        "required": ["v"],
+    },
     "Word": {"type": "string", "enum": ["One", "Two"]},
 }
 ROOTS = objects(SCHEMAS).map(lambda schema: {**schema, "$defs": DEFINITIONS})
-SLOW = settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+SLOW = settings(
+    max_examples=int(os.environ.get("TOOLGLOT_EXAMPLES", "30")), suppress_health_check=list(HealthCheck), deadline=None
+)
 
 
 @pytest.mark.parametrize(("provider", "options", "rule", "names"), subsets.TARGETS)
@@ -265,7 +294,18 @@ def test_valid_arguments_are_never_touched(schema: Any, data: st.DataObject) -> 
 
 
 @SLOW
-@given(schema=ROOTS, arguments=st.dictionaries(PROPERTY_NAMES, st.recursive(st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["a", "One", "7", "[1]"]), lambda v: st.lists(v, max_size=2) | st.dictionaries(PROPERTY_NAMES, v, max_size=2), max_leaves=4), max_size=3))
+@given(
+    schema=ROOTS,
+    arguments=st.dictionaries(
+        PROPERTY_NAMES,
+        st.recursive(
+            st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["a", "One", "7", "[1]"]),
+            lambda v: st.lists(v, max_size=2) | st.dictionaries(PROPERTY_NAMES, v, max_size=2),
+            max_leaves=4,
+        ),
+        max_size=3,
+    ),
+)
 def test_ok_means_valid(schema: Any, arguments: Any) -> None:
     """The quick proof and the full validator never call valid what another validator refuses."""
     call = ToolSet([{"name": "f", "inputSchema": schema}]).check("f", arguments)

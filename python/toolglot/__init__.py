@@ -8,6 +8,7 @@ from ._core import (
     Loss,
     Policy,
     Repair,
+    RepairedJson,
     StreamParser,
     Tool,
     ToolCall,
@@ -17,6 +18,8 @@ from ._core import (
     __version__,
     dialects,
     extract,
+    parse_partial_json,
+    repair_json,
 )
 from .errors import (
     BadDialectError,
@@ -48,6 +51,7 @@ __all__ = [
     "Policy",
     "ProviderError",
     "Repair",
+    "RepairedJson",
     "StreamParser",
     "Tool",
     "ToolCall",
@@ -60,4 +64,6 @@ __all__ = [
     "__version__",
     "dialects",
     "extract",
+    "parse_partial_json",
+    "repair_json",
 ]

@@ -1,7 +1,7 @@
 """The Rust core. Import these names from ``toolglot``."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final, overload
 
 from typing_extensions import Self
 
@@ -15,6 +15,7 @@ __all__ = [
     "Loss",
     "Policy",
     "Repair",
+    "RepairedJson",
     "StreamParser",
     "Tool",
     "ToolCall",
@@ -25,6 +26,8 @@ __all__ = [
     "_panic",
     "dialects",
     "extract",
+    "parse_partial_json",
+    "repair_json",
 ]
 
 __version__: str
@@ -651,3 +654,70 @@ class StreamParser:
 
 def _panic(message: str) -> None:
     """Panic inside the core; for the test that a panic becomes an InternalError."""
+
+@final
+class RepairedJson:
+    """What ``repair_json`` made of a text, and how."""
+
+    @property
+    def value(self) -> Any:
+        """The value, in Python's own types."""
+    @property
+    def json(self) -> str:
+        """The JSON text: what was valid in the input is in it byte for byte."""
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was changed, in the order of reading; empty exactly if the input was valid."""
+    @property
+    def unlisted(self) -> int:
+        """How many more repairs there were than are listed: only texts with over a thousand have any."""
+    @property
+    def consumed(self) -> int:
+        """Where the value ended in the input, in bytes of UTF-8."""
+    @property
+    def ending(self) -> Literal["closed", "unclosed", "cut"]:
+        """Whether the value ended in the text, lacked only closing brackets, or was cut off."""
+    def to_dict(self) -> dict[str, Any]:
+        """The report as a dict."""
+
+@overload
+def repair_json(
+    text: str, *, report: Literal[False] = False, search: bool = True, join: bool = True, max_depth: int = 128
+) -> Any:
+    """Read JSON as models write it: what strict parsing refuses is mended.
+
+    Arguments:
+        text: JSON, or text that holds some: in a fence, in prose, in Python's or JavaScript's spelling, cut off.
+        report: Return a ``RepairedJson`` with the text, the repairs and how it ended, instead of the value alone.
+        search: Look for JSON in prose and fences. If False, it must stand at the start, and what follows is ignored.
+        join: Read several values in a row (JSON Lines, ``{...}{...}``) as a list of them. If False, the first counts.
+        max_depth: How deep values may be nested, 128 at most.
+
+    Returns:
+        The value, in Python's own types; or the report on it.
+
+    Raises:
+        BadJsonError: There is no JSON in the text, or it is nested too deep.
+        BadOptionError: ``max_depth`` is out of range.
+    """
+
+@overload
+def repair_json(
+    text: str, *, report: Literal[True], search: bool = True, join: bool = True, max_depth: int = 128
+) -> RepairedJson: ...
+def parse_partial_json(text: str, *, keep_strings: bool = True, max_depth: int = 128) -> Any:
+    """Read JSON that may be cut off anywhere, and keep what no further text can change.
+
+    Arguments:
+        text: The text so far.
+        keep_strings: Keep a string value that the text ends in as far as it goes. If False, it is dropped with its key.
+        max_depth: How deep values may be nested, 128 at most.
+
+    Returns:
+        The value so far; None where nothing is certain. A number or literal that the text ends in is left out, since
+        it may go on, and so is a key without a value.
+
+    Raises:
+        BadJsonError: There is no JSON in the text, or it is nested too deep.
+        BadOptionError: ``max_depth`` is out of range.
+    """

@@ -1,4 +1,4 @@
-"""Typed Python functions and pydantic models as tools: what signature, annotations and docstring say, as JSON Schema."""
+"""Typed Python functions and pydantic models as tools: what signature and docstring say, as JSON Schema."""
 
 from __future__ import annotations
 
@@ -202,7 +202,9 @@ def _class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
     return {"$ref": f"#/$defs/{name}"}
 
 
-_SECTION = re.compile(r"(?i)^(args|arguments|parameters|params|returns?|raises|yields?|examples?|notes?|attributes):?\s*$")
+_SECTION = re.compile(
+    r"(?i)^(args|arguments|parameters|params|returns?|raises|yields?|examples?|notes?|attributes):?\s*$"
+)
 _GOOGLE = re.compile(r"^\s{2,}\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
 _NUMPY = re.compile(r"^(\w+)\s*(?::.*)?$")
 _REST = re.compile(r"^:param\s+(?:[^:]*\s)?(\w+):\s*(.*)$")

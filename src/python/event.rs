@@ -28,41 +28,39 @@ enum Step {
 }
 
 impl Event {
-    /// The event for Python. `chunk` is what was fed just now: text that is all of it is that very object.
+    /// The event for Python. `chunk` is what was fed just now: text that is all of it is that very object. `tools` are
+    /// those that were offered.
+    ///
+    /// The event is read where it lies, and only what is rare and large is moved out of it: moving every event twice
+    /// would cost more than making the Python object.
     pub(super) fn from_core(
         py: Python<'_>,
-        event: turn::Event,
+        event: &mut turn::Event,
         chunk: Option<(&Bound<'_, PyString>, &str)>,
+        tools: Option<&Arc<schema::ToolSet>>,
     ) -> PyResult<Self> {
-        let string = |text: String| match chunk {
+        let string = |text: &str| match chunk {
             Some((object, fed)) if fed == text => object.clone().unbind(),
-            _ => PyString::new(py, &text).unbind(),
+            _ => PyString::new(py, text).unbind(),
         };
         Ok(Self(match event {
             turn::Event::Text(text) => Step::Text(string(text)),
             turn::Event::Reasoning(text) => Step::Reasoning(string(text)),
-            turn::Event::Arguments { index, text } => Step::Arguments { index, text: string(text) },
+            turn::Event::Arguments { index, text } => Step::Arguments { index: *index, text: string(text) },
             turn::Event::CallStarted { index, id, name } => Step::CallStarted {
-                index,
-                id: PyString::new(py, &id).unbind(),
-                name: PyString::new(py, &name).unbind(),
+                index: *index,
+                id: PyString::new(py, id).unbind(),
+                name: PyString::new(py, name).unbind(),
             },
             turn::Event::CallEnded { index, call } => {
-                Step::CallEnded { index, call: Py::new(py, ToolCall::from_core(py, *call, &Input::NONE))? }
+                let call = std::mem::replace(&mut **call, turn::ToolCall::new("", "", turn::Arguments::default()));
+                let call = ToolCall::from_core(py, call, &Input::NONE);
+                call.offered(tools);
+                Step::CallEnded { index: *index, call: Py::new(py, call)? }
             }
             turn::Event::Reclassified => Step::Reclassified,
-            turn::Event::Issue(issue) => Step::Issue(Box::new(issue)),
+            turn::Event::Issue(issue) => Step::Issue(Box::new(issue.clone())),
         }))
-    }
-}
-
-impl Event {
-    /// The event whose call knows which tools were offered.
-    pub(super) fn offered(self, tools: Option<&Arc<schema::ToolSet>>) -> Self {
-        if let Step::CallEnded { call, .. } = &self.0 {
-            call.get().offered(tools);
-        }
-        self
     }
 }
 

@@ -8,6 +8,7 @@ mod dialect;
 mod error;
 mod event;
 mod guard;
+mod json;
 mod parser;
 mod policy;
 mod report;
@@ -27,6 +28,8 @@ mod _core {
     use super::event::Event;
     #[pymodule_export]
     use super::guard::panic_on_purpose;
+    #[pymodule_export]
+    use super::json::{RepairedJson, parse_partial_json, repair_json};
     #[pymodule_export]
     use super::parser::{StreamParser, extract};
     #[pymodule_export]

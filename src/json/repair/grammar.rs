@@ -198,7 +198,15 @@ impl<'a> Repairer<'a> {
     }
 
     /// Leaves white space, comments and ellipses behind, which are dropped.
-    pub(super) fn space(&mut self, mut at: usize) -> usize {
+    #[inline]
+    pub(super) fn space(&mut self, at: usize) -> usize {
+        match lookahead::plain(self.bytes, at) {
+            Some(next) => next,
+            None => self.odd_space(at),
+        }
+    }
+
+    fn odd_space(&mut self, mut at: usize) -> usize {
         loop {
             at = skip_white(self.bytes, at);
             match self.bytes.get(at) {
@@ -221,7 +229,15 @@ impl<'a> Repairer<'a> {
     }
 
     /// The place after white space, comments and ellipses.
-    pub(super) fn peek(&self, mut at: usize) -> usize {
+    #[inline]
+    pub(super) fn peek(&self, at: usize) -> usize {
+        match lookahead::plain(self.bytes, at) {
+            Some(next) => next,
+            None => self.odd_peek(at),
+        }
+    }
+
+    fn odd_peek(&self, mut at: usize) -> usize {
         loop {
             at = skip_white(self.bytes, at);
             match self.bytes.get(at) {

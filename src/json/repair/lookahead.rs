@@ -14,6 +14,17 @@ pub(super) fn skip_white(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// The next token's place, if it is here or after one blank and is surely no comment.
+#[inline(always)]
+pub(super) fn plain(bytes: &[u8], at: usize) -> Option<usize> {
+    let is_plain = |byte: u8| byte > b' ' && byte < 0x80 && !matches!(byte, b'/' | b'#' | b'.');
+    match bytes.get(at) {
+        Some(&byte) if is_plain(byte) => Some(at),
+        Some(b' ') if bytes.get(at + 1).is_some_and(|&byte| is_plain(byte)) => Some(at + 1),
+        _ => None,
+    }
+}
+
 /// The byte at `at` and its length, with the full-width comma and colon read as their ASCII forms.
 pub(super) fn punctuation(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
     match bytes.get(at)? {

@@ -49,6 +49,17 @@ pub enum Ending {
     Cut,
 }
 
+impl Ending {
+    /// The fixed spelling, as Python callers see it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Unclosed => "unclosed",
+            Self::Cut => "cut",
+        }
+    }
+}
+
 /// Valid JSON, and how it came about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repaired<'a> {

@@ -193,14 +193,12 @@ impl Repairer<'_> {
         let spaced = next > after;
         let closes = match search.place {
             Place::Top => true,
-            Place::Key => {
-                let joined = !spaced && is_word(byte);
-                match lookahead::unclosed_key(bytes, search.body, at) {
-                    Some(colon) if !matches!(byte, b':' | b'=') => return Verdict::Ended(colon),
-                    _ => !joined,
-                }
-            }
-            _ if lookahead::comment(bytes, next) && (spaced || byte == b'/') => true,
+            Place::Key if matches!(byte, b':' | b'=') => true,
+            Place::Key => match lookahead::unclosed_key(bytes, search.body, at) {
+                Some(colon) => return Verdict::Ended(colon),
+                None => spaced || !is_word(byte),
+            },
+            _ if matches!(byte, b'/' | b'#' | b'.' | 0xe2) && lookahead::comment(bytes, next) => spaced || byte == b'/',
             _ if byte == b'`' && bytes.get(next + 1) == Some(&b'`') => true,
             _ if byte == b'+' => Quote::at(bytes, skip_white(bytes, next + 1)).is_some(),
             Place::Member { bare_keys } => match byte {
@@ -360,7 +358,7 @@ impl Repairer<'_> {
             self.out.replace(string.body, string.body, "");
         }
         self.python |= string.quote == Quote::Single;
-        if string.doubtful || string.quote != Quote::Double {
+        if string.doubtful {
             self.write_body(string, key);
         }
         if !close {

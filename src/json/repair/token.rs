@@ -83,8 +83,38 @@ pub(super) enum Number<'a> {
     Text,
 }
 
+/// The token is a number of JSON.
+fn is_json_number(token: &[u8]) -> bool {
+    let digits = |from: usize| token.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
+    let sign = usize::from(token.first() == Some(&b'-'));
+    let whole = digits(sign);
+    if whole == 0 || whole > 1 && token.get(sign) == Some(&b'0') {
+        return false;
+    }
+    let mut at = sign + whole;
+    if token.get(at) == Some(&b'.') {
+        let fraction = digits(at + 1);
+        if fraction == 0 {
+            return false;
+        }
+        at += 1 + fraction;
+    }
+    if let Some(b'e' | b'E') = token.get(at) {
+        at += 1 + usize::from(matches!(token.get(at + 1), Some(b'+' | b'-')));
+        let exponent = digits(at);
+        if exponent == 0 {
+            return false;
+        }
+        at += exponent;
+    }
+    at == token.len()
+}
+
 /// Reads a token of digits, letters, signs, dots and underscores.
 pub(super) fn number(token: &str) -> Number<'_> {
+    if is_json_number(token.as_bytes()) {
+        return Number::Valid;
+    }
     let (sign, rest) = match token.as_bytes().first() {
         Some(b'-') => ("-", token.get(1..).unwrap_or_default()),
         Some(b'+') => ("", token.get(1..).unwrap_or_default()),
@@ -108,7 +138,7 @@ pub(super) fn number(token: &str) -> Number<'_> {
         return u128::from_str_radix(digits, radix)
             .map_or(Number::Text, |value| Number::Mended(Cow::Owned(format!("{sign}{value}"))));
     }
-    decimal(token, sign, rest)
+    decimal(sign, rest)
 }
 
 /// The parts of a decimal number, as they stand.
@@ -123,7 +153,7 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count())
 }
 
-fn decimal<'a>(token: &'a str, sign: &str, rest: &'a str) -> Number<'a> {
+fn decimal<'a>(sign: &str, rest: &'a str) -> Number<'a> {
     let (whole, rest) = digits(rest);
     let (point, rest) = rest.strip_prefix('.').map_or((false, rest), |rest| (true, rest));
     let (fraction, rest) = if point { digits(rest) } else { ("", rest) };
@@ -144,13 +174,8 @@ fn decimal<'a>(token: &'a str, sign: &str, rest: &'a str) -> Number<'a> {
     if grouped(whole) || grouped(fraction) || exponent.contains('_') {
         return Number::Text;
     }
-    let plain = !parts.whole.contains('_') && !parts.fraction.contains('_') && rest.is_empty();
     let zeros = parts.whole.len() > 1 && parts.whole.starts_with('0');
     let exponent_whole = parts.exponent.is_empty() || parts.exponent.ends_with(|c: char| c.is_ascii_digit());
-    let pointed = parts.point != parts.fraction.is_empty();
-    if plain && !zeros && pointed && !parts.whole.is_empty() && exponent_whole && !token.starts_with('+') {
-        return Number::Valid;
-    }
     // A two-digit part of a date loses nothing with its zero; a postal code or an article number would.
     if zeros && !parts.point && parts.exponent.is_empty() && parts.whole.len() > 2 && !parts.whole.contains('_') {
         return Number::Text;

@@ -1,0 +1,146 @@
+"""Functions under the names that tool-calling layers are often written with, thin over the real API.
+
+Each does in one call what the name says; ``ToolSet``, ``extract`` and their results say more.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ._core import ToolCall, ToolSet, extract
+
+__all__ = [
+    "extract_json_object",
+    "extract_tool_calls_from_text",
+    "get_tool_definitions_for_api",
+    "inject_tools_into_messages",
+    "mcp_tool_to_openai_tool",
+    "mcp_tools_to_openai_tools",
+    "normalize_xml_tool_calls",
+    "openai_tool_calls_to_mcp",
+    "tools_to_system_prompt",
+    "transform_response_with_tools",
+]
+
+_ANYTHING = ToolSet([{"name": "object"}])
+
+
+def mcp_tool_to_openai_tool(tool: Any) -> dict[str, Any]:
+    """Return an MCP tool as OpenAI wants it, under a name that OpenAI takes.
+
+    Raises:
+        BadToolError: It is no tool.
+    """
+    (declaration,) = ToolSet([tool], on_problem="raise").to_openai()
+    return declaration
+
+
+def mcp_tools_to_openai_tools(tools: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return MCP tools as OpenAI wants them; what is no tool is left out."""
+    return ToolSet(tools).to_openai()
+
+
+def openai_tool_calls_to_mcp(tool_calls: Iterable[Any], tools: Iterable[Any] | None = None) -> list[dict[str, Any]]:
+    """Return OpenAI's ``tool_calls`` as MCP's ``{"name", "arguments"}``.
+
+    Args:
+        tool_calls: Dicts or objects of the SDK.
+        tools: The tools that were offered. With them names get their MCP spelling back and arguments are coerced;
+            calls that must not run (an unknown name, arguments that do not fit) are left out.
+    """
+    offered = None if tools is None else ToolSet(tools)
+    calls = []
+    for item in tool_calls:
+        function = _get(item, "function")
+        name, arguments = _get(function, "name"), _get(function, "arguments") or "{}"
+        call = (ToolSet([{"name": name}]) if offered is None else offered).check(name, arguments)
+        if call.runnable:
+            calls.append({"name": call.name, "arguments": call.arguments})
+    return calls
+
+
+def tools_to_system_prompt(tools: Iterable[Any], dialect: str = "json") -> str:
+    """Return the system-prompt text for a model without native tools; ``""`` without tools."""
+    return ToolSet(tools).to_prompt(dialect)
+
+
+def inject_tools_into_messages(messages: Iterable[Any], tools: Iterable[Any], dialect: str = "json") -> list[Any]:
+    """Return the messages with that text in the system message; the given ones stay as they are."""
+    return ToolSet(tools).inject(messages, dialect)
+
+
+def extract_tool_calls_from_text(
+    content: str | None, tools: Iterable[Any] | None = None, dialect: str = "auto"
+) -> list[dict[str, Any]] | None:
+    """Return the calls in a model's text as OpenAI's ``tool_calls``; None if there are none that may run."""
+    calls = _runnable(content, tools, dialect)
+    return [call.to_openai() for call in calls] or None
+
+
+def transform_response_with_tools(backend_response: Mapping[str, Any], request: Any) -> dict[str, Any]:
+    """Return a Chat Completions response with the calls that its content holds as ``tool_calls``.
+
+    Args:
+        backend_response: The response; it stays as it is.
+        request: The request, whose ``tools`` were offered. Without tools nothing is looked for.
+    """
+    response = copy.deepcopy(dict(backend_response))
+    tools = _get(request, "tools")
+    if not tools:
+        return response
+    for choice in response.get("choices") or []:
+        message = choice.get("message") or {}
+        if message.get("tool_calls") or not isinstance(message.get("content"), str):
+            continue
+        turn = extract(message["content"], tools=tools)
+        calls = [call.to_openai() for call in turn.tool_calls if call.runnable]
+        if calls:
+            message["tool_calls"] = calls
+            message["content"] = turn.content.strip() or None
+            choice["finish_reason"] = "tool_calls"
+    return response
+
+
+def get_tool_definitions_for_api(registry: Mapping[str, Any] | Iterable[Any]) -> list[dict[str, Any]]:
+    """Return a registry's enabled tools as ``{"name", "description", "parameters"}``.
+
+    Args:
+        registry: ``{name: {"server", "definition", "enabled"}}``, or a list of ``{name, server, enabled, definition}``.
+    """
+    if isinstance(registry, Mapping):
+        registry = [{"name": name, **entry} for name, entry in registry.items()]
+    entries = list(registry)
+    definitions = []
+    for declaration in ToolSet(entries).to_openai():
+        function = {"description": f"MCP tool: {declaration['function']['name']}", **declaration["function"]}
+        definitions.append({key: function[key] for key in ("name", "description", "parameters")})
+    return definitions
+
+
+def extract_json_object(text: str | None) -> dict[str, Any] | None:
+    """Return the JSON object in a text (fenced, in prose, or with the usual faults); None if there is none."""
+    if not text or "{" not in text:
+        return None
+    call = _ANYTHING.check("object", text)
+    return call.arguments if call.runnable and isinstance(call.arguments, dict) else None
+
+
+def normalize_xml_tool_calls(content: str | None, tools: Iterable[Any] | None = None) -> dict[str, Any] | None:
+    """Return ``{"toolCalls", "content", "needsMoreWork"}`` for a text with calls in any markup; None without calls."""
+    if not content:
+        return None
+    turn = extract(content, tools=tools)
+    return turn.to_envelope() if turn.needs_more_work else None
+
+
+def _runnable(content: str | None, tools: Iterable[Any] | None, dialect: str) -> list[ToolCall]:
+    if not content:
+        return []
+    return [call for call in extract(content, tools=tools, dialect=dialect).tool_calls if call.runnable]
+
+
+def _get(item: Any, key: str) -> Any:
+    """Return a key of a dict, or the attribute of that name of an SDK's object."""
+    return item.get(key) if isinstance(item, Mapping) else getattr(item, key, None)
