@@ -338,7 +338,11 @@ impl<'p, 's> Derivation<'p, 's> {
         };
         let mut between = Vec::new();
         for (x, y) in literals(&a).iter().zip(literals(&b)) {
-            between.push(if *x == y { x.clone() } else { numbered(x, &y).ok_or("two calls differ in their markers")? });
+            between.push(if *x == y {
+                x.clone()
+            } else {
+                numbered(x, &y).ok_or("two calls differ in their markers")?
+            });
         }
         Ok(between)
     }
@@ -369,7 +373,9 @@ impl<'p, 's> Derivation<'p, 's> {
         let of_number = find(&number, KEY, head_end.min(number.len()))
             .and_then(|key| number.get(key.end..find(&number, NUMBER, key.end)?.start).map(str::to_owned));
         let mut between = match of_number {
-            Some(other) if other != between => typed(between, &other).ok_or("how a value's type is written is not understood")?,
+            Some(other) if other != between => {
+                typed(between, &other).ok_or("how a value's type is written is not understood")?
+            }
             _ => between.to_owned(),
         };
         let (start, end) = (between.trim_end().len(), closer.len() - closer.trim_start().len());
@@ -448,8 +454,6 @@ pub(super) fn tools() -> Value {
     let parameters = json!({"type": "object", "properties": {
         KEY: {"type": "string", "description": "One"}, KEY_2: {"type": "string", "description": "Two"}},
         "required": []});
-    let tool = |name: &str| {
-        json!({"type": "function", "function": {"name": name, "description": "Does things", "parameters": parameters}})
-    };
+    let tool = |name: &str| json!({"type": "function", "function": {"name": name, "description": "Does things", "parameters": parameters}});
     json!([tool(FIRST), tool(SECOND)])
 }

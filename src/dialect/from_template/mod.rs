@@ -185,13 +185,19 @@ fn example(samples: &[Sample]) -> String {
 }
 
 fn explained(attempt: &Attempt) -> String {
-    let seen = if attempt.seen.is_empty() { String::new() } else { format!(" Understood: {}.", attempt.seen.join("; ")) };
+    let seen =
+        if attempt.seen.is_empty() { String::new() } else { format!(" Understood: {}.", attempt.seen.join("; ")) };
     match (&attempt.dialect, attempt.failures.first()) {
         (Err(why), _) => format!("the chat template is not understood: {why}.{seen}"),
         (Ok(_), Some(f)) => {
             let failed: Vec<&str> = attempt.failures.iter().map(|f| f.name).collect();
-            format!("what the chat template renders does not read back ({}). {}: {} in {:?}.{seen}",
-                failed.join(", "), f.name, f.why, f.text)
+            format!(
+                "what the chat template renders does not read back ({}). {}: {} in {:?}.{seen}",
+                failed.join(", "),
+                f.name,
+                f.why,
+                f.text
+            )
         }
         (Ok(_), None) => format!("the chat template is not understood.{seen}"),
     }

@@ -68,7 +68,9 @@ impl<'s> Renderer<'s> {
         let source = prepared(source)?;
         let written = Arc::new(AtomicUsize::new(0));
         let mut environment = Environment::new();
-        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(|e| explained(&e))?);
+        environment.set_syntax(
+            SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(|e| explained(&e))?,
+        );
         environment.set_fuel(Some(FUEL));
         environment.set_recursion_limit(MAX_RECURSION);
         environment.set_undefined_behavior(UndefinedBehavior::Chainable);

@@ -83,7 +83,11 @@ mod tests {
     fn markers_become_templates() {
         let rows = [
             (format!("<tool_call>\n{BODY}\n</tool_call>"), "json", "<tool_call> {json} </tool_call>"),
-            (format!("<invoke name=\"{NAME}\">\n{BODY}</invoke>"), "parameters", "<invoke {@name=name}> {parameters} </invoke>"),
+            (
+                format!("<invoke name=\"{NAME}\">\n{BODY}</invoke>"),
+                "parameters",
+                "<invoke {@name=name}> {parameters} </invoke>",
+            ),
             (format!("<f={NAME}>{BODY}"), "arguments", "<f={name}> {arguments}"),
             (format!("call it {{{NAME}\n{BODY}"), "arguments", "call{ }it{ }{{{name} {arguments}"),
             (format!("<p k=\"{KEY}\" t=\"{TYPE}\">{VALUE}</p>"), "", "<p {@k=key t=type}>{value}</p>"),

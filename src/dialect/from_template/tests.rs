@@ -23,7 +23,10 @@ fn measure() {
         match result {
             Ok(d) if d.about.starts_with("Derived") => {
                 derived += 1;
-                println!("derived  {name} {ms} ms: {:?} {:?} {:?} {:?}", d.calls, d.parameters, d.sections, d.reasoning);
+                println!(
+                    "derived  {name} {ms} ms: {:?} {:?} {:?} {:?}",
+                    d.calls, d.parameters, d.sections, d.reasoning
+                );
             }
             Ok(d) => {
                 fitted += 1;

@@ -16,11 +16,14 @@ pub(super) fn tools() -> Value {
     };
     let typed = |t: &str| json!({"type": t, "description": "It."});
     json!([
-        tool("get_weather", json!({
-            "city": typed("string"), "days": typed("integer"), "ratio": typed("number"), "ok": typed("boolean"),
-            "opts": {"type": "object", "description": "It.", "properties": {"a": typed("integer"), "b": typed("string")}},
-            "tags": {"type": "array", "description": "It.", "items": {"type": "string"}},
-        })),
+        tool(
+            "get_weather",
+            json!({
+                "city": typed("string"), "days": typed("integer"), "ratio": typed("number"), "ok": typed("boolean"),
+                "opts": {"type": "object", "description": "It.", "properties": {"a": typed("integer"), "b": typed("string")}},
+                "tags": {"type": "array", "description": "It.", "items": {"type": "string"}},
+            })
+        ),
         tool("list_files", json!({"path": typed("string"), "glob": typed("string")})),
         tool("ping", json!({})),
     ])
@@ -75,7 +78,9 @@ pub(super) fn samples(derivation: &Derivation<'_, '_>, probes: Vec<(&'static str
 /// The prompt leaves reasoning open.
 fn starts_in(dialect: &Dialect, prompt: &str) -> StartsIn {
     let open = dialect.reasoning.iter().any(|(open, close)| {
-        prompt.rfind(open.as_str()).is_some_and(|at| !prompt.get(at + open.len()..).unwrap_or("").contains(close.as_str()))
+        prompt
+            .rfind(open.as_str())
+            .is_some_and(|at| !prompt.get(at + open.len()..).unwrap_or("").contains(close.as_str()))
     });
     if open { StartsIn::Reasoning } else { StartsIn::Content }
 }
@@ -89,7 +94,12 @@ pub(super) struct Failure {
 }
 
 /// Reads samples back by a dialect.
-pub(super) fn verify(dialect: &Dialect, ready: &Arc<Dialects>, tools: &Arc<ToolSet>, samples: &[Sample]) -> Vec<Failure> {
+pub(super) fn verify(
+    dialect: &Dialect,
+    ready: &Arc<Dialects>,
+    tools: &Arc<ToolSet>,
+    samples: &[Sample],
+) -> Vec<Failure> {
     let mut failures = Vec::new();
     for sample in samples {
         let options = Options { starts_in: starts_in(dialect, &sample.prompt), ..Options::default() };
