@@ -11,11 +11,8 @@ import toolglot
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# The tools that the examples of the catalogue call.
-EXAMPLE_TOOLS = [
-    {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}},
-    {"name": "get_time", "parameters": {"type": "object", "properties": {"zone": {"type": "string"}}}},
-]
+# The tools that the examples of the catalogue and the outputs in examples/ call.
+EXAMPLE_TOOLS = json.loads((ROOT / "examples" / "tools.json").read_text("utf-8"))
 
 
 def snapshot(turn: toolglot.Turn) -> dict[str, Any]:

@@ -185,7 +185,7 @@ def readers() -> dict[str, dict[str, Reader]]:
     names = {key: key for entry in TOOLS for key in entry["function"]["parameters"]["properties"]}
     peer = ToolParser(param_aliases=names)
     found["agent-tool-parser"] = dict.fromkeys(
-        WRITERS, lambda text: [(c.name, c.args) for c in peer.try_parse_tool_calls(text)]
+        WRITERS, lambda text: [(c.name, c.args) for c in peer.try_parse_calls(text)]
     )
     return found
 
@@ -209,7 +209,10 @@ def repairers() -> dict[str, Repairer]:
 def broken() -> dict[str, tuple[str, Any]]:
     """Broken JSON and what it means."""
     choice = random.Random(3)
-    rows = [arguments(choice, "save_note") for _ in range(50)]
+    rows = [
+        {"title": choice.choice(NOUNS), "words": choice.sample(NOUNS, 3), "n": choice.randrange(99), "done": True}
+        for _ in range(50)
+    ]
     good = dumps(rows)
     return {
         "valid, 50 rows": (good, rows),
