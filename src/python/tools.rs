@@ -107,11 +107,13 @@ impl ToolSet {
             Err(_) => serde_json::from_str(json.cast::<PyString>()?.to_str()?),
         };
         let value = value.map_err(|e| Error::new(ErrorCode::BadJson, e.to_string()))?;
-        let items = match &value {
-            Value::Array(items) => items.as_slice(),
-            one => std::slice::from_ref(one),
+        let items = match value {
+            Value::Array(items) => items,
+            one => vec![one],
         };
-        Ok(Self::of(Arc::new(guard(|| schema::ToolSet::from_values(items))??)))
+        let mut builder = Builder::default();
+        items.into_iter().for_each(|item| builder.item(None, Ok(item)));
+        Ok(Self::of(Arc::new(guard(|| builder.finish())??)))
     }
 
     #[pyo3(signature = (*, strict=false, describe=false))]
@@ -473,11 +475,11 @@ fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Buil
 /// One tool. What cannot be written as JSON is a problem of this tool alone.
 fn read_item(item: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
     if let Ok(tool) = item.cast::<Tool>() {
-        builder.item(server, Ok(&tool.get().tool()?.to_value()));
+        builder.item(server, Ok(tool.get().tool()?.to_value()));
         return Ok(());
     }
     match value_of(item) {
-        Ok(value) => builder.item(server, Ok(&value)),
+        Ok(value) => builder.item(server, Ok(value)),
         Err(error) if error.is_instance_of::<PyException>(item.py()) => {
             let message = error.value(item.py()).to_string();
             builder.item(server, Err(Error::new(ErrorCode::BadTool, message)));
