@@ -591,10 +591,8 @@ impl JsonCalls {
                 // The repaired object is no call any more, but one has begun.
                 writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
             }
-            (None, _) if writer.begun == before => {
-                if writer.begun == 0 && self.frames.is_empty() {
-                    return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
-                }
+            (None, _) if writer.begun == before && before == 0 && self.frames.is_empty() => {
+                return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
 use super::call::ToolCall;
-use super::convert::{from_py, to_py, type_name};
+use super::convert::{from_py, json_to_py, to_py, type_name};
 use super::guard::guard;
 use super::report::{hash, repr_of};
 use super::text::Input;
@@ -68,7 +68,7 @@ impl ToolSet {
         let list = match known {
             Some(list) => list.into_bound(py),
             None => {
-                let list = pythonize::pythonize(py, &self.set.declarations(&converted))?.cast_into::<PyList>()?;
+                let list = self.written(py, &converted)?;
                 let entry = (converted, list.clone().unbind());
                 self.served.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
                 list
@@ -76,6 +76,13 @@ impl ToolSet {
         };
         // A list of one's own, so that a provider's own tools can be added to it.
         Ok(list.get_slice(0, list.len()))
+    }
+
+    /// The declarations as Python objects, by way of JSON text: jiter builds them faster than any walk over values.
+    fn written<'py>(&self, py: Python<'py>, converted: &Converted) -> PyResult<Bound<'py, PyList>> {
+        let json = guard(|| serde_json::to_string(&self.set.declarations(converted)))?;
+        let json = json.map_err(|e| Error::new(ErrorCode::BadTool, e.to_string()))?;
+        Ok(json_to_py(py, &json)?.cast_into::<PyList>()?)
     }
 
     fn tool(&self, position: usize) -> Option<Tool> {
