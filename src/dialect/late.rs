@@ -44,6 +44,15 @@ impl Late {
         bytes
     }
 
+    /// A marker has `byte` for its anchor and `before` right before it.
+    pub(crate) fn may_end_in(&self, before: u8, byte: u8) -> bool {
+        self.markers.iter().any(|late| {
+            let text = late.text.as_bytes();
+            let anchored = text.get(late.anchor).map_or(matches!(byte, b'{' | b'['), |b| *b == byte);
+            anchored && late.anchor.checked_sub(1).is_none_or(|i| text.get(i) == Some(&before))
+        })
+    }
+
     /// The markers whose anchor may stand at `at`, with the place where each would begin; none begins before `from`
     /// or inside a word.
     pub(crate) fn at<'m>(

@@ -60,6 +60,8 @@ pub(crate) struct Markers {
     /// First bytes of markers and of what else the engine stops at.
     stops: [bool; 256],
     needles: Vec<u8>,
+    /// For each first byte, the bytes that may follow it.
+    seconds: Vec<(u8, Box<[bool; 256]>)>,
     late: Late,
 }
 
@@ -67,7 +69,7 @@ impl Markers {
     pub(crate) fn new(entries: Vec<(String, Marker)>, also: &[u8]) -> Self {
         let (late, entries) = Late::split(entries);
         let mut markers =
-            Self { nodes: vec![Node::default()], lists: Vec::new(), stops: [false; 256], needles: Vec::new(), late };
+            Self { nodes: vec![Node::default()], lists: Vec::new(), stops: [false; 256], needles: Vec::new(), seconds: Vec::new(), late };
         let mut by_text: HashMap<String, u32> = HashMap::new();
         for (text, marker) in entries {
             if text.is_empty() {
@@ -97,6 +99,13 @@ impl Markers {
             markers.nodes[node].list = Some(list);
             by_text.insert(text, list);
         }
+        for (byte, node) in markers.nodes[0].next.clone() {
+            let node = &markers.nodes[node as usize];
+            // A marker of a single byte may be followed by anything.
+            let mut follows = Box::new([node.list.is_some(); 256]);
+            node.next.iter().for_each(|(next, _)| follows[usize::from(*next)] = true);
+            markers.seconds.push((byte, follows));
+        }
         let first = markers.nodes[0].next.iter().map(|(b, _)| *b).chain(also.iter().copied());
         for byte in first.chain(markers.late.anchors()).collect::<Vec<_>>() {
             if !markers.stops[usize::from(byte)] {
@@ -109,38 +118,73 @@ impl Markers {
 
     /// The next place at or after `from` where a marker may begin, or the end of the text.
     pub(crate) fn next_stop(&self, text: &[u8], from: usize) -> usize {
-        let rest = text.get(from..).unwrap_or_default();
-        let found = match *self.needles {
-            [] => None,
-            [a] => memchr::memchr(a, rest),
-            [a, b] => memchr::memchr2(a, b, rest),
-            [a, b, c] => memchr::memchr3(a, b, c, rest),
-            _ => self.next_stop_blocks(rest),
-        };
-        found.map_or(text.len(), |at| from + at)
+        let mut at = from;
+        loop {
+            let rest = text.get(at..).unwrap_or_default();
+            let found = match *self.needles {
+                [] => None,
+                [a] => memchr::memchr(a, rest),
+                [a, b] => memchr::memchr2(a, b, rest),
+                [a, b, c] => memchr::memchr3(a, b, c, rest),
+                _ => return self.next_stop_blocks(text, at),
+            };
+            match found {
+                None => return text.len(),
+                Some(hit) if self.may_begin(text, at + hit) => return at + hit,
+                Some(hit) => at += hit + 1,
+            }
+        }
     }
 
-    fn next_stop_blocks(&self, rest: &[u8]) -> Option<usize> {
+    fn next_stop_blocks(&self, text: &[u8], from: usize) -> usize {
         const BLOCK: usize = 64;
-        let mut at = 0;
-        let mut blocks = rest.chunks_exact(BLOCK);
+        let mut at = from;
+        let mut blocks = text.get(from..).unwrap_or_default().chunks_exact(BLOCK);
         for block in &mut blocks {
             // Comparing whole blocks against one needle after another is what the compiler turns into SIMD.
-            let mut hit = false;
+            let mut hit = 0u8;
             for needle in &self.needles {
                 let mut any = 0u8;
                 for byte in block {
                     any |= u8::from(byte == needle);
                 }
-                hit |= any != 0;
+                hit |= any;
             }
-            if hit {
-                let inside = block.iter().position(|b| self.stops[usize::from(*b)]);
-                return inside.map(|i| at + i);
+            if hit != 0 {
+                for (i, byte) in block.iter().enumerate() {
+                    if self.stops[usize::from(*byte)] && self.may_begin(text, at + i) {
+                        return at + i;
+                    }
+                }
             }
             at += BLOCK;
         }
-        blocks.remainder().iter().position(|b| self.stops[usize::from(*b)]).map(|i| at + i)
+        for (i, byte) in blocks.remainder().iter().enumerate() {
+            if self.stops[usize::from(*byte)] && self.may_begin(text, at + i) {
+                return at + i;
+            }
+        }
+        text.len()
+    }
+
+    /// The bytes round `at` let something begin there: a cheap look that spares the thorough one.
+    fn may_begin(&self, text: &[u8], at: usize) -> bool {
+        let Some(byte) = text.get(at).copied() else { return true };
+        let Some(next) = text.get(at + 1).copied() else { return true };
+        let before = at.checked_sub(1).and_then(|i| text.get(i)).copied();
+        let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'\'' | b'"') || b >= 0x80;
+        let marker = || {
+            let begins = self.seconds.iter().find(|(b, _)| *b == byte);
+            begins.is_some_and(|(_, next_bytes)| next_bytes[usize::from(next)])
+        };
+        match byte {
+            b'`' => true,
+            b'{' | b'[' => {
+                word(next) || next.is_ascii_whitespace() || matches!(next, b'{' | b'[' | b']' | b'}') || marker()
+            }
+            b'(' if before.is_some_and(word) => true,
+            _ => marker() || before.is_some_and(|b| self.late.may_end_in(b, byte)),
+        }
     }
 
     /// The markers that begin at `at`.

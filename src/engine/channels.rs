@@ -107,7 +107,9 @@ impl Engine {
         if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients) {
             let prefixed = recipient.starts_with(&channels.tool_prefix);
             let skip = if prefixed { channels.tool_prefix.len() } else { 0 };
-            if prefixed || cx.offered(recipient) {
+            let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/') || b >= 0x80;
+            let possible = recipient.len() > skip && recipient.bytes().all(plain);
+            if possible && (prefixed || cx.offered(recipient)) {
                 self.message_ends(cx, at, body, row);
                 if self.out.calls.len() >= cx.policy.max_calls {
                     self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls"));

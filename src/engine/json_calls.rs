@@ -272,6 +272,13 @@ impl JsonCalls {
             // A tool's definition, not a call of it.
             return Flow::Stop(Progress::Fail { at });
         }
+        if what == Key::Arguments && writer.bare && first == b'{' {
+            match schema_like(cx, value, self.frames.last().and_then(|f| f.name.as_deref())) {
+                Look::Is(()) => return Flow::Stop(Progress::Fail { at: value }),
+                Look::More => return Flow::Stop(Progress::More),
+                Look::No => {}
+            }
+        }
         self.scanner = Scanner::new(value, self.max_depth);
         self.sent = value;
         if what == Key::Arguments && first == b'{' {
@@ -694,6 +701,21 @@ fn string_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
             None => return Look::More,
         }
     }
+}
+
+/// What stands in the place of arguments is a JSON Schema: a tool is being described, not called.
+fn schema_like(cx: &Reader<'_>, at: usize, name: Option<&str>) -> Look<()> {
+    let start = cx.skip_space(at + 1);
+    let rest = cx.rest(start);
+    let key = "\"type\"";
+    if rest.len() < key.len() && key.starts_with(rest) {
+        return if cx.eof { Look::No } else { Look::More };
+    }
+    if !rest.starts_with(key) {
+        return Look::No;
+    }
+    let declared = name.and_then(|n| cx.tool(n)).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == "type"));
+    if declared { Look::No } else { Look::Is(()) }
 }
 
 enum Flow {

@@ -293,7 +293,7 @@ impl Parameters {
             value.sent = value.start;
             value.searched = value.start;
         }
-        match Self::find_end(cx, row, writer, parameter, &mut value, self.keys(cx), out, index) {
+        match Self::find_end(cx, row, writer, parameter, &mut value, &self.members, out, index) {
             Some(Ok((end, next))) => {
                 self.end_value(cx, out, writer, index, value, end, trim, row.dialect.entities);
                 if next == end {
@@ -319,10 +319,6 @@ impl Parameters {
         }
     }
 
-    fn keys<'t>(&self, cx: &Reader<'t>) -> Vec<Cow<'t, str>> {
-        self.members.iter().map(|(key, _)| key.get(cx.text)).collect()
-    }
-
     /// Where the value ends, and where what follows begins. `Err`: more text is needed. `None`: the text is over.
     #[allow(clippy::too_many_arguments)]
     fn find_end(
@@ -331,7 +327,7 @@ impl Parameters {
         writer: &Writer,
         parameter: &Parameter,
         value: &mut OpenValue,
-        taken: Vec<Cow<'_, str>>,
+        taken: &[(Piece, Value)],
         out: &Output,
         index: usize,
     ) -> Option<Result<(usize, usize), ()>> {
@@ -377,7 +373,9 @@ impl Parameters {
                             let name = out.calls.get(index).map_or("", |c| c.name.as_str());
                             let declared = cx.tool(name).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
                             let plain = row.dialect.special_markers || (cx.tools.is_none() && cx.at_line_start(hit));
-                            if (declared && !taken.iter().any(|k| k == key) && key != &cx.text[value.key.clone()])
+                            if (declared
+                                && !taken.iter().any(|(k, _)| k.get(cx.text) == key)
+                                && key != &cx.text[value.key.clone()])
                                 || plain
                             {
                                 return Some(Ok((hit, hit)));

@@ -24,29 +24,32 @@ impl Engine {
                 }
             }
         }
-        let stop = cx.dialects.markers.next_stop(bytes, self.at);
-        self.at = stop;
-        if stop >= bytes.len() {
-            if cx.eof {
-                self.end(cx);
-            } else {
-                self.give_text(cx, stop, false);
-            }
-            return Step::More;
-        }
-        match self.look(cx, stop) {
-            Look::Is(()) => Step::Go,
-            Look::More => {
-                self.give_text(cx, stop, false);
-                Step::More
-            }
-            Look::No => {
-                // Whatever stands here is text; at least one byte of it has been looked at.
-                self.at = stop + 1;
-                while !cx.text.is_char_boundary(self.at) {
-                    self.at += 1;
+        loop {
+            let stop = cx.dialects.markers.next_stop(bytes, self.at);
+            self.at = stop;
+            if stop >= bytes.len() {
+                if cx.eof {
+                    self.end(cx);
+                } else {
+                    self.give_text(cx, stop, false);
                 }
-                Step::Go
+                return Step::More;
+            }
+            match self.look(cx, stop) {
+                // Inline code was entered or left: prose goes on.
+                Look::Is(()) if matches!(self.state, State::Prose) && self.fence.is_none() => {}
+                Look::Is(()) => return Step::Go,
+                Look::More => {
+                    self.give_text(cx, stop, false);
+                    return Step::More;
+                }
+                Look::No => {
+                    // Whatever stands here is text; at least one byte of it has been looked at.
+                    self.at = stop + 1;
+                    while !cx.text.is_char_boundary(self.at) {
+                        self.at += 1;
+                    }
+                }
             }
         }
     }
@@ -226,6 +229,17 @@ impl Engine {
             Marker::Token => {
                 if self.inline.is_some() {
                     return Look::No;
+                }
+                // `</s>` is HTML as well: it ends a turn only where the text ends.
+                let token = cx.slice(at, at + length);
+                if !token.contains('|') && !token.contains('｜') {
+                    let after = cx.skip_space(at + length);
+                    if after < cx.text.len() {
+                        return Look::No;
+                    }
+                    if !cx.eof {
+                        return if after - at > cx.policy.max_markup_bytes { Look::No } else { Look::More };
+                    }
                 }
                 self.remove(cx, at, at + length);
                 Look::Is(())
@@ -469,7 +483,9 @@ impl Engine {
         let named = !cx.dialects.auto;
         let list =
             cx.dialects.bare_python && cx.bytes().get(at) == Some(&b'[') && Python::plausible(cx, at) != Look::No;
-        let place = if named || (list && (cx.tools.is_some() || cx.at_line_start(at))) {
+        // In the middle of a line a list of calls stands behind the end of a sentence or a colon.
+        let sentence = cx.slice(0, at).trim_end().ends_with(['.', ':', '!', '?']);
+        let place = if named || (list && ((cx.tools.is_some() && sentence) || cx.at_line_start(at))) {
             true
         } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
             alone || cx.at_line_start(at)
