@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -240,3 +242,46 @@ def test_p7_depth_within_the_limit(depth: int) -> None:
     assert json.dumps(call.arguments).count("[") == depth - 1
     assert call.to_dict()
     assert toolglot.extract(text).to_envelope()["toolCalls"][0]["arguments"] == call.arguments
+
+
+def cost(work: Callable[[str], object], text: str) -> float:
+    """The least CPU time of three tries."""
+    times = []
+    for _ in range(3):
+        begin = time.thread_time()
+        work(text)
+        times.append(time.thread_time() - begin)
+    return min(times)
+
+
+def in_small_chunks(text: str) -> object:
+    return stream((text[at : at + 4] for at in range(0, len(text), 4)), tools=TOOLS)
+
+
+@pytest.mark.parametrize(
+    "way", [lambda text: toolglot.extract(text, tools=TOOLS), in_small_chunks], ids=["whole", "chunks"]
+)
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "{", "[", '{"a":', "<", "<|", "<tool_call>", "<tool_call>{", "<think>", "</think>", "```json\n", "```\n{", "`",
+        '"', "\\", "<function=", "<parameter=a>", '<invoke name="', "search(", "[search(query=", "search\n", "<search>",
+        "[TOOL_CALLS]", '{"name": "search", ', "functions.search:0", "prose, and more. ",
+    ],
+)  # fmt: skip
+def test_p2_time_grows_with_the_text(unit: str, way: Callable[[str], object]) -> None:
+    """Four times the text takes about four times as long; sixteen times would be quadratic."""
+    few, many = (unit * (size // len(unit)) for size in (30_000, 120_000))
+    assert cost(way, many) < 9 * cost(way, few) + 0.02
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<tool_call>{"name": "write_file", "arguments": {"content": "',
+        "<tool_call>\n<function=write_file>\n<parameter=content>\n",
+    ],
+)
+def test_p2_a_long_argument(head: str) -> None:
+    few, many = (head + 'def f(x):\\n    return \\"a\\"\\n' * (size // 30) for size in (50_000, 200_000))
+    assert cost(in_small_chunks, many) < 9 * cost(in_small_chunks, few) + 0.02

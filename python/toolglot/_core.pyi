@@ -16,6 +16,7 @@ __all__ = [
     "Policy",
     "Repair",
     "RepairedJson",
+    "StreamNormalizer",
     "StreamParser",
     "Tool",
     "ToolCall",
@@ -23,10 +24,20 @@ __all__ = [
     "Turn",
     "Usage",
     "__version__",
+    "_convert_messages",
     "_panic",
+    "_repair_history",
+    "assistant_message",
+    "check_history",
     "dialects",
     "extract",
+    "format_tool_result",
+    "format_tool_results",
+    "harden",
+    "normalize",
+    "normalize_choices",
     "parse_partial_json",
+    "provider_id",
     "repair_json",
 ]
 
@@ -317,6 +328,12 @@ class Turn:
 
         Malformed and incomplete calls are not in it: no API would take their arguments back.
         """
+    def to_message(self, provider: str = "openai") -> Any:
+        """The turn as an assistant message of ``provider``: see :func:`assistant_message`."""
+    def to_anthropic(self) -> dict[str, Any]:
+        """The turn as an assistant message of Anthropic's Messages."""
+    def to_gemini(self) -> dict[str, Any]:
+        """The turn as a content of Gemini's ``contents``."""
     def to_envelope(self) -> dict[str, Any]:
         """The envelope ``{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}``, runnable calls only."""
     def to_dict(self) -> dict[str, Any]:
@@ -652,6 +669,156 @@ class StreamParser:
     def finish(self) -> Turn:
         """Say that the answer is over, if ``close`` did not, and return it; always the same object."""
 
+def normalize(
+    response: Any,
+    *,
+    tools: ToolSet | Iterable[Any] | None = None,
+    provider: str = "auto",
+    dialect: str | Dialect | Literal[False] | None = "auto",
+    policy: Policy | dict[str, Any] | None = None,
+) -> Turn:
+    """Read any provider's response.
+
+    Args:
+        response: A dict, JSON text or bytes, or an SDK's object.
+        tools: The tools that were offered: names are resolved, arguments judged and typed by them.
+        provider: ``"openai"`` (and everything that speaks Chat Completions), ``"openai_responses"``, ``"anthropic"``,
+            ``"gemini"``, ``"mistral"``, ``"cohere"``, ``"ollama"``, ``"bedrock"``, a server's or vendor's name, or
+            ``"auto"``, which tells by the shape.
+        dialect: How text is read for calls that the server left in it, if there are no native ones; ``False``: not.
+        policy: A Policy, or a dict of its options.
+
+    Raises:
+        ProviderError: There is no answer: an error body without a call in it, HTML, nothing at all.
+        UnknownProviderError: No provider of that name.
+
+    >>> import toolglot
+    >>> call = {"id": "call_1", "type": "function", "function": {"name": "ping", "arguments": ""}}
+    >>> message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    >>> turn = toolglot.normalize({"choices": [{"message": message, "finish_reason": "stop"}]})
+    >>> turn.tool_calls[0].name, turn.tool_calls[0].arguments, turn.stop_reason
+    ('ping', {}, 'tool_calls')
+    """
+
+def normalize_choices(
+    response: Any,
+    *,
+    tools: ToolSet | Iterable[Any] | None = None,
+    provider: str = "auto",
+    dialect: str | Dialect | Literal[False] | None = "auto",
+    policy: Policy | dict[str, Any] | None = None,
+) -> list[Turn]:
+    """Read every choice of a response (``n > 1``); the options are those of :func:`normalize`."""
+
+@final
+class StreamNormalizer:
+    """Reads any provider's stream. The options are those of :func:`normalize`.
+
+    >>> import toolglot
+    >>> stream = toolglot.StreamNormalizer("openai")
+    >>> chunk = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}
+    >>> [event.text for event in stream.feed(chunk)]
+    ['Hi']
+    >>> stream.finish().content
+    'Hi'
+    """
+
+    def __new__(
+        cls,
+        provider: str = "auto",
+        *,
+        tools: ToolSet | Iterable[Any] | None = None,
+        dialect: str | Dialect | Literal[False] | None = "auto",
+        policy: Policy | dict[str, Any] | None = None,
+    ) -> Self: ...
+    def feed(self, chunk: Any) -> list[Event]:
+        """Take a chunk and return what has become certain, for the first choice.
+
+        A chunk is a dict or an SDK's event, or a piece of the raw stream (server-sent events, JSON lines) as bytes or
+        text, cut anywhere, or line by line.
+
+        Raises:
+            BadOptionError: The stream was finished before.
+        """
+    def close(self) -> list[Event]:
+        """Say that the stream is over and return the events of what was still open.
+
+        Calls that come in pieces end here: only the end of the stream says that nothing follows.
+        """
+    def finish(self) -> Turn:
+        """Say that the stream is over, if ``close`` did not, and return the turn; always the same object.
+
+        Raises:
+            ProviderError: There was no answer: nothing, HTML, or an error and nothing before it.
+        """
+    def choices(self) -> tuple[Turn, ...]:
+        """As ``finish``, the turns of all choices (``n > 1``) in their order."""
+    @property
+    def provider(self) -> str | None:
+        """The wire format, once it is known."""
+
+def assistant_message(turn: Turn, *, provider: str = "openai") -> Any:
+    """A turn as the assistant's message of ``provider``, with the state that must go back to it.
+
+    Calls that were cut off or cannot be read are left out. For Responses, a list of items.
+    """
+
+def format_tool_result(
+    call: Any,
+    result: Any,
+    *,
+    is_error: bool = False,
+    provider: str = "openai",
+    dialect: str | None = None,
+    max_chars: int | None = 100_000,
+    harden: bool | None = None,
+) -> Any:
+    """One tool's result as the message that ``provider`` wants.
+
+    Args:
+        call: A ToolCall, a call in any provider's shape, or its id (Gemini and Ollama need the name as well).
+        result: MCP's CallToolResult, text, bytes, an exception, or any JSON value.
+        is_error: The tool failed. Exceptions and MCP results say so themselves.
+        provider: A provider, or ``"text"`` for a model without native tools.
+        dialect: How a result is spelt as text.
+        max_chars: Longer text is cut in the middle, with a mark; None: never.
+        harden: Break up the markers of chat templates and dialects, so that a result can forge neither a turn nor a
+            call. The default is True for ``provider="text"`` and False for all others.
+
+    Media that would need a message of their own are named in words; :func:`format_tool_results` gives both messages.
+
+    >>> import toolglot
+    >>> toolglot.format_tool_result("call_1", {"temp_c": 18})
+    {'role': 'tool', 'tool_call_id': 'call_1', 'content': '{"temp_c":18}'}
+    """
+
+def format_tool_results(
+    results: Iterable[Any],
+    *,
+    provider: str = "openai",
+    dialect: str | None = None,
+    max_chars: int | None = 100_000,
+    harden: bool | None = None,
+) -> list[Any]:
+    """The results of one turn as the messages that ``provider`` wants.
+
+    ``results`` holds ``(call, result)``, ``(call, result, is_error)`` or dicts with these keys. Anthropic, Bedrock and
+    Gemini get one message; where images cannot stand in a result they follow in a user's message.
+    """
+
+def check_history(messages: Iterable[Any], provider: str = "auto") -> list[Issue]:
+    """Every violation of what ``provider`` wants of a history; ``place`` begins with the index of the message."""
+
+def provider_id(id: str, provider: str) -> str:
+    """A call id in the provider's grammar: itself where that is allowed, else always the same one made from it."""
+
+def harden(text: str) -> str:
+    """Text with the markers of chat templates and dialects broken up by zero-width spaces."""
+
+def _convert_messages(
+    messages: Iterable[Any], to: str, source: str, system: Any, side: dict[str, Any] | None
+) -> tuple[list[Any], Any, dict[str, Any], list[Issue]]: ...
+def _repair_history(messages: Iterable[Any], provider: str) -> tuple[list[Any], Any, dict[str, Any], list[Issue]]: ...
 def _panic(message: str) -> None:
     """Panic inside the core; for the test that a panic becomes an InternalError."""
 

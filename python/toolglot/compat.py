@@ -10,8 +10,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ._core import ToolCall, ToolSet, extract
+from ._drop_in_calls import (
+    StreamingToolCalls,
+    create_assistant_tool_call_message,
+    create_tool_result_message,
+    parsed_tool_calls,
+    process_llm_response,
+)
 
 __all__ = [
+    "StreamingToolCalls",
+    "create_assistant_tool_call_message",
+    "create_tool_result_message",
     "extract_json_object",
     "extract_tool_calls_from_text",
     "get_tool_definitions_for_api",
@@ -20,6 +30,8 @@ __all__ = [
     "mcp_tools_to_openai_tools",
     "normalize_xml_tool_calls",
     "openai_tool_calls_to_mcp",
+    "parsed_tool_calls",
+    "process_llm_response",
     "tools_to_system_prompt",
     "transform_response_with_tools",
 ]

@@ -58,6 +58,8 @@ pub(super) struct Slot {
     /// The latest piece, while each began with the one before: perhaps each is all of the arguments so far.
     snapshot: Option<String>,
     pieces: usize,
+    /// It is certain that each piece is all of the arguments so far.
+    cumulative: bool,
     /// The call may repeat this one (same id): it counts only if it turns out different.
     pub(super) twin: Option<usize>,
     /// The provider said that the call is whole.
@@ -87,6 +89,7 @@ impl Slot {
             keyed: false,
             snapshot: None,
             pieces: 0,
+            cumulative: false,
             twin: None,
             ended: false,
             custom: false,
@@ -100,6 +103,29 @@ impl Slot {
     /// The arguments so far are one whole JSON value.
     pub(super) fn complete(&self) -> bool {
         matches!(self.scan, ScanResult::Complete { .. })
+    }
+
+    /// `arguments` cannot go on with the value so far: it is whole, or it is if its pieces were snapshots, and what comes
+    /// begins an object, which could not follow in the other reading.
+    fn over(&self, arguments: Piece<'_>) -> bool {
+        if self.complete() {
+            return true;
+        }
+        let begins = match arguments {
+            Piece::Absent => false,
+            Piece::Text(text) => text.trim_start().starts_with('{'),
+            Piece::Whole(_) => true,
+        };
+        let snapshot = self.snapshot.as_deref().filter(|_| begins && self.pieces > 1);
+        snapshot.is_some_and(|text| {
+            let whole = matches!(Scanner::new(0, 512).scan(text.as_bytes(), true), ScanResult::Complete { .. });
+            whole && !matches!(arguments, Piece::Text(piece) if piece.starts_with(text))
+        })
+    }
+
+    /// The arguments have begun, and `arguments` may go on with them.
+    fn under_way(&self, arguments: Piece<'_>) -> bool {
+        !self.text.trim().is_empty() && !self.over(arguments)
     }
 
     /// More than one reading of the arguments is open: nothing of them may be sent.
@@ -130,6 +156,7 @@ impl Slot {
         self.scan = self.scanner.scan(self.text.as_bytes(), false);
         if self.pieces > 1 && matches!(self.scan, ScanResult::Error { .. }) {
             if let Some(snapshot) = self.snapshot.clone() {
+                self.cumulative = true;
                 self.replace(&snapshot);
             }
         }
@@ -309,7 +336,10 @@ impl Calls {
             return match waiting.and_then(|at| Some((at, slot(at)?))) {
                 Some((at, known))
                     if known.id.is_empty()
-                        && (index.is_some() || name.is_empty() || known.name.is_empty())
+                        && (index.is_some()
+                            || name.is_empty()
+                            || known.name.is_empty()
+                            || known.under_way(arguments))
                         && (name.is_empty() || known.name.is_empty() || name == known.name)
                         && !starts_anew(known, name, arguments) =>
                 {
@@ -331,9 +361,7 @@ impl Calls {
         match slot(last) {
             Some(known) if name.is_empty() || known.name.is_empty() => Route::Slot(last),
             // A name without id and index: more of the call only if its arguments are under way or the name is.
-            Some(known) if name == known.name && !known.text.trim().is_empty() && !known.complete() => {
-                Route::Slot(last)
-            }
+            Some(known) if name == known.name && known.under_way(arguments) => Route::Slot(last),
             Some(known) if known.text.is_empty() && joined(&known.name, name) == Some(true) => Route::Slot(last),
             _ => Route::New,
         }
@@ -349,7 +377,7 @@ enum Route {
 
 /// `piece` carries arguments of its own although `known` is whole, and they are not the same ones once more.
 fn starts_anew(known: &Slot, name: &str, arguments: Piece<'_>) -> bool {
-    if name.is_empty() || !known.complete() {
+    if name.is_empty() || !known.over(arguments) {
         return false;
     }
     match arguments {
@@ -366,7 +394,11 @@ fn goes_on(known: &Slot, name: &str, arguments: Piece<'_>, joined: &impl Fn(&str
     if name.is_empty() || known.name.is_empty() {
         return true;
     }
-    if known.complete() {
+    if known.cumulative && matches!(arguments, Piece::Text(text) if name == known.name && text.starts_with(&known.text))
+    {
+        return true;
+    }
+    if known.over(arguments) {
         // The arguments are whole; a name with nothing new is an echo, all else is the next call.
         let nothing = match arguments {
             Piece::Absent => true,

@@ -63,10 +63,19 @@ impl Default for Splitter {
 
 impl Splitter {
     /// Takes more bytes and hands every frame they complete to `each`.
-    pub(super) fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) {
+    pub(super) fn feed(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
+        // Who reads lines (`iter_lines`) hands them over without their ends.
+        if !self.buffer.is_empty() && is_other_field(&self.buffer) && is_field(bytes) {
+            self.feed(b"\n", each);
+        }
+        if is_whole_line(bytes) && (self.buffer.is_empty() && self.framing != Framing::Lines) {
+            self.framing = Framing::Events;
+            self.line(bytes, each);
+            return self.dispatch(each);
+        }
         // The usual case costs no copy of the bytes: whole events in one chunk.
         if self.framing == Framing::Events && self.buffer.is_empty() {
-            let used = self.events(bytes, &mut each);
+            let used = self.events(bytes, each);
             self.buffer.extend_from_slice(bytes.get(used..).unwrap_or_default());
             return;
         }
@@ -75,10 +84,10 @@ impl Splitter {
             return;
         }
         self.buffer.extend_from_slice(bytes);
-        self.drain(&mut each);
+        self.drain(each);
     }
 
-    fn drain(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+    fn drain(&mut self, each: &mut dyn FnMut(Frame<'_>)) {
         if self.framing == Framing::Unknown {
             self.framing = sniff(&self.buffer);
         }
@@ -95,13 +104,13 @@ impl Splitter {
     }
 
     /// The end of the stream: an event without its blank line still counts. Returns what no frame could be made of.
-    pub(super) fn finish(&mut self, mut each: impl FnMut(Frame<'_>)) -> Vec<u8> {
+    pub(super) fn finish(&mut self, each: &mut dyn FnMut(Frame<'_>)) -> Vec<u8> {
         if self.framing == Framing::Events {
             let buffer = std::mem::take(&mut self.buffer);
             if !buffer.is_empty() {
-                self.line(buffer.strip_suffix(b"\r").unwrap_or(&buffer), &mut each);
+                self.line(buffer.strip_suffix(b"\r").unwrap_or(&buffer), each);
             }
-            self.dispatch(&mut each);
+            self.dispatch(each);
             return Vec::new();
         }
         let rest = std::mem::take(&mut self.buffer);
@@ -114,7 +123,7 @@ impl Splitter {
     }
 
     /// Reads the whole lines of `bytes`; how many bytes that were.
-    fn events(&mut self, bytes: &[u8], each: &mut impl FnMut(Frame<'_>)) -> usize {
+    fn events(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) -> usize {
         let (mut from, mut search) = (0, self.searched.min(bytes.len()));
         while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes.get(search..).unwrap_or_default()) {
             let end = search + end;
@@ -140,7 +149,7 @@ impl Splitter {
         from
     }
 
-    fn line(&mut self, line: &[u8], each: &mut impl FnMut(Frame<'_>)) {
+    fn line(&mut self, line: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
         if line.is_empty() {
             return self.dispatch(each);
         }
@@ -178,12 +187,12 @@ impl Splitter {
         }
     }
 
-    fn dispatch(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+    fn dispatch(&mut self, each: &mut dyn FnMut(Frame<'_>)) {
         self.dispatch_keeping_event(each);
         self.event.clear();
     }
 
-    fn dispatch_keeping_event(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+    fn dispatch_keeping_event(&mut self, each: &mut dyn FnMut(Frame<'_>)) {
         if self.has_data {
             let data = self.data.trim_ascii();
             match data {
@@ -197,7 +206,7 @@ impl Splitter {
     }
 
     /// Hands out the JSON values one after another; white space, and in an array brackets and commas, lie between.
-    fn values(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+    fn values(&mut self, each: &mut dyn FnMut(Frame<'_>)) {
         let mut from = 0;
         loop {
             if self.scanner.start().is_none() {
@@ -243,6 +252,26 @@ impl Splitter {
             self.scanner.restart(0);
         }
     }
+}
+
+fn is_field(bytes: &[u8]) -> bool {
+    [&b"data:"[..], b"event:", b"id:", b"retry:", b":"].iter().any(|name| bytes.starts_with(name))
+}
+
+/// A line of an event that holds no payload, so far.
+fn is_other_field(buffer: &[u8]) -> bool {
+    is_field(buffer) && !buffer.starts_with(b"data:") && memchr::memchr2(b'\n', b'\r', buffer).is_none()
+}
+
+/// A `data` line without its end, but with a whole payload.
+fn is_whole_line(bytes: &[u8]) -> bool {
+    let Some(data) = bytes.strip_prefix(b"data:") else { return false };
+    let data = data.trim_ascii();
+    if memchr::memchr2(b'\n', b'\r', bytes).is_some() || !matches!(data.last(), Some(b'}' | b']')) {
+        return false;
+    }
+    data == b"[DONE]"
+        || matches!(Scanner::new(0, 512).scan(data, true), ScanResult::Complete { end } if end == data.len())
 }
 
 fn starts_value(bytes: &[u8]) -> bool {
@@ -325,6 +354,21 @@ mod tests {
         check(" [{\"a\":1},\r\n{\"b\":2}]\n", &["|{\"a\":1}", "|{\"b\":2}"]);
         check("{\"a\":1}\n{\"b\":", &["|{\"a\":1}", "rest {\"b\":"]);
         check("{oops}\n{\"b\":1}\n", &["|{oops}", "|{\"b\":1}"]);
+    }
+
+    #[test]
+    fn lines_may_come_without_their_ends() {
+        let lines =
+            [": hello", "", "event: a", "data: {\"a\":1}", "", "event: b", "data: {\"b\":2}", "", "data: [DONE]"];
+        let mut splitter = Splitter::default();
+        let mut out = Vec::new();
+        let mut push = |frame: Frame<'_>| out.push(format!("{frame:?}"));
+        for line in lines {
+            splitter.feed(line.as_bytes(), &mut push);
+        }
+        assert!(splitter.finish(&mut push).is_empty());
+        assert_eq!(out.len(), 3, "{out:?}");
+        assert!(out[1].contains("event: \"b\""), "{out:?}");
     }
 
     #[test]

@@ -25,7 +25,11 @@ pub(super) struct Gemini {
 
 impl Gemini {
     fn part(&mut self, part: &Node<'_>, out: &mut Assembly) {
-        let signature = part.either(["thoughtSignature", "thought_signature"]).map(Node::to_value);
+        let signature = part.either(["thoughtSignature", "thought_signature"]).map(|signature| match signature.str() {
+            // The SDK's dumps spell the bytes in the URL-safe alphabet, which the API's JSON does not.
+            Some(text) => json!(text.replace('-', "+").replace('_', "/")),
+            None => signature.to_value(),
+        });
         if let Some(call) = part.either(["functionCall", "function_call"]) {
             return self.call(call, signature, out);
         }

@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn numbers_and_order_survive() {
-        let text = r#"{"b":1.50,"a":[123456789012345678901234567890,-0,1e400,null,true],"c":"é\n"}"#;
+        let text = r#"{"b":1.50,"a":[123456789012345678901234567890,-0,1e+400,null,true],"c":"é\n"}"#;
         let node = Node::parse(text.as_bytes()).unwrap();
         assert_eq!(node.to_json(), text);
         let value: Value = serde_json::from_str(text).unwrap();

@@ -1,7 +1,7 @@
 //! What a collected call is worth: its name among the offered tools, its arguments as JSON, its status.
 use super::calls::Slot;
 use crate::engine::Policy;
-use crate::json::{Kind, ScanResult, Scanner};
+use crate::json::{self, Ending, Kind, PartialOptions, RepairOptions, ScanResult, Scanner};
 use crate::schema::{Resolution, ToolSet};
 use crate::turn::{ArgumentError, Arguments, CallStatus, Repair, RepairCode, ToolCall, new_call_id};
 use serde_json::Value;
@@ -167,14 +167,39 @@ fn not_an_object(call: &mut ToolCall<'static>, text: &str) {
 }
 
 /// Arguments that are no JSON: repair, or nothing.
-fn mend(call: &mut ToolCall<'static>, text: &str, _cut: bool, _policy: &Policy) {
+fn mend(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &Policy) {
     call.status = CallStatus::Malformed;
     call.raw = Cow::Owned(text.to_owned());
+    if text.len() > policy.max_arguments_bytes {
+        return;
+    }
+    let options = RepairOptions { max_depth: policy.max_depth, join_values: false, search: true };
+    let Ok(repaired) = json::repair(text, &options) else { return };
+    // A second object behind the first is another call's: which of them is meant, nobody knows.
+    let rest = text.get(repaired.consumed..).unwrap_or_default().trim_start();
+    if !repaired.json.starts_with('{') || rest.starts_with('{') {
+        return;
+    }
+    if cut || repaired.ending != Ending::Closed {
+        call.status = CallStatus::Incomplete;
+        call.arguments = partial(text);
+        return;
+    }
+    call.status = CallStatus::Repaired;
+    call.arguments = Arguments::Json(Cow::Owned(repaired.json.into_owned()));
+    call.repairs.extend(repaired.repairs);
+    if !rest.is_empty() {
+        let at = repaired.consumed;
+        call.repairs.push(Repair::at(RepairCode::Surroundings, at, "text behind the arguments was left out"));
+    }
 }
 
 /// What is certain of arguments that were cut off.
-fn partial(_text: &str) -> Arguments<'static> {
-    Arguments::default()
+fn partial(text: &str) -> Arguments<'static> {
+    match json::parse_partial(text, &PartialOptions::default()) {
+        Ok(partial) if partial.json.starts_with('{') => Arguments::Json(Cow::Owned(partial.json.into_owned())),
+        _ => Arguments::default(),
+    }
 }
 
 /// The calls in the arguments of a [`PARALLEL`] wrapper, or `None` if it holds none.

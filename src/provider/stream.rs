@@ -53,7 +53,7 @@ impl StreamNormalizer {
     /// Takes bytes as they come from the connection.
     pub fn feed_bytes(&mut self, bytes: &[u8], events: &mut Vec<Event>) {
         let mut splitter = std::mem::take(&mut self.splitter);
-        splitter.feed(bytes, |frame| self.frame(frame));
+        splitter.feed(bytes, &mut |frame| self.frame(frame));
         self.splitter = splitter;
         self.drain(events);
     }
@@ -151,7 +151,7 @@ impl StreamNormalizer {
     /// As [`StreamNormalizer::finish`].
     pub fn finish_choices(mut self, events: &mut Vec<Event>) -> Result<Vec<Turn<'static>>, Error> {
         let mut splitter = std::mem::take(&mut self.splitter);
-        let rest = splitter.finish(|frame| self.frame(frame));
+        let rest = splitter.finish(&mut |frame| self.frame(frame));
         if splitter.overflowed() {
             self.note(Issue::of(IssueCode::LimitReached, "", "a frame of the stream was too long to be read"));
         }

@@ -7,8 +7,9 @@ use jiter::{PythonParse, StringCacheMode};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
+use std::cell::Cell;
 
 /// Values nested deeper than this are refused: the stack is finite, and no API takes such a thing.
 pub(super) const MAX_DEPTH: usize = 127;
@@ -21,6 +22,22 @@ pub(super) const MAX_DEPTH: usize = 127;
 /// or holding itself, and whatever the object's own methods raise.
 pub(super) fn from_py(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     from_py_at(value, 0)
+}
+
+/// As [`from_py`], for what an SDK hands out: bytes in it (botocore, google-genai) become base64 text, as in JSON.
+///
+/// # Errors
+/// As [`from_py`].
+pub(super) fn from_payload(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let was = BYTES.replace(true);
+    let read = from_py_at(value, 0);
+    BYTES.set(was);
+    read
+}
+
+thread_local! {
+    /// Bytes are read as base64 text.
+    static BYTES: Cell<bool> = const { Cell::new(false) };
 }
 
 fn from_py_at(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
@@ -53,6 +70,11 @@ fn from_py_at(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
         return tuple.iter().map(|item| from_py_at(&item, depth + 1)).collect();
+    }
+    if BYTES.get() {
+        if let Ok(bytes) = value.cast::<PyBytes>() {
+            return Ok(Value::String(data_encoding::BASE64.encode(bytes.as_bytes())));
+        }
     }
     from_object(value, depth)
 }

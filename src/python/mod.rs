@@ -11,6 +11,7 @@ mod guard;
 mod json;
 mod parser;
 mod policy;
+mod provider;
 mod report;
 mod text;
 mod tools;
@@ -34,6 +35,11 @@ mod _core {
     use super::parser::{StreamParser, extract};
     #[pymodule_export]
     use super::policy::Policy;
+    #[pymodule_export]
+    use super::provider::{
+        StreamNormalizer, assistant_message, check_history, convert_messages, format_tool_result, format_tool_results,
+        harden, normalize, normalize_choices, provider_id, repair_history,
+    };
     #[pymodule_export]
     use super::report::{ArgumentError, Issue, Repair, Usage};
     #[pymodule_export]

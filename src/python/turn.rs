@@ -224,6 +224,23 @@ impl Turn {
         to_py(py, &self.with_core(py, |turn| turn.to_openai())?)
     }
 
+    /// The turn as an assistant message of `provider`, with the state that must go back to it.
+    #[pyo3(signature = (provider="openai"))]
+    fn to_message<'py>(&self, py: Python<'py>, provider: &str) -> PyResult<Bound<'py, PyAny>> {
+        let provider = crate::provider::Provider::from_name(provider)?;
+        to_py(py, &self.with_core(py, |turn| crate::provider::assistant_message(turn, provider))?)
+    }
+
+    /// The turn as an assistant message of Anthropic's Messages.
+    fn to_anthropic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_message(py, "anthropic")
+    }
+
+    /// The turn as a content of Gemini's `contents`.
+    fn to_gemini<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_message(py, "gemini")
+    }
+
     /// The envelope `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`, with the runnable calls.
     fn to_envelope<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_py(py, &self.with_core(py, |turn| turn.to_envelope())?)

@@ -1,0 +1,85 @@
+"""Whole conversations: converted, mended. The work is done by the core; this gives the result its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from . import _core
+from ._core import Issue
+
+__all__ = ["Messages", "convert_messages", "repair_history"]
+
+
+class Messages(list[Any]):
+    """Messages in a provider's shape: a plain list, with what stands beside it.
+
+    Attributes:
+        provider: The provider whose shape it is.
+        system: The system prompt, where the provider takes it beside the messages (Anthropic ``system``, Gemini
+            ``systemInstruction``, Bedrock ``system``), as the request wants it; else None.
+        side: What the provider has no place for (signatures, encrypted reasoning of others), by the index of the
+            message. :func:`convert_messages` puts it back on the way home.
+        issues: Everything that was changed or left out, with the index of its message in ``place``.
+    """
+
+    def __init__(
+        self,
+        messages: Iterable[Any] = (),
+        *,
+        provider: str = "auto",
+        system: Any = None,
+        side: dict[str, Any] | None = None,
+        issues: Iterable[Issue] = (),
+    ) -> None:
+        super().__init__(messages)
+        self.provider = provider
+        self.system = system
+        self.side = side or {}
+        self.issues = list(issues)
+
+
+def convert_messages(
+    messages: Iterable[Any],
+    to: str,
+    *,
+    source: str = "auto",
+    system: Any = None,
+    side: dict[str, Any] | None = None,
+) -> Messages:
+    """Convert a history from one provider's shape to another's, calls, results, media and system prompt included.
+
+    Args:
+        messages: Dicts or SDK objects; a :class:`Messages` brings its provider, system prompt and side channel along.
+        to: The provider to write for.
+        source: The provider the messages are for; "auto" tells by their shape.
+        system: The system prompt that stood beside the messages.
+        side: What an earlier conversion kept in ``Messages.side``.
+
+    Raises:
+        BadMessageError: A message is none; ``place`` has its index.
+        UnknownProviderError: No provider of that name.
+
+    >>> import toolglot
+    >>> toolglot.convert_messages([{"role": "user", "content": "Hi"}], to="gemini")
+    [{'role': 'user', 'parts': [{'text': 'Hi'}]}]
+    """
+    if isinstance(messages, Messages):
+        source = messages.provider if source == "auto" else source
+        system = messages.system if system is None else system
+        side = messages.side if side is None else side
+    converted, prompt, kept, issues = _core._convert_messages(messages, to, source, system, side)
+    return Messages(converted, provider=to, system=prompt, side=kept, issues=issues)
+
+
+def repair_history(messages: Iterable[Any], provider: str = "auto") -> Messages:
+    """Mend what :func:`check_history` finds; ``issues`` of the result says what was done, and where.
+
+    Results are moved behind their calls, missing ones are stood in for by an error, those that answer no call become
+    text; ids, names and arguments are brought into the provider's form; empty messages go.
+
+    Raises:
+        BadMessageError: A message is none; ``place`` has its index.
+    """
+    mended, prompt, _, issues = _core._repair_history(messages, provider)
+    return Messages(mended, provider=provider, system=prompt, issues=issues)

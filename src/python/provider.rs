@@ -1,0 +1,470 @@
+//! The providers' room: `normalize`, `StreamNormalizer`, and messages back.
+use super::call::ToolCall;
+use super::convert::{from_payload, to_py, type_name};
+use super::dialect::dialect_argument;
+use super::event::Event;
+use super::guard::{guard, guard_detached};
+use super::policy::policy_argument;
+use super::report::Issue;
+use super::text::{Input, utf8};
+use super::tools::tools_argument;
+use super::turn::Turn;
+use crate::engine::{Options, StartsIn};
+use crate::provider::{self, Provider, Reading, ResultOptions, ToolResult};
+use crate::schema;
+use crate::turn;
+use crate::{Error, ErrorCode};
+use pyo3::exceptions::{PyBaseException, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
+use serde_json::{Map, Value};
+use std::sync::{Arc, Mutex, PoisonError};
+
+fn provider_argument(name: &str) -> PyResult<Option<Provider>> {
+    if name == "auto" { Ok(None) } else { Ok(Some(Provider::from_name(name)?)) }
+}
+
+/// What `tools=`, `dialect=` and `policy=` mean. `dialect=None` is said by the default "auto" here, so `False` says that
+/// text is not to be read for calls.
+fn reading(
+    tools: Option<&Bound<'_, PyAny>>,
+    dialect: Option<&Bound<'_, PyAny>>,
+    policy: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Reading> {
+    let off = dialect.is_some_and(|dialect| dialect.cast::<PyBool>().is_ok_and(|truth| !truth.is_true()));
+    Ok(Reading {
+        tools: tools_argument(tools)?,
+        options: Options { starts_in: StartsIn::default(), policy: policy_argument(policy)? },
+        dialects: if off { None } else { Some(dialect_argument(dialect)?) },
+    })
+}
+
+/// A payload as JSON text.
+enum Payload {
+    Text(Vec<u8>),
+    Value(Value),
+}
+
+fn payload(value: &Bound<'_, PyAny>) -> PyResult<Payload> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Payload::Text(utf8(text)?.0.into_owned().into_bytes()));
+    }
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok(Payload::Text(bytes.as_bytes().to_vec()));
+    }
+    from_payload(value).map(Payload::Value)
+}
+
+/// Any provider's response as a Turn.
+#[pyfunction]
+#[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, policy=None),
+       text_signature = "(response, *, tools=None, provider='auto', dialect='auto', policy=None)")]
+pub(super) fn normalize(
+    py: Python<'_>,
+    response: &Bound<'_, PyAny>,
+    tools: Option<&Bound<'_, PyAny>>,
+    provider: &str,
+    dialect: Option<&Bound<'_, PyAny>>,
+    policy: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Turn> {
+    let provider = provider_argument(provider)?;
+    let reading = reading(tools, dialect, policy)?;
+    let turn = match payload(response)? {
+        Payload::Text(bytes) => guard_detached(py, bytes.len(), || provider::normalize(&bytes, provider, &reading))?,
+        Payload::Value(value) => guard(|| provider::normalize_value(&value, provider, &reading))?,
+    };
+    Ok(Turn::from_core(py, turn?, Input::NONE)?.offered(py, reading.tools.as_ref()))
+}
+
+/// As `normalize`, every choice of the response.
+#[pyfunction]
+#[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, policy=None),
+       text_signature = "(response, *, tools=None, provider='auto', dialect='auto', policy=None)")]
+pub(super) fn normalize_choices(
+    py: Python<'_>,
+    response: &Bound<'_, PyAny>,
+    tools: Option<&Bound<'_, PyAny>>,
+    provider: &str,
+    dialect: Option<&Bound<'_, PyAny>>,
+    policy: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Turn>> {
+    let provider = provider_argument(provider)?;
+    let reading = reading(tools, dialect, policy)?;
+    let value = match payload(response)? {
+        Payload::Text(bytes) => {
+            serde_json::from_slice(&bytes).map_err(|e| Error::new(ErrorCode::ProviderError, e.to_string()))?
+        }
+        Payload::Value(value) => value,
+    };
+    let turns = guard(|| provider::normalize_choices(&value, provider, &reading))??;
+    let tools = reading.tools.as_ref();
+    turns.into_iter().map(|turn| Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools))).collect()
+}
+
+/// A provider's stream in, events out.
+#[pyclass(frozen, module = "toolglot", name = "StreamNormalizer")]
+pub(super) struct StreamNormalizer(Mutex<State>);
+
+struct State {
+    stage: Stage,
+    events: Vec<turn::Event>,
+    tools: Option<Arc<schema::ToolSet>>,
+}
+
+enum Stage {
+    Open(Box<provider::StreamNormalizer>),
+    Closed(Result<Vec<turn::Turn<'static>>, Error>),
+    Finished(Py<PyTuple>),
+    Broken,
+}
+
+#[pymethods]
+impl StreamNormalizer {
+    #[new]
+    #[pyo3(signature = (provider="auto", *, tools=None, dialect=None, policy=None),
+           text_signature = "(provider='auto', *, tools=None, dialect='auto', policy=None)")]
+    fn new(
+        provider: &str,
+        tools: Option<&Bound<'_, PyAny>>,
+        dialect: Option<&Bound<'_, PyAny>>,
+        policy: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let provider = provider_argument(provider)?;
+        let reading = reading(tools, dialect, policy)?;
+        let stream = guard(|| provider::StreamNormalizer::new(provider, &reading))?;
+        let state = State { stage: Stage::Open(Box::new(stream)), events: Vec::new(), tools: reading.tools };
+        Ok(Self(Mutex::new(state)))
+    }
+
+    /// Takes a chunk and returns what has become certain: a dict or an SDK's event, or a piece of the raw stream.
+    fn feed<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let worked = if let Ok(text) = chunk.cast::<PyString>() {
+            let text = utf8(text)?.0;
+            state.run(|stream, events| stream.feed_bytes(text.as_bytes(), events))
+        } else if let Ok(bytes) = chunk.cast::<PyBytes>() {
+            state.run(|stream, events| stream.feed_bytes(bytes.as_bytes(), events))
+        } else {
+            let value = from_payload(chunk)?;
+            state.run(|stream, events| stream.feed_value(&value, events))
+        };
+        worked?;
+        state.take(py)
+    }
+
+    /// Says that the stream is over and returns the events of what was still open.
+    fn close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        state.close()?;
+        state.take(py)
+    }
+
+    /// Says that the stream is over, if `close` did not, and returns the turn.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.choices(py)?.get_item(0)
+    }
+
+    /// As `finish`, the turns of all choices (`n > 1`) in their order.
+    fn choices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        state.close()?;
+        state.turns(py)
+    }
+
+    /// The wire format, once it is known.
+    #[getter]
+    fn provider(&self, py: Python<'_>) -> Option<&'static str> {
+        let state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        match &state.stage {
+            Stage::Open(stream) => stream.provider().map(Provider::as_str),
+            _ => None,
+        }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let stage = match state.stage {
+            Stage::Open(_) => "open",
+            Stage::Closed(_) | Stage::Finished(_) => "finished",
+            Stage::Broken => "broken",
+        };
+        format!("<toolglot.StreamNormalizer {stage}>")
+    }
+}
+
+impl State {
+    fn run(&mut self, work: impl FnOnce(&mut provider::StreamNormalizer, &mut Vec<turn::Event>)) -> PyResult<()> {
+        let Stage::Open(stream) = &mut self.stage else {
+            return Err(Error::new(ErrorCode::BadOption, "feed() after the stream was finished").into());
+        };
+        let events = &mut self.events;
+        let worked = guard(|| work(stream, events));
+        if worked.is_err() {
+            self.stage = Stage::Broken;
+        }
+        worked
+    }
+
+    fn close(&mut self) -> PyResult<()> {
+        let Stage::Open(_) = &self.stage else { return Ok(()) };
+        let Stage::Open(stream) = std::mem::replace(&mut self.stage, Stage::Broken) else { return Ok(()) };
+        let events = &mut self.events;
+        self.stage = Stage::Closed(guard(|| stream.finish_choices(events))?);
+        Ok(())
+    }
+
+    fn turns<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match std::mem::replace(&mut self.stage, Stage::Broken) {
+            Stage::Closed(Ok(turns)) => {
+                let tools = self.tools.as_ref();
+                let turns = turns
+                    .into_iter()
+                    .map(|turn| Bound::new(py, Turn::from_core(py, turn, Input::NONE)?.offered(py, tools)));
+                let turns = PyTuple::new(py, turns.collect::<PyResult<Vec<_>>>()?)?;
+                self.stage = Stage::Finished(turns.clone().unbind());
+                Ok(turns)
+            }
+            Stage::Closed(Err(error)) => {
+                self.stage = Stage::Closed(Err(error.clone()));
+                Err(error.into())
+            }
+            Stage::Finished(turns) => {
+                let bound = turns.bind(py).clone();
+                self.stage = Stage::Finished(turns);
+                Ok(bound)
+            }
+            stage @ (Stage::Open(_) | Stage::Broken) => {
+                self.stage = stage;
+                Err(super::error::InternalError::new_err("this stream stopped at a bug in toolglot"))
+            }
+        }
+    }
+
+    fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let tools = self.tools.as_ref();
+        let events = self.events.iter_mut().map(|event| Event::from_core(py, event, None, tools));
+        let list = PyList::new(py, events.collect::<PyResult<Vec<_>>>()?);
+        self.events.clear();
+        list
+    }
+}
+
+/// A call's id and name, from a ToolCall, any provider's dict or object, or the id alone.
+fn call_argument(call: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
+    if let Ok(call) = call.cast::<ToolCall>() {
+        let (id, name) = (&call.get().id, &call.get().name);
+        return Ok((id.to_str(call.py())?.to_owned(), name.to_str(call.py())?.to_owned()));
+    }
+    Ok(provider::call_of(&from_payload(call)?)?)
+}
+
+/// A tool's result: JSON, bytes, an exception, or anything else by its `str`.
+fn result_argument(call: &Bound<'_, PyAny>, result: &Bound<'_, PyAny>, is_error: bool) -> PyResult<ToolResult> {
+    let (id, name) = call_argument(call)?;
+    if let Ok(error) = result.cast::<PyBaseException>() {
+        let text = error.str()?.to_str()?.to_owned();
+        let text = if text.is_empty() { type_name(result) } else { format!("{}: {text}", type_name(result)) };
+        return Ok(ToolResult::new(&id, &name, &Value::String(text), true));
+    }
+    if let Ok(bytes) = result.cast::<PyBytes>() {
+        return Ok(ToolResult::new(&id, &name, &provider::bytes_result(bytes.as_bytes()), is_error));
+    }
+    let value = match from_payload(result) {
+        Ok(value) => value,
+        // Numbers that JSON has not, sets, dates, objects of no known kind.
+        Err(error) if error.is_instance_of::<PyTypeError>(call.py()) || is_value_error(&error, call.py()) => {
+            Value::String(result.str()?.to_str()?.to_owned())
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(ToolResult::new(&id, &name, &value, is_error))
+}
+
+fn is_value_error(error: &PyErr, py: Python<'_>) -> bool {
+    error.is_instance_of::<pyo3::exceptions::PyValueError>(py)
+}
+
+/// Where results go: a provider, or text of a dialect.
+enum Target {
+    Provider(Provider),
+    Text(String),
+}
+
+fn target(provider: &str, dialect: Option<&str>) -> PyResult<Target> {
+    if provider == "text" {
+        return Ok(Target::Text(dialect.unwrap_or("hermes").to_owned()));
+    }
+    if dialect.is_some() {
+        let message = "dialect= is for provider=\"text\"";
+        return Err(Error::at(ErrorCode::BadOption, "dialect", message).into());
+    }
+    Ok(Target::Provider(Provider::from_name(provider)?))
+}
+
+fn result_options(target: &Target, max_chars: Option<usize>, harden: Option<bool>) -> ResultOptions {
+    ResultOptions { max_chars, harden: harden.unwrap_or(matches!(target, Target::Text(_))) }
+}
+
+/// One tool's result as the message that the provider wants.
+#[pyfunction]
+#[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(100_000), harden=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub(super) fn format_tool_result<'py>(
+    py: Python<'py>,
+    call: &Bound<'py, PyAny>,
+    result: &Bound<'py, PyAny>,
+    is_error: bool,
+    provider: &str,
+    dialect: Option<&str>,
+    max_chars: Option<usize>,
+    harden: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let target = target(provider, dialect)?;
+    let options = result_options(&target, max_chars, harden);
+    let result = result_argument(call, result, is_error)?;
+    let message = guard(|| match &target {
+        Target::Provider(provider) => provider::format_tool_result(result, *provider, &options),
+        Target::Text(dialect) => Ok(provider::text_results(vec![result], dialect, &options)),
+    })??;
+    to_py(py, &message)
+}
+
+/// The results of one turn as the messages that the provider wants.
+#[pyfunction]
+#[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(100_000), harden=None))]
+pub(super) fn format_tool_results<'py>(
+    py: Python<'py>,
+    results: &Bound<'py, PyAny>,
+    provider: &str,
+    dialect: Option<&str>,
+    max_chars: Option<usize>,
+    harden: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let target = target(provider, dialect)?;
+    let options = result_options(&target, max_chars, harden);
+    let mut read = Vec::new();
+    for (index, entry) in results.try_iter()?.enumerate() {
+        let entry = entry?;
+        let wrong = || {
+            let message = "a result is (call, result), (call, result, is_error) or a dict of these";
+            PyErr::from(Error::at(ErrorCode::BadMessage, format!("/{index}"), message))
+        };
+        let (call, result, is_error) = if let Ok(dict) = entry.cast::<PyDict>() {
+            let call = dict.get_item("call")?.ok_or_else(wrong)?;
+            let result = dict.get_item("result")?.ok_or_else(wrong)?;
+            let is_error = dict.get_item("is_error")?.map(|error| error.is_truthy()).transpose()?;
+            (call, result, is_error.unwrap_or(false))
+        } else if let Ok((call, result)) = entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() {
+            (call, result, false)
+        } else {
+            entry.extract().map_err(|_| wrong())?
+        };
+        read.push(result_argument(&call, &result, is_error)?);
+    }
+    let messages = guard(|| match &target {
+        Target::Provider(provider) => provider::format_tool_results(read, *provider, &options),
+        Target::Text(_) if read.is_empty() => Ok(Vec::new()),
+        Target::Text(dialect) => Ok(vec![provider::text_results(read, dialect, &options)]),
+    })??;
+    to_py(py, &Value::Array(messages))
+}
+
+/// A turn as the assistant's message of `provider`.
+#[pyfunction]
+#[pyo3(signature = (turn, *, provider="openai"))]
+pub(super) fn assistant_message<'py>(
+    py: Python<'py>,
+    turn: &Bound<'py, Turn>,
+    provider: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let provider = Provider::from_name(provider)?;
+    let message = turn.get().with_core(py, |turn| provider::assistant_message(turn, provider))?;
+    to_py(py, &message)
+}
+
+fn messages_argument(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
+    if messages.is_instance_of::<PyString>() || messages.is_instance_of::<PyDict>() {
+        let message = format!("messages is a list of messages, not a {}", type_name(messages));
+        return Err(PyTypeError::new_err(message));
+    }
+    messages.try_iter()?.map(|message| from_payload(&message?)).collect()
+}
+
+fn issues(py: Python<'_>, issues: Vec<turn::Issue>) -> PyResult<Vec<Bound<'_, Issue>>> {
+    issues.into_iter().map(|issue| Bound::new(py, Issue(issue))).collect()
+}
+
+type Converted<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<Bound<'py, Issue>>);
+
+fn converted(py: Python<'_>, written: provider::Written) -> PyResult<Converted<'_>> {
+    Ok((
+        to_py(py, &Value::Array(written.messages))?,
+        to_py(py, &written.system.unwrap_or_default())?,
+        to_py(py, &Value::Object(written.side))?,
+        issues(py, written.issues)?,
+    ))
+}
+
+/// Messages in another provider's shape: messages, system prompt, what has no place there, issues.
+#[pyfunction]
+#[pyo3(name = "_convert_messages", signature = (messages, to, source, system, side))]
+pub(super) fn convert_messages<'py>(
+    py: Python<'py>,
+    messages: &Bound<'py, PyAny>,
+    to: &str,
+    source: &str,
+    system: Option<&Bound<'py, PyAny>>,
+    side: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Converted<'py>> {
+    let (to, from) = (Provider::from_name(to)?, provider_argument(source)?);
+    let messages = messages_argument(messages)?;
+    let system = system.map(from_payload).transpose()?;
+    let side: Option<Map<String, Value>> = match side.map(from_payload).transpose()? {
+        Some(Value::Object(side)) => Some(side),
+        _ => None,
+    };
+    let written = guard(|| provider::convert_messages(&messages, system.as_ref(), from, to, side.as_ref()))??;
+    converted(py, written)
+}
+
+/// Every violation of what the provider wants of a history.
+#[pyfunction]
+#[pyo3(signature = (messages, provider="auto"))]
+pub(super) fn check_history<'py>(
+    py: Python<'py>,
+    messages: &Bound<'py, PyAny>,
+    provider: &str,
+) -> PyResult<Vec<Bound<'py, Issue>>> {
+    let provider = provider_argument(provider)?;
+    let messages = messages_argument(messages)?;
+    issues(py, guard(|| provider::check_history(&messages, provider))??)
+}
+
+/// A history with what can be mended mended.
+#[pyfunction]
+#[pyo3(name = "_repair_history", signature = (messages, provider))]
+pub(super) fn repair_history<'py>(
+    py: Python<'py>,
+    messages: &Bound<'py, PyAny>,
+    provider: &str,
+) -> PyResult<Converted<'py>> {
+    let provider = provider_argument(provider)?;
+    let messages = messages_argument(messages)?;
+    let written = guard(|| provider::repair_history(&messages, provider))??;
+    converted(py, written)
+}
+
+/// A call id in the provider's grammar.
+#[pyfunction]
+#[pyo3(signature = (id, provider))]
+pub(super) fn provider_id(id: &str, provider: &str) -> PyResult<String> {
+    let provider = Provider::from_name(provider)?;
+    guard(|| provider::provider_id(id, provider))
+}
+
+/// Text with the markers of chat templates and dialects broken up.
+#[pyfunction]
+pub(super) fn harden(text: &str) -> PyResult<String> {
+    guard(|| provider::harden(text))
+}

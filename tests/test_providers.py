@@ -1,0 +1,221 @@
+"""Every provider's answers through the package: the cases of tests/data/providers, quirks combined at random."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import toolglot
+from support import ROOT
+
+TEXT = {"type": "string"}
+TOOLS = toolglot.ToolSet(
+    [
+        {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": properties}}}
+        for name, properties in {
+            "get_weather": {"city": TEXT, "unit": TEXT},
+            "get_time": {"timezone": TEXT},
+            "ping": {},
+            "run_py": {"input": TEXT},
+            "find_customer": {"q": TEXT},
+        }.items()
+    ]
+)
+
+CASES = [
+    pytest.param(case, id=f"{path.stem}-{case['name']}")
+    for path in sorted((ROOT / "tests/data/providers").glob("*.jsonl"))
+    for case in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    if path.stem != "errors" and "needs" not in case["expect"]
+]
+
+
+def add_up(events: list[toolglot.Event], turn: toolglot.Turn) -> None:
+    """The events of calls may alternate here, else this is P1."""
+    content, reasoning, pieces = "", "", {}
+    ended = {}
+    for event in events:
+        if event.kind == "text":
+            content += event.text
+        elif event.kind == "reasoning":
+            reasoning += event.text
+        elif event.kind == "reclassified":
+            content, reasoning = "", content + reasoning
+        elif event.kind == "call_started":
+            assert event.index == len(pieces)
+            pieces[event.index] = ""
+        elif event.kind == "arguments":
+            pieces[event.index] += event.text
+        elif event.kind == "call_ended":
+            ended[event.index] = event.call
+    assert content == turn.content
+    assert reasoning == (turn.reasoning or "")
+    assert [ended[index] for index in sorted(ended)] == list(turn.tool_calls)
+    for index, call in ended.items():
+        if call.status == "ok":
+            assert pieces[index] == call.arguments_json
+
+
+def check(turn: toolglot.Turn, expect: dict[str, Any]) -> None:
+    assert turn.content == expect["content"]
+    assert (turn.reasoning or "") == expect.get("reasoning", "")
+    assert [call.name for call in turn.tool_calls] == [call["name"] for call in expect["calls"]]
+    for call, expected in zip(turn.tool_calls, expect["calls"], strict=True):
+        assert call.status == expected["status"]
+        assert call.id == expected["id"] or expected["id"] is None
+        assert expected["arguments"] is None or call.arguments == expected["arguments"]
+    assert turn.stop_reason == expect["stop_reason"]
+    assert turn.source == expect["source"]
+    assert sorted(turn.provider_state or {}) == expect.get("state", [])
+
+
+def stream_of(chunks: list[Any], provider: str = "auto") -> tuple[toolglot.Turn, list[toolglot.Event]]:
+    stream = toolglot.StreamNormalizer(provider, tools=TOOLS)
+    events = [event for chunk in chunks for event in stream.feed(chunk)]
+    events += stream.close()
+    return stream.finish(), events
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_payload(case: dict[str, Any]) -> None:
+    provider = case["provider"] or "auto"
+    if case["kind"] == "response":
+        for response in (case["input"], json.dumps(case["input"]), json.dumps(case["input"]).encode()):
+            check(toolglot.normalize(response, tools=TOOLS, provider=provider), case["expect"])
+        return
+    turn, events = stream_of(case["input"], provider)
+    check(turn, case["expect"])
+    add_up(events, turn)
+    lines = [line for chunk in case["input"] for line in (f"data: {json.dumps(chunk)}", "")] + ["data: [DONE]", ""]
+    for chunks in (["\n".join(lines) + "\n"], lines, [line.encode() + b"\r\n" for line in lines]):
+        turn, events = stream_of(chunks, provider)
+        check(turn, case["expect"])
+        add_up(events, turn)
+
+
+def test_errors_name_provider_and_reason() -> None:
+    with pytest.raises(toolglot.ProviderError, match=r"openai.*upstream said no"):
+        toolglot.normalize(
+            {"error": {"code": 502, "message": "bad", "metadata": {"raw": "upstream said no"}}}, provider="openai"
+        )
+    with pytest.raises(toolglot.ProviderError, match="HTML") as caught:
+        toolglot.normalize("<html>502</html>", provider="anthropic")
+    assert caught.value.code == "provider_error"
+    with pytest.raises(toolglot.ProviderError):
+        toolglot.StreamNormalizer("openai").finish()
+    with pytest.raises(toolglot.UnknownProviderError):
+        toolglot.normalize({}, provider="nobody")
+
+
+def test_choices_stay_apart() -> None:
+    def choice(index: int, **delta: Any) -> dict[str, Any]:
+        return {"index": index, "delta": delta, "finish_reason": None}
+
+    stream = toolglot.StreamNormalizer("openai")
+    stream.feed({"choices": [choice(0, content="a"), choice(1, content="b")]})
+    stream.feed({"choices": [choice(1, content="B")]})
+    stream.feed({"choices": [choice(0, content="A")]})
+    assert [turn.content for turn in stream.choices()] == ["aA", "bB"]
+    response = {
+        "choices": [{"index": i, "message": {"content": text}, "finish_reason": "stop"} for i, text in enumerate("xy")]
+    }
+    assert [turn.content for turn in toolglot.normalize_choices(response)] == ["x", "y"]
+
+
+def test_calls_in_text_do_not_count_beside_native_ones() -> None:
+    text = 'Look: <tool_call>{"name": "ping", "arguments": {}}</tool_call> done'
+    call = {"index": 0, "id": "call_a", "type": "function", "function": {"name": "get_time", "arguments": "{}"}}
+    message = {"role": "assistant", "content": text, "tool_calls": [call]}
+    complete = toolglot.normalize({"choices": [{"message": message, "finish_reason": "tool_calls"}]}, tools=TOOLS)
+    assert [c.name for c in complete.tool_calls] == ["get_time"]
+    assert complete.content == text
+    deltas: list[dict[str, Any]] = [{"content": piece} for piece in (text[:10], text[10:40], text[40:])]
+    for at in range(4):
+        order = [*deltas[:at], {"tool_calls": [call]}, *deltas[at:]]
+        turn, events = stream_of([{"choices": [{"index": 0, "delta": delta}]} for delta in order])
+        add_up(events, turn)
+        assert [c.name for c in turn.tool_calls] == ["get_time"], at
+        assert turn.content == text, at
+    turn, events = stream_of([{"choices": [{"index": 0, "delta": delta}]} for delta in deltas])
+    add_up(events, turn)
+    assert turn.source == "text"
+    assert [c.name for c in turn.tool_calls] == ["ping"]
+
+
+ARGUMENTS = st.dictionaries(
+    st.text('abcü"\\ ', min_size=1, max_size=4),
+    st.recursive(
+        st.none() | st.integers() | st.text('a{}"\\é, ', max_size=6), lambda x: st.lists(x, max_size=2), max_leaves=3
+    ),
+    max_size=3,
+)
+CALLS = st.lists(st.tuples(st.sampled_from(["get_weather", "get_time", "ping"]), ARGUMENTS), min_size=1, max_size=4)
+
+
+@given(CALLS, st.data())
+def test_quirks_never_lose_merge_or_invent_a_call(calls: list[tuple[str, Any]], data: st.DataObject) -> None:
+    """Servers' habits combined at random. Without ids and without indices, calls must at least come one by one."""
+    ids = data.draw(st.sampled_from(["first", "each", "late", "none", "empty"]))
+    index = data.draw(st.sampled_from(["right", "zero", "missing", "null", "gaps"]))
+    names = data.draw(st.sampled_from(["first", "each"]))
+    form = data.draw(st.sampled_from(["text", "object", "snapshots", "double"]))
+    names_in_row = any(a[0] == b[0] for a, b in itertools.pairwise(calls))
+    # Nothing tells a second call of one name from the first one said once more.
+    assume(
+        not (form == "snapshots" and ids in ("none", "empty") and index in ("zero", "missing", "null") and names_in_row)
+    )
+    together = data.draw(st.booleans())
+    finish = data.draw(st.sampled_from(["tool_calls", "stop", "", None, "early"]))
+    chunks: list[Any] = [{"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}]
+    if finish == "early":
+        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    deltas: list[dict[str, Any]] = []
+    for number, (name, arguments) in enumerate(calls):
+        text = json.dumps(arguments, ensure_ascii=data.draw(st.booleans()))
+        cuts = sorted(data.draw(st.lists(st.integers(1, len(text)), max_size=3, unique=True)))
+        pieces: list[Any] = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        if form == "object":
+            pieces = [arguments]
+        elif form == "double":
+            pieces = [json.dumps(text)]
+        elif form == "snapshots":
+            pieces = [text[:cut] for cut in sorted({*cuts, len(text)})]
+        pieces = [piece for piece in pieces if piece != ""]
+        for at, piece in enumerate(pieces):
+            function: dict[str, Any] = {"arguments": piece}
+            delta: dict[str, Any] = {"function": function}
+            if at == 0 or names == "each":
+                function["name"] = name
+            if ids == "each" or (ids == "first" and at == 0) or (ids == "late" and at == len(pieces) - 1):
+                delta["id"] = f"call_{number}"
+            elif ids == "empty":
+                delta["id"] = ""
+            if index == "right":
+                delta["index"] = number
+            elif index == "zero":
+                delta["index"] = 0
+            elif index == "gaps":
+                delta["index"] = number * 2 + 1
+            elif index == "null":
+                delta["index"] = None
+            deltas.append(delta)
+    if together:
+        chunks.append({"choices": [{"index": 0, "delta": {"content": "", "tool_calls": deltas}}]})
+    else:
+        chunks += [{"choices": [{"index": 0, "delta": {"content": None, "tool_calls": [delta]}}]} for delta in deltas]
+    if finish not in (None, "early"):
+        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+    chunks.append({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}})
+    stream = toolglot.StreamNormalizer("openai")
+    events = [event for chunk in chunks for event in stream.feed(chunk)]
+    events += stream.close()
+    turn = stream.finish()
+    add_up(events, turn)
+    assert [(call.name, call.arguments) for call in turn.tool_calls] == calls
+    assert len({call.id for call in turn.tool_calls}) == len(calls)
+    assert turn.usage is not None
