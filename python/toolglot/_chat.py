@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import uuid4
 
 from ._core import ToolSet, Turn
 
-__all__ = ["as_dict", "error_body", "finish_reason", "offered"]
+__all__ = ["as_dict", "error_body", "finish_reason", "fresh_id", "offered", "used_ids"]
 
 
 def error_body(message: str, *, code: str | None = None, param: str | None = None, type: str | None = None) -> Any:
@@ -47,3 +48,18 @@ def finish_reason(turn: Turn, said: str | None) -> str | None:
     if statuses:
         return "length" if said == "length" else "tool_calls"
     return "stop" if said in ("tool_calls", "function_call") else said
+
+
+def used_ids(body: Mapping[str, Any]) -> set[str]:
+    """The ids of the calls in a request's history."""
+    messages = body.get("messages") or []
+    calls = [call for message in messages if isinstance(message, Mapping) for call in message.get("tool_calls") or []]
+    return {str(call.get("id")) for call in calls if isinstance(call, Mapping)}
+
+
+def fresh_id(identity: str | None, used: set[str]) -> str:
+    """The id, or a new one if a call has it already: models that write their ids themselves repeat them."""
+    if not identity or identity in used:
+        identity = f"call_{uuid4().hex[:24]}"
+    used.add(identity)
+    return identity

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterator
 from typing import Any
 
-from ._chat import as_dict, error_body, offered
+from ._chat import as_dict, error_body, fresh_id, offered, used_ids
 from ._core import Dialect, Event, Policy, StreamNormalizer, StreamParser, ToolCall, ToolSet
 from ._sse import Lines, TooLongError
 
@@ -22,11 +22,13 @@ _DONE = b"data: [DONE]\n\n"
 
 
 def _sse(payload: Any) -> bytes:
-    return b"data: " + json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n\n"
+    return (
+        b"data: " + json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n\n"
+    )
 
 
 async def stream_with_tool_detection(
-    backend_stream: AsyncIterable[bytes | str],
+    backend_stream: Any,
     request: Any,
     *,
     dialect: str | Dialect | None = "auto",
@@ -40,7 +42,8 @@ async def stream_with_tool_detection(
     makes the same call natively and in text, the client gets it once.
 
     Args:
-        backend_stream: The backend's server-sent events as they come from the connection, cut anywhere.
+        backend_stream: The backend's server-sent events as they come from the connection, cut anywhere: an async
+            iterable of bytes, or an ``httpx.Response`` opened with ``stream=True``, which is closed at the end.
         request: The client's request (a dict or a pydantic model), before ``transform_request``.
         dialect: How the model spells calls.
         policy: A Policy, or a dict of its options.
@@ -53,7 +56,8 @@ async def stream_with_tool_detection(
     """
     body = as_dict(request)
     stream = _Stream(offered(body), body, dialect, policy, max_line)
-    source = backend_stream.__aiter__()
+    read = getattr(backend_stream, "aiter_bytes", None)
+    source: AsyncIterator[bytes | str] = aiter(read() if read is not None else backend_stream)
     try:
         async for chunk in source:
             out = stream.feed(chunk.encode() if isinstance(chunk, str) else chunk)
@@ -73,9 +77,11 @@ async def stream_with_tool_detection(
         _log.exception("the backend's stream broke off")
         yield stream.fail("The backend's stream broke off.", "backend_disconnected")
     finally:
-        close = getattr(source, "aclose", None)
-        if close is not None:
-            await close()
+        # The iterator of a response does not close the response when it is given up.
+        for opened in (source, backend_stream):
+            close = getattr(opened, "aclose", None)
+            if close is not None:
+                await close()
 
 
 class _Stream:
@@ -95,6 +101,7 @@ class _Stream:
         self._policy = policy
         self._lines = Lines(max_line)
         self._choices: dict[int, _Choice] = {}
+        self._used = used_ids(body) if tools is not None else set()
         self._wants_usage = bool((body.get("stream_options") or {}).get("include_usage"))
         self._usage: Any = None
         self._usage_sent = False
@@ -163,7 +170,7 @@ class _Stream:
             index = index if isinstance(index, int) else 0
             state = self._choices.get(index)
             if state is None:
-                state = self._choices[index] = _Choice(index, self._tools, self._dialect, self._policy)
+                state = self._choices[index] = _Choice(index, self._tools, self._dialect, self._policy, set(self._used))
             new = state.take(choice)
             same = same and len(new) == 1 and new[0] is choice
             written.extend(new)
@@ -171,7 +178,9 @@ class _Stream:
             out.append(line + b"\n\n")
             return
         for choice in written[:-1]:
-            out.append(_sse({**payload, "choices": [choice], "usage": None} if usage else {**payload, "choices": [choice]}))
+            out.append(
+                _sse({**payload, "choices": [choice], "usage": None} if usage else {**payload, "choices": [choice]})
+            )
         if written:
             out.append(_sse({**payload, "choices": written[-1:]}))
 
@@ -214,12 +223,18 @@ class _Choice:
     """One choice of the stream: its text through a parser, its native calls through a reader."""
 
     def __init__(
-        self, index: int, tools: ToolSet | None, dialect: str | Dialect | None, policy: Policy | dict[str, Any] | None
+        self,
+        index: int,
+        tools: ToolSet | None,
+        dialect: str | Dialect | None,
+        policy: Policy | dict[str, Any] | None,
+        used: set[str],
     ) -> None:
         self.finished = False
         self._index = index
         self._tools = tools
         self._policy = policy
+        self._used = used
         # None: text is passed on as it is.
         self._text = StreamParser(tools=tools, dialect=dialect, policy=policy) if tools is not None else None
         self._native: StreamNormalizer | None = None
@@ -272,7 +287,9 @@ class _Choice:
             self._native = StreamNormalizer("openai", tools=self._tools, dialect=False, policy=self._policy)
             if not self._text_calls and self._text is not None:
                 # Beside native calls text is text.
-                out = self._deltas([event for event in self._text.close() if event.kind in ("text", "reasoning")], "text")
+                out = self._deltas(
+                    [event for event in self._text.close() if event.kind in ("text", "reasoning")], "text"
+                )
                 self._text = None
         events = self._native.feed({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]})
         return out + self._native_deltas(events)
@@ -297,7 +314,8 @@ class _Choice:
                 self._written[source, event.index or 0] = index
                 self._text_calls = self._text_calls or source == "text"
                 function = {"name": event.name, "arguments": ""}
-                out.append({"tool_calls": [{"index": index, "id": event.id, "type": "function", "function": function}]})
+                head = {"index": index, "id": fresh_id(event.id, self._used), "type": "function", "function": function}
+                out.append({"tool_calls": [head]})
             elif kind == "arguments" and event.text:
                 index = self._written.get((source, event.index or 0), 0)
                 self._sent.setdefault(index, []).append(event.text)

@@ -6,7 +6,7 @@ The request may be a dict or a pydantic model; nothing here needs FastAPI.
     answer = await http.post(url, json=payload)
     return transform_response_with_tools(answer.json(), request, dialect="hermes")
 
-and for a stream ``StreamingResponse(stream_with_tool_detection(answer.aiter_bytes(), request))``.
+and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request))``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ._chat import as_dict, error_body, finish_reason, offered
+from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids
 from ._core import Dialect, Policy, ToolSet, Turn, format_tool_results, normalize_choices
 from ._stream import stream_with_tool_detection
 from .errors import ToolglotError
@@ -282,17 +282,17 @@ def transform_response_with_tools(
     tool or do not fit the schema are in it: the client tells the model. A response to a request without tools, and an
     error body, are returned as they are.
     """
-    body = as_dict(response)
-    tools = offered(as_dict(request))
+    body, asked = as_dict(response), as_dict(request)
+    tools = offered(asked)
     choices = body.get("choices")
     if tools is None or not isinstance(choices, list) or not choices:
         return body
     turns = normalize_choices(body, tools=tools, provider="openai", dialect=dialect, policy=policy)
-    body["choices"] = [_rewritten(choice, turn) for choice, turn in zip(choices, turns, strict=False)]
+    body["choices"] = [_rewritten(choice, turn, used_ids(asked)) for choice, turn in zip(choices, turns, strict=False)]
     return body
 
 
-def _rewritten(choice: Any, turn: Turn) -> dict[str, Any]:
+def _rewritten(choice: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     """One choice with what was read in it; fields that say something else stay."""
     choice = dict(choice)
     message = dict(choice.get("message") or {})
@@ -300,7 +300,7 @@ def _rewritten(choice: Any, turn: Turn) -> dict[str, Any]:
     message["content"] = read.get("content")
     message.pop("tool_calls", None)
     if read.get("tool_calls"):
-        message["tool_calls"] = read["tool_calls"]
+        message["tool_calls"] = [{**call, "id": fresh_id(call.get("id"), used)} for call in read["tool_calls"]]
     if turn.source == "text" and turn.reasoning and not message.get("reasoning_content"):
         message["reasoning_content"] = turn.reasoning
     choice["message"] = message
