@@ -4,12 +4,16 @@
 //! for the engine: their markers in one trie, their templates read.
 mod catalogue;
 mod compiled;
+#[cfg(feature = "templates")]
+mod from_template;
 mod late;
 mod markers;
 mod template;
 
 pub use catalogue::{catalogue, find};
 pub use compiled::Dialects;
+#[cfg(feature = "templates")]
+pub use from_template::TemplateOptions;
 
 pub(crate) use compiled::{Call, Parameter, Row};
 pub(crate) use markers::{Marker, MarkersAt};

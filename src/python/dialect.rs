@@ -7,7 +7,7 @@ use crate::dialect::{self, Dialects, catalogue};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyType};
 use std::sync::Arc;
 
 /// How one model family spells tool calls in text.
@@ -25,6 +25,23 @@ impl Dialect {
         let fields = from_py(fields.unwrap_or(&PyDict::new(py)))?;
         let bad = |e: serde_json::Error| Error::new(ErrorCode::BadDialect, e.to_string());
         let row: dialect::Dialect = serde_json::from_value(fields).map_err(bad)?;
+        let ready = guard(|| Dialects::of(row.clone()))??;
+        Ok(Self { row: Arc::new(row), ready })
+    }
+
+    /// The dialect that a model with this chat template writes.
+    #[classmethod]
+    #[pyo3(signature = (template, *, name="template", bos_token="", eos_token=""))]
+    fn from_chat_template(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        template: &str,
+        name: &str,
+        bos_token: &str,
+        eos_token: &str,
+    ) -> PyResult<Self> {
+        let options = dialect::TemplateOptions { name, bos_token, eos_token };
+        let row = guard(|| py.detach(|| dialect::Dialect::from_chat_template(template, &options)))??;
         let ready = guard(|| Dialects::of(row.clone()))??;
         Ok(Self { row: Arc::new(row), ready })
     }

@@ -1,0 +1,459 @@
+//! What a template writes round names, arguments, calls and reasoning, found by rendering answers that differ in one
+//! thing and comparing.
+use super::cut::{shared_end, shared_start, tags};
+use super::probe::{Answer, Prober};
+use super::spell::{self, template};
+use crate::dialect::{Bare, Dialect, Trim};
+use serde_json::{Value, json};
+use std::ops::Range;
+
+pub(super) const FIRST: &str = "zqfirst_tool";
+pub(super) const SECOND: &str = "zqsecond_tool";
+pub(super) const KEY: &str = "zqkey_one";
+pub(super) const KEY_2: &str = "zqkey_two";
+pub(super) const VALUE: &str = "zqvalue_one";
+pub(super) const VALUE_2: &str = "zqvalue_two";
+pub(super) const CONTENT: &str = "Zqcontent";
+pub(super) const REASON: &str = "Zqreason";
+const NUMBER: &str = "7341";
+
+/// How the inside of a call is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Body {
+    Json,
+    Arguments,
+    Gemma,
+    Python,
+    Elements,
+    Parameters,
+}
+
+impl Body {
+    fn hole(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Arguments => "arguments",
+            Self::Gemma => "gemma",
+            Self::Python => "python",
+            Self::Elements => "elements",
+            Self::Parameters => "parameters",
+        }
+    }
+}
+
+/// A call in a text: its marks in order (name, id, body), each with the character that stands for it.
+#[derive(Debug, Clone)]
+struct Span {
+    marks: Vec<(Range<usize>, char)>,
+    body: Body,
+}
+
+impl Span {
+    fn start(&self) -> usize {
+        self.marks.first().map_or(0, |m| m.0.start)
+    }
+
+    fn end(&self) -> usize {
+        self.marks.last().map_or(0, |m| m.0.end)
+    }
+}
+
+fn find(text: &str, needle: &str, from: usize) -> Option<Range<usize>> {
+    let at = from + text.get(from..)?.find(needle)?;
+    Some(at..at + needle.len())
+}
+
+/// The first JSON object or list, at or after `from` and before `before`, that holds `needle`.
+fn json_around(text: &str, from: usize, needle: &Range<usize>) -> Option<Range<usize>> {
+    let starts = text.get(from..needle.start)?.match_indices(['{', '[']).map(|(i, _)| from + i);
+    for start in starts {
+        let mut stream = serde_json::Deserializer::from_str(text.get(start..)?).into_iter::<serde::de::IgnoredAny>();
+        if let Some(Ok(_)) = stream.next() {
+            let end = start + stream.byte_offset();
+            if end >= needle.end {
+                return Some(start..end);
+            }
+        }
+    }
+    None
+}
+
+/// Where the arguments `{"KEY": "VALUE"}` of the call to `name` stand, and how they are written.
+fn body(text: &str, from: usize, name: &Range<usize>, key: &str, value: &str) -> Option<(Range<usize>, Body)> {
+    let key = find(text, key, name.end).or_else(|| find(text, key, from))?;
+    let value = find(text, value, key.end)?;
+    if let Some(all) = json_around(text, from, &value) {
+        let holds_name = all.start < name.start && name.end < all.end;
+        return Some((all, if holds_name { Body::Json } else { Body::Arguments }));
+    }
+    let before_key = text.get(..key.start)?;
+    let after_key = text.get(key.end..value.start)?;
+    let after_value = text.get(value.end..)?;
+    if before_key.ends_with('{') && after_key.starts_with(':') && key.start > name.end {
+        let delimiter = after_key.get(1..)?.trim();
+        let closes = after_value.strip_prefix(delimiter)?.starts_with('}');
+        if closes && !delimiter.is_empty() {
+            return Some((key.start - 1..value.end + delimiter.len() + 1, Body::Gemma));
+        }
+    }
+    if text.get(name.end..)?.starts_with('(') && after_key.starts_with('=') {
+        let close = value.end + after_value.find(')')? + 1;
+        return Some((name.start..close, Body::Python));
+    }
+    let close = format!("</{}>", text.get(key.clone())?);
+    if before_key.ends_with('<') && after_key.starts_with('>') {
+        let end = value.end + after_value.find(&close)? + close.len();
+        return Some((key.start - 1..end, Body::Elements));
+    }
+    Some((key.start..value.end, Body::Parameters))
+}
+
+/// What stands before each tag of a body of elements, where it is more than white space.
+fn tag_prefix(text: &str, span: &Range<usize>) -> String {
+    let inside = text.get(span.clone()).unwrap_or("");
+    let end = inside.rfind("</").unwrap_or(0);
+    let start = inside.find(VALUE).map_or(end, |at| at + VALUE.len());
+    inside.get(start..end).unwrap_or("").trim().to_owned()
+}
+
+/// A dialect being derived. `Err` is what was not understood; `seen` what was.
+pub(super) struct Derivation<'p, 's> {
+    prober: &'p Prober<'s>,
+    /// What ends an answer.
+    ending: String,
+    pub(super) seen: Vec<String>,
+}
+
+/// The text of an answer, less what ends it.
+fn without_end<'t>(text: &'t str, ending: &str, eos: &str) -> &'t str {
+    let shared = shared_end((text, 0..text.len()), (ending, 0..ending.len()));
+    let text = text.get(..text.len() - shared).unwrap_or(text);
+    match text.trim_end().strip_suffix(eos) {
+        Some(text) if !eos.is_empty() => text,
+        _ => text,
+    }
+}
+
+impl<'p, 's> Derivation<'p, 's> {
+    pub(super) fn new(prober: &'p Prober<'s>) -> Self {
+        let plain = prober.answer(&Answer::default().content(CONTENT)).unwrap_or_default();
+        let ending = plain.text.rsplit_once(CONTENT).map_or("", |(_, ending)| ending).to_owned();
+        Self { prober, ending, seen: Vec::new() }
+    }
+
+    /// What a model writes for `answer`: the prompt and the text.
+    pub(super) fn text(&self, answer: &Answer) -> Result<(String, String), String> {
+        let rendered = self.prober.answer(answer)?;
+        let text = without_end(&rendered.text, &self.ending, self.prober.eos).to_owned();
+        Ok((rendered.prompt, text))
+    }
+
+    fn calls(&self, answer: Answer) -> Result<String, String> {
+        self.text(&answer).map(|(_, text)| text)
+    }
+
+    /// The call to `name` in `text`, at or after `from`.
+    fn span(&self, text: &str, from: usize, i: usize, name: &str, key: &str, value: &str) -> Result<Span, String> {
+        let id = find(text, &self.prober.spelling.id(i, name), from);
+        let at = find(text, name, from).ok_or("the name of the tool is not in the rendered call")?;
+        let Some((mut range, body)) = body(text, from, &at, key, value) else {
+            return Err("the arguments are not in the rendered call".into());
+        };
+        let mut marks = Vec::new();
+        match body {
+            Body::Json => {}
+            Body::Python => {
+                let before = text.get(from..range.start).unwrap_or("");
+                let open = before.trim_end().ends_with('[') && !before.trim_end().ends_with("][");
+                if open {
+                    range.start = from + before.trim_end().len() - 1;
+                    let after = text.get(range.end..).unwrap_or("");
+                    if after.trim_start().starts_with(']') {
+                        range.end += after.len() - after.trim_start().len() + 1;
+                    }
+                }
+            }
+            _ => {
+                match id {
+                    // The name is part of the id, and no more of it is written.
+                    Some(id) if id.start <= at.start && at.end <= id.end => marks.push((id, spell::ID)),
+                    Some(id) => marks.extend([(at, spell::NAME), (id, spell::ID)]),
+                    None => marks.push((at, spell::NAME)),
+                }
+                if body == Body::Elements {
+                    let prefix = tag_prefix(text, &range);
+                    if text.get(..range.start).is_some_and(|t| t.ends_with(&prefix)) {
+                        range.start -= prefix.len();
+                    }
+                }
+            }
+        }
+        marks.push((range, spell::BODY));
+        marks.sort_by_key(|m| m.0.start);
+        if marks.last().is_some_and(|m| m.1 != spell::BODY) {
+            return Err("the name stands behind the arguments".into());
+        }
+        Ok(Span { marks, body })
+    }
+
+    /// The dialect, without reasoning.
+    pub(super) fn derive(&mut self) -> Result<Dialect, String> {
+        let one = self.calls(Answer::calls([(FIRST, json!({KEY: VALUE}))]))?;
+        let first = self.span(&one, 0, 0, FIRST, KEY, VALUE)?;
+        self.seen.push(format!("one call is written {one:?}, its inside as {{{}}}", first.body.hole()));
+        let mut dialect = Dialect::default();
+        let mut tail = one.get(first.end()..).unwrap_or("").to_owned();
+        let mut inner = (String::new(), String::new());
+        if first.body == Body::Parameters {
+            (inner.0, inner.1) = self.parameters(&one, &first, &mut dialect)?;
+            let (_, closer) = &inner;
+            // What follows the last value: the end of the parameter, then that of the call.
+            tail = closer.clone();
+        }
+        if first.body == Body::Elements {
+            dialect.tag_prefix = first.marks.last().map(|m| tag_prefix(&one, &m.0)).unwrap_or_default();
+        }
+        let mut head = one.get(..first.start()).unwrap_or("").to_owned();
+        let mut section = (String::new(), String::new());
+        let two = self.calls(Answer::calls([(FIRST, json!({KEY: VALUE})), (SECOND, json!({KEY_2: VALUE_2}))]));
+        let mut between = Vec::new();
+        match two {
+            Ok(two) if two.contains(FIRST) && two.contains(SECOND) => {
+                self.seen.push(format!("two calls are written {two:?}"));
+                between = self.two(&two, &first, &mut head, &mut tail, &mut section)?;
+            }
+            _ => self.seen.push("only one call can be written".into()),
+        }
+        let mut call = head.clone();
+        let mut at = first.start();
+        for (i, (range, hole)) in first.marks.iter().enumerate() {
+            match between.get(i) {
+                Some(literal) => call.push_str(literal),
+                None => call.push_str(one.get(at..range.start).unwrap_or("")),
+            }
+            if *hole == spell::BODY && first.body == Body::Parameters {
+                // The literal before the first key ends in what begins a parameter, which is the parameter's own.
+                let cut = call.len().saturating_sub(call.len().min(self.opener_length(&inner.0)));
+                call.truncate(cut);
+            }
+            call.push(*hole);
+            at = range.end;
+        }
+        call.push_str(&tail);
+        let call = template(&call, first.body.hole());
+        if call.starts_with('{') && !call.starts_with("{{") && section.0.trim().is_empty() {
+            match first.body {
+                Body::Json => dialect.bare.push(Bare::Json),
+                Body::Python => dialect.bare.push(Bare::Python),
+                _ => return Err("no marker stands before a call".into()),
+            }
+            let rest = call.trim_start_matches(|c| c != '}').trim_start_matches('}').trim();
+            if !rest.is_empty() {
+                dialect.tokens.push(rest.to_owned());
+            }
+        } else {
+            dialect.calls.push(call);
+        }
+        let (open, close) = (template(&section.0, ""), template(&section.1, ""));
+        match (open.is_empty(), close.is_empty()) {
+            (false, false) => dialect.sections.push((open, close)),
+            (false, true) => dialect.tokens.push(section.0.trim().to_owned()),
+            (true, false) => dialect.tokens.push(section.1.trim().to_owned()),
+            (true, true) => {}
+        }
+        let ends = tags(&self.ending).into_iter().filter_map(|t| self.ending.get(t));
+        for token in ends.filter(|t| *t != super::NO_EOS) {
+            if !dialect.tokens.iter().any(|t| t == token) {
+                dialect.tokens.push(token.to_owned());
+            }
+        }
+        Ok(dialect)
+    }
+
+    fn opener_length(&self, opener: &str) -> usize {
+        opener.len()
+    }
+
+    /// Markers of calls and of the section round them, from two calls. The literals between the marks of a call.
+    fn two(
+        &self,
+        two: &str,
+        first: &Span,
+        head: &mut String,
+        tail: &mut String,
+        section: &mut (String, String),
+    ) -> Result<Vec<String>, String> {
+        let a = self.span(two, 0, 0, FIRST, KEY, VALUE)?;
+        if a.body != first.body {
+            return Err("two calls are written in another way than one".into());
+        }
+        let last = find(two, VALUE_2, 0).ok_or("the second call has lost its argument")?;
+        if a.end() >= last.end {
+            // One body holds both.
+            *head = two.get(..a.start()).unwrap_or("").to_owned();
+            *tail = two.get(a.end()..).unwrap_or("").to_owned();
+            return Ok(Vec::new());
+        }
+        let b = self.span(two, a.end(), 1, SECOND, KEY_2, VALUE_2)?;
+        if matches!(a.body, Body::Json | Body::Python) {
+            let mid = two.get(a.end()..b.start()).unwrap_or("");
+            if mid.trim().is_empty() || (a.body == Body::Python && mid.trim() == ",") {
+                let mut end = b.end();
+                if a.body == Body::Python && two.get(a.start()..).is_some_and(|t| t.starts_with('[')) {
+                    end += two.get(end..).and_then(|t| t.find(']')).map_or(0, |at| at + 1);
+                }
+                *head = two.get(..a.start()).unwrap_or("").to_owned();
+                *tail = two.get(end..).unwrap_or("").to_owned();
+                return Ok(Vec::new());
+            }
+        }
+        let (before, mid, after) = (0..a.start(), a.end()..b.start(), b.end()..two.len());
+        // The second call's value may be followed by what ends its parameter; the same stands in both.
+        let open = shared_end((two, before.clone()), (two, mid.clone()));
+        let close = shared_start((two, mid.clone()), (two, after.clone()));
+        let close = close.min(mid.len().saturating_sub(open));
+        let separator = two.get(mid.start + close..mid.end - open).unwrap_or("");
+        if !separator.trim().is_empty() {
+            return Err(format!("what stands between two calls is not understood: {separator:?}"));
+        }
+        section.0 = two.get(..before.end - open).unwrap_or("").to_owned();
+        section.1 = two.get(after.start + close..).unwrap_or("").to_owned();
+        *head = two.get(before.end - open..before.end).unwrap_or("").to_owned();
+        let closing = two.get(after.start..after.start + close).unwrap_or("");
+        if a.body == Body::Parameters {
+            // `tail` is the end of a call without that of its last parameter; what the section ends in goes.
+            let rest = section.1.clone();
+            *tail = tail.strip_suffix(rest.as_str()).unwrap_or(tail).to_owned();
+        } else {
+            *tail = closing.to_owned();
+        }
+        let literals = |span: &Span| -> Vec<String> {
+            let mut at = span.start();
+            let mut all = Vec::new();
+            for (range, _) in &span.marks {
+                all.push(two.get(at..range.start).unwrap_or("").to_owned());
+                at = range.end;
+            }
+            all
+        };
+        let mut between = Vec::new();
+        for (x, y) in literals(&a).iter().zip(literals(&b)) {
+            between.push(if *x == y {
+                x.clone()
+            } else {
+                numbered(x, &y).ok_or("two calls differ in their markers")?
+            });
+        }
+        Ok(between)
+    }
+
+    /// How a parameter is written. Returns what begins one and what ends the call after the last one.
+    fn parameters(&mut self, one: &str, span: &Span, dialect: &mut Dialect) -> Result<(String, String), String> {
+        let two = self.calls(Answer::calls([(FIRST, json!({KEY: VALUE, KEY_2: VALUE_2}))]))?;
+        let head_end = span.marks.iter().rev().nth(1).map_or(0, |m| m.0.end);
+        let lost = || "the second argument is not in the rendered call".to_owned();
+        let key = find(&two, KEY, head_end).ok_or_else(lost)?;
+        let value = find(&two, VALUE, key.end).ok_or_else(lost)?;
+        let key_2 = find(&two, KEY_2, value.end).ok_or_else(lost)?;
+        let value_2 = find(&two, VALUE_2, key_2.end).ok_or_else(lost)?;
+        let (before, mid, after) = (head_end..key.start, value.end..key_2.start, value_2.end..two.len());
+        let open = shared_end((&two, before.clone()), (&two, mid.clone()));
+        let close = shared_start((&two, mid.clone()), (&two, after.clone())).min(mid.len() - open);
+        let separator = two.get(mid.start + close..mid.end - open).unwrap_or("");
+        if !separator.trim().is_empty() {
+            return Err(format!("what stands between two parameters is not understood: {separator:?}"));
+        }
+        let opener = two.get(before.end - open..before.end).unwrap_or("").to_owned();
+        let closer = two.get(after.start..after.start + close).unwrap_or("");
+        if opener.trim().is_empty() || closer.trim().is_empty() {
+            return Err("no marker stands round a parameter's value".into());
+        }
+        let between = two.get(key.end..value.start).unwrap_or("");
+        let number = self.calls(Answer::calls([(FIRST, json!({KEY: 7341}))])).unwrap_or_default();
+        let of_number = find(&number, KEY, head_end.min(number.len()))
+            .and_then(|key| number.get(key.end..find(&number, NUMBER, key.end)?.start).map(str::to_owned));
+        let mut between = match of_number {
+            Some(other) if other != between => {
+                typed(between, &other).ok_or("how a value's type is written is not understood")?
+            }
+            _ => between.to_owned(),
+        };
+        let (start, end) = (between.trim_end().len(), closer.len() - closer.trim_start().len());
+        let (left, right) = (between.get(start..).unwrap_or("").to_owned(), closer.get(..end).unwrap_or(""));
+        dialect.trim = match (left.as_str(), right) {
+            ("", "") => Trim::None,
+            ("" | "\n", "" | "\n") => Trim::Newline,
+            _ => Trim::Space,
+        };
+        between.truncate(start);
+        let parameter = format!("{opener}{}{between}{}{}", spell::KEY, spell::VALUE, closer.trim_start());
+        dialect.parameters.push(template(&parameter, ""));
+        dialect.json_first = !parameter.contains(spell::TYPE);
+        self.seen.push(format!("a parameter is written {:?}", dialect.parameters));
+        let _ = one;
+        Ok((opener, two.get(after.start + close..).unwrap_or("").to_owned()))
+    }
+
+    /// Finds what stands round reasoning.
+    pub(super) fn reasoning(&mut self, dialect: &mut Dialect, source: &str) {
+        let answer = Answer::default().content(CONTENT).reasoning(REASON);
+        let with_calls = Answer::calls([(FIRST, json!({KEY: VALUE}))]).reasoning(REASON);
+        for answer in [answer, with_calls] {
+            let Ok(rendered) = self.prober.answer(&answer) else { continue };
+            let full = format!("{}{}", rendered.prompt, rendered.text);
+            let Some(at) = full.rfind(REASON) else { continue };
+            let rest = full.get(at + REASON.len()..).unwrap_or("");
+            let until = rest.find(CONTENT).or_else(|| rest.find(FIRST)).unwrap_or(rest.len());
+            let rest = rest.get(..until).unwrap_or("").trim_start();
+            let before = full.get(..at).unwrap_or("").trim_end();
+            let marks = tags(before);
+            // A marker that ends in a word (`<|channel>thought`) counts with it.
+            let open = marks.last().filter(|t| before.len() - t.end < 40).and_then(|t| before.get(t.start..));
+            let closing = tags(rest);
+            let close = closing.first().and_then(|t| rest.get(..t.end)).map(str::trim);
+            let Some((open, close)) = open.zip(close) else { continue };
+            let open = open.rsplit('\n').next().unwrap_or(open);
+            if !open.is_empty() && !close.is_empty() && open != close {
+                self.seen.push(format!("reasoning stands between {open:?} and {close:?}"));
+                dialect.reasoning.push((open.to_owned(), close.to_owned()));
+                return;
+            }
+        }
+        for (open, close) in [("<think>", "</think>"), ("[THINK]", "[/THINK]")] {
+            if source.contains(close) {
+                dialect.reasoning.push((open.to_owned(), close.to_owned()));
+                return;
+            }
+        }
+    }
+}
+
+/// `a` and `b` differ in numbers only: the text with holes for them.
+fn numbered(a: &str, b: &str) -> Option<String> {
+    let pieces = |text: &str| -> (Vec<String>, usize) {
+        let parts: Vec<String> = text.split(|c: char| c.is_ascii_digit()).map(str::to_owned).collect();
+        let count = parts.len();
+        (parts, count)
+    };
+    let ((x, n), (y, m)) = (pieces(a), pieces(b));
+    (x == y && n == m && n > 1).then(|| x.join(&spell::IGNORED.to_string()))
+}
+
+/// The literals before a string and before a number differ in the type's name: the text with a hole for it.
+fn typed(string: &str, number: &str) -> Option<String> {
+    let start = string.bytes().zip(number.bytes()).take_while(|(a, b)| a == b).count();
+    let start = string.get(..start)?.rfind('"')? + 1;
+    let end = start + string.get(start..)?.find('"')?;
+    let other = start + number.get(start..)?.find('"')?;
+    (string.get(end..)? == number.get(other..)?)
+        .then(|| format!("{}{}{}", string.get(..start).unwrap_or(""), spell::TYPE, string.get(end..).unwrap_or("")))
+}
+
+/// The tools that the derivation calls.
+pub(super) fn tools() -> Value {
+    let parameters = json!({"type": "object", "properties": {
+        KEY: {"type": "string", "description": "One"}, KEY_2: {"type": "string", "description": "Two"}},
+        "required": []});
+    let tool = |name: &str| json!({"type": "function", "function": {"name": name, "description": "Does things", "parameters": parameters}});
+    json!([tool(FIRST), tool(SECOND)])
+}

@@ -1,0 +1,207 @@
+//! A dialect from a model's chat template.
+//!
+//! The template is what turns a conversation into the text that the model was trained on, so it also shows how the
+//! model will spell its calls. It is rendered with answers that differ in one thing (one call or two, another name,
+//! another value), and what the texts have in common are the markers. The dialect so found is then put to the test:
+//! other answers are rendered, and reading them must give back every name, argument, content and reasoning.
+mod cut;
+mod derive;
+mod probe;
+mod render;
+mod spell;
+mod verify;
+
+use super::{Dialect, Dialects, catalogue};
+use crate::error::{Error, ErrorCode};
+use crate::schema::ToolSet;
+use derive::Derivation;
+use probe::{Answer, Prober, REASONING_KEYS, Spelling};
+use render::Renderer;
+use serde_json::json;
+use std::sync::Arc;
+use verify::{Failure, Sample};
+
+/// What stands for the end-of-turn token where the caller does not say which it is.
+const NO_EOS: &str = "<|zqeos|>";
+/// How many spellings of a conversation are tried in full.
+const TRIES: usize = 4;
+
+/// What is known of a chat template besides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TemplateOptions<'a> {
+    /// The name of the dialect; `"template"` if empty.
+    pub name: &'a str,
+    /// The tokenizer's `bos_token` and `eos_token`, where templates ask for them. Not needed to find the calls.
+    pub bos_token: &'a str,
+    pub eos_token: &'a str,
+}
+
+/// What came of one spelling of the conversations.
+struct Attempt {
+    dialect: Result<Dialect, String>,
+    seen: Vec<String>,
+    samples: Vec<Sample>,
+    failures: Vec<Failure>,
+}
+
+impl Dialect {
+    /// The dialect that a model with this chat template writes.
+    ///
+    /// Where the markers cannot be derived, a row of the catalogue that reads everything the template renders is taken
+    /// instead, and `about` says so.
+    ///
+    /// # Errors
+    /// [`ErrorCode::BadDialect`] if the template is no Jinja, writes no calls, or writes them in a way that is not
+    /// understood: the message says which conversation fails, and what was understood.
+    ///
+    /// ```
+    /// use toolglot::dialect::{Dialect, Dialects, TemplateOptions};
+    /// use toolglot::engine::{extract, Options};
+    /// let template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}\
+    ///     {% for c in m.tool_calls %}<call:{{ c.function.name }}>{{ c.function.arguments | tojson }}</call>{% endfor %}\
+    ///     <|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+    /// let dialect = Dialect::from_chat_template(template, &TemplateOptions::default())?;
+    /// assert_eq!(dialect.calls, ["<call:{name}> {arguments} </call>"]);
+    /// let turn = extract("<call:f>{\"a\": 1}</call>", &Dialects::of(dialect)?, None, &Options::default()).into_owned();
+    /// assert_eq!(turn.tool_calls[0].name, "f");
+    /// # Ok::<(), toolglot::Error>(())
+    /// ```
+    pub fn from_chat_template(source: &str, options: &TemplateOptions<'_>) -> Result<Self, Error> {
+        let bad = |what: String| Error::new(ErrorCode::BadDialect, what);
+        let renderer = Renderer::new(source).map_err(|e| bad(format!("the chat template cannot be read: {e}")))?;
+        let eos = if options.eos_token.is_empty() { NO_EOS } else { options.eos_token };
+        let name = if options.name.is_empty() { "template" } else { options.name };
+        let first = Spelling::all().next().ok_or_else(|| bad("no spelling".into()))?;
+        let tools = derive::tools();
+        let prober = Prober { renderer: &renderer, tools, spelling: first, bos: options.bos_token, eos };
+        let tool_set = verify::tools();
+        let tool_set = Arc::new(ToolSet::from_values(tool_set.as_array().map_or(&[], Vec::as_slice))?);
+        let mut attempts: Vec<Attempt> = Vec::new();
+        for spelling in usable(&prober).map_err(bad)? {
+            let attempt = attempt(&prober.with(spelling), source, &tool_set);
+            if let (Ok(dialect), true) = (&attempt.dialect, attempt.failures.is_empty()) {
+                let about = "Derived from a chat template".to_owned();
+                let example = example(&attempt.samples);
+                return Ok(Self { name: name.to_owned(), about, example, ..dialect.clone() });
+            }
+            attempts.push(attempt);
+        }
+        for attempt in &attempts {
+            if let Some(row) = fitting(attempt, &tool_set)? {
+                let about = format!("A chat template that reads as the catalogue's {:?} ({})", row.name, row.about);
+                let example = example(&attempt.samples);
+                let (parsers, models) = (Vec::new(), Vec::new());
+                return Ok(Self { name: name.to_owned(), about, example, parsers, models, ..row });
+            }
+        }
+        let best = attempts.iter().min_by_key(|a| (a.dialect.is_err(), a.failures.len()));
+        Err(bad(best.map_or_else(|| "the template writes no calls".to_owned(), explained)))
+    }
+}
+
+/// The spellings in which a call comes out whole, at most [`TRIES`] that differ in what they render.
+fn usable(prober: &Prober<'_>) -> Result<Vec<Spelling>, String> {
+    let call = Answer::calls([(derive::FIRST, json!({derive::KEY: derive::VALUE}))]);
+    let (mut found, mut texts, mut refused) = (Vec::new(), Vec::new(), None);
+    for spelling in Spelling::all() {
+        let text = match prober.with(spelling).answer(&call) {
+            Ok(rendered) => rendered.text,
+            Err(e) => {
+                refused.get_or_insert(e);
+                continue;
+            }
+        };
+        let whole = [derive::FIRST, derive::KEY, derive::VALUE].iter().all(|needle| text.contains(needle));
+        // Arguments given as text and written as a JSON string of JSON are the wrong spelling.
+        let twice = text.contains(&format!("\\\"{}", derive::KEY));
+        if whole && !twice && !texts.contains(&text) {
+            texts.push(text);
+            found.push(spelling);
+        }
+        if found.len() == TRIES {
+            break;
+        }
+    }
+    match (found.is_empty(), refused) {
+        (false, _) => Ok(found),
+        (true, Some(refused)) => Err(format!("the chat template cannot be rendered with a call: {refused}")),
+        (true, None) => Err("the chat template ignores tool_calls: what it renders holds no call".into()),
+    }
+}
+
+/// The spelling with the key under which the template reads reasoning, and the switch it asks for.
+fn with_reasoning(prober: &Prober<'_>) -> Spelling {
+    let answer = Answer::calls([(derive::FIRST, json!({derive::KEY: derive::VALUE}))]).reasoning(derive::REASON);
+    for thinking in [None, Some(true)] {
+        for reasoning in REASONING_KEYS {
+            let spelling = Spelling { reasoning, thinking, ..prober.spelling };
+            let text = prober.with(spelling).answer(&answer).unwrap_or_default().text;
+            if text.contains(derive::REASON) && text.contains(derive::FIRST) {
+                return spelling;
+            }
+        }
+    }
+    prober.spelling
+}
+
+fn attempt(prober: &Prober<'_>, source: &str, tools: &Arc<ToolSet>) -> Attempt {
+    let mut derivation = Derivation::new(prober);
+    let mut dialect = derivation.derive();
+    let spelling = with_reasoning(prober);
+    let thinking = prober.with(spelling);
+    let mut of_reasoning = Derivation::new(&thinking);
+    if let Ok(dialect) = &mut dialect {
+        of_reasoning.reasoning(dialect, source);
+    }
+    let mut seen = derivation.seen;
+    seen.append(&mut of_reasoning.seen);
+    let mut prober = prober.with(spelling);
+    prober.tools = verify::tools();
+    let samples = verify::samples(&Derivation::new(&prober), verify::probes());
+    let mut attempt = Attempt { dialect, seen, samples, failures: Vec::new() };
+    if let Ok(dialect) = &attempt.dialect {
+        match Dialects::of(dialect.clone()) {
+            Ok(ready) => attempt.failures = verify::verify(dialect, &ready, tools, &attempt.samples),
+            Err(e) => attempt.dialect = Err(e.to_string()),
+        }
+    }
+    attempt
+}
+
+/// The row of the catalogue that reads everything the template renders.
+fn fitting(attempt: &Attempt, tools: &Arc<ToolSet>) -> Result<Option<Dialect>, Error> {
+    for row in catalogue() {
+        let ready = Dialects::named(&row.name)?;
+        if !attempt.samples.is_empty() && verify::verify(row, &ready, tools, &attempt.samples).is_empty() {
+            return Ok(Some((**row).clone()));
+        }
+    }
+    Ok(None)
+}
+
+fn example(samples: &[Sample]) -> String {
+    let best = samples.iter().find(|s| s.name == "content before a call").or(samples.first());
+    best.map(|s| s.text.clone()).unwrap_or_default()
+}
+
+fn explained(attempt: &Attempt) -> String {
+    let seen =
+        if attempt.seen.is_empty() { String::new() } else { format!(" Understood: {}.", attempt.seen.join("; ")) };
+    match (&attempt.dialect, attempt.failures.first()) {
+        (Err(why), _) => format!("the chat template is not understood: {why}.{seen}"),
+        (Ok(_), Some(f)) => {
+            let failed: Vec<&str> = attempt.failures.iter().map(|f| f.name).collect();
+            format!(
+                "what the chat template renders does not read back ({}). {}: {} in {:?}.{seen}",
+                failed.join(", "),
+                f.name,
+                f.why,
+                f.text
+            )
+        }
+        (Ok(_), None) => format!("the chat template is not understood.{seen}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
