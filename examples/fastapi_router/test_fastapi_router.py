@@ -141,9 +141,9 @@ def event(content: str | None = None, finish: str | None = None, **delta: Any) -
 
 def test_the_first_word_does_not_wait(backend: Any, new: openai.OpenAI, old: openai.OpenAI) -> None:
     """A backend that says a word and hangs: its word arrives, and its connection is closed when the client leaves."""
-    backend.raw, backend.hangs = [event("Hello")], True
+    backend.raw, backend.hangs = [event("Hello there")], True
     stream = new.chat.completions.create(model="m", messages=ASK, tools=[TOOL], stream=True)
-    assert next(iter(stream)).choices[0].delta.content == "Hello"
+    assert next(iter(stream)).choices[0].delta.content == "Hello there"
     stream.close()
     assert backend.disconnected.wait(5)
     stream = old.with_options(timeout=0.5).chat.completions.create(model="m", messages=ASK, tools=[TOOL], stream=True)

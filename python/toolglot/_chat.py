@@ -14,6 +14,7 @@ __all__ = ["as_dict", "error_body", "finish_reason", "fresh_id", "offered", "use
 def error_body(message: str, *, code: str | None = None, param: str | None = None, type: str | None = None) -> Any:
     """An error as OpenAI's API words it.
 
+    >>> from toolglot.router import error_body
     >>> error_body("No.", code="invalid_tool_schema", param="tools")["error"]["type"]
     'invalid_request_error'
     """

@@ -74,6 +74,7 @@ def validate_request(request: Any) -> None:
         RequestError: Its ``code`` is ``invalid_tool_schema``, ``invalid_tool_call_id``, ``invalid_message_order`` or
             ``invalid_value``.
 
+    >>> from toolglot.router import validate_request
     >>> validate_request({"messages": [{"role": "tool", "tool_call_id": "call_1", "content": "18"}]})
     Traceback (most recent call last):
         ...
@@ -292,9 +293,9 @@ def transform_response_with_tools(
     return body
 
 
-def _rewritten(choice: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
+def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     """One choice with what was read in it; fields that say something else stay."""
-    choice = dict(choice)
+    choice: dict[str, Any] = dict(said)
     message = dict(choice.get("message") or {})
     read = turn.to_openai()
     message["content"] = read.get("content")

@@ -103,6 +103,7 @@ class ToolCalling:
     Args:
         tools: See ``use_tools``, which takes the same options.
 
+    >>> from toolglot.service import ToolCalling
     >>> service = ToolCalling([{"name": "ping", "description": "Ping", "parameters": {"type": "object"}}])
     >>> service.observe('<tool_call>{"name": "ping", "arguments": {}}</tool_call>').content
     ''
@@ -461,7 +462,8 @@ def _whoami() -> object:
 
 async def _run(execute: Execute, call: ToolCall) -> Any:
     """The tool's result. A function that is not async must not stop the others, so it runs in a thread."""
-    if inspect.iscoroutinefunction(execute) or inspect.iscoroutinefunction(getattr(execute, "__call__", None)):
+    method = getattr(type(execute), "__call__", None)  # noqa: B004 - an object may have an async one
+    if inspect.iscoroutinefunction(execute) or inspect.iscoroutinefunction(method):
         return await execute(call)
     result = await asyncio.to_thread(execute, call)
     if isinstance(result, Awaitable):
