@@ -119,7 +119,8 @@ fn tag_prefix(text: &str, span: &Range<usize>) -> String {
 /// A dialect being derived. `Err` is what was not understood; `seen` what was.
 pub(super) struct Derivation<'p, 's> {
     prober: &'p Prober<'s>,
-    /// What ends an answer.
+    /// What begins and what ends an answer of plain content.
+    beginning: String,
     ending: String,
     pub(super) seen: Vec<String>,
 }
@@ -137,8 +138,8 @@ fn without_end<'t>(text: &'t str, ending: &str, eos: &str) -> &'t str {
 impl<'p, 's> Derivation<'p, 's> {
     pub(super) fn new(prober: &'p Prober<'s>) -> Self {
         let plain = prober.answer(&Answer::default().content(CONTENT)).unwrap_or_default();
-        let ending = plain.text.rsplit_once(CONTENT).map_or("", |(_, ending)| ending).to_owned();
-        Self { prober, ending, seen: Vec::new() }
+        let (beginning, ending) = plain.text.split_once(CONTENT).unwrap_or_default();
+        Self { prober, beginning: beginning.to_owned(), ending: ending.to_owned(), seen: Vec::new() }
     }
 
     /// What a model writes for `answer`: the prompt and the text.
@@ -233,7 +234,7 @@ impl<'p, 's> Derivation<'p, 's> {
             }
             if *hole == spell::BODY && first.body == Body::Parameters {
                 // The literal before the first key ends in what begins a parameter, which is the parameter's own.
-                let cut = call.len().saturating_sub(call.len().min(self.opener_length(&inner.0)));
+                let cut = call.len().saturating_sub(inner.0.len());
                 call.truncate(cut);
             }
             call.push(*hole);
@@ -261,17 +262,15 @@ impl<'p, 's> Derivation<'p, 's> {
             (true, false) => dialect.tokens.push(section.1.trim().to_owned()),
             (true, true) => {}
         }
-        let ends = tags(&self.ending).into_iter().filter_map(|t| self.ending.get(t));
-        for token in ends.filter(|t| *t != super::NO_EOS) {
+        let marks = |text: &'_ str| -> Vec<String> {
+            tags(text).into_iter().filter_map(|t| text.get(t).map(str::to_owned)).collect()
+        };
+        for token in marks(&self.beginning).iter().chain(&marks(&self.ending)).filter(|t| *t != super::NO_EOS) {
             if !dialect.tokens.iter().any(|t| t == token) {
                 dialect.tokens.push(token.to_owned());
             }
         }
         Ok(dialect)
-    }
-
-    fn opener_length(&self, opener: &str) -> usize {
-        opener.len()
     }
 
     /// Markers of calls and of the section round them, from two calls. The literals between the marks of a call.
@@ -390,7 +389,6 @@ impl<'p, 's> Derivation<'p, 's> {
         dialect.parameters.push(template(&parameter, ""));
         dialect.json_first = !parameter.contains(spell::TYPE);
         self.seen.push(format!("a parameter is written {:?}", dialect.parameters));
-        let _ = one;
         Ok((opener, two.get(after.start + close..).unwrap_or("").to_owned()))
     }
 
@@ -416,11 +414,20 @@ impl<'p, 's> Derivation<'p, 's> {
             if !open.is_empty() && !close.is_empty() && open != close {
                 self.seen.push(format!("reasoning stands between {open:?} and {close:?}"));
                 dialect.reasoning.push((open.to_owned(), close.to_owned()));
+                // Reasoning is never a token; what stands between it and the content is one.
+                dialect.tokens.retain(|t| t != open && t != close);
+                let rest = rest.get(close.len()..).unwrap_or("").trim();
+                if !answer.content.is_empty() && rest.starts_with('<') {
+                    let starts: Vec<usize> = tags(rest).iter().map(|t| t.start).chain([rest.len()]).collect();
+                    let pieces = starts.windows(2).filter_map(|w| rest.get(*w.first()?..*w.last()?));
+                    dialect.tokens.extend(pieces.map(|t| t.trim().to_owned()));
+                }
                 return;
             }
         }
         for (open, close) in [("<think>", "</think>"), ("[THINK]", "[/THINK]")] {
             if source.contains(close) {
+                dialect.tokens.retain(|t| t != open && t != close);
                 dialect.reasoning.push((open.to_owned(), close.to_owned()));
                 return;
             }

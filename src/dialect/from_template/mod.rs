@@ -172,6 +172,9 @@ fn attempt(prober: &Prober<'_>, source: &str, tools: &Arc<ToolSet>) -> Attempt {
 fn fitting(attempt: &Attempt, tools: &Arc<ToolSet>) -> Result<Option<Dialect>, Error> {
     for row in catalogue() {
         let ready = Dialects::named(&row.name)?;
+        if let (Ok(debug), Some(f)) = (std::env::var("TG_ROW"), verify::verify(row, &ready, tools, &attempt.samples).first()) {
+            if debug == row.name { eprintln!("ROW {}: {f:?}", row.name); }
+        }
         if !attempt.samples.is_empty() && verify::verify(row, &ready, tools, &attempt.samples).is_empty() {
             return Ok(Some((**row).clone()));
         }

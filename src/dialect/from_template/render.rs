@@ -1,10 +1,10 @@
 //! Chat templates as `transformers` runs them: its Jinja options, its functions, Python's spelling of values.
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 use minijinja_contrib::pycompat::unknown_method_callback;
 use std::fmt::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Instructions that one rendering may take. The longest real templates take some ten thousand.
@@ -45,7 +45,8 @@ fn prepared(source: &str) -> Result<String, String> {
         let new = match body {
             "generation" => Some("if true".to_owned()),
             "endgeneration" => Some("endif".to_owned()),
-            _ => None,
+            // Lists that the template itself makes can grow.
+            _ => body.strip_suffix("= []").map(|set| format!("{set}= _list()")),
         };
         match new {
             Some(new) => {
@@ -90,6 +91,7 @@ impl<'s> Renderer<'s> {
         environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
             Err(failed(format!("the template refuses this conversation: {message}")))
         });
+        environment.add_function("_list", || Value::from_object(List::default()));
         // Always the same day: what is derived must not depend on the clock.
         environment.add_function("strftime_now", |_: String| "2025-01-01");
         environment.add_template_owned("template", source).map_err(|e| explained(&e))?;
@@ -137,6 +139,49 @@ fn method(state: &mut State<'_, '_>, value: &Value, name: &str, arguments: &[Val
         return Err(failed("a string grows too long"));
     }
     unknown_method_callback(state, value, name, arguments)
+}
+
+/// A list with Python's `append`, which Jinja's own lists lack here.
+#[derive(Debug, Default)]
+struct List(Mutex<Vec<Value>>);
+
+/// The longest list that a template may build.
+const MAX_ITEMS: usize = 10_000;
+
+impl Object for List {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Seq
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let items = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        items.get(key.as_usize()?).cloned()
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(self.0.lock().unwrap_or_else(PoisonError::into_inner).len())
+    }
+
+    fn call_method(self: &Arc<Self>, _: &mut State<'_, '_>, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+        let mut items = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match (name, arguments) {
+            ("append", [item]) if items.len() < MAX_ITEMS => {
+                // A list within itself could never be written out.
+                if item.downcast_object_ref::<Self>().is_some() {
+                    return Err(failed("a list is put into a list"));
+                }
+                items.push(item.clone());
+                Ok(Value::from(()))
+            }
+            ("append", [_]) => Err(failed("a list grows too long")),
+            ("pop", []) => Ok(items.pop().unwrap_or_default()),
+            ("pop", [at]) => match at.as_usize() {
+                Some(at) if at < items.len() => Ok(items.remove(at)),
+                _ => Err(failed("pop from no place of the list")),
+            },
+            _ => Err(Error::from(ErrorKind::UnknownMethod)),
+        }
+    }
 }
 
 /// `str(value)` as Python has it.
