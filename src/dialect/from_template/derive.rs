@@ -128,7 +128,10 @@ pub(super) struct Derivation<'p, 's> {
 /// The text of an answer, less what ends it.
 fn without_end<'t>(text: &'t str, ending: &str, eos: &str) -> &'t str {
     let shared = shared_end((text, 0..text.len()), (ending, 0..ending.len()));
-    let text = text.get(..text.len() - shared).unwrap_or(text);
+    let cut = text.get(..text.len() - shared).unwrap_or(text);
+    // Behind a word the shared end is the rest of a marker of several pieces (`<|close|>tools<|sep|>`).
+    let within = shared < ending.len() && cut.ends_with(char::is_alphanumeric);
+    let text = if within { text } else { cut };
     match text.trim_end().strip_suffix(eos) {
         Some(text) if !eos.is_empty() => text,
         _ => text,
@@ -145,7 +148,13 @@ impl<'p, 's> Derivation<'p, 's> {
     /// What a model writes for `answer`: the prompt and the text.
     pub(super) fn text(&self, answer: &Answer) -> Result<(String, String), String> {
         let rendered = self.prober.answer(answer)?;
-        let text = without_end(&rendered.text, &self.ending, self.prober.eos).to_owned();
+        let mut text = without_end(&rendered.text, &self.ending, self.prober.eos);
+        // A marker before every answer belongs to the prompt. (An empty block of reasoning does not.)
+        let beginning = self.beginning.trim();
+        if !beginning.contains("</") && !beginning.contains("close") {
+            text = text.trim_start().strip_prefix(beginning).unwrap_or(text);
+        }
+        let text = text.to_owned();
         Ok((rendered.prompt, text))
     }
 

@@ -3,9 +3,11 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 use minijinja_contrib::pycompat::unknown_method_callback;
+use once_cell::sync::Lazy;
+use regex::Regex;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Instructions that one rendering may take. The longest real templates take some ten thousand.
 const FUEL: u64 = 2_000_000;
@@ -27,6 +29,9 @@ fn failed(what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidOperation, what)
 }
 
+/// An empty list that is given a name.
+static LISTS: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"= ?\[\]").ok());
+
 /// Tags that mean something to training only, and sets whose value must stay small.
 fn prepared(source: &str) -> Result<String, String> {
     if source.len() > MAX_SOURCE {
@@ -46,7 +51,10 @@ fn prepared(source: &str) -> Result<String, String> {
             "generation" => Some("if true".to_owned()),
             "endgeneration" => Some("endif".to_owned()),
             // Lists that the template itself makes can grow.
-            _ => body.strip_suffix("= []").map(|set| format!("{set}= _list()")),
+            _ => LISTS.as_ref().and_then(|lists| match lists.replace_all(body, "=_list()") {
+                std::borrow::Cow::Owned(new) => Some(new),
+                std::borrow::Cow::Borrowed(_) => None,
+            }),
         };
         match new {
             Some(new) => {

@@ -71,8 +71,9 @@ pub(super) fn samples(derivation: &Derivation<'_, '_>, probes: Vec<(&'static str
         let written = answer.reasoning.is_empty() || text.contains(answer.reasoning);
         let said = answer.content.is_empty() || text.contains(answer.content);
         // A template that writes content and calls as two turns does not show how a model writes both in one.
-        let header = prompt.rfind('<').and_then(|at| prompt.get(at..)).unwrap_or("").trim();
-        let again = !header.is_empty() && header.len() > 3 && text.contains(header) && !answer.calls.is_empty();
+        let marks = super::cut::tags(&prompt);
+        let mut header = marks.iter().rev().take(3).filter_map(|t| prompt.get(t.clone()));
+        let again = header.any(|tag| !tag.contains("think") && text.contains(tag)) && !answer.calls.is_empty();
         let again = again && !answer.content.is_empty();
         (named && written && said && !again).then_some(Sample { name, answer, prompt, text })
     };
