@@ -215,7 +215,7 @@ impl<'p, 's> Derivation<'p, 's> {
         let mut tail = one.get(first.end()..).unwrap_or("").to_owned();
         let mut inner = (String::new(), String::new());
         if first.body == Body::Parameters {
-            (inner.0, inner.1) = self.parameters(&one, &first, &mut dialect)?;
+            (inner.0, inner.1) = self.parameters(&first, &mut dialect)?;
             let (_, closer) = &inner;
             // What follows the last value: the end of the parameter, then that of the call.
             tail = closer.clone();
@@ -356,7 +356,7 @@ impl<'p, 's> Derivation<'p, 's> {
     }
 
     /// How a parameter is written. Returns what begins one and what ends the call after the last one.
-    fn parameters(&mut self, one: &str, span: &Span, dialect: &mut Dialect) -> Result<(String, String), String> {
+    fn parameters(&mut self, span: &Span, dialect: &mut Dialect) -> Result<(String, String), String> {
         let two = self.calls(Answer::calls([(FIRST, json!({KEY: VALUE, KEY_2: VALUE_2}))]))?;
         let head_end = span.marks.iter().rev().nth(1).map_or(0, |m| m.0.end);
         let lost = || "the second argument is not in the rendered call".to_owned();

@@ -106,6 +106,8 @@ fn usable(prober: &Prober<'_>) -> Result<Vec<Spelling>, String> {
     for spelling in Spelling::all() {
         let text = match prober.with(spelling).answer(&call) {
             Ok(rendered) => rendered.text,
+            // What runs for too long does so with every spelling.
+            Err(e) if e.contains("fuel") => return Err(format!("the chat template cannot be rendered: {e}")),
             Err(e) => {
                 refused.get_or_insert(e);
                 continue;

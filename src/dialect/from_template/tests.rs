@@ -1,5 +1,60 @@
 use super::*;
 
+/// A chat template that writes its calls by `call` and puts `before` and `after` round them.
+fn template(before: &str, call: &str, after: &str) -> String {
+    format!(
+        "{{%- for m in messages -%}}<|{{{{ m.role }}}}|>{{%- if m.reasoning_content -%}}<think>{{{{ m.reasoning_content }}}}</think>\
+         {{%- endif -%}}{{{{ m.content }}}}{{%- if m.tool_calls -%}}{before}{{%- for c in m.tool_calls -%}}\
+         {{%- set f = c.function -%}}{call}{{%- endfor -%}}{after}{{%- endif -%}}<|end|>{{%- endfor -%}}\
+         {{%- if add_generation_prompt -%}}<|assistant|>{{%- endif -%}}"
+    )
+}
+
+fn derived(before: &str, call: &str, after: &str) -> Dialect {
+    let dialect = Dialect::from_chat_template(&template(before, call, after), &TemplateOptions::default()).unwrap();
+    assert!(dialect.about.starts_with("Derived"), "{}", dialect.about);
+    assert_eq!(dialect.reasoning, [("<think>".to_owned(), "</think>".to_owned())]);
+    dialect
+}
+
+#[test]
+fn shapes_are_derived() {
+    let json = r#"{{ '{"name": "' }}{{ f.name }}{{ '", "arguments": ' }}{{ f.arguments | tojson }}{{ '}' }}"#;
+    let d = derived("", &format!("<make_call>{json}</make_call>"), "");
+    assert_eq!(d.calls, ["<make_call> {json} </make_call>"]);
+    let d = derived("<calls>", "<one>{{ f.name }}<with>{{ f.arguments | tojson }}</one>", "</calls>");
+    assert_eq!(d.calls, ["<one>{name}<with> {arguments} </one>"]);
+    assert_eq!(d.sections, [("<calls>".to_owned(), "</calls>".to_owned())]);
+    let raw = "{%- for k, v in f.arguments | items -%}<p k=\"{{ k }}\">{{ v if v is string else v | tojson }}</p>{%- endfor -%}";
+    let d = derived("<calls>", &format!("<run tool=\"{{{{ f.name }}}}\">{raw}</run>"), "</calls>");
+    assert_eq!(d.calls, ["<run {@tool=name}> {parameters} </run>"]);
+    assert_eq!(d.parameters, ["<p {@k=key}>{value}</p>"]);
+    let d = derived("", "[CALL]{{ f.name }}[ID]{{ c.id }}[ARGS]{{ f.arguments | tojson }}", "");
+    assert_eq!(d.calls, ["[CALL]{name}[ID]{id}[ARGS] {arguments}"]);
+}
+
+#[test]
+fn what_is_not_understood_says_why() {
+    let rows = [
+        ("{% if %}", "cannot be read"),
+        ("{% for m in messages %}{{ m.content }}{% endfor %}", "ignores tool_calls"),
+        ("{{ raise_exception('no tools here') }}", "no tools here"),
+        ("{% for i in range(99999) %}{% for j in range(99999) %}{{ i }}{% endfor %}{% endfor %}", "rendered"),
+        (
+            "{% set ns = namespace(s='ab') %}{% for i in range(99) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
+            "too long",
+        ),
+        ("{% macro f(s) %}{{ f(s ~ s) }}{% endmacro %}{{ f('abababababababababab') }}", "rendered"),
+    ];
+    for (source, why) in rows {
+        let error = Dialect::from_chat_template(source, &TemplateOptions::default()).unwrap_err();
+        assert!(error.message.contains(why), "{source}: {error}");
+    }
+    let odd = template("", "({{ f.name }}{% for k, v in f.arguments | items %} {{ k }} {{ v }}{% endfor %})", "");
+    let error = Dialect::from_chat_template(&odd, &TemplateOptions::default()).unwrap_err();
+    assert!(error.message.contains("not understood") && error.message.contains("one call is written"), "{error}");
+}
+
 /// What becomes of every template of a folder, as a table.
 /// `TOOLGLOT_TEMPLATES=folder cargo test --features templates measure -- --ignored --nocapture`
 #[test]
