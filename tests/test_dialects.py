@@ -1,8 +1,11 @@
-"""The cases in tests/data, each read whole, in two pieces cut everywhere, byte by byte and cut at random.
+"""The cases in tests/data/dialects, each read whole, in two pieces cut everywhere, byte by byte and cut at random.
 
 A case is one JSON object a line:
-    name, text, tools?, dialect? (default: the file's name), starts_in?, policy?, auto? (false: only when told),
+    about, text, tools?, dialect? (default: the file's name), starts_in?, policy?, auto? (false: only when told),
     expect: {content, reasoning?, calls: [{name, arguments, status?}], issues?: [code]}
+
+known_issues.jsonl holds what is not right yet: cases with their `dialect`, the `reason`, and what `fails`, "complete"
+or "stream". They must fail; one that passes is fixed and moves to its dialect's file.
 """
 
 from __future__ import annotations
@@ -18,21 +21,22 @@ import toolglot
 from support import EXAMPLE_TOOLS, ROOT, check_events, snapshot, stream
 
 NAMES = [dialect.name for dialect in toolglot.dialects()]
-# What holds for all of them is in auto.jsonl. Other files there belong to other tests.
-FILES = [path for name in (*NAMES, "auto") if (path := ROOT / "tests" / "data" / f"{name}.jsonl").exists()]
+KNOWN_ISSUES = "known_issues"
+# What holds for all of them is in auto.jsonl.
+FILES = sorted((ROOT / "tests" / "data" / "dialects").glob("*.jsonl"))
 
 
-def load(path: Path) -> list[Any]:
+def load(path: Path, what: str) -> list[Any]:
+    """The cases of a file; those in which `what` ("complete" or "stream") is known to fail are expected to."""
     cases = []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         if line.strip():
             case = json.loads(line)
             case.setdefault("dialect", path.stem)
-            cases.append(pytest.param(case, id=f"{path.stem}-{case.get('name', number)}"))
+            known = path.stem == KNOWN_ISSUES and case["fails"] == what
+            marks = [pytest.mark.xfail(strict=True, reason=case["reason"])] if known else []
+            cases.append(pytest.param(case, id=f"{path.stem}-{case.get('about', number)}", marks=marks))
     return cases
-
-
-CASES = [case for path in FILES for case in load(path)]
 
 
 def options(case: dict[str, Any], dialect: str) -> dict[str, Any]:
@@ -52,7 +56,7 @@ def modes(case: dict[str, Any]) -> list[str]:
 def check(case: dict[str, Any], turn: toolglot.Turn) -> None:
     expect = case["expect"]
     calls = [{"name": c.name, "arguments": c.arguments, "status": c.status} for c in turn.tool_calls]
-    wanted = [{"status": "ok", **call} for call in expect.get("calls", [])]
+    wanted = [{**call, "status": call.get("status", "ok")} for call in expect.get("calls", [])]
     assert calls == wanted
     # == of Python says that 1 == 1.0 == True.
     assert json.dumps(calls, default=str) == json.dumps(wanted)
@@ -66,13 +70,13 @@ def test_there_are_cases_for_every_dialect() -> None:
     assert set(NAMES) <= {path.stem for path in FILES}
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [case for path in FILES for case in load(path, "complete")])
 def test_complete(case: dict[str, Any]) -> None:
     for dialect in modes(case):
         check(case, toolglot.extract(case["text"], **options(case, dialect)))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [case for path in FILES for case in load(path, "stream")])
 def test_cut_anywhere(case: dict[str, Any]) -> None:
     """Whatever the pieces: the same turn, and events that add up to it."""
     text = case["text"]
@@ -105,8 +109,11 @@ def test_examples_of_the_catalogue(dialect: toolglot.Dialect) -> None:
         toolglot.StreamParser(dialect=parser)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "outputs").glob("*")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "outputs").glob("*.txt")), ids=lambda path: path.stem)
 def test_examples_of_the_readme(path: Path) -> None:
     turn = toolglot.extract(path.read_text("utf-8"), tools=EXAMPLE_TOOLS)
     assert turn.tool_calls
-    assert all(call.runnable for call in turn.tool_calls)
+    # Sarashina writes Python's quotes; that they became JSON's is on record.
+    status = "repaired" if path.stem == "sarashina" else "ok"
+    assert all(call.status == status for call in turn.tool_calls)
+    assert turn.content

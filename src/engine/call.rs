@@ -229,6 +229,10 @@ impl CallState {
         }
         let at = cx.skip_markup_space(head.end);
         let Some(byte) = cx.bytes().get(at).copied() else {
+            if cx.eof && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()])) {
+                // Cut off behind the name of an offered tool.
+                return Look::Is(());
+            }
             return if cx.eof || at - head.end > cx.policy.max_markup_bytes { Look::No } else { Look::More };
         };
         let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
@@ -418,14 +422,15 @@ impl Engine {
                         return Step::More;
                     }
                     // White space that no closing marker follows is text.
-                    let closing = tail.get(*next + 1).is_some_and(|e| match e {
-                        Element::Literal(text) | Element::Optional(text) => {
-                            !matches!(head::literal(cx, end, text), Look::No)
+                    if let Some(Element::Literal(text) | Element::Optional(text)) = tail.get(*next + 1) {
+                        match head::literal(cx, end, text) {
+                            Look::Is(_) => *at = end,
+                            Look::No => {}
+                            Look::More => {
+                                self.state = State::Call(call);
+                                return Step::More;
+                            }
                         }
-                        _ => false,
-                    });
-                    if closing {
-                        *at = end;
                     }
                 }
                 Element::Literal(text) | Element::Optional(text) => match head::literal(cx, *at, text) {
@@ -434,17 +439,28 @@ impl Engine {
                         self.state = State::Call(call);
                         return Step::More;
                     }
+                    Look::No if cx.eof && cut_marker(cx.rest(*at), text) => {
+                        *at = cx.text.len();
+                        *missing |= matches!(element, Element::Literal(_));
+                    }
                     Look::No => {
                         // Closing brackets too many before the marker are part of the mistake.
                         let rest = cx.rest(*at);
                         let extra = rest.len()
                             - rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '}' || c == ']').len();
-                        let at_end = *at + extra >= cx.text.len();
-                        if extra > 0 && at_end && !cx.eof && extra < 64 {
+                        // A longer run of them is no slip.
+                        let close = if extra == 0 || extra >= 64 {
+                            Look::No
+                        } else if *at + extra >= cx.text.len() && !cx.eof {
+                            Look::More
+                        } else {
+                            head::literal(cx, *at + extra, text)
+                        };
+                        if close == Look::More {
                             self.state = State::Call(call);
                             return Step::More;
                         }
-                        if extra > 0 && cx.rest(*at + extra).starts_with(&**text) {
+                        if let Look::Is(end) = close {
                             if let Some(pending) = &mut writer.pending {
                                 let brackets = cx.slice(*at, *at + extra).trim().len();
                                 if brackets > 0 {
@@ -455,7 +471,7 @@ impl Engine {
                                     ));
                                 }
                             }
-                            *at += extra + text.len();
+                            *at = end;
                         } else if matches!(element, Element::Literal(_)) {
                             *missing = true;
                         }
@@ -504,6 +520,12 @@ impl Engine {
         self.removed = true;
         Step::Go
     }
+}
+
+/// The text ends in the first bytes of `marker`; one byte alone is no evidence.
+fn cut_marker(rest: &str, marker: &str) -> bool {
+    let cut = rest.trim_ascii();
+    cut.len() > 1 && cut.len() < marker.len() && marker.starts_with(cut)
 }
 
 /// A range of the text as a piece.

@@ -272,6 +272,11 @@ impl JsonCalls {
         if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
             what = Key::Other;
         }
+        let described = |(key, _): &(Range<usize>, Range<usize>)| cx.slice(key.start, key.end) == "description";
+        if what == Key::Arguments && writer.bare && writer.begun == 0 && frame.others.iter().any(described) {
+            // A tool's definition, not a call of it.
+            return Flow::Stop(Progress::Fail { at });
+        }
         self.scanner = Scanner::new(value, self.max_depth);
         self.sent = value;
         if what == Key::Arguments && first == b'{' {
@@ -555,7 +560,7 @@ impl JsonCalls {
         let closed = limit < cx.text.len();
         let begun = self.frames.iter().rev().find_map(|f| f.index);
         let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
-        let Some(mended) = lenient::repair(cx, start, limit) else {
+        let Some(mut mended) = lenient::repair(cx, start, limit) else {
             if let Some(index) = begun {
                 let raw = writer.start..limit;
                 writer.over(index, Found::none(), raw).status =
@@ -572,6 +577,11 @@ impl JsonCalls {
         }
         let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
         self.frames.truncate(depth);
+        if depth > 0 {
+            mended.leave_list(cx.slice(start, limit));
+        }
+        // The call before it is over; its places are in this text, not in the repaired one.
+        writer.flush(cx, out);
         let before = writer.begun;
         writer.adopt = begun;
         let mut inner = Self::new(0, self.max_depth);
@@ -586,10 +596,8 @@ impl JsonCalls {
                 // The repaired object is no call any more, but one has begun.
                 writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
             }
-            (None, _) if writer.begun == before => {
-                if writer.begun == 0 && self.frames.is_empty() {
-                    return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
-                }
+            (None, _) if writer.begun == before && before == 0 && self.frames.is_empty() => {
+                return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
             _ => {}
         }
@@ -784,6 +792,10 @@ impl Arguments {
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
             // Nothing stands between the head and what closes the call.
+            if first.is_none() {
+                writer.over(index, Found::none(), writer.start..self.start).status = CallStatus::Incomplete;
+                return Progress::Done { end: self.start };
+            }
             writer.piece(out, index, "{}");
             writer.over(index, Found::none(), writer.start..self.start);
             return Progress::Done { end: self.start };

@@ -1,7 +1,7 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use super::Reader;
 use crate::dialect::Element;
-use crate::json::{self, Ending, LiteralOptions, RepairOptions};
+use crate::json::{self, Ending, LiteralOptions, PartialOptions, RepairOptions};
 use crate::turn::{Repair, RepairCode};
 
 /// How far repair may read.
@@ -21,6 +21,33 @@ pub(super) struct Mended {
     pub(super) consumed: usize,
     /// The value was not cut off by the end of the text.
     pub(super) complete: bool,
+}
+
+impl Mended {
+    /// The value stands in a list: a bracket after it that closes a list is that one's, and none too many.
+    pub(super) fn leave_list(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let after_value = |from: usize| {
+            let rest = bytes.get(from..self.consumed).unwrap_or_default();
+            rest.iter().all(|b| b.is_ascii_whitespace() || matches!(b, b'}' | b']'))
+        };
+        let (mut found, mut next) = (None, usize::MAX);
+        for (index, repair) in self.repairs.iter().enumerate().rev() {
+            match repair.offset {
+                Some(at) if repair.code == RepairCode::Bracket && at < next && after_value(at) => {
+                    if bytes.get(at) == Some(&b']') {
+                        found = Some((index, at));
+                    }
+                    next = at;
+                }
+                _ => break,
+            }
+        }
+        if let Some((index, at)) = found {
+            self.repairs.truncate(index);
+            self.consumed = at;
+        }
+    }
 }
 
 fn closer(tail: &[Element]) -> Option<&str> {
@@ -85,9 +112,8 @@ pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
 
 /// What is certain of arguments that were cut off, as valid JSON.
 pub(super) fn certain(text: &str) -> String {
-    let options = RepairOptions { join_values: false, search: false, ..RepairOptions::default() };
-    match json::repair(text, &options) {
-        Ok(repaired) if repaired.json.starts_with('{') => repaired.json.into_owned(),
+    match json::parse_partial(text, &PartialOptions::default()) {
+        Ok(partial) if partial.json.starts_with('{') => partial.json.into_owned(),
         _ => "{}".into(),
     }
 }

@@ -332,6 +332,7 @@ impl Engine {
         self.section = None;
         if hold.doubt == Doubt::Reasoning {
             self.mode = Mode::Reasoning;
+            self.fresh = false;
         }
         if calls > 0 {
             let (code, what) = match hold.doubt {

@@ -360,6 +360,10 @@ impl Parameters {
                     // The closing marker is one only if the structure goes on behind it.
                     match Self::next(cx, writer, end) {
                         Next::More => return Some(Err(())),
+                        // Cut off in the next parameter's marker.
+                        Next::Junk if cx.eof && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener) => {
+                            return Some(Ok((hit, end)));
+                        }
                         Next::Junk => {}
                         _ => return Some(Ok((hit, end))),
                     }

@@ -63,17 +63,21 @@ impl Engine {
         self.give_text(cx, self.at, true);
     }
 
-    /// Gives out the text up to `to`. White space after a marker waits until it is clear whether text follows; in
-    /// reasoning, so does white space before a marker.
+    /// Gives out the text up to `to`; what may be the beginning of a late marker waits, unless it is the `last` text.
     pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
+        let to = if last { to } else { cx.dialects.markers.late().certain(cx.text, self.from, to) };
+        self.give(cx, to, last);
+    }
+
+    /// Gives out the text up to `to`, where a marker stands or nothing is in doubt. White space after a marker waits
+    /// until it is clear whether text follows; in reasoning, so does white space before a marker.
+    fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
         let Some(text) = cx.text.get(self.from..to) else { return };
         if self.channel.is_some_and(|c| c.dropped) {
             self.from = to;
             return;
         }
         let mut from = self.from;
-        let mut to = if last { to } else { cx.dialects.markers.late().certain(cx.text, from, to) };
-        let text = cx.text.get(from..to).unwrap_or(text);
         if self.fresh && !text.is_empty() {
             let start = text.len() - text.trim_ascii_start().len();
             if start == text.len() && !last {
@@ -106,7 +110,7 @@ impl Engine {
     /// Gives out the text before a marker at `at`, and goes on after it at `end`.
     pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
-            self.give_text(cx, at, false);
+            self.give(cx, at, false);
         } else if at > self.from && self.mode == Mode::Content && !self.out.space_is_idle(self.mode) {
             self.space = Some(self.from..at);
         }
@@ -190,7 +194,7 @@ impl Engine {
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
             Marker::SectionEnd { row, section } => {
-                if self.section.is_none_or(|(open, _)| open != row) {
+                if self.section.is_none_or(|(open, _)| open != row) && !self.call_ended(cx, at, row) {
                     return Look::No;
                 }
                 let close = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.sections.get(usize::from(section)));
@@ -216,6 +220,14 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// The text before `at` is a call of this row: it came without its section's opening marker.
+    fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
+        let dialect = cx.dialects.rows.get(usize::from(row)).map(|r| &r.dialect);
+        let last = self.out.calls.last().and_then(|call| call.dialect.as_ref());
+        let same = last.zip(dialect).is_some_and(|(last, dialect)| last.name == dialect.name);
+        same && self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty()
     }
 
     fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
@@ -354,9 +366,13 @@ impl Engine {
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
             (Mode::Content, None) => None,
         };
+        // In reasoning, white space before a marker is not given out; if it is no marker, it belongs to the text.
+        let before = cx.slice(self.from, at).trim_ascii_end().len();
+        let kept = doubt == Some(Doubt::Reasoning) && (before > 0 || !self.fresh);
+        let text = if kept { self.from + before } else { at };
         self.remove(cx, at, found.end);
         if let Some(doubt) = doubt {
-            self.hold(doubt, at);
+            self.hold(doubt, text);
         }
         self.mode = Mode::Content;
         if let Some(section) = section {

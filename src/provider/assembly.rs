@@ -126,6 +126,10 @@ impl Assembly {
     /// Takes the engine's events: text is passed on, calls are held until it is certain that they count.
     fn take(&mut self, events: Vec<Event>) {
         for event in events {
+            // Read without calls, the engine reports each as beyond its limit; that is no news.
+            if self.plain && matches!(event, Event::Issue(_)) {
+                continue;
+            }
             if self.held.is_none() && matches!(event, Event::CallStarted { .. }) {
                 // Who names a dialect says that the model calls in text: those calls count at once, beside native ones.
                 if self.reading.hold() {
@@ -187,25 +191,24 @@ impl Assembly {
         let mut reader = TextReader::new(&self.reading, false);
         reader.feed(&raw, &mut events);
         self.reader = Some(reader);
-        // What was passed on before the first call is the same in both readings.
-        let (mut text, mut reasoning) =
-            (self.content.len(), self.reasoning.len() - self.fielded.len().min(self.reasoning.len()));
+        let (mut content, mut reasoning) = (String::new(), String::new());
         for event in events {
             match event {
-                Event::Text(piece) => {
-                    let rest = skip(&piece, &mut text);
-                    if !rest.is_empty() {
-                        self.pass(Event::Text(rest.to_owned()));
-                    }
-                }
-                Event::Reasoning(piece) => {
-                    let rest = skip(&piece, &mut reasoning);
-                    if !rest.is_empty() {
-                        self.pass(Event::Reasoning(rest.to_owned()));
-                    }
-                }
+                Event::Text(piece) => content.push_str(&piece),
+                Event::Reasoning(piece) => reasoning.push_str(&piece),
+                Event::Reclassified => reasoning.push_str(&std::mem::take(&mut content)),
                 _ => {}
             }
+        }
+        // What was passed on before the first call is the same in both readings.
+        let engine_reasoning = self.reasoning.len().saturating_sub(self.fielded.len());
+        let rest = |text: &str, known: usize| text.get(known..).filter(|rest| !rest.is_empty()).map(str::to_owned);
+        let (content, reasoning) = (rest(&content, self.content.len()), rest(&reasoning, engine_reasoning));
+        if let Some(text) = content {
+            self.pass(Event::Text(text));
+        }
+        if let Some(text) = reasoning {
+            self.pass(Event::Reasoning(text));
         }
     }
 
@@ -636,11 +639,4 @@ fn call_issue(index: usize, call: &ToolCall<'_>) -> Option<Issue> {
         CallStatus::UnknownTool => (IssueCode::UnknownTool, format!("no tool `{name}` is offered")),
     };
     Some(Issue::of(code, place, message))
-}
-
-/// `piece` without what `skip` counts of it.
-fn skip<'t>(piece: &'t str, skip: &mut usize) -> &'t str {
-    let skipped = piece.len().min(*skip);
-    *skip -= skipped;
-    piece.get(skipped..).unwrap_or_default()
 }

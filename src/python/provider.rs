@@ -308,7 +308,8 @@ fn result_options(target: &Target, max_chars: Option<usize>, harden: Option<bool
 
 /// One tool's result as the message that the provider wants.
 #[pyfunction]
-#[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(100_000), harden=None))]
+#[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(100_000), harden=None),
+       text_signature = "(call, result, *, is_error=False, provider='openai', dialect=None, max_chars=100000, harden=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(super) fn format_tool_result<'py>(
     py: Python<'py>,
@@ -332,7 +333,8 @@ pub(super) fn format_tool_result<'py>(
 
 /// The results of one turn as the messages that the provider wants.
 #[pyfunction]
-#[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(100_000), harden=None))]
+#[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(100_000), harden=None),
+       text_signature = "(results, *, provider='openai', dialect=None, max_chars=100000, harden=None)")]
 pub(super) fn format_tool_results<'py>(
     py: Python<'py>,
     results: &Bound<'py, PyAny>,

@@ -1,6 +1,6 @@
 //! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
 use super::call::ToolCall;
-use super::convert::{from_py, to_py, type_name};
+use super::convert::{from_py, json_to_py, to_py, type_name};
 use super::guard::guard;
 use super::report::{hash, repr_of};
 use super::text::Input;
@@ -68,7 +68,7 @@ impl ToolSet {
         let list = match known {
             Some(list) => list.into_bound(py),
             None => {
-                let list = pythonize::pythonize(py, &self.set.declarations(&converted))?.cast_into::<PyList>()?;
+                let list = self.written(py, &converted)?;
                 let entry = (converted, list.clone().unbind());
                 self.served.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
                 list
@@ -76,6 +76,13 @@ impl ToolSet {
         };
         // A list of one's own, so that a provider's own tools can be added to it.
         Ok(list.get_slice(0, list.len()))
+    }
+
+    /// The declarations as Python objects, by way of JSON text: jiter builds them faster than any walk over values.
+    fn written<'py>(&self, py: Python<'py>, converted: &Converted) -> PyResult<Bound<'py, PyList>> {
+        let json = guard(|| serde_json::to_string(&self.set.declarations(converted)))?;
+        let json = json.map_err(|e| Error::new(ErrorCode::BadTool, e.to_string()))?;
+        Ok(json_to_py(py, &json)?.cast_into::<PyList>()?)
     }
 
     fn tool(&self, position: usize) -> Option<Tool> {
@@ -107,11 +114,13 @@ impl ToolSet {
             Err(_) => serde_json::from_str(json.cast::<PyString>()?.to_str()?),
         };
         let value = value.map_err(|e| Error::new(ErrorCode::BadJson, e.to_string()))?;
-        let items = match &value {
-            Value::Array(items) => items.as_slice(),
-            one => std::slice::from_ref(one),
+        let items = match value {
+            Value::Array(items) => items,
+            one => vec![one],
         };
-        Ok(Self::of(Arc::new(guard(|| schema::ToolSet::from_values(items))??)))
+        let mut builder = Builder::default();
+        items.into_iter().for_each(|item| builder.item(None, Ok(item)));
+        Ok(Self::of(Arc::new(guard(|| builder.finish())??)))
     }
 
     #[pyo3(signature = (*, strict=false, describe=false))]
@@ -473,11 +482,11 @@ fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Buil
 /// One tool. What cannot be written as JSON is a problem of this tool alone.
 fn read_item(item: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
     if let Ok(tool) = item.cast::<Tool>() {
-        builder.item(server, Ok(&tool.get().tool()?.to_value()));
+        builder.item(server, Ok(tool.get().tool()?.to_value()));
         return Ok(());
     }
     match value_of(item) {
-        Ok(value) => builder.item(server, Ok(&value)),
+        Ok(value) => builder.item(server, Ok(value)),
         Err(error) if error.is_instance_of::<PyException>(item.py()) => {
             let message = error.value(item.py()).to_string();
             builder.item(server, Err(Error::new(ErrorCode::BadTool, message)));

@@ -102,6 +102,17 @@ impl Expected {
 
     /// The types that `name` stands for: JSON Schema's seven, Gemini's capitals, and what Python and SQL people write.
     pub(super) fn of_name(name: &str) -> Option<Self> {
+        // The words of the standard, which nearly all are, need no second look.
+        match name {
+            "string" => return Some(Self::STRING),
+            "integer" => return Some(Self::INTEGER),
+            "number" => return Some(Self::NUMBER),
+            "boolean" => return Some(Self::BOOLEAN),
+            "object" => return Some(Self::OBJECT),
+            "array" => return Some(Self::ARRAY),
+            "null" => return Some(Self::NULL),
+            _ => {}
+        }
         let name = name.trim().to_ascii_lowercase();
         let starts = |prefixes: &[&str]| prefixes.iter().any(|p| name.starts_with(p));
         Some(match name.as_str() {

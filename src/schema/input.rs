@@ -33,147 +33,159 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn read(&mut self, item: &Value, server: Option<&str>, place: &str) {
+    pub(super) fn read(&mut self, item: Value, server: Option<&str>, place: &str) {
         if let Err(error) = self.item(item, server, place) {
             self.problems.push(error);
         }
     }
 
-    fn item(&mut self, item: &Value, server: Option<&str>, place: &str) -> Result<(), Error> {
+    fn item(&mut self, item: Value, server: Option<&str>, place: &str) -> Result<(), Error> {
         let bad = |message: String| Error::at(ErrorCode::BadTool, place, message);
-        let Value::Object(map) = item else {
-            return Err(bad(format!("a tool is an object, not {}", kind(item))));
-        };
-        if deeper_than(item, MAX_DEPTH) {
-            return Err(bad(format!("{}the declaration is nested deeper than {MAX_DEPTH} levels", name_of(map))));
+        if deeper_than(&item, MAX_DEPTH) {
+            let name = item.as_object().map(name_of).unwrap_or_default();
+            return Err(bad(format!("{name}the declaration is nested deeper than {MAX_DEPTH} levels")));
         }
+        let mut map = match item {
+            Value::Object(map) => map,
+            other => return Err(bad(format!("a tool is an object, not {}", kind(&other)))),
+        };
         // Lists of tools inside an item: Gemini's declarations, Bedrock's toolConfig, MCP's tools/list result.
         for key in ["functionDeclarations", "function_declarations", "tools"] {
-            if let Some(Value::Array(items)) = map.get(key) {
-                for (i, inner) in items.iter().enumerate() {
+            if let Some(Value::Array(items)) = map.get_mut(key) {
+                for (i, inner) in std::mem::take(items).into_iter().enumerate() {
                     self.read(inner, server, &format!("{place}/{key}/{i}"));
                 }
                 return Ok(());
             }
         }
-        if let Some(Value::Object(spec)) = map.get("toolSpec") {
-            return self.declaration(spec, map, server, &format!("{place}/toolSpec"));
+        for key in ["toolSpec", "function"] {
+            if let Some(Value::Object(body)) = map.get_mut(key) {
+                let body = std::mem::take(body);
+                return self.declaration(body, Some(&map), server, &format!("{place}/{key}"));
+            }
         }
-        if let Some(definition) = map.get("definition") {
-            return self.registered(map, definition, server, place);
+        if let Some(definition) = map.shift_remove("definition") {
+            return self.registered(&map, definition, server, place);
         }
-        if let Some(Value::Object(function)) = map.get("function") {
-            return self.declaration(function, map, server, &format!("{place}/function"));
-        }
-        self.declaration(map, map, server, place)
+        self.declaration(map, None, server, place)
     }
 
     /// The registry shape `{name, server, enabled, definition}`.
     fn registered(
         &mut self,
         entry: &Map<String, Value>,
-        definition: &Value,
+        definition: Value,
         server: Option<&str>,
         place: &str,
     ) -> Result<(), Error> {
-        if entry.get("enabled") == Some(&Value::Bool(false)) {
-            return Ok(());
-        }
         let server = entry.get("server").and_then(Value::as_str).filter(|s| !s.is_empty()).or(server);
         let place = format!("{place}/definition");
-        let Value::Object(definition) = definition else {
-            return Err(Error::at(
-                ErrorCode::BadTool,
-                place,
-                format!("a definition is an object, not {}", kind(definition)),
-            ));
+        let mut body = match definition {
+            Value::Object(definition) => definition,
+            _ if is_disabled(entry) => return Ok(()),
+            other => {
+                let message = format!("a definition is an object, not {}", kind(&other));
+                return Err(Error::at(ErrorCode::BadTool, place, message));
+            }
         };
-        let function = definition.get("function").and_then(Value::as_object);
-        let mut body = function.unwrap_or(definition).clone();
+        if let Some(Value::Object(function)) = body.get_mut("function") {
+            body = std::mem::take(function);
+        }
         if let Some(name) = entry.get("name") {
             body.insert("name".to_owned(), name.clone());
         }
-        self.declaration(&body, entry, server, &place)
+        self.declaration(body, Some(entry), server, &place)
     }
 
-    /// One declaration with its name; `outer` is the item it stands in.
+    /// One declaration with its name; `outer` is the item that it stands in, if it is not the item itself.
     fn declaration(
         &mut self,
-        body: &Map<String, Value>,
-        outer: &Map<String, Value>,
+        mut body: Map<String, Value>,
+        outer: Option<&Map<String, Value>>,
         server: Option<&str>,
         place: &str,
     ) -> Result<(), Error> {
         let bad = |place: String, message: String| Err(Error::at(ErrorCode::BadTool, place, message));
-        let name = match body.get("name") {
-            Some(Value::String(name)) if !name.trim().is_empty() => name,
+        let name = match body.get_mut("name") {
+            Some(Value::String(name)) if !name.trim().is_empty() => std::mem::take(name),
             Some(Value::String(_)) => return bad(format!("{place}/name"), "the tool's name is empty".to_owned()),
             Some(other) => {
-                return bad(format!("{place}/name"), format!("a tool's name is a string, not {}", kind(other)));
+                let message = format!("a tool's name is a string, not {}", kind(other));
+                return bad(format!("{place}/name"), message);
             }
             None => return bad(place.to_owned(), "a tool needs a name".to_owned()),
         };
-        if outer.get("enabled") == Some(&Value::Bool(false)) {
+        if is_disabled(outer.unwrap_or(&body)) {
             return Ok(());
         }
-        let found = SCHEMA_KEYS.iter().find_map(|key| body.get(*key).filter(|v| !v.is_null()).map(|v| (*key, v)));
-        if found.is_none() && !body.contains_key("parameter_definitions") {
-            if let Some(kind) = runs_elsewhere(outer) {
-                return bad(
-                    place.to_owned(),
-                    format!("{name:?} is of type {kind:?}, which takes no JSON arguments from the model"),
-                );
-            }
-        }
+        let found = SCHEMA_KEYS.iter().copied().find(|key| body.get(*key).is_some_and(|schema| !schema.is_null()));
         let schema = match found {
+            Some(key) => {
+                let schema = body.get_mut(key).map(std::mem::take).unwrap_or_default();
+                read_schema(key, schema, &name, &format!("{place}/{key}"))?
+            }
             None => match body.get("parameter_definitions") {
                 Some(Value::Object(definitions)) => cohere_v1(definitions),
-                _ => json!({"type": "object", "properties": {}}),
-            },
-            Some((key, schema)) => {
-                let mut place = format!("{place}/{key}");
-                // Bedrock wraps: {"json": schema}.
-                let schema = match schema.get("json").filter(|_| key == "inputSchema" && schema.get("type").is_none()) {
-                    Some(inner) => {
-                        place.push_str("/json");
-                        inner
+                _ => {
+                    if let Some(kind) = runs_elsewhere(outer.unwrap_or(&body)) {
+                        let message =
+                            format!("{name:?} is of type {kind:?}, which takes no JSON arguments from the model");
+                        return bad(place.to_owned(), message);
                     }
-                    None => schema,
-                };
-                match schema {
-                    Value::Object(map) if key == "parameters" && openapi::is_openapi(map) => {
-                        openapi::to_json_schema(schema)
-                    }
-                    Value::Object(_) => schema.clone(),
-                    Value::Bool(true) => json!({"type": "object"}),
-                    Value::Null => json!({"type": "object", "properties": {}}),
-                    Value::String(text) => match serde_json::from_str(text) {
-                        Ok(parsed @ Value::Object(_)) => parsed,
-                        _ => return bad(place, format!("the schema of {name:?} is text, but no JSON object")),
-                    },
-                    other => return bad(place, format!("the schema of {name:?} is an object, not {}", kind(other))),
+                    json!({"type": "object", "properties": {}})
                 }
-            }
+            },
         };
-        let description = body.get("description").and_then(Value::as_str).unwrap_or_default();
-        let mut tool = Tool::new(name.clone(), description.to_owned(), schema);
-        tool.source = source(body, outer, server);
+        let description = match body.get_mut("description") {
+            Some(Value::String(text)) => std::mem::take(text),
+            _ => String::new(),
+        };
+        let mut tool = Tool::new(name, description, schema);
+        tool.source = source(&mut body, outer, server);
         self.tools.push(tool);
         Ok(())
     }
 }
 
-fn source(body: &Map<String, Value>, outer: &Map<String, Value>, server: Option<&str>) -> ToolSource {
+fn is_disabled(entry: &Map<String, Value>) -> bool {
+    entry.get("enabled") == Some(&Value::Bool(false))
+}
+
+/// The schema under `key` as JSON Schema.
+fn read_schema(key: &str, schema: Value, name: &str, place: &str) -> Result<Value, Error> {
+    let bad = |message: String| Err(Error::at(ErrorCode::BadTool, place, message));
+    match schema {
+        // Bedrock wraps: {"json": schema}.
+        Value::Object(mut map) if key == "inputSchema" && map.contains_key("json") && !map.contains_key("type") => {
+            let inner = map.get_mut("json").map(std::mem::take).unwrap_or_default();
+            read_schema("json", inner, name, &format!("{place}/json"))
+        }
+        Value::Object(map) if key == "parameters" && openapi::is_openapi(&map) => {
+            Ok(openapi::to_json_schema(&Value::Object(map)))
+        }
+        schema @ Value::Object(_) => Ok(schema),
+        Value::Bool(true) => Ok(json!({"type": "object"})),
+        Value::Null => Ok(json!({"type": "object", "properties": {}})),
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(parsed @ Value::Object(_)) => Ok(parsed),
+            _ => bad(format!("the schema of {name:?} is text, but no JSON object")),
+        },
+        other => bad(format!("the schema of {name:?} is an object, not {}", kind(&other))),
+    }
+}
+
+fn source(body: &mut Map<String, Value>, outer: Option<&Map<String, Value>>, server: Option<&str>) -> ToolSource {
     let mut fields = Map::new();
     for (name, snake) in MCP_FIELDS {
-        if let Some(value) = body.get(*name).or_else(|| body.get(*snake)).filter(|v| !v.is_null()) {
-            fields.insert((*name).to_owned(), value.clone());
+        let key = if body.contains_key(*name) { name } else { snake };
+        if let Some(value) = body.get_mut(*key).map(std::mem::take).filter(|value| !value.is_null()) {
+            fields.insert((*name).to_owned(), value);
         }
     }
     ToolSource {
         server: (body.get("server").and_then(Value::as_str)).filter(|s| !s.is_empty()).or(server).map(str::to_owned),
         original: None,
-        strict: body.get("strict").or_else(|| outer.get("strict")).and_then(Value::as_bool),
+        strict: body.get("strict").or_else(|| outer?.get("strict")).and_then(Value::as_bool),
         fields,
     }
 }
@@ -239,7 +251,19 @@ pub(super) fn deeper_than(value: &Value, limit: usize) -> bool {
 
 /// What is wrong with the references of `schema`: each with its place and a sentence. Such a reference means "anything".
 pub(super) fn bad_references(schema: &Value, place: &str, problems: &mut Vec<Error>) {
-    visit(schema, schema, &mut place.to_owned(), problems);
+    if !refers(schema) {
+        return;
+    }
+    visit(schema, schema, &mut format!("/{place}"), problems);
+}
+
+/// Whether there is any reference at all: most schemas have none.
+fn refers(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.contains_key("$ref") || map.values().any(refers),
+        Value::Array(items) => items.iter().any(refers),
+        _ => false,
+    }
 }
 
 fn visit(at: &Value, root: &Value, place: &mut String, problems: &mut Vec<Error>) {

@@ -9,7 +9,7 @@ use crate::json::{self, RepairOptions};
 use crate::turn::{Arguments, CallStatus, Repair, RepairCode, ToolCall};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What a name written by a model means.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,8 @@ pub struct ToolSet {
     tools: Vec<Tool>,
     by_name: HashMap<String, usize>,
     safe_names: Vec<String>,
-    spellings: Spellings,
+    /// Made when a name is first looked up that is not an offered one.
+    spellings: OnceLock<Spellings>,
     problems: Vec<Error>,
     /// What was converted before: serving it again costs nothing.
     converted: Arc<Mutex<Vec<Arc<Converted>>>>,
@@ -68,7 +69,7 @@ impl ToolSet {
     pub fn from_sources<'v>(sources: impl IntoIterator<Item = (Option<&'v str>, &'v [Value])>) -> Result<Self, Error> {
         let mut builder = Builder::default();
         for (server, items) in sources {
-            items.iter().for_each(|item| builder.item(server, Ok(item)));
+            items.iter().for_each(|item| builder.item(server, Ok(item.clone())));
         }
         builder.finish()
     }
@@ -84,7 +85,7 @@ impl ToolSet {
             let name = tool.name.clone();
             match set.by_name.get(&name).and_then(|i| set.tools.get(*i)) {
                 None => {
-                    input::bad_references(&tool.schema, &format!("/{name}"), &mut problems);
+                    input::bad_references(&tool.schema, &name, &mut problems);
                     set.by_name.insert(name, set.tools.len());
                     set.tools.push(tool);
                 }
@@ -97,7 +98,6 @@ impl ToolSet {
             }
         }
         set.safe_names = names::safe_names(&set.tools);
-        set.spellings = Spellings::new(&set.tools, &set.safe_names);
         set.problems = problems;
         Ok(set)
     }
@@ -131,7 +131,10 @@ impl ToolSet {
     pub fn resolve(&self, written: &str) -> Resolution<'_> {
         match self.get(written) {
             Some(tool) => Resolution::Exact(tool),
-            None => names::resolve(self, &self.spellings, written),
+            None => {
+                let spellings = self.spellings.get_or_init(|| Spellings::new(&self.tools, &self.safe_names));
+                names::resolve(self, spellings, written)
+            }
         }
     }
 
@@ -226,7 +229,7 @@ pub struct Builder {
 
 impl Builder {
     /// The next item of `server`'s tools; items are counted for the places in problems.
-    pub fn item(&mut self, server: Option<&str>, item: Result<&Value, Error>) {
+    pub fn item(&mut self, server: Option<&str>, item: Result<Value, Error>) {
         if self.server.as_deref() != server {
             self.server = server.map(str::to_owned);
             self.position = 0;

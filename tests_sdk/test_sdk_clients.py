@@ -22,7 +22,7 @@ import toolglot
 # The SDKs' own warnings are none of ours.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-DATA = Path(__file__).resolve().parents[1] / "data"
+DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 MESSAGES: list[Any] = [{"role": "user", "content": "What is the weather in Paris, and the time in Tokyo?"}]
 CALLS = [("get_weather", {"city": "Paris", "unit": "celsius"}), ("get_time", {"timezone": "Asia/Tokyo"})]
 CONTENT = "I'll look both up."

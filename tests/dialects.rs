@@ -1,0 +1,279 @@
+//! The cases of every dialect, as data: `tests/data/dialects/*.jsonl`, one case a line (tests/test_dialects.py has the
+//! same files and says what a case is). Each is read whole, cut in two everywhere, byte by byte and cut at random;
+//! whatever the pieces, turn and events must say the same.
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use toolglot::dialect::Dialects;
+use toolglot::engine::{Fences, Options, ReasoningCalls, StartsIn, StreamParser, UnknownTools, extract};
+use toolglot::schema::ToolSet;
+use toolglot::turn::{Event, Turn};
+
+/// Cases that are known to fail; they carry their dialect, a reason, and what fails.
+const KNOWN_ISSUES: &str = "known_issues";
+
+struct Case {
+    label: String,
+    text: String,
+    /// How the case is read: told its dialect, and in auto.
+    dialects: Vec<(String, Arc<Dialects>)>,
+    tools: Option<Arc<ToolSet>>,
+    options: Options,
+    expect: Value,
+    /// What is known to fail: `complete` or `stream`.
+    fails: Option<String>,
+}
+
+impl Case {
+    fn new(file: &str, case: &Value) -> Self {
+        let about = case["about"].as_str().expect("about");
+        let label = format!("{file}: {about}");
+        let told = case["dialect"].as_str().unwrap_or(file).to_owned();
+        let mut dialects = vec![told];
+        if case["auto"] != false && dialects[0] != "auto" {
+            dialects.push("auto".into());
+        }
+        let named = |name: String| {
+            let found = if name == "auto" { Dialects::auto() } else { Dialects::named(&name).expect(&label) };
+            (name, found)
+        };
+        let tools = case["tools"].as_array().map(|items| Arc::new(ToolSet::from_values(items).expect(&label)));
+        Self {
+            text: case["text"].as_str().expect("text").to_owned(),
+            dialects: dialects.into_iter().map(named).collect(),
+            tools,
+            options: options(case),
+            expect: case["expect"].clone(),
+            fails: (file == KNOWN_ISSUES).then(|| case["fails"].as_str().expect("fails").to_owned()),
+            label,
+        }
+    }
+
+    fn whole(&self, dialects: &Dialects) -> Turn<'_> {
+        extract(&self.text, dialects, self.tools.as_deref(), &self.options)
+    }
+
+    /// What is not as expected, if anything is not.
+    fn differs(&self, turn: &Turn<'_>) -> Option<String> {
+        let expect = &self.expect;
+        let calls: Vec<Value> = (turn.tool_calls.iter())
+            .map(|c| json!({"name": c.name, "arguments": c.arguments.to_value(), "status": c.status.as_str()}))
+            .collect();
+        let mut wanted = expect["calls"].as_array().cloned().unwrap_or_default();
+        for call in &mut wanted {
+            call.as_object_mut().expect("a call").entry("status").or_insert_with(|| "ok".into());
+        }
+        let issues: Vec<&str> = turn.issues.iter().map(|issue| issue.code.as_str()).collect();
+        let got = json!({
+            "content": turn.content,
+            "reasoning": turn.reasoning,
+            "calls": calls,
+            "issues": if expect["issues"].is_null() { Value::Null } else { json!(issues) },
+        });
+        let wanted = json!({
+            "content": expect["content"].as_str().unwrap_or_default(),
+            "reasoning": expect["reasoning"].as_str().unwrap_or_default(),
+            "calls": wanted,
+            "issues": expect["issues"],
+        });
+        (got != wanted)
+            .then(|| format!("{}\n  text:   {:?}\n  wanted: {wanted}\n  got:    {got}", self.label, self.text))
+    }
+}
+
+fn options(case: &Value) -> Options {
+    let mut options = Options::default();
+    if case["starts_in"] == "reasoning" {
+        options.starts_in = StartsIn::Reasoning;
+    }
+    for (key, value) in case["policy"].as_object().into_iter().flatten() {
+        let policy = &mut options.policy;
+        match (key.as_str(), value.as_str().unwrap_or_default()) {
+            ("fences", "calls") => policy.fences = Fences::Calls,
+            ("fences", "last") => policy.fences = Fences::Last,
+            ("fences", "ignore") => policy.fences = Fences::Ignore,
+            ("reasoning", "if_unclosed") => policy.reasoning = ReasoningCalls::IfUnclosed,
+            ("reasoning", "ignore") => policy.reasoning = ReasoningCalls::Ignore,
+            ("reasoning", "run") => policy.reasoning = ReasoningCalls::Run,
+            ("unknown_tools", "flag") => policy.unknown_tools = UnknownTools::Flag,
+            ("unknown_tools", "text") => policy.unknown_tools = UnknownTools::Text,
+            ("unknown_tools", "allow") => policy.unknown_tools = UnknownTools::Allow,
+            ("max_calls", _) => policy.max_calls = value.as_u64().expect("a number") as usize,
+            ("max_depth", _) => policy.max_depth = value.as_u64().expect("a number") as usize,
+            other => panic!("the test knows no policy {other:?}"),
+        }
+    }
+    options
+}
+
+fn cases() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/dialects");
+    let mut files: Vec<_> =
+        fs::read_dir(folder).expect("the cases").map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    let mut cases = Vec::new();
+    for path in files {
+        let file = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        for line in fs::read_to_string(&path).expect("a readable file").lines() {
+            cases.push(Case::new(&file, &serde_json::from_str(line).expect("a case")));
+        }
+    }
+    cases
+}
+
+/// The turn without ids that were made up.
+fn snapshot(turn: Turn<'_>) -> Turn<'static> {
+    let mut turn = turn.into_owned();
+    for call in &mut turn.tool_calls {
+        if call.id.len() == 25 && call.id.starts_with("call_") {
+            call.id = "generated".into();
+        }
+    }
+    turn
+}
+
+/// The events added up, as a reader of the stream would: content, reasoning, and the calls as they ended.
+fn add_up(events: &[Event]) -> Result<Turn<'static>, String> {
+    let (mut content, mut reasoning) = (String::new(), String::new());
+    let (mut started, mut pieces, mut calls, mut issues) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for event in events {
+        match event {
+            Event::Text(text) => content.push_str(text),
+            Event::Reasoning(text) => reasoning.push_str(text),
+            Event::Reclassified => reasoning.push_str(&std::mem::take(&mut content)),
+            Event::CallStarted { index, id, name } => {
+                if *index != started.len() || *index != calls.len() {
+                    return Err(format!("call {index} starts after {} and {} ended", started.len(), calls.len()));
+                }
+                started.push((id, name));
+                pieces.push(String::new());
+            }
+            Event::Arguments { index, text } => match pieces.get_mut(*index) {
+                Some(so_far) if *index == calls.len() => so_far.push_str(text),
+                _ => return Err(format!("arguments of {index} outside the call")),
+            },
+            Event::CallEnded { index, call } => {
+                let Some((id, name)) = started.get(*index) else { return Err(format!("{index} never started")) };
+                if call.id != **id || call.name != **name || *index != calls.len() {
+                    return Err(format!("{call:?} ended as {index}, announced as {id} {name}"));
+                }
+                if call.status.as_str() == "ok" && call.arguments.to_json() != pieces[*index] {
+                    return Err(format!("the pieces {:?} are not {:?}", pieces[*index], call.arguments));
+                }
+                calls.push((**call).clone());
+            }
+            Event::Issue(issue) => issues.push(issue.clone()),
+        }
+    }
+    if started.len() != calls.len() {
+        return Err(format!("{} calls started, {} ended", started.len(), calls.len()));
+    }
+    Ok(Turn { content: content.into(), reasoning: reasoning.into(), tool_calls: calls, issues, ..Turn::default() })
+}
+
+/// Reads the case in pieces; tells how turn or events differ from the complete turn, if they do.
+fn same(case: &Case, dialects: &Arc<Dialects>, whole: &Turn<'static>, pieces: &[&[u8]]) -> Result<(), String> {
+    let mut parser = StreamParser::new(dialects.clone(), case.tools.clone(), case.options.clone());
+    let mut events = Vec::new();
+    for piece in pieces {
+        parser.feed_bytes(piece, &mut events);
+    }
+    let turn = parser.finish(&mut events);
+    let sum = add_up(&events).and_then(|sum| {
+        let same = sum.content == turn.content
+            && sum.reasoning == turn.reasoning
+            && sum.tool_calls == turn.tool_calls
+            && sum.issues == turn.issues;
+        if same { Ok(()) } else { Err(format!("the events add up to {sum:?}")) }
+    });
+    let turn = snapshot(turn);
+    let differs = sum.and_then(|()| if turn == *whole { Ok(()) } else { Err(String::from("the turns differ")) });
+    differs.map_err(|error| {
+        let shown: Vec<_> = pieces.iter().map(|p| String::from_utf8_lossy(p)).collect();
+        format!("{}: {error}\n  pieces:   {shown:?}\n  streamed: {turn:?}\n  complete: {whole:?}", case.label)
+    })
+}
+
+/// Runs a check on every case, told and in auto; shows the first failure of each.
+#[track_caller]
+fn for_each(mut check: impl FnMut(&Case, &Arc<Dialects>, &Turn<'static>) -> Result<(), String>) {
+    let mut failures = Vec::new();
+    for case in cases().iter().filter(|case| case.fails.as_deref() != Some("stream")) {
+        for (name, dialects) in &case.dialects {
+            let whole = snapshot(case.whole(dialects));
+            failures.extend(check(case, dialects, &whole).err().map(|error| format!("[{name}] {error}")));
+        }
+    }
+    assert!(failures.is_empty(), "{} differ\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn every_dialect_has_cases() {
+    let cases = cases();
+    assert!(cases.len() > 600, "{} cases", cases.len());
+    for (name, _) in cases.iter().flat_map(|case| &case.dialects) {
+        assert!(name == "auto" || Dialects::named(name).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn complete() {
+    let mut failures = Vec::new();
+    for case in cases() {
+        let mut wrong = case
+            .dialects
+            .iter()
+            .filter_map(|(name, dialects)| case.differs(&case.whole(dialects)).map(|w| format!("[{name}] {w}")));
+        if case.fails.as_deref() == Some("complete") {
+            if wrong.next().is_none() {
+                failures.push(format!("{}: passes, and is no known issue any more", case.label));
+            }
+        } else {
+            failures.extend(wrong);
+        }
+    }
+    assert!(failures.is_empty(), "{} differ\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn cut_in_two_everywhere() {
+    for_each(|case, dialects, whole| {
+        let bytes = case.text.as_bytes();
+        for at in 0..=bytes.len() {
+            same(case, dialects, whole, &[&bytes[..at], &bytes[at..]])?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn byte_by_byte() {
+    for_each(|case, dialects, whole| {
+        let pieces: Vec<&[u8]> = case.text.as_bytes().chunks(1).collect();
+        same(case, dialects, whole, &pieces)
+    });
+}
+
+#[test]
+fn cut_at_random() {
+    // A small generator of our own: the same cuts in every run.
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut below = |limit: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % (limit as u64 + 1)) as usize
+    };
+    for_each(|case, dialects, whole| {
+        let bytes = case.text.as_bytes();
+        for _ in 0..20 {
+            let mut places: Vec<usize> = (0..below(12)).map(|_| below(bytes.len())).collect();
+            places.extend([0, bytes.len()]);
+            places.sort_unstable();
+            let pieces: Vec<&[u8]> = places.windows(2).map(|w| &bytes[w[0]..w[1]]).collect();
+            same(case, dialects, whole, &pieces)?;
+        }
+        Ok(())
+    });
+}

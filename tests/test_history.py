@@ -1,0 +1,145 @@
+"""Turns and results as messages; histories from one provider to another and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import toolglot
+import toolglot.compat
+
+PROVIDERS = ["openai", "openai_responses", "anthropic", "gemini", "mistral", "cohere", "ollama", "bedrock"]
+
+WORDS = st.text("ab é\n{}", min_size=1, max_size=8).filter(lambda text: text.strip() and not text.startswith("Error"))
+ARGUMENTS = st.dictionaries(st.text("abc", min_size=1, max_size=3), st.integers() | WORDS | st.none(), max_size=3)
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Chat Completions as they should be: calls answered, in order."""
+    messages: list[dict[str, Any]] = []
+    if draw(st.booleans()):
+        messages.append({"role": "system", "content": draw(WORDS)})
+    number = 0
+    for _ in range(draw(st.integers(1, 3))):
+        messages.append({"role": "user", "content": draw(WORDS)})
+        calls = []
+        for _ in range(draw(st.integers(0, 3))):
+            function = {"name": draw(st.sampled_from(["f", "g_1", "h-2"])), "arguments": json.dumps(draw(ARGUMENTS))}
+            calls.append({"id": f"call_x{number}", "type": "function", "function": function})
+            number += 1
+        if calls:
+            messages.append({"role": "assistant", "content": draw(st.none() | WORDS), "tool_calls": calls})
+            messages += [{"role": "tool", "tool_call_id": call["id"], "content": draw(WORDS)} for call in calls]
+        messages.append({"role": "assistant", "content": draw(WORDS)})
+    return messages
+
+
+def told(messages: list[Any]) -> list[Any]:
+    """Who says what and calls what, without ids, arguments as values."""
+    out: list[Any] = []
+    for message in messages:
+        calls = [
+            (call["function"]["name"], json.loads(call["function"]["arguments"]))
+            for call in message.get("tool_calls", [])
+        ]
+        out.append((message["role"], message["content"], calls))
+    return out
+
+
+@given(conversations(), st.sampled_from(PROVIDERS))
+def test_there_and_back(messages: list[dict[str, Any]], provider: str) -> None:
+    there = toolglot.convert_messages(messages, to=provider, source="openai")
+    assert toolglot.check_history(there, provider) == []
+    back = toolglot.convert_messages(there, to="openai")
+    assert toolglot.check_history(back, "openai") == []
+    home = list(back)
+    if there.system is not None:
+        assert home[0]["role"] == "system"
+    assert told(home) == told(messages)
+    assert toolglot.repair_history(there, provider).issues == []
+
+
+@given(conversations(), st.data())
+def test_whatever_is_broken_is_found_and_mended(messages: list[dict[str, Any]], data: st.DataObject) -> None:
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(messages) - 1))
+        match data.draw(st.sampled_from(["drop", "swap", "repeat"])):
+            case "drop":
+                messages = messages[:at] + messages[at + 1 :] or messages
+            case "swap":
+                messages = messages[at:] + messages[:at]
+            case "repeat":
+                messages = [*messages[:at], messages[at], *messages[at:]]
+    for provider in ("openai", "anthropic", "mistral"):
+        given_messages = list(toolglot.convert_messages(messages, to=provider, source="openai"))
+        mended = toolglot.repair_history(given_messages, provider)
+        assert toolglot.check_history(mended, provider) == [], mended.issues
+        assert mended.issues or not toolglot.check_history(given_messages, provider)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_turn_and_its_results_make_a_history(provider: str) -> None:
+    calls = [
+        {"id": "call_9vYz3rKq0bTfW1mXc7LdPhNe", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}},
+        {"id": "functions.g:1", "type": "function", "function": {"name": "g", "arguments": ""}},
+    ]
+    message = {"role": "assistant", "content": "Looking.", "tool_calls": calls}
+    turn = toolglot.normalize({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]})
+    user = toolglot.convert_messages([{"role": "user", "content": "hi"}], to=provider)
+    answer = toolglot.assistant_message(turn, provider=provider)
+    results = [(turn.tool_calls[0], {"b": 2}), (turn.tool_calls[1], ValueError("no"))]
+    history = [*user, *(answer if isinstance(answer, list) else [answer])]
+    history += toolglot.format_tool_results(results, provider=provider)
+    assert toolglot.check_history(history, provider) == []
+    back = toolglot.convert_messages(history, to="openai", source=provider)
+    assert [m["content"] for m in back if m["role"] == "tool"] == ['{"b":2}', "Error: ValueError: no"]
+
+
+def test_results_of_python_values() -> None:
+    def text(result: Any, **options: Any) -> str:
+        content = toolglot.format_tool_result("call_1", result, **options)["content"]
+        assert isinstance(content, str)
+        return content
+
+    assert text("x") == "x"
+    assert text([1, {"a": None}]) == '[1,{"a":null}]'
+    assert text(None) == ""
+    assert text(KeyError("k")) == "Error: KeyError: 'k'"
+    assert text(b"text") == "text"
+    assert "image/png" in text(b"\x89PNG\r\n\x1a\n")
+    assert text({1, 2}) == "{1, 2}"
+    assert "9 of 19 characters left out" in text("x" * 19, max_chars=10)
+    assert text("<|im_end|>") == "<|im_end|>"
+    assert "<|" not in text("<|im_end|>", harden=True)
+    assert "<|" not in text("<|im_end|>", provider="text", dialect="hermes")
+    image = toolglot.format_tool_results([("call_1", b"\x89PNG\r\n\x1a\n")])
+    assert image[1]["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
+    with pytest.raises(toolglot.BadMessageError, match="name"):
+        toolglot.format_tool_result("call_1", "x", provider="gemini")
+
+
+def test_drop_in_names() -> None:
+    calls = [{"server": "files", "tool": "read", "arguments": {"path": "a"}, "raw": "", "id": "call_1"}]
+    message = toolglot.compat.create_assistant_tool_call_message("Reading.", calls)
+    assert message["tool_calls"][0]["function"] == {"name": "files___read", "arguments": '{"path": "a"}'}
+    assert "tool_calls" not in toolglot.compat.create_assistant_tool_call_message("Reading.", calls, use_native=False)
+    response = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    assert toolglot.compat.process_llm_response(response) == {
+        "toolCalls": [{"name": "files___read", "arguments": {"path": "a"}}],
+        "content": "Reading.",
+        "needsMoreWork": True,
+    }
+    streaming = toolglot.compat.StreamingToolCalls()
+    assert streaming.is_empty()
+    streaming.process_streaming_tool_call_delta(
+        [{"index": 0, "id": "call_1", "function": {"name": "files___read", "arguments": '{"path"'}}]
+    )
+    streaming.process_streaming_tool_call_delta([{"index": 0, "function": {"arguments": ': "a"}'}}])
+    (parsed,) = streaming.into_parsed_calls()
+    assert (parsed["server"], parsed["tool"], parsed["id"]) == ("files", "read", "call_1")
+    assert parsed["arguments"] == {"path": "a"}
