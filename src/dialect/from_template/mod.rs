@@ -62,7 +62,8 @@ impl Dialect {
     ///     <|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
     /// let dialect = Dialect::from_chat_template(template, &TemplateOptions::default())?;
     /// assert_eq!(dialect.calls, ["<call:{name}> {arguments} </call>"]);
-    /// let turn = extract("<call:f>{\"a\": 1}</call>", &Dialects::of(dialect)?, None, &Options::default()).into_owned();
+    /// let dialects = Dialects::of(dialect)?;
+    /// let turn = extract("<call:f>{\"a\": 1}</call>", &dialects, None, &Options::default());
     /// assert_eq!(turn.tool_calls[0].name, "f");
     /// # Ok::<(), toolglot::Error>(())
     /// ```

@@ -65,7 +65,7 @@ fn measure() {
     let only = std::env::var("TOOLGLOT_ONLY").unwrap_or_default();
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
     files.sort();
-    let (mut derived, mut fitted, mut failed) = (0, 0, 0);
+    let (mut derived, mut fitted, mut failed, mut total) = (0, 0, 0, (0, 0));
     for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "jinja")) {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         if !name.contains(&only) {
@@ -75,6 +75,11 @@ fn measure() {
         let begun = std::time::Instant::now();
         let result = Dialect::from_chat_template(&source, &TemplateOptions { name: &name, ..Default::default() });
         let ms = begun.elapsed().as_millis();
+        if let Ok(dialect) = &result {
+            let (read, all, wrong) = stress(&source, dialect);
+            total = (total.0 + read, total.1 + all);
+            println!("{read}/{all} {wrong:?}");
+        }
         match result {
             Ok(d) if d.about.starts_with("Derived") => {
                 derived += 1;
@@ -93,5 +98,27 @@ fn measure() {
             }
         }
     }
+    println!("hard probes read back: {} of {}", total.0, total.1);
     println!("derived {derived}, fitted {fitted}, failed {failed}");
+}
+
+/// How many probes, hard ones included, a dialect reads back.
+fn stress(source: &str, dialect: &Dialect) -> (usize, usize, Vec<(&'static str, String)>) {
+    let renderer = Renderer::new(source).unwrap();
+    let prober = Prober {
+        renderer: &renderer,
+        tools: derive::tools(),
+        spelling: Spelling::all().next().unwrap(),
+        bos: "",
+        eos: NO_EOS,
+    };
+    let spelling = usable(&prober).unwrap()[0];
+    let mut prober = prober.with(with_reasoning(&prober.with(spelling)));
+    prober.tools = verify::tools();
+    let probes = verify::probes().into_iter().chain(verify::hard_probes()).collect();
+    let samples = verify::samples(&Derivation::new(&prober), probes);
+    let tools = Arc::new(ToolSet::from_values(prober.tools.as_array().unwrap()).unwrap());
+    let failures = verify::verify(dialect, &Dialects::of(dialect.clone()).unwrap(), &tools, &samples);
+    let wrong = failures.iter().map(|f| (f.name, f.why.clone())).collect();
+    (samples.len() - failures.len(), samples.len(), wrong)
 }

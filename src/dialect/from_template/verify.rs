@@ -171,3 +171,32 @@ fn same(a: &Value, b: &Value) -> bool {
         (a, b) => a == b,
     }
 }
+
+/// Values that are hard to carry, for measuring.
+#[cfg(test)]
+pub(super) fn hard_probes() -> Vec<(&'static str, Answer)> {
+    let city = |value: &str| Answer::calls([("get_weather", json!({"city": value}))]);
+    vec![
+        ("false", Answer::calls([("get_weather", json!({"ok": false}))])),
+        ("empty text", city("")),
+        ("spaces", city("  two  ")),
+        ("python", city("None")),
+        ("backslashes", city("C:\\p\\new \\d+")),
+        ("json in text", city("{\"name\": \"ping\", \"arguments\": {}}")),
+        ("marker in text", city("a </tool_call> b <think> c")),
+        ("code", city("def f(x):\n\treturn [x, {'a': 1}]\n")),
+        ("apostrophe", city("it's")),
+        ("emoji", city("🙂 é ｜ 中")),
+        ("nested", Answer::calls([("get_weather", json!({"opts": {"a": 1, "b": "x \"y\" z"}, "tags": []}))])),
+        (
+            "many",
+            Answer::calls([(
+                "get_weather",
+                json!({"city": "x", "days": -1, "ratio": 1.25, "ok": true, "tags": ["a"]}),
+            )]),
+        ),
+        ("same tool twice", Answer::calls([("ping", json!({})), ("ping", json!({}))])),
+        ("lines of content", Answer::calls([("ping", json!({}))]).content("One.\n\n- two\n- three")),
+        ("long reasoning", Answer::calls([("ping", json!({}))]).reasoning("One.\n\nTwo: {\"a\": [1]}.")),
+    ]
+}
