@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids
 from ._core import Dialect, Policy, ToolSet, Turn, format_tool_results, normalize_choices
@@ -30,7 +30,7 @@ __all__ = [
     "validate_request",
 ]
 
-Mode = Literal["native", "text"]
+Mode: TypeAlias = Literal["native", "text"]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})

@@ -25,7 +25,7 @@ import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeAlias, overload
 
 from ._chat import fresh_id
 from ._core import (
@@ -46,7 +46,7 @@ from ._core import (
 
 __all__ = ["ToolCalling", "ToolOutcome"]
 
-Execute = Callable[[ToolCall], Any]
+Execute: TypeAlias = Callable[[ToolCall], Any]
 
 
 @dataclass(frozen=True)
