@@ -6,8 +6,8 @@ import toolglot
 
 TEMPLATE = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls %}"
-    "<run tool=\"{{ c.function.name }}\">{% for k, v in c.function.arguments.items() %}"
-    "<p k=\"{{ k }}\">{{ v if v is string else v | tojson }}</p>{% endfor %}</run>"
+    '<run tool="{{ c.function.name }}">{% for k, v in c.function.arguments.items() %}'
+    '<p k="{{ k }}">{{ v if v is string else v | tojson }}</p>{% endfor %}</run>'
     "{% endfor %}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
 TEXT = 'Hi <run tool="f"><p k="city">Zürich</p><p k="days">3</p></run><run tool="g"></run>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 from fastapi import FastAPI
@@ -12,7 +12,6 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
 from toolglot.router import (
-    Mode,
     RequestError,
     error_body,
     stream_with_tool_detection,
@@ -30,7 +29,7 @@ class ChatRequest(BaseModel):
     tools: list[dict[str, Any]] | None = None
 
 
-def create_app(backend: str, mode: Mode = "native", dialect: str = "hermes") -> FastAPI:
+def create_app(backend: str, mode: Literal["native", "text"] = "native", dialect: str = "hermes") -> FastAPI:
     """``mode`` says whether the backend takes ``tools`` itself; calls in text are found with both."""
 
     @contextlib.asynccontextmanager

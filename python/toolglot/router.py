@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids
 from ._core import Dialect, Policy, ToolSet, Turn, format_tool_results, normalize_choices
@@ -29,8 +29,6 @@ __all__ = [
     "transform_response_with_tools",
     "validate_request",
 ]
-
-Mode: TypeAlias = Literal["native", "text"]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -183,7 +181,7 @@ def _call_id(call: Any, where: str) -> str:
 
 
 def transform_request(
-    request: Any, *, mode: Mode = "native", dialect: str = "hermes", validate: bool = True
+    request: Any, *, mode: Literal["native", "text"] = "native", dialect: str = "hermes", validate: bool = True
 ) -> dict[str, Any]:
     """The payload for the backend.
 
