@@ -68,8 +68,10 @@ fn prepared(source: &str) -> Result<String, String> {
     while let Some(at) = rest.find("{%") {
         let (before, tag) = rest.split_at(at);
         out.push_str(before);
-        let Some(end) = tag.find("%}") else { break };
-        let (inside, after) = (&tag[2..end], &tag[end + 2..]);
+        let Some((inside, after)) = tag.get(2..).and_then(|t| t.split_once("%}")) else {
+            rest = tag;
+            break;
+        };
         let dash = |there: bool| if there { "-" } else { "" };
         let (left, right) = (inside.starts_with('-'), inside.ends_with('-') && inside.len() > 1);
         let body = inside.trim_matches(|c: char| c == '-' || c == '+' || c.is_whitespace());
@@ -84,7 +86,7 @@ fn prepared(source: &str) -> Result<String, String> {
                 let (new, extra) = new.split_once("%}").unwrap_or((&new, ""));
                 let _ = write!(out, "{{%{} {new} {}%}}{extra}", dash(left), dash(right));
             }
-            None => out.push_str(&tag[..end + 2]),
+            None => out.push_str(tag.get(..inside.len() + 4).unwrap_or(tag)),
         }
         rest = after;
     }

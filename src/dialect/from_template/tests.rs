@@ -37,6 +37,7 @@ fn shapes_are_derived() {
 fn what_is_not_understood_says_why() {
     let rows = [
         ("{% if %}", "cannot be read"),
+        ("{%}", "cannot be read"),
         ("{% for m in messages %}{{ m.content }}{% endfor %}", "ignores tool_calls"),
         ("{{ raise_exception('no tools here') }}", "no tools here"),
         ("{% for i in range(99999) %}{% for j in range(99999) %}{{ i }}{% endfor %}{% endfor %}", "rendered"),
