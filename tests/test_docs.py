@@ -31,6 +31,20 @@ def test_readme(line: int, code: str) -> None:
     assert printed.getvalue().splitlines()[: len(said)] == said
 
 
+MIGRATING = re.findall(
+    r"^```python\n(.*?)^```", (ROOT / "docs" / "migrating.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
+)
+
+
+@pytest.mark.parametrize("code", MIGRATING, ids=range(len(MIGRATING)))
+def test_migrating(code: str) -> None:
+    """Each block prints what its comments say."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "migrating.md", "exec"), {"__name__": "migrating"})
+    assert printed.getvalue().splitlines() == re.findall(r"# -> (.*)", code)
+
+
 def docstrings(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

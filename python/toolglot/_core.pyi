@@ -576,6 +576,41 @@ class Dialect:
     """
 
     def __new__(cls, **fields: Any) -> Self: ...
+    @classmethod
+    def from_chat_template(
+        cls, template: str, *, name: str = "template", bos_token: str = "", eos_token: str = ""
+    ) -> Self:
+        """The dialect that a model with this chat template writes, found by rendering it and proved by reading back.
+
+        ``about`` says whether it was derived, or is a row of the catalogue that reads all that the template renders.
+
+        Raises:
+            BadDialectError: The template is no Jinja, writes no calls, or is not understood; the message says where.
+
+        >>> import toolglot
+        >>> template = (
+        ...     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls %}"
+        ...     "<call:{{ c.function.name }}>{{ c.function.arguments | tojson }}</call>{% endfor %}<|end|>{% endfor %}"
+        ...     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+        ... )
+        >>> dialect = toolglot.Dialect.from_chat_template(template)
+        >>> dialect.to_dict()["calls"]
+        ['<call:{name}> {arguments} </call>']
+        >>> toolglot.extract('Hi <call:f>{"a": 1}</call>', dialect=dialect).tool_calls[0].arguments
+        {'a': 1}
+        """
+    @classmethod
+    def from_response_template(cls, template: dict[str, Any] | str, *, name: str = "template") -> Self:
+        """The dialect that a checkpoint's ``response_template`` (in ``tokenizer_config.json``) describes.
+
+        Raises:
+            BadDialectError: A field has no counterpart; the message says which.
+
+        >>> import toolglot
+        >>> fields = {"tool_calls": {"open": "<call>", "close": "</call>", "content": "json"}}
+        >>> toolglot.Dialect.from_response_template({"fields": fields}).to_dict()["calls"]
+        ['<call> {json} </call>']
+        """
     @property
     def name(self) -> str:
         """Its name, which ``dialect=`` takes."""

@@ -8,6 +8,7 @@ mod compiled;
 mod from_template;
 mod late;
 mod markers;
+mod response_template;
 mod template;
 
 pub use catalogue::{catalogue, find};

@@ -46,6 +46,20 @@ impl Dialect {
         Ok(Self { row: Arc::new(row), ready })
     }
 
+    /// The dialect that a checkpoint's `response_template` describes.
+    #[classmethod]
+    #[pyo3(signature = (template, *, name="template"))]
+    fn from_response_template(_class: &Bound<'_, PyType>, template: &Bound<'_, PyAny>, name: &str) -> PyResult<Self> {
+        let template = match template.cast::<PyString>() {
+            Ok(text) => serde_json::from_str(&utf8(text)?.0)
+                .map_err(|e| Error::new(ErrorCode::BadDialect, format!("the response template is no JSON: {e}")))?,
+            Err(_) => from_py(template)?,
+        };
+        let row = guard(|| dialect::Dialect::from_response_template(&template, name))??;
+        let ready = guard(|| Dialects::of(row.clone()))??;
+        Ok(Self { row: Arc::new(row), ready })
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.row.name

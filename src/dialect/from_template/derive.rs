@@ -119,7 +119,8 @@ fn tag_prefix(text: &str, span: &Range<usize>) -> String {
 /// A dialect being derived. `Err` is what was not understood; `seen` what was.
 pub(super) struct Derivation<'p, 's> {
     prober: &'p Prober<'s>,
-    /// What ends an answer.
+    /// What begins and what ends an answer of plain content.
+    beginning: String,
     ending: String,
     pub(super) seen: Vec<String>,
 }
@@ -127,7 +128,10 @@ pub(super) struct Derivation<'p, 's> {
 /// The text of an answer, less what ends it.
 fn without_end<'t>(text: &'t str, ending: &str, eos: &str) -> &'t str {
     let shared = shared_end((text, 0..text.len()), (ending, 0..ending.len()));
-    let text = text.get(..text.len() - shared).unwrap_or(text);
+    let cut = text.get(..text.len() - shared).unwrap_or(text);
+    // Behind a word the shared end is the rest of a marker of several pieces (`<|close|>tools<|sep|>`).
+    let within = shared < ending.len() && cut.ends_with(char::is_alphanumeric);
+    let text = if within { text } else { cut };
     match text.trim_end().strip_suffix(eos) {
         Some(text) if !eos.is_empty() => text,
         _ => text,
@@ -137,14 +141,20 @@ fn without_end<'t>(text: &'t str, ending: &str, eos: &str) -> &'t str {
 impl<'p, 's> Derivation<'p, 's> {
     pub(super) fn new(prober: &'p Prober<'s>) -> Self {
         let plain = prober.answer(&Answer::default().content(CONTENT)).unwrap_or_default();
-        let ending = plain.text.rsplit_once(CONTENT).map_or("", |(_, ending)| ending).to_owned();
-        Self { prober, ending, seen: Vec::new() }
+        let (beginning, ending) = plain.text.split_once(CONTENT).unwrap_or_default();
+        Self { prober, beginning: beginning.to_owned(), ending: ending.to_owned(), seen: Vec::new() }
     }
 
     /// What a model writes for `answer`: the prompt and the text.
     pub(super) fn text(&self, answer: &Answer) -> Result<(String, String), String> {
         let rendered = self.prober.answer(answer)?;
-        let text = without_end(&rendered.text, &self.ending, self.prober.eos).to_owned();
+        let mut text = without_end(&rendered.text, &self.ending, self.prober.eos);
+        // A marker before every answer belongs to the prompt. (An empty block of reasoning does not.)
+        let beginning = self.beginning.trim();
+        if !beginning.contains("</") && !beginning.contains("close") {
+            text = text.trim_start().strip_prefix(beginning).unwrap_or(text);
+        }
+        let text = text.to_owned();
         Ok((rendered.prompt, text))
     }
 
@@ -205,7 +215,7 @@ impl<'p, 's> Derivation<'p, 's> {
         let mut tail = one.get(first.end()..).unwrap_or("").to_owned();
         let mut inner = (String::new(), String::new());
         if first.body == Body::Parameters {
-            (inner.0, inner.1) = self.parameters(&one, &first, &mut dialect)?;
+            (inner.0, inner.1) = self.parameters(&first, &mut dialect)?;
             let (_, closer) = &inner;
             // What follows the last value: the end of the parameter, then that of the call.
             tail = closer.clone();
@@ -233,7 +243,7 @@ impl<'p, 's> Derivation<'p, 's> {
             }
             if *hole == spell::BODY && first.body == Body::Parameters {
                 // The literal before the first key ends in what begins a parameter, which is the parameter's own.
-                let cut = call.len().saturating_sub(call.len().min(self.opener_length(&inner.0)));
+                let cut = call.len().saturating_sub(inner.0.len());
                 call.truncate(cut);
             }
             call.push(*hole);
@@ -261,17 +271,15 @@ impl<'p, 's> Derivation<'p, 's> {
             (true, false) => dialect.tokens.push(section.1.trim().to_owned()),
             (true, true) => {}
         }
-        let ends = tags(&self.ending).into_iter().filter_map(|t| self.ending.get(t));
-        for token in ends.filter(|t| *t != super::NO_EOS) {
+        let marks = |text: &'_ str| -> Vec<String> {
+            tags(text).into_iter().filter_map(|t| text.get(t).map(str::to_owned)).collect()
+        };
+        for token in marks(&self.beginning).iter().chain(&marks(&self.ending)).filter(|t| *t != super::NO_EOS) {
             if !dialect.tokens.iter().any(|t| t == token) {
                 dialect.tokens.push(token.to_owned());
             }
         }
         Ok(dialect)
-    }
-
-    fn opener_length(&self, opener: &str) -> usize {
-        opener.len()
     }
 
     /// Markers of calls and of the section round them, from two calls. The literals between the marks of a call.
@@ -348,7 +356,7 @@ impl<'p, 's> Derivation<'p, 's> {
     }
 
     /// How a parameter is written. Returns what begins one and what ends the call after the last one.
-    fn parameters(&mut self, one: &str, span: &Span, dialect: &mut Dialect) -> Result<(String, String), String> {
+    fn parameters(&mut self, span: &Span, dialect: &mut Dialect) -> Result<(String, String), String> {
         let two = self.calls(Answer::calls([(FIRST, json!({KEY: VALUE, KEY_2: VALUE_2}))]))?;
         let head_end = span.marks.iter().rev().nth(1).map_or(0, |m| m.0.end);
         let lost = || "the second argument is not in the rendered call".to_owned();
@@ -390,7 +398,6 @@ impl<'p, 's> Derivation<'p, 's> {
         dialect.parameters.push(template(&parameter, ""));
         dialect.json_first = !parameter.contains(spell::TYPE);
         self.seen.push(format!("a parameter is written {:?}", dialect.parameters));
-        let _ = one;
         Ok((opener, two.get(after.start + close..).unwrap_or("").to_owned()))
     }
 
@@ -416,11 +423,20 @@ impl<'p, 's> Derivation<'p, 's> {
             if !open.is_empty() && !close.is_empty() && open != close {
                 self.seen.push(format!("reasoning stands between {open:?} and {close:?}"));
                 dialect.reasoning.push((open.to_owned(), close.to_owned()));
+                // Reasoning is never a token; what stands between it and the content is one.
+                dialect.tokens.retain(|t| t != open && t != close);
+                let rest = rest.get(close.len()..).unwrap_or("").trim();
+                if !answer.content.is_empty() && rest.starts_with('<') {
+                    let starts: Vec<usize> = tags(rest).iter().map(|t| t.start).chain([rest.len()]).collect();
+                    let pieces = starts.windows(2).filter_map(|w| rest.get(*w.first()?..*w.last()?));
+                    dialect.tokens.extend(pieces.map(|t| t.trim().to_owned()));
+                }
                 return;
             }
         }
         for (open, close) in [("<think>", "</think>"), ("[THINK]", "[/THINK]")] {
             if source.contains(close) {
+                dialect.tokens.retain(|t| t != open && t != close);
                 dialect.reasoning.push((open.to_owned(), close.to_owned()));
                 return;
             }

@@ -171,6 +171,7 @@ impl<'s> Prober<'s> {
     fn render(&self, messages: &[Value], prompt: bool) -> Result<String, String> {
         let mut variables = json!({
             "messages": messages, "add_generation_prompt": prompt, "bos_token": self.bos, "eos_token": self.eos,
+            "datetime": "2025-01-01", "date_string": "01 Jan 2025",
         });
         if let Some(variables) = variables.as_object_mut() {
             if !self.spelling.without_tools {

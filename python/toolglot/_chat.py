@@ -1,0 +1,66 @@
+"""Chat Completions as dicts: what the router's request, response and stream share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from ._core import ToolSet, Turn
+
+__all__ = ["as_dict", "error_body", "finish_reason", "fresh_id", "offered", "used_ids"]
+
+
+def error_body(message: str, *, code: str | None = None, param: str | None = None, type: str | None = None) -> Any:
+    """An error as OpenAI's API words it.
+
+    >>> from toolglot.router import error_body
+    >>> error_body("No.", code="invalid_tool_schema", param="tools")["error"]["type"]
+    'invalid_request_error'
+    """
+    kind = type if type is not None else "invalid_request_error"
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """A request or response as a dict of its own: shallow for dicts, dumped for SDK objects and pydantic models."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    dump = getattr(value, "model_dump", None) or getattr(value, "to_dict", None)
+    if dump is None:
+        raise TypeError(f"a dict or an object with model_dump is needed, not {type(value).__name__}")
+    # Fields that the client did not send must not reach the backend as null.
+    return dict(dump(exclude_unset=True)) if hasattr(value, "model_dump") else dict(dump())
+
+
+def offered(body: Mapping[str, Any]) -> ToolSet | None:
+    """The tools that the client lets the model call; None if there are none."""
+    tools = body.get("tools")
+    if not tools or body.get("tool_choice") == "none":
+        return None
+    return ToolSet(tools)
+
+
+def finish_reason(turn: Turn, said: str | None) -> str | None:
+    """OpenAI's word for why the turn ended, by what is there."""
+    statuses = {call.status for call in turn.tool_calls}
+    if statuses & {"incomplete", "malformed"}:
+        return "length"
+    if statuses:
+        return "length" if said == "length" else "tool_calls"
+    return "stop" if said in ("tool_calls", "function_call") else said
+
+
+def used_ids(body: Mapping[str, Any]) -> set[str]:
+    """The ids of the calls in a request's history."""
+    messages = body.get("messages") or []
+    calls = [call for message in messages if isinstance(message, Mapping) for call in message.get("tool_calls") or []]
+    return {str(call.get("id")) for call in calls if isinstance(call, Mapping)}
+
+
+def fresh_id(identity: str | None, used: set[str]) -> str:
+    """The id, or a new one if a call has it already: models that write their ids themselves repeat them."""
+    if not identity or identity in used:
+        identity = f"call_{uuid4().hex[:24]}"
+    used.add(identity)
+    return identity

@@ -1,0 +1,385 @@
+"""A backend's stream of Chat Completions, on its way to the client: calls in text become ``tool_calls`` deltas."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+from ._chat import as_dict, error_body, fresh_id, offered, used_ids
+from ._core import Dialect, Event, Policy, StreamNormalizer, StreamParser, ToolCall, ToolSet
+from ._sse import Lines, TooLongError
+
+__all__ = ["MAX_LINE", "stream_with_tool_detection"]
+
+MAX_LINE = 64 * 1024 * 1024
+"""Longer lines end the stream with an error."""
+
+_log = logging.getLogger("toolglot.router")
+_DONE = b"data: [DONE]\n\n"
+
+
+def _sse(payload: Any) -> bytes:
+    return (
+        b"data: " + json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n\n"
+    )
+
+
+async def stream_with_tool_detection(
+    backend_stream: Any,
+    request: Any,
+    *,
+    dialect: str | Dialect | None = "auto",
+    policy: Policy | dict[str, Any] | None = None,
+    max_line: int = MAX_LINE,
+) -> AsyncIterator[bytes]:
+    """Pass a backend's stream on to the client, with the calls in its text as ``tool_calls`` deltas.
+
+    Content leaves with the chunk that brought it, argument pieces as well; held back is only what may still become a
+    marker. Native calls pass through one reader too, so that broken ids and indexes come out right. Where a model
+    makes the same call natively and in text, the client gets it once.
+
+    Args:
+        backend_stream: The backend's server-sent events as they come from the connection, cut anywhere: an async
+            iterable of bytes, or an ``httpx.Response`` opened with ``stream=True``, which is closed at the end.
+        request: The client's request (a dict or a pydantic model), before ``transform_request``.
+        dialect: How the model spells calls.
+        policy: A Policy, or a dict of its options.
+        max_line: Bytes that a line may have.
+
+    What goes wrong has a defined outcome. The backend dies, or ends without a ``finish_reason``: the text so far, then
+    an error event, and neither a ``finish_reason`` nor ``[DONE]``. A line that is no JSON is left out. A call that was
+    cut off ends with ``finish_reason`` ``"length"``. The client goes away: the backend's stream is closed. The text of
+    exceptions goes to the log ``toolglot.router``, never to the client.
+    """
+    body = as_dict(request)
+    stream = _Stream(offered(body), body, dialect, policy, max_line)
+    read = getattr(backend_stream, "aiter_bytes", None)
+    source: AsyncIterator[bytes | str] = aiter(read() if read is not None else backend_stream)
+    try:
+        async for chunk in source:
+            out = stream.feed(chunk.encode() if isinstance(chunk, str) else chunk)
+            if out:
+                yield out
+            if stream.over:
+                return
+        out = stream.finish()
+        if out:
+            yield out
+    except (GeneratorExit, asyncio.CancelledError):
+        raise
+    except TooLongError:
+        _log.error("the backend sent a line of more than %d bytes", max_line)
+        yield stream.fail("The backend's answer cannot be read.", "backend_bad_stream")
+    except Exception:
+        _log.exception("the backend's stream broke off")
+        yield stream.fail("The backend's stream broke off.", "backend_disconnected")
+    finally:
+        # The iterator of a response does not close the response when it is given up.
+        for opened in (source, backend_stream):
+            close = getattr(opened, "aclose", None)
+            if close is not None:
+                await close()
+
+
+class _Stream:
+    """The state of one stream: bytes in, bytes out. No waiting in here."""
+
+    def __init__(
+        self,
+        tools: ToolSet | None,
+        body: dict[str, Any],
+        dialect: str | Dialect | None,
+        policy: Policy | dict[str, Any] | None,
+        max_line: int,
+    ) -> None:
+        self.over = False
+        self._tools = tools
+        self._dialect = dialect
+        self._policy = policy
+        self._lines = Lines(max_line)
+        self._choices: dict[int, _Choice] = {}
+        self._used = used_ids(body) if tools is not None else set()
+        self._wants_usage = bool((body.get("stream_options") or {}).get("include_usage"))
+        self._usage: Any = None
+        self._usage_sent = False
+        self._envelope: dict[str, Any] = {}
+
+    def feed(self, chunk: bytes) -> bytes:
+        out: list[bytes] = []
+        for line in self._lines.feed(chunk):
+            self._line(line, out)
+            if self.over:
+                break
+        return b"".join(out)
+
+    def _line(self, line: bytes, out: list[bytes]) -> None:
+        if not line.startswith(b"data:"):
+            # Comments keep connections alive; empty lines are written with each event.
+            if line.startswith(b":"):
+                out.append(line + b"\n\n")
+            elif line and not line.startswith((b"event:", b"id:", b"retry:")):
+                self._garbage(line)
+            return
+        data = line[5:].strip()
+        if data == b"[DONE]":
+            self._end(out)
+            return
+        try:
+            payload = json.loads(data)
+        except (ValueError, RecursionError):
+            self._garbage(line)
+            return
+        if not isinstance(payload, dict):
+            self._garbage(line)
+        elif payload.get("error") is not None:
+            self._backend_error(payload["error"], out)
+        else:
+            self._chunk(payload, line, out)
+
+    def _garbage(self, line: bytes) -> None:
+        _log.warning("a line of the backend's stream was left out: %r", line[:200])
+
+    def _backend_error(self, error: Any, out: list[bytes]) -> None:
+        _log.error("the backend reported an error: %.2000s", error)
+        out.append(self.fail("The backend reported an error.", "backend_error"))
+
+    def _chunk(self, payload: dict[str, Any], line: bytes, out: list[bytes]) -> None:
+        usage = payload.get("usage")
+        choices = payload.get("choices")
+        if not isinstance(choices, list) or not choices:
+            if not usage:
+                out.append(line + b"\n\n")
+            elif self._wants_usage:
+                self._usage_sent = True
+                out.append(line + b"\n\n")
+            return
+        if usage:
+            self._usage = usage
+        if not self._envelope:
+            self._envelope = {key: payload[key] for key in ("id", "object", "created", "model") if key in payload}
+        written: list[dict[str, Any]] = []
+        same = True
+        for choice in choices:
+            if not isinstance(choice, dict):
+                same = False
+                continue
+            index = choice.get("index")
+            index = index if isinstance(index, int) else 0
+            state = self._choices.get(index)
+            if state is None:
+                state = self._choices[index] = _Choice(index, self._tools, self._dialect, self._policy, set(self._used))
+            new = state.take(choice)
+            same = same and len(new) == 1 and new[0] is choice
+            written.extend(new)
+        if same:
+            out.append(line + b"\n\n")
+            return
+        for choice in written[:-1]:
+            out.append(
+                _sse({**payload, "choices": [choice], "usage": None} if usage else {**payload, "choices": [choice]})
+            )
+        if written:
+            out.append(_sse({**payload, "choices": written[-1:]}))
+
+    def _end(self, out: list[bytes]) -> None:
+        """The backend says that nothing follows."""
+        self.over = True
+        for state in self._choices.values():
+            for choice in state.end():
+                out.append(_sse({**self._envelope, "choices": [choice]}))
+        if self._wants_usage and self._usage and not self._usage_sent:
+            out.append(_sse({**self._envelope, "choices": [], "usage": self._usage}))
+        out.append(_DONE)
+
+    def finish(self) -> bytes:
+        """The connection ended without a last word."""
+        out: list[bytes] = []
+        rest = self._lines.rest()
+        if rest:
+            self._line(rest, out)
+        if not self.over:
+            if self._choices and all(state.finished for state in self._choices.values()):
+                self._end(out)
+            else:
+                _log.error("the backend's stream ended without a finish_reason")
+                out.append(self.fail("The backend's stream broke off.", "backend_disconnected"))
+        return b"".join(out)
+
+    def fail(self, message: str, code: str) -> bytes:
+        """The text that was held back, and the error. No finish_reason: nothing here is finished."""
+        self.over = True
+        out = []
+        for state in self._choices.values():
+            for choice in state.abandon():
+                out.append(_sse({**self._envelope, "choices": [choice]}))
+        out.append(_sse(error_body(message, code=code, type="server_error")))
+        return b"".join(out)
+
+
+class _Choice:
+    """One choice of the stream: its text through a parser, its native calls through a reader."""
+
+    def __init__(
+        self,
+        index: int,
+        tools: ToolSet | None,
+        dialect: str | Dialect | None,
+        policy: Policy | dict[str, Any] | None,
+        used: set[str],
+    ) -> None:
+        self.finished = False
+        self._index = index
+        self._tools = tools
+        self._policy = policy
+        self._used = used
+        # None: text is passed on as it is.
+        self._text = StreamParser(tools=tools, dialect=dialect, policy=policy) if tools is not None else None
+        self._native: StreamNormalizer | None = None
+        self._held: list[Event] = []
+        self._written: dict[tuple[str, int], int] = {}
+        self._sent: dict[int, list[str]] = {}
+        self._calls: list[ToolCall] = []
+        self._text_calls = False
+
+    def take(self, choice: dict[str, Any]) -> list[dict[str, Any]]:
+        """The choices to send for this one; the very same object if nothing changes."""
+        if self._tools is None or self.finished:
+            self.finished = self.finished or bool(choice.get("finish_reason"))
+            return [choice]
+        delta = choice.get("delta")
+        delta = delta if isinstance(delta, dict) else {}
+        said = choice.get("finish_reason")
+        content, calls = delta.get("content"), delta.get("tool_calls")
+        if not said and not calls and not (isinstance(content, str) and content):
+            return [choice]
+        text = self._feed_text(content) if isinstance(content, str) and content else []
+        native = self._feed_native(calls) if calls else []
+        if not said and not native and len(text) == 1 and text[0] == {"content": content}:
+            return [choice]
+        rest = {key: value for key, value in delta.items() if key not in ("content", "tool_calls")}
+        deltas = text + native
+        if said:
+            deltas += self._close(said)
+        # What else is in the delta (the role, reasoning) goes first, and logprobs with it.
+        if rest or not deltas:
+            deltas.insert(0, rest)
+        frame = {key: value for key, value in choice.items() if key not in ("delta", "finish_reason", "logprobs")}
+        out: list[dict[str, Any]] = [{**frame, "delta": part, "finish_reason": None} for part in deltas]
+        if said:
+            self.finished = True
+            out[-1]["finish_reason"] = self._reason(said)
+        elif not (rest or text or native):
+            # Everything is held back: nothing to send.
+            return []
+        return out
+
+    def _feed_text(self, content: str) -> list[dict[str, Any]]:
+        if self._text is None:
+            return [{"content": content}]
+        return self._deltas(self._text.feed(content), "text")
+
+    def _feed_native(self, calls: Any) -> list[dict[str, Any]]:
+        out: list[dict[str, Any]] = []
+        if self._native is None:
+            self._native = StreamNormalizer("openai", tools=self._tools, dialect=False, policy=self._policy)
+            if not self._text_calls and self._text is not None:
+                # Beside native calls text is text.
+                out = self._deltas(
+                    [event for event in self._text.close() if event.kind in ("text", "reasoning")], "text"
+                )
+                self._text = None
+        events = self._native.feed({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]})
+        return out + self._native_deltas(events)
+
+    def _native_deltas(self, events: list[Event]) -> list[dict[str, Any]]:
+        if self._text_calls:
+            # The same calls may have come as text: that is known when these are whole.
+            self._held.extend(events)
+            return []
+        return self._deltas(events, "native")
+
+    def _deltas(self, events: list[Event], source: str) -> list[dict[str, Any]]:
+        out: list[dict[str, Any]] = []
+        for event in events:
+            kind = event.kind
+            if kind == "text":
+                out.append({"content": event.text})
+            elif kind == "reasoning":
+                out.append({"reasoning_content": event.text})
+            elif kind == "call_started":
+                index = len(self._written)
+                self._written[source, event.index or 0] = index
+                self._text_calls = self._text_calls or source == "text"
+                function = {"name": event.name, "arguments": ""}
+                head = {"index": index, "id": fresh_id(event.id, self._used), "type": "function", "function": function}
+                out.append({"tool_calls": [head]})
+            elif kind == "arguments" and event.text:
+                index = self._written.get((source, event.index or 0), 0)
+                self._sent.setdefault(index, []).append(event.text)
+                out.append(_piece(index, event.text))
+            elif kind == "call_ended" and event.call is not None:
+                index = self._written.get((source, event.index or 0), 0)
+                out.extend(self._ended(index, event.call))
+        return out
+
+    def _ended(self, index: int, call: ToolCall) -> list[dict[str, Any]]:
+        self._calls.append(call)
+        sent = "".join(self._sent.pop(index, []))
+        # What has been sent cannot be taken back; what is missing can be added.
+        if call.status not in ("incomplete", "malformed") and call.arguments_json.startswith(sent):
+            rest = call.arguments_json[len(sent) :]
+            return [_piece(index, rest)] if rest else []
+        return []
+
+    def _close(self, said: Any = None) -> list[dict[str, Any]]:
+        out: list[dict[str, Any]] = []
+        if self._text is not None:
+            out += self._deltas(self._text.close(), "text")
+            self._text = None
+        if self._native is not None:
+            last = self._native.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": said}]}) if said else []
+            events = self._held + last + self._native.close()
+            self._held = []
+            if self._text_calls:
+                known = [(call.name, call.arguments) for call in self._calls]
+                double = {
+                    event.index
+                    for event in events
+                    if event.call is not None and (event.call.name, event.call.arguments) in known
+                }
+                events = [event for event in events if event.index is None or event.index not in double]
+            out += self._deltas(events, "native")
+            self._native = None
+        return out
+
+    def _reason(self, said: str) -> str:
+        statuses = {call.status for call in self._calls}
+        if statuses & {"incomplete", "malformed"}:
+            return "length"
+        if statuses:
+            return "length" if said == "length" else "tool_calls"
+        return "stop" if said in ("tool_calls", "function_call") else said
+
+    def end(self) -> list[dict[str, Any]]:
+        """The stream is over, and perhaps nobody gave this choice a finish_reason."""
+        if self.finished:
+            return []
+        self.finished = True
+        deltas = self._close() or [{}]
+        out: list[dict[str, Any]] = [{"index": self._index, "delta": part, "finish_reason": None} for part in deltas]
+        out[-1]["finish_reason"] = self._reason("stop")
+        return out
+
+    def abandon(self) -> list[dict[str, Any]]:
+        """The text that was held back when the stream broke off."""
+        if self.finished or self._text is None:
+            return []
+        events = [event for event in self._text.close() if event.kind in ("text", "reasoning")]
+        return [{"index": self._index, "delta": delta, "finish_reason": None} for delta in self._deltas(events, "text")]
+
+
+def _piece(index: int, text: str) -> dict[str, Any]:
+    return {"tool_calls": [{"index": index, "function": {"arguments": text}}]}

@@ -1,0 +1,307 @@
+"""Pieces for an OpenAI-compatible router in front of a local model: request in, response out, stream through.
+
+The request may be a dict or a pydantic model; nothing here needs FastAPI.
+
+    payload = transform_request(request, mode="text", dialect="hermes")
+    answer = await http.post(url, json=payload)
+    return transform_response_with_tools(answer.json(), request, dialect="hermes")
+
+and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request))``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids
+from ._core import Dialect, Policy, ToolSet, Turn, format_tool_results, normalize_choices
+from ._stream import stream_with_tool_detection
+from .errors import ToolglotError
+
+__all__ = [
+    "RequestError",
+    "error_body",
+    "stream_with_tool_detection",
+    "transform_request",
+    "transform_response_with_tools",
+    "validate_request",
+]
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_TOOL_OPTIONS = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
+
+
+class RequestError(ToolglotError, ValueError):
+    """A request that no backend could answer.
+
+    Attributes:
+        status: The HTTP status to answer with.
+        body: The JSON to answer with, as OpenAI words it.
+    """
+
+    status = 400
+
+    def __init__(self, message: str, *, code: str, param: str) -> None:
+        super().__init__(message, param)
+        self.code = code
+        self.param = param
+
+    @property
+    def body(self) -> Any:
+        """The JSON to answer with."""
+        return error_body(self.message, code=self.code, param=self.param)
+
+    def __reduce__(self) -> Any:
+        return _request_error, (self.message, self.code, self.param)
+
+
+def _request_error(message: str, code: str, param: str) -> RequestError:
+    return RequestError(message, code=code, param=param)
+
+
+def validate_request(request: Any) -> None:
+    """Refuse what no backend could answer: bad tool declarations, results without their calls, results out of place.
+
+    Ids need not begin with ``call_``: Mistral's and Kimi's do not, and clients send back what they were given.
+
+    Raises:
+        RequestError: Its ``code`` is ``invalid_tool_schema``, ``invalid_tool_call_id``, ``invalid_message_order`` or
+            ``invalid_value``.
+
+    >>> from toolglot.router import validate_request
+    >>> validate_request({"messages": [{"role": "tool", "tool_call_id": "call_1", "content": "18"}]})
+    Traceback (most recent call last):
+        ...
+    toolglot.router.RequestError: messages[0]: a tool message must follow the assistant message with its tool_calls
+    """
+    body = as_dict(request)
+    _check_tools(body)
+    _check_messages(body.get("messages"))
+
+
+def _check_tools(body: dict[str, Any]) -> None:
+    tools = body.get("tools")
+    if tools is None:
+        return
+    if not isinstance(tools, list):
+        raise RequestError("tools must be a list", code="invalid_tool_schema", param="tools")
+    names: set[str] = set()
+    for index, tool in enumerate(tools):
+        where = f"tools[{index}]"
+        problem = _tool_problem(tool)
+        if problem is not None:
+            raise RequestError(problem, code="invalid_tool_schema", param=where)
+        name = tool["function"]["name"]
+        if name in names:
+            raise RequestError(f"the name {name!r} is used twice", code="invalid_tool_schema", param=where)
+        names.add(name)
+    choice = body.get("tool_choice")
+    if isinstance(choice, Mapping) and choice.get("type", "function") == "function":
+        function = choice.get("function")
+        wanted = function.get("name") if isinstance(function, Mapping) else None
+        if wanted not in names:
+            message = f"tool_choice names {wanted!r}, which is none of the tools"
+            raise RequestError(message, code="invalid_value", param="tool_choice")
+    elif isinstance(choice, str) and choice not in ("none", "auto", "required"):
+        message = "tool_choice must be none, auto, required or a function"
+        raise RequestError(message, code="invalid_value", param="tool_choice")
+
+
+def _tool_problem(tool: Any) -> str | None:
+    function = tool.get("function") if isinstance(tool, Mapping) else None
+    if not isinstance(tool, Mapping) or tool.get("type", "function") != "function" or not isinstance(function, Mapping):
+        return 'a tool is {"type": "function", "function": {...}}'
+    name = function.get("name")
+    if not isinstance(name, str) or not _NAME.match(name):
+        return "a function's name has 1 to 64 letters, digits, underscores and dashes"
+    schema = function.get("parameters")
+    if schema is None:
+        return None
+    if not isinstance(schema, Mapping):
+        return f"the parameters of {name!r} must be a JSON Schema object"
+    if schema and schema.get("type", "object") != "object":
+        return f"the parameters of {name!r} must have the type object"
+    try:
+        problems = ToolSet([dict(tool)]).problems
+    except ToolglotError as error:
+        return error.message
+    return problems[0].message if problems else None
+
+
+def _check_messages(messages: Any) -> None:
+    if not isinstance(messages, list) or not messages:
+        raise RequestError("messages must be a list that is not empty", code="invalid_value", param="messages")
+    known: set[str] = set()
+    waiting: list[str] = []
+    for index, message in enumerate(messages):
+        where = f"messages[{index}]"
+        role = message.get("role") if isinstance(message, Mapping) else None
+        if role not in _ROLES:
+            raise RequestError("a message needs a known role", code="invalid_value", param=where)
+        if role == "tool":
+            _check_result(message, where, known, waiting)
+            continue
+        if waiting:
+            text = f"the tool_calls before have no result yet: {', '.join(waiting)}"
+            raise RequestError(text, code="invalid_message_order", param=where)
+        if role == "assistant" and message.get("tool_calls"):
+            waiting = [_call_id(call, where) for call in message["tool_calls"]]
+            known.update(waiting)
+    if waiting:
+        text = f"the last tool_calls have no result: {', '.join(waiting)}"
+        raise RequestError(text, code="invalid_message_order", param="messages")
+
+
+def _check_result(message: Mapping[str, Any], where: str, known: set[str], waiting: list[str]) -> None:
+    """One result: takes its call off the list of those that wait."""
+    answers = message.get("tool_call_id")
+    if not isinstance(answers, str) or not answers:
+        raise RequestError("a tool message needs its tool_call_id", code="invalid_tool_call_id", param=where)
+    if answers in waiting:
+        waiting.remove(answers)
+    elif not known:
+        text = "a tool message must follow the assistant message with its tool_calls"
+        raise RequestError(text, code="invalid_message_order", param=where)
+    elif answers in known:
+        text = f"the tool call {answers!r} has its result already"
+        raise RequestError(text, code="invalid_message_order", param=where)
+    else:
+        raise RequestError(f"there is no tool call {answers!r}", code="invalid_tool_call_id", param=where)
+
+
+def _call_id(call: Any, where: str) -> str:
+    identity = call.get("id") if isinstance(call, Mapping) else None
+    if not isinstance(identity, str) or not identity:
+        raise RequestError("a tool call needs an id", code="invalid_tool_call_id", param=where)
+    return identity
+
+
+def transform_request(
+    request: Any, *, mode: Literal["native", "text"] = "native", dialect: str = "hermes", validate: bool = True
+) -> dict[str, Any]:
+    """The payload for the backend.
+
+    Args:
+        request: The client's request, a dict or a pydantic model. It stays as it is.
+        mode: ``"native"``: the backend takes ``tools`` itself; the payload is the request. ``"text"``: it does not; the
+            tools go into the system prompt, and calls and results of the history into text.
+        dialect: How the model is to write its calls in text mode.
+        validate: Refuse what no backend could answer; see ``validate_request``.
+
+    Raises:
+        RequestError: The request is refused; ``status`` and ``body`` are the answer.
+        UnknownDialectError: No dialect is called so.
+    """
+    body = as_dict(request)
+    if validate:
+        validate_request(body)
+    if mode == "native":
+        return body
+    tools = offered(body)
+    choice = body.get("tool_choice")
+    messages = as_text(body.get("messages") or [], dialect)
+    for option in _TOOL_OPTIONS:
+        body.pop(option, None)
+    if tools is not None:
+        if isinstance(choice, Mapping):
+            wanted = choice["function"]["name"]
+            tools = ToolSet([tool for tool in tools.to_openai() if tool["function"]["name"] == wanted])
+        messages = tools.inject(messages, dialect)
+        if choice == "required" or isinstance(choice, Mapping):
+            messages = _demand(messages)
+    body["messages"] = messages
+    return body
+
+
+def _demand(messages: list[Any]) -> list[Any]:
+    """The system message, which ``inject`` has put first, says that a call must be made."""
+    first = dict(messages[0])
+    demand = "In this answer you must call a tool."
+    content = first.get("content")
+    if isinstance(content, list):
+        first["content"] = [*content, {"type": "text", "text": demand}]
+    else:
+        first["content"] = f"{content}\n\n{demand}"
+    return [first, *messages[1:]]
+
+
+def as_text(messages: list[Any], dialect: str) -> list[Any]:
+    """A history whose calls and results are text: what a model without native tools has to read.
+
+    Calls are written as JSON between ``<tool_call>`` tags whatever the dialect: the prompt says which form to write.
+    """
+    out: list[Any] = []
+    names: dict[str, str] = {}
+    results: list[tuple[dict[str, str], Any]] = []
+    for message in messages:
+        if message.get("role") == "tool":
+            identity = str(message.get("tool_call_id", ""))
+            name = names.get(identity) or str(message.get("name") or "tool")
+            results.append(({"id": identity, "name": name}, message.get("content")))
+            continue
+        if results:
+            out.extend(format_tool_results(results, provider="text", dialect=dialect))
+            results = []
+        calls = message.get("tool_calls")
+        if message.get("role") == "assistant" and calls:
+            names.update({call["id"]: call["function"]["name"] for call in calls})
+            out.append(_calls_as_text(message, calls))
+        else:
+            out.append(message)
+    if results:
+        out.extend(format_tool_results(results, provider="text", dialect=dialect))
+    return out
+
+
+def _calls_as_text(message: Mapping[str, Any], calls: list[Any]) -> dict[str, Any]:
+    parts = [message["content"]] if isinstance(message.get("content"), str) and message["content"] else []
+    for call in calls:
+        function = call["function"]
+        arguments = function.get("arguments") or "{}"
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        name = json.dumps(function["name"])
+        parts.append(f'<tool_call>\n{{"name": {name}, "arguments": {written}}}\n</tool_call>')
+    return {"role": "assistant", "content": "\n".join(parts)}
+
+
+def transform_response_with_tools(
+    response: Any,
+    request: Any,
+    *,
+    dialect: str | Dialect | None = "auto",
+    policy: Policy | dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The backend's response with every call, native or in the text, as ``tool_calls``.
+
+    A call that was cut off is not in it, and the ``finish_reason`` is then ``"length"``. Calls that name no offered
+    tool or do not fit the schema are in it: the client tells the model. A response to a request without tools, and an
+    error body, are returned as they are.
+    """
+    body, asked = as_dict(response), as_dict(request)
+    tools = offered(asked)
+    choices = body.get("choices")
+    if tools is None or not isinstance(choices, list) or not choices:
+        return body
+    turns = normalize_choices(body, tools=tools, provider="openai", dialect=dialect, policy=policy)
+    body["choices"] = [_rewritten(choice, turn, used_ids(asked)) for choice, turn in zip(choices, turns, strict=False)]
+    return body
+
+
+def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
+    """One choice with what was read in it; fields that say something else stay."""
+    choice: dict[str, Any] = dict(said)
+    message = dict(choice.get("message") or {})
+    read = turn.to_openai()
+    message["content"] = read.get("content")
+    message.pop("tool_calls", None)
+    if read.get("tool_calls"):
+        message["tool_calls"] = [{**call, "id": fresh_id(call.get("id"), used)} for call in read["tool_calls"]]
+    if turn.source == "text" and turn.reasoning and not message.get("reasoning_content"):
+        message["reasoning_content"] = turn.reasoning
+    choice["message"] = message
+    choice["finish_reason"] = finish_reason(turn, choice.get("finish_reason"))
+    return choice

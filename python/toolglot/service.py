@@ -1,0 +1,492 @@
+"""Tool calling for classes shaped like an ``llm_service.py``: a mixin, and the same as a component to hold.
+
+    class LLMService(ToolCalling):
+        async def _call_llm(self) -> str:
+            response = await self.api.call(messages=self.history, tools=self.get_tool_definitions_for_api())
+            return self.observe(response).content
+
+        async def answer(self) -> str:
+            while True:
+                text = await self._call_llm()
+                if self.has_pending_tool_calls():
+                    await self.execute_native_tool_calls(self.run_tool)
+                self.history += self.conversation_messages()
+                ...
+
+Native calls and calls in text are read by one reader, so the same call is never there twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import re
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, overload
+
+from ._chat import fresh_id
+from ._core import (
+    Dialect,
+    Event,
+    Policy,
+    StreamNormalizer,
+    StreamParser,
+    ToolCall,
+    ToolSet,
+    Turn,
+    assistant_message,
+    extract,
+    format_tool_result,
+    format_tool_results,
+    normalize,
+)
+
+__all__ = ["ToolCalling", "ToolOutcome"]
+
+Execute: TypeAlias = Callable[[ToolCall], Any]
+
+
+@dataclass(frozen=True)
+class ToolOutcome:
+    """What became of one call."""
+
+    call: ToolCall
+    success: bool
+    output: Any = None
+    """The tool's result, where it succeeded."""
+    error: str = ""
+    """Why there is none, in words for the model."""
+
+    @property
+    def tool_id(self) -> str:
+        """The id of the call that this answers."""
+        return self.call.id
+
+
+@dataclass(eq=False)
+class _Exchange:
+    """One answer of the model and what became of its calls."""
+
+    turn: Turn | None = None
+    raw: str | None = None
+    outcomes: list[ToolOutcome] | None = None
+    owner: object = None
+    """The task or thread that it belongs to; None if it was begun for all that start from there."""
+
+
+@dataclass
+class _Settings:
+    tools: ToolSet
+    provider: str = "openai"
+    mode: Literal["native", "text"] = "native"
+    dialect: str | Dialect = "auto"
+    policy: Policy | dict[str, Any] | None = None
+    timeout: float | None = None
+    ids: set[str] = field(default_factory=set)
+    current: contextvars.ContextVar[_Exchange | None] = field(
+        default_factory=lambda: contextvars.ContextVar("toolglot_exchange", default=None)
+    )
+
+
+class ToolCalling:
+    """The calls of the model's last answer: read, executed, and written back.
+
+    As a component, make one; as a mixin, ``use_tools`` sets it up, and no ``__init__`` is needed.
+
+    Each asyncio task and each thread has its own last answer, so turns that run at once in one service do not mix. Where
+    ``_call_llm`` runs in a task of its own (``asyncio.wait_for`` before Python 3.12 makes one), open the turn outside
+    of it with ``begin_turn``.
+
+    Args:
+        tools: See ``use_tools``, which takes the same options.
+
+    >>> from toolglot.service import ToolCalling
+    >>> service = ToolCalling([{"name": "ping", "description": "Ping", "parameters": {"type": "object"}}])
+    >>> service.observe('<tool_call>{"name": "ping", "arguments": {}}</tool_call>').content
+    ''
+    >>> service.has_pending_tool_calls(), service.last_stop_reason
+    (True, 'tool_calls')
+    """
+
+    _toolglot: _Settings
+
+    def __init__(self, tools: Any = (), **options: Any) -> None:
+        super().__init__()
+        self.use_tools(tools, **options)
+
+    # -- the tools --
+
+    def use_tools(
+        self,
+        tools: Any,
+        *,
+        provider: str = "openai",
+        mode: Literal["native", "text"] = "native",
+        dialect: str | Dialect = "auto",
+        policy: Policy | dict[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Say which tools there are and who is asked.
+
+        Args:
+            tools: A ToolSet, whatever makes one, or an MCP registry: ``{name: {"server", "definition", "enabled"}}``.
+            provider: Whose API is called.
+            mode: ``"text"`` for models without native tools: the tools go into the prompt (``with_tool_prompt``), and
+                results into text.
+            dialect: How the model spells calls in text.
+            policy: A Policy, or a dict of its options.
+            timeout: Seconds that one tool may take.
+        """
+        self._toolglot = _Settings(_tool_set(tools), provider, mode, dialect, policy, timeout)
+
+    @property
+    def _settings(self) -> _Settings:
+        settings: _Settings | None = self.__dict__.get("_toolglot")
+        if settings is None:
+            settings = self._toolglot = _Settings(ToolSet([]))
+        return settings
+
+    @property
+    def tool_set(self) -> ToolSet:
+        """The tools as a ToolSet."""
+        return self._settings.tools
+
+    def get_tool_definitions_for_api(self) -> list[dict[str, Any]] | None:
+        """The tools in the provider's shape, for the ``tools`` of its request; None if there are none to pass."""
+        settings = self._settings
+        if settings.mode == "text" or not len(settings.tools):
+            return None
+        return settings.tools.to(settings.provider)
+
+    def with_tool_prompt(self, messages: list[Any]) -> list[Any]:
+        """The messages to send: in text mode with the tools in the system prompt, else as they are."""
+        settings = self._settings
+        if settings.mode == "native" or not len(settings.tools):
+            return messages
+        return settings.tools.inject(messages, _dialect_name(settings.dialect))
+
+    # -- what the model answered --
+
+    def begin_turn(self) -> None:
+        """Forget the last answer. What is observed from here on, in this task or one that it starts, belongs here."""
+        self._settings.current.set(_Exchange())
+
+    @overload
+    def observe(self, response: AsyncIterator[Any]) -> AsyncIterator[Event]: ...
+    @overload
+    def observe(self, response: Iterator[Any]) -> Iterator[Event]: ...
+    @overload
+    def observe(self, response: Any) -> Turn: ...
+    def observe(self, response: Any) -> Any:
+        """Read what the provider answered.
+
+        Args:
+            response: A provider's response (dict, JSON bytes, SDK object), the model's text, or a stream: an iterator
+                or async iterator of the provider's chunks, of its bytes, or of text.
+
+        Returns:
+            The Turn. For a stream, an iterator of events: the turn is there when it is used up. A stream that breaks
+            off or is given up leaves no turn, so nothing of it is executed.
+
+        Raises:
+            ProviderError: The response holds no answer.
+        """
+        if isinstance(response, Turn):
+            return self._take(response)
+        if isinstance(response, str):
+            settings = self._settings
+            turn = extract(response, tools=settings.tools, dialect=settings.dialect, policy=settings.policy)
+            return self._take(turn, response)
+        if hasattr(response, "__aiter__"):
+            return self._observe_async(response, self._exchange(new=True))
+        if hasattr(response, "__next__") or (hasattr(response, "__iter__") and hasattr(response, "close")):
+            return self._observe_sync(response, self._exchange(new=True))
+        settings = self._settings
+        options: dict[str, Any] = {"tools": settings.tools, "policy": settings.policy, "dialect": settings.dialect}
+        try:
+            turn = normalize(response, provider=settings.provider, **options)
+        except Exception:
+            self._exchange(new=True)
+            raise
+        return self._take(turn)
+
+    async def _observe_async(self, stream: Any, exchange: _Exchange) -> AsyncIterator[Event]:
+        reader = _StreamReader(self._settings)
+        try:
+            async for chunk in stream:
+                for event in reader.feed(chunk):
+                    yield event
+        finally:
+            close = getattr(stream, "aclose", None) or getattr(stream, "close", None)
+            closing = close() if close is not None else None
+            if inspect.isawaitable(closing):
+                await closing
+        for event in reader.close():
+            yield event
+        turn, exchange.raw = reader.finish()
+        exchange.turn = self._own_ids(turn)
+
+    def _observe_sync(self, stream: Any, exchange: _Exchange) -> Iterator[Event]:
+        reader = _StreamReader(self._settings)
+        for chunk in stream:
+            yield from reader.feed(chunk)
+        yield from reader.close()
+        turn, exchange.raw = reader.finish()
+        exchange.turn = self._own_ids(turn)
+
+    def _take(self, turn: Turn, raw: str | None = None) -> Turn:
+        exchange = self._exchange(new=True)
+        exchange.turn, exchange.raw = self._own_ids(turn), raw
+        return exchange.turn
+
+    def _own_ids(self, turn: Turn | None) -> Any:
+        """The turn with an id of its own for each call in text: models that write their ids repeat them."""
+        if turn is None or turn.source != "text":
+            return turn
+        used = self._settings.ids
+        calls = [_with_id(call, fresh_id(call.id, used)) for call in turn.tool_calls]
+        if all(new is old for new, old in zip(calls, turn.tool_calls, strict=True)):
+            return turn
+        return _with_calls(turn, calls)
+
+    def _exchange(self, *, new: bool = False) -> _Exchange:
+        current = self._settings.current
+        exchange = current.get()
+        me = _whoami()
+        if exchange is None or (new and exchange.owner is not None and exchange.owner != me):
+            # A task inherits its parent's exchange: it may look at that, but what it observes is its own.
+            exchange = _Exchange(owner=me)
+            current.set(exchange)
+        elif new:
+            # Emptied in place: the task that began the turn looks at the same object.
+            exchange.turn, exchange.raw, exchange.outcomes = None, None, None
+        return exchange
+
+    @property
+    def last_turn(self) -> Turn | None:
+        """What the model answered last, in this task."""
+        return self._exchange().turn
+
+    @property
+    def last_stop_reason(self) -> str | None:
+        """Why the model stopped, in one spelling for all providers; ``"tool_calls"`` if there are calls."""
+        turn = self.last_turn
+        return turn.stop_reason if turn is not None else None
+
+    def has_pending_tool_calls(self) -> bool:
+        """There are calls that have no result yet, also if all that can be said to them is what is wrong."""
+        exchange = self._exchange()
+        return exchange.turn is not None and bool(exchange.turn.tool_calls) and exchange.outcomes is None
+
+    def get_last_tool_calls(self) -> list[ToolCall]:
+        """The calls of the last answer, native ones or those in the text, also those that may not run."""
+        turn = self.last_turn
+        return list(turn.tool_calls) if turn is not None else []
+
+    # -- what becomes of the calls --
+
+    async def execute_native_tool_calls(self, execute: Execute) -> list[ToolOutcome]:
+        """Execute the pending calls at once and return their outcomes in the model's order.
+
+        Args:
+            execute: Takes a ToolCall and returns the result: a coroutine function, or a function, which runs in a
+                thread. What it raises becomes an error result.
+
+        A call that is not runnable is never executed: its outcome says what was wrong, for the model. Calls that have
+        an outcome are not executed again.
+        """
+        exchange = self._exchange()
+        if exchange.turn is None:
+            return []
+        if exchange.outcomes is None:
+            calls = exchange.turn.tool_calls
+            # Set first: a second caller in the meantime must not execute the calls again.
+            exchange.outcomes = []
+            try:
+                tasks = [self._outcome(execute, call) for call in calls]
+                exchange.outcomes = list(await asyncio.gather(*tasks))
+            except BaseException:
+                interrupted = "The call was interrupted; whether it took effect is not known."
+                exchange.outcomes = [ToolOutcome(call, False, error=interrupted) for call in calls]
+                raise
+        return list(exchange.outcomes)
+
+    async def _outcome(self, execute: Execute, call: ToolCall) -> ToolOutcome:
+        settings = self._settings
+        if not call.runnable:
+            return ToolOutcome(call, False, error=self._why_not(call))
+        try:
+            result = await asyncio.wait_for(_run(execute, call), settings.timeout)
+        except (TimeoutError, asyncio.TimeoutError):
+            return ToolOutcome(call, False, error=f"{call.name} timed out")
+        except Exception as error:
+            return ToolOutcome(call, False, error=str(error) or type(error).__name__)
+        failed = getattr(result, "is_error", None) is True or getattr(result, "isError", None) is True
+        if isinstance(result, Mapping) and result.get("isError") is True:
+            failed = True
+        return ToolOutcome(call, not failed, output=result)
+
+    def _why_not(self, call: ToolCall) -> str:
+        why = self._settings.tools.error_message(call) or f"The call was not executed: it is {call.status}."
+        if call.status in ("malformed", "incomplete") and call.raw:
+            why += f"\nThis was written:\n{call.raw[:2000]}"
+        return why
+
+    # -- the way back --
+
+    def format_tool_result(self, tool_id: str, result: Any, is_error: bool = False) -> Any:
+        """One result as the message that the provider wants, found by the id of the call it answers."""
+        settings = self._settings
+        calls = {call.id: call for call in self.get_last_tool_calls()}
+        known = self._spelt(calls[tool_id]) if tool_id in calls else tool_id
+        provider = "text" if settings.mode == "text" else settings.provider
+        return format_tool_result(
+            known,
+            result,
+            is_error=is_error,
+            provider=provider,
+            dialect=self._result_dialect() if settings.mode == "text" else None,
+        )
+
+    def conversation_messages(self) -> list[Any]:
+        """What to add to the history for the last answer: the assistant's message, and the results of its calls.
+
+        Every call in it has its result, also those that were never executed, so that the history is valid for the
+        provider.
+        """
+        exchange, settings = self._exchange(), self._settings
+        turn = exchange.turn
+        if turn is None:
+            return []
+        outcomes = exchange.outcomes
+        if outcomes is None:
+            outcomes = [ToolOutcome(call, False, error="The call was not executed.") for call in turn.tool_calls]
+        results = [
+            (self._spelt(outcome.call), outcome.error or outcome.output, not outcome.success) for outcome in outcomes
+        ]
+        if settings.mode == "text":
+            return [{"role": "assistant", "content": _as_written(turn, exchange.raw)}, *self._text_results(results)]
+        message = assistant_message(self._sendable(turn), provider=settings.provider)
+        first = message if isinstance(message, list) else [message] if message else []
+        return [*first, *format_tool_results(results, provider=settings.provider)]
+
+    def _text_results(self, results: list[Any]) -> list[Any]:
+        return format_tool_results(results, provider="text", dialect=self._result_dialect()) if results else []
+
+    def _result_dialect(self) -> str | None:
+        dialect = _dialect_name(self._settings.dialect)
+        turn = self.last_turn
+        return dialect if dialect != "auto" else turn.dialect if turn is not None else None
+
+    def _spelt(self, call: ToolCall) -> ToolCall:
+        """The call as it can stand in a history: the provider's spelling of its name, and arguments that are JSON."""
+        settings = self._settings
+        if settings.mode == "text":
+            return call
+        names = {real: told for told, real in settings.tools.names(settings.provider).items()}
+        name = names.get(call.name) or re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64] or "unknown"
+        readable = call.status not in ("malformed", "incomplete")
+        if readable and name == call.name:
+            return call
+        return ToolCall(
+            name, call.arguments_json if readable else "{}", id=call.id, status="ok" if readable else "invalid"
+        )
+
+    def _sendable(self, turn: Turn) -> Turn:
+        calls = [self._spelt(call) for call in turn.tool_calls]
+        if all(new is old for new, old in zip(calls, turn.tool_calls, strict=True)):
+            return turn
+        return _with_calls(turn, calls)
+
+
+def _with_id(call: ToolCall, identity: str) -> ToolCall:
+    if call.id == identity:
+        return call
+    kept: dict[str, Any] = {"status": call.status, "repairs": call.repairs, "errors": call.errors, "raw": call.raw}
+    return ToolCall(call.name, call.arguments_json, id=identity, **kept)
+
+
+def _with_calls(turn: Turn, calls: list[ToolCall]) -> Turn:
+    return Turn(
+        turn.content,
+        calls,
+        reasoning=turn.reasoning,
+        stop_reason=turn.stop_reason,
+        usage=turn.usage,
+        source=turn.source,
+        dialect=turn.dialect,
+        issues=turn.issues,
+        provider_state=turn.provider_state,
+    )
+
+
+class _StreamReader:
+    """A stream of text pieces, or of a provider's chunks: the first one shows which."""
+
+    def __init__(self, settings: _Settings) -> None:
+        self._settings = settings
+        self._reader: StreamParser | StreamNormalizer | None = None
+        self._raw: list[str] | None = None
+
+    def feed(self, chunk: Any) -> list[Event]:
+        settings = self._settings
+        options: dict[str, Any] = {"tools": settings.tools, "dialect": settings.dialect, "policy": settings.policy}
+        if self._reader is None:
+            if isinstance(chunk, str):
+                self._reader, self._raw = StreamParser(**options), []
+            else:
+                self._reader = StreamNormalizer(settings.provider, **options)
+        if self._raw is not None:
+            self._raw.append(chunk)
+        return self._reader.feed(chunk)
+
+    def close(self) -> list[Event]:
+        return self._reader.close() if self._reader is not None else []
+
+    def finish(self) -> tuple[Turn | None, str | None]:
+        if self._reader is None:
+            return None, None
+        return self._reader.finish(), "".join(self._raw) if self._raw is not None else None
+
+
+def _whoami() -> object:
+    """The running task, or the thread where there is none."""
+    try:
+        return asyncio.current_task() or threading.get_ident()
+    except RuntimeError:
+        return threading.get_ident()
+
+
+async def _run(execute: Execute, call: ToolCall) -> Any:
+    """The tool's result. A function that is not async must not stop the others, so it runs in a thread."""
+    method = getattr(type(execute), "__call__", None)  # noqa: B004 - an object may have an async one
+    if inspect.iscoroutinefunction(execute) or inspect.iscoroutinefunction(method):
+        return await execute(call)
+    result = await asyncio.to_thread(execute, call)
+    if isinstance(result, Awaitable):
+        return await result
+    return result
+
+
+def _tool_set(tools: Any) -> ToolSet:
+    if isinstance(tools, ToolSet):
+        return tools
+    if isinstance(tools, Mapping) and all(
+        isinstance(entry, Mapping) and "definition" in entry for entry in tools.values()
+    ):
+        return ToolSet([{"name": name, **entry} for name, entry in tools.items()])
+    return ToolSet(tools)
+
+
+def _dialect_name(dialect: str | Dialect) -> str:
+    return dialect if isinstance(dialect, str) else dialect.name
+
+
+def _as_written(turn: Turn, raw: str | None) -> str:
+    """The answer in text mode as the model wrote it."""
+    if raw is not None:
+        return raw
+    return "\n".join(part for part in (turn.content, *(call.raw for call in turn.tool_calls)) if part)

@@ -1,0 +1,149 @@
+"""The streaming generator without a network: what goes wrong has a defined outcome, however the bytes are cut."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from toolglot.router import RequestError, stream_with_tool_detection, transform_request, transform_response_with_tools
+
+TOOL = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {"path": {}}}}}
+REQUEST = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": [TOOL], "stream": True}
+CALL = '<tool_call>{"name": "ls", "arguments": {"path": "é"}}</tool_call>'
+
+
+def event(finish: str | None = None, **delta: Any) -> bytes:
+    frame = {"id": "1", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+    return b"data: " + json.dumps(frame, ensure_ascii=False).encode() + b"\n\n"
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+def run(pieces: list[bytes], request: Any = REQUEST, error: Exception | None = None) -> bytes:
+    async def backend() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+        if error is not None:
+            raise error
+
+    async def go() -> bytes:
+        return b"".join([chunk async for chunk in stream_with_tool_detection(backend(), request)])
+
+    return asyncio.run(go())
+
+
+def read(stream: bytes) -> tuple[str, dict[int, str], str | None]:
+    content, calls, finish = "", {}, None
+    for line in stream.decode().split("\n"):
+        if not line.startswith("data: {"):
+            continue
+        for choice in json.loads(line[6:]).get("choices", []):
+            content += choice["delta"].get("content") or ""
+            for call in choice["delta"].get("tool_calls", []):
+                calls[call["index"]] = calls.get(call["index"], "") + call["function"]["arguments"]
+            finish = choice["finish_reason"] or finish
+    return content, calls, finish
+
+
+def test_cut_anywhere() -> None:
+    whole = event(content="é ") + event(content=CALL[:20]) + event(content=CALL[20:]) + event("stop") + DONE
+    for cut in range(len(whole)):
+        assert read(run([whole[:cut], whole[cut:]])) == ("é ", {0: '{"path": "é"}'}, "tool_calls")
+
+
+@pytest.mark.parametrize("kept", range(1, len(CALL)))
+def test_a_call_that_is_cut_off_is_never_finished(kept: int) -> None:
+    """The backend says that it stopped, or it dies: what the client joins is not reported as a finished call."""
+    text = CALL[:kept]
+    content, calls, finish = read(run([event(content=text), event("stop"), DONE]))
+    whole = calls.get(0) == '{"path": "é"}'
+    assert finish in ("stop", "length") or (finish == "tool_calls" and whole)
+    assert calls or content or finish == "length"
+    dead = run([event(content=text)], error=OSError("/secret/path"))
+    assert read(dead)[2] is None
+    assert b"backend_disconnected" in dead
+    assert b"secret" not in dead
+    assert DONE not in dead
+
+
+def test_an_end_without_a_word_is_a_death() -> None:
+    assert b"backend_disconnected" in run([event(content="Hi ")])
+    assert run([event(content="Hi "), event("stop")]).endswith(DONE)
+
+
+def test_a_backends_error() -> None:
+    out = run([event(content="Hi "), b'data: {"error": {"message": "secret"}}\n\n', event("stop"), DONE])
+    assert b"backend_error" in out
+    assert b"secret" not in out
+    assert b'"stop"' not in out
+
+
+def test_a_line_without_end() -> None:
+    async def go() -> bytes:
+        async def backend() -> AsyncIterator[bytes]:
+            while True:
+                yield b"data: " + b"x" * 1000
+
+        return b"".join([c async for c in stream_with_tool_detection(backend(), REQUEST, max_line=10_000)])
+
+    assert b"backend_bad_stream" in asyncio.run(go())
+
+
+def test_the_client_leaves() -> None:
+    closed = []
+
+    async def backend() -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield event(content="word ")
+        finally:
+            closed.append(True)
+
+    async def go() -> None:
+        stream = stream_with_tool_detection(backend(), REQUEST)
+        assert b"word" in await anext(stream)
+        await stream.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(go())
+    assert closed == [True]
+
+
+def test_without_tools_nothing_changes() -> None:
+    body = event(content=CALL) + event("stop") + DONE
+    assert run([body], {"model": "m", "messages": []}) == body
+
+
+def test_text_mode_says_all_in_text() -> None:
+    wire = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": '{"path": "/"}'}}
+    messages = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": None, "tool_calls": [wire]},
+        {"role": "tool", "tool_call_id": "c", "content": "a </tool_response> b"},
+    ]
+    payload = transform_request({**REQUEST, "messages": messages, "tool_choice": "required"}, mode="text")
+    assert [message["role"] for message in payload["messages"]] == ["system", "user", "assistant", "user"]
+    assert payload["messages"][3]["content"].count("</tool_response>") == 1
+    assert "must call" in payload["messages"][0]["content"]
+    assert not {"tools", "tool_choice"} & set(payload)
+    assert messages[1]["tool_calls"] == [wire]
+
+
+@pytest.mark.parametrize(("text", "finish"), [(CALL, "tool_calls"), (CALL[:40], "length"), ("Hi.", "stop")])
+def test_response(text: str, finish: str) -> None:
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+    (choice,) = transform_response_with_tools(answer, REQUEST)["choices"]
+    assert choice["finish_reason"] == finish
+    assert ("tool_calls" in choice["message"]) == (finish == "tool_calls")
+    assert answer["choices"][0]["message"]["content"] == text
+
+
+def test_an_unanswered_call_is_refused() -> None:
+    wire = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    with pytest.raises(RequestError) as caught:
+        transform_request({"messages": [{"role": "assistant", "tool_calls": [wire]}, {"role": "user", "content": "?"}]})
+    assert caught.value.body["error"]["code"] == "invalid_message_order"
