@@ -35,18 +35,12 @@ TOOLS = [
 MODES = ("no tools", "tools", "paragraphs")
 NO_NAME = "a header of harmony names a call %s, which is no name"
 IN_A_LINE = "a Python list of calls is taken in the middle of a line as well"
-CLOSING_S = "the special token </s> is taken out of HTML too"
 # What is not right yet. It must fail; an entry that passes is fixed and goes.
 KNOWN_ISSUES = {
     ("agent_py.txt", "no tools"): NO_NAME,
     ("agent_py.txt", "tools"): IN_A_LINE,
     ("agent_py.txt", "paragraphs"): NO_NAME,
-    ("client_js.txt", "tools"): "a tool's definition on a line of its own is taken for a call of it",
     ("notes.md", "tools"): "a fence of tildes is not known; " + IN_A_LINE,
-    ("page_html.txt", "no tools"): CLOSING_S,
-    ("page_html.txt", "tools"): CLOSING_S,
-    ("page_html.txt", "paragraphs"): CLOSING_S,
-    ("paper_tex.txt", "tools"): IN_A_LINE,
 }
 
 

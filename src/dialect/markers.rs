@@ -68,8 +68,14 @@ pub(crate) struct Markers {
 impl Markers {
     pub(crate) fn new(entries: Vec<(String, Marker)>, also: &[u8]) -> Self {
         let (late, entries) = Late::split(entries);
-        let mut markers =
-            Self { nodes: vec![Node::default()], lists: Vec::new(), stops: [false; 256], needles: Vec::new(), seconds: Vec::new(), late };
+        let mut markers = Self {
+            nodes: vec![Node::default()],
+            lists: Vec::new(),
+            stops: [false; 256],
+            needles: Vec::new(),
+            seconds: Vec::new(),
+            late,
+        };
         let mut by_text: HashMap<String, u32> = HashMap::new();
         for (text, marker) in entries {
             if text.is_empty() {

@@ -24,6 +24,11 @@ fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
     }
 }
 
+/// A paragraph ends in `bytes`.
+fn blank_line(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', bytes).any(|i| bytes.get(i + 1) == Some(&b'\n'))
+}
+
 impl Engine {
     /// Backticks in prose.
     pub(super) fn ticks(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
@@ -37,7 +42,7 @@ impl Engine {
         }
         match self.inline {
             Some((open, from)) => {
-                let paragraph_over = memchr::memmem::find(&cx.bytes()[from..at], b"\n\n").is_some();
+                let paragraph_over = blank_line(cx.bytes().get(from..at).unwrap_or_default());
                 if paragraph_over {
                     self.keep(Doubt::InlineCode);
                     self.inline = Some((length, at));
