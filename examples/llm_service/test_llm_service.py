@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.server import MCPServer
 
 import toolglot
-import toolglot.service
 from examples.llm_service import after, before
 from examples.scripted import NAME, SPELLING, Backend, serve
 from toolglot.mcp import McpTools
+from toolglot.service import ToolCalling
 
 REGISTRY = {
     NAME: {
@@ -211,7 +212,7 @@ def test_real_servers_say_no(repository: Path) -> None:
     async def go() -> list[Any]:
         async with Client(server("mcp_server_time")) as clock, Client(server("mcp_server_git")) as git:
             servers = await McpTools.connect({"time": clock, "git": git})
-            service = toolglot.service.ToolCalling(servers.tools)
+            service = ToolCalling(servers.tools)
             calls = [
                 ("git_log", {"repo_path": str(repository)}),
                 ("get_current_time", {"timezone": "Nowhere/Land"}),
@@ -234,4 +235,28 @@ def test_real_servers_say_no(repository: Path) -> None:
     assert [outcome.success for outcome in outcomes] == [True, False, False]
     assert "First notes" in messages[1]["content"]
     assert [message["role"] for message in messages] == ["assistant", "tool", "tool", "tool"]
+    assert toolglot.check_history([{"role": "user", "content": "?"}, *messages], "openai") == []
+
+
+def test_a_server_over_http() -> None:
+    """Streamable HTTP, and two servers that offer the same name."""
+    web = MCPServer("web")
+
+    @web.tool()
+    def get_current_time(timezone: str) -> str:
+        """Get the time in a zone."""
+        return f"noon in {timezone}"
+
+    async def go(url: str) -> list[Any]:
+        async with Client(url) as remote, Client(server("mcp_server_time")) as local:
+            servers = await McpTools.connect({"web": remote, "time": local})
+            assert {f"web:{NAME}", f"time:{NAME}"} <= {tool.name for tool in servers.tools}
+            service = ToolCalling(servers.tools)
+            service.observe(f'<tool_call>{{"name": "web:{NAME}", "arguments": {{"timezone": "UTC"}}}}</tool_call>')
+            await service.execute_native_tool_calls(servers.call)
+            return service.conversation_messages()
+
+    with serve(web.streamable_http_app()) as url:
+        messages = asyncio.run(go(url.removesuffix("/v1") + "/mcp"))
+    assert "noon in UTC" in messages[1]["content"]
     assert toolglot.check_history([{"role": "user", "content": "?"}, *messages], "openai") == []
