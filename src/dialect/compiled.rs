@@ -118,6 +118,7 @@ pub struct Dialects {
     pub(crate) rows: Vec<Row>,
     pub(crate) markers: Markers,
     pub(crate) reasoning: Vec<(String, String)>,
+    pub(crate) results: Vec<(String, String)>,
     pub(crate) bare_json: bool,
     pub(crate) bare_python: bool,
     pub(crate) name_line: bool,
@@ -166,6 +167,7 @@ impl Dialects {
             rows: Vec::new(),
             markers: Markers::new(Vec::new(), &[]),
             reasoning: Vec::new(),
+            results: Vec::new(),
             bare_json: false,
             bare_python: false,
             name_line: false,
@@ -188,6 +190,11 @@ impl Dialects {
                     set.reasoning.push(pair.clone());
                 }
             }
+            for pair in &dialect.results {
+                if !set.results.contains(pair) {
+                    set.results.push(pair.clone());
+                }
+            }
             if let Some(channels) = &dialect.channels {
                 let row = number as u16;
                 entries.extend(channels.opens.iter().map(|t| (t.clone(), Marker::Header { row })));
@@ -195,6 +202,9 @@ impl Dialects {
             }
             entries.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token)));
             set.rows.push(row);
+        }
+        for (i, (open, _)) in set.results.iter().enumerate() {
+            entries.push((open.clone(), Marker::Result(i as u16)));
         }
         for (i, (open, close)) in set.reasoning.iter().enumerate() {
             entries.push((open.clone(), Marker::ReasoningOpen(i as u16)));

@@ -24,6 +24,8 @@ pub(crate) enum Marker {
     ReasoningClose(u16),
     /// A special token that is no content.
     Token,
+    /// Opening of the tool's result `result`.
+    Result(u16),
     /// The header of a message.
     Header {
         row: u16,

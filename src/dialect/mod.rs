@@ -111,6 +111,9 @@ pub struct Dialect {
     pub reasoning: Vec<(String, String)>,
     /// Special tokens that the text may show and that are no content.
     pub tokens: Vec<String>,
+    /// Markers round a tool's result, opening and closing. What a model writes between them after a call of its own is
+    /// invented.
+    pub results: Vec<(String, String)>,
     pub bare: Vec<Bare>,
     /// Messages with headers, where the dialect has them.
     pub channels: Option<Channels>,

@@ -238,6 +238,12 @@ pub(crate) struct Hold {
 enum State {
     Prose,
     Call(Box<CallState>),
+    /// A tool's result that the model wrote itself: where it began, and how far its end has been looked for.
+    Invented {
+        result: u16,
+        at: usize,
+        searched: usize,
+    },
     /// Code in a fence: text up to its end.
     Code {
         ticks: usize,
@@ -303,6 +309,7 @@ impl Engine {
                 State::Prose => self.prose(cx),
                 State::Call(call) => self.call(cx, call),
                 State::Code { ticks, tick } => self.code(cx, ticks, tick),
+                State::Invented { result, at, searched } => self.invented(cx, result, at, searched),
             };
             if step == Step::More {
                 break;

@@ -244,6 +244,14 @@ impl Engine {
                 self.remove(cx, at, at + length);
                 Look::Is(())
             }
+            Marker::Result(result) => {
+                if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
+                    return Look::No;
+                }
+                self.remove(cx, at, at + length);
+                self.state = State::Invented { result, at, searched: at + length };
+                Look::Is(())
+            }
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
             Marker::SectionEnd { row, section } => {
@@ -281,6 +289,29 @@ impl Engine {
         let last = self.out.calls.last().and_then(|call| call.dialect.as_ref());
         let same = last.zip(dialect).is_some_and(|(last, dialect)| last.name == dialect.name);
         same && self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty()
+    }
+
+    /// Reads a result that the model wrote itself to its end, or to the end of the text. It goes into an issue whole.
+    pub(super) fn invented(&mut self, cx: &Reader<'_>, result: u16, at: usize, searched: usize) -> Step {
+        let close = cx.dialects.results.get(usize::from(result)).map_or("", |(_, close)| close.as_str());
+        let rest = cx.bytes().get(searched..).unwrap_or_default();
+        let end = match memchr::memmem::find(rest, close.as_bytes()) {
+            Some(i) => searched + i + close.len(),
+            None if cx.eof => cx.text.len(),
+            None => {
+                let mut next = cx.text.len().saturating_sub(close.len()).max(searched);
+                while !cx.text.is_char_boundary(next) {
+                    next -= 1;
+                }
+                self.state = State::Invented { result, at, searched: next.max(searched) };
+                return Step::More;
+            }
+        };
+        let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
+        self.out.issue(Issue::at(IssueCode::InventedResult, at, message));
+        self.from = end;
+        self.at = end;
+        Step::Go
     }
 
     fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
