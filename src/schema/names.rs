@@ -210,11 +210,13 @@ fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usiz
     let namespaced = NAMESPACE.iter().filter_map(|s| name.split_once(s)).find_map(|(prefix, rest)| {
         let prefix = fold(prefix);
         let rest = fold(rest);
-        let i = (*spellings.folded.get(&rest).or_else(|| spellings.bare.get(&rest))?)?;
+        let whole = spellings.folded.get(&rest);
+        let i = (*whole.or_else(|| spellings.bare.get(&rest))?)?;
         let fits = match set.tools().get(i)?.source.server.as_deref() {
             Some(own) => fold(own) == prefix,
-            // Another server's name before it: that server's tool of this name is not offered.
-            None => !spellings.servers.contains(&prefix),
+            // Another server's name before it: that server's tool of this name is not offered. And one prefix may be
+            // dropped or invented, but not exchanged: `weather.get` is not `calendar.get`.
+            None => whole.is_some() && !spellings.servers.contains(&prefix),
         };
         fits.then_some(i)
     });
