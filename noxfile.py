@@ -97,7 +97,16 @@ def typing(session: nox.Session) -> None:
     install_tools(session, "typing")
     install_package(session)
     session.run("mypy")
-    session.run("python", "-m", "mypy.stubtest", "toolglot", "--allowlist", "tests/stubtest_allowlist.txt")
+    session.run(
+        "python",
+        "-m",
+        "mypy.stubtest",
+        "toolglot",
+        "--allowlist",
+        "tests/stubtest_allowlist.txt",
+        "--mypy-config-file",
+        "pyproject.toml",
+    )
 
 
 @nox.session

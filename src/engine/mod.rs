@@ -2,7 +2,7 @@
 //!
 //! The text is kept whole; everything the engine knows is a range of it. A step reads on from where the last one
 //! stopped and either gets somewhere or says that it needs more text, so each byte is looked at once, wherever the
-//! chunks are cut. What may still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a [`Hold`]:
+//! chunks are cut. What may still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a hold:
 //! it is read on, but nothing of it leaves before it is certain.
 mod call;
 mod channels;

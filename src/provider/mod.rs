@@ -1,7 +1,7 @@
 //! Every API's wire format: response to [`Turn`], stream to events, turns and results back to messages.
 //!
 //! One file a provider. Each turns a complete response and the chunks of a stream into the same pieces, which
-//! [`assembly`] puts together; so a stream's turn is that of the complete response because it is made by the same code.
+//! `assembly` puts together; so a stream's turn is that of the complete response because it is made by the same code.
 //!
 //! ```
 //! use toolglot::provider::{Provider, Reading, normalize};
