@@ -1,8 +1,9 @@
 //! A call that is being read: its body, what closes it, and what it is worth in the end.
+use super::arguments::Arguments;
 use super::elements::Elements;
 use super::gemma::Gemma;
 use super::head::{self, Head};
-use super::json_calls::{Arguments, JsonCalls};
+use super::json_calls::JsonCalls;
 use super::output::{Call, Found, Output, Piece};
 use super::parameters::Parameters;
 use super::python::Python;

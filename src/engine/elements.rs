@@ -2,8 +2,7 @@
 //! has one. Children make an object, or a list where the schema wants one.
 use super::Reader;
 use super::call::{Progress, Writer};
-use super::head::Head;
-use super::json_calls::header_name;
+use super::head::{Head, header_name};
 use super::output::{Found, Output, Piece, Value};
 use crate::dialect::Element;
 use crate::json::push_string;

@@ -1,8 +1,7 @@
 //! Gemma's value syntax: `{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],opts:{k:1}}`. Strings stand between `<|"|>`
 //! without escapes; everything else is bare.
 use super::call::{Progress, Writer};
-use super::head::Head;
-use super::json_calls::header_name;
+use super::head::{Head, header_name};
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
 use super::{Look, Reader, head};

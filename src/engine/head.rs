@@ -1,5 +1,5 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
-use super::parameters::decode_entities;
+use super::values::decode_entities;
 use super::{Look, Reader};
 use crate::dialect::{Element, Slot};
 use std::ops::Range;
@@ -269,4 +269,10 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
     }
     head.end = at;
     Look::Is(())
+}
+
+/// The name and the id of a head.
+pub(crate) fn header_name(cx: &Reader<'_>, head: &Head) -> (String, Option<String>) {
+    let id = head.id.clone().and_then(|r| cx.text.get(r)).map(str::to_owned);
+    (head.name(cx).unwrap_or_default(), id)
 }

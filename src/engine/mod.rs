@@ -4,6 +4,7 @@
 //! stopped and either gets somewhere or says that it needs more text, so each byte is looked at once, wherever the
 //! chunks are cut. What may still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a hold:
 //! it is read on, but nothing of it leaves before it is certain.
+mod arguments;
 mod call;
 mod channels;
 mod code;
@@ -11,6 +12,7 @@ mod elements;
 mod gemma;
 mod head;
 mod json_calls;
+mod keys;
 mod lenient;
 mod options;
 mod output;
@@ -18,6 +20,7 @@ mod parameters;
 mod prose;
 mod python;
 mod utf8;
+mod values;
 
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 

@@ -1,0 +1,178 @@
+//! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
+use super::call::{Progress, Writer, closes, span};
+use super::head::{Head, header_name};
+use super::keys::{decode, floor};
+use super::lenient;
+use super::output::{Found, Output, Piece};
+use super::{Look, Reader};
+use crate::dialect::Element;
+use crate::json::{ScanResult, Scanner};
+use crate::turn::{CallStatus, Repair, RepairCode};
+
+/// Arguments alone, after a head that holds the name.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    head: Head,
+    start: usize,
+    scanner: Scanner,
+    sent: usize,
+    index: Option<usize>,
+    lenient: Option<usize>,
+}
+
+impl Arguments {
+    pub(super) fn new(at: usize, head: Head, max_depth: usize) -> Self {
+        Self { head, start: at, scanner: Scanner::new(at, max_depth), sent: at, index: None, lenient: None }
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let index = match self.index {
+            Some(index) => index,
+            None => {
+                let (name, id) = header_name(cx, &self.head);
+                let Some(index) = writer.begin(cx, out, &name, id) else {
+                    return Progress::Fail { at: self.start };
+                };
+                self.index = Some(index);
+                index
+            }
+        };
+        let tail = writer.origin.tail(cx);
+        if let Some(searched) = self.lenient {
+            return self.mend(cx, writer, index, searched);
+        }
+        self.start = if self.sent == self.start { cx.skip_space(self.start) } else { self.start };
+        let first = cx.bytes().get(self.start).copied();
+        if first.is_none() && !cx.eof {
+            self.sent = self.start;
+            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
+            return Progress::More;
+        }
+        if self.sent < self.start {
+            self.sent = self.start;
+            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
+        }
+        if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
+            let raw = writer.start..self.start;
+            if first.is_none() {
+                // The text ends where the arguments should begin.
+                writer.over(index, Found::none(), raw).status = CallStatus::Incomplete;
+            } else if closes(cx, tail, self.start) == Look::No && tail.iter().any(|e| matches!(e, Element::Literal(_)))
+            {
+                // Neither arguments stand there nor what closes the call.
+                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+            } else {
+                writer.piece(out, index, "{}");
+                writer.over(index, Found::none(), raw);
+            }
+            return Progress::Done { end: self.start };
+        }
+        let result = self.scanner.scan(cx.bytes(), cx.eof);
+        let reached = match result {
+            ScanResult::Complete { end } => end,
+            ScanResult::Incomplete => floor(cx.text, self.scanner.position()),
+            ScanResult::Error { at, .. } => {
+                self.lenient = Some(at);
+                return self.mend(cx, writer, index, at);
+            }
+        };
+        if reached - self.start > cx.policy.max_arguments_bytes {
+            writer.over(index, Found::none(), writer.start..reached).status = CallStatus::Malformed;
+            return Progress::Done { end: reached };
+        }
+        if first == Some(b'{') && out.streaming() && reached > self.sent {
+            writer.piece(out, index, cx.slice(self.sent, reached));
+            self.sent = reached;
+        }
+        match result {
+            ScanResult::Complete { end } => {
+                let text = cx.slice(self.start, end);
+                let (found, status, repair) = whole_arguments(text, || span(self.start..end));
+                let pending = writer.over(index, found, writer.start..end);
+                pending.status = status;
+                pending.repairs.extend(repair);
+                Progress::Done { end }
+            }
+            _ if !cx.eof => Progress::More,
+            _ => {
+                if let Some(limit) = lenient::last_closer(cx, tail, self.start) {
+                    self.lenient = Some(limit);
+                    return self.mend(cx, writer, index, limit);
+                }
+                let found = lenient::certain(cx.slice(self.start, cx.text.len()));
+                let raw = writer.start..cx.text.len();
+                writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;
+                Progress::Done { end: cx.text.len() }
+            }
+        }
+    }
+
+    /// The arguments are no JSON: repair reads them up to what closes the call.
+    fn mend(&mut self, cx: &Reader<'_>, writer: &mut Writer, index: usize, searched: usize) -> Progress {
+        let limit = match lenient::limit(cx, writer.origin.tail(cx), searched) {
+            lenient::Limit::At(limit) => limit,
+            lenient::Limit::More(searched) => {
+                self.lenient = Some(searched);
+                return Progress::More;
+            }
+        };
+        let closed = limit < cx.text.len();
+        let raw = writer.start..limit;
+        match lenient::repair(cx, self.start, limit) {
+            Some(mended) if mended.complete || closed => {
+                let end = if closed { limit } else { self.start + mended.consumed };
+                let object = mended.json.starts_with('{');
+                let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), raw);
+                pending.repairs = mended.repairs;
+                if !object {
+                    pending.status = CallStatus::Malformed;
+                }
+                Progress::Done { end }
+            }
+            Some(_) => {
+                let found = lenient::certain(cx.slice(self.start, limit));
+                writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;
+                Progress::Done { end: limit }
+            }
+            None => {
+                let status = if closed { CallStatus::Malformed } else { CallStatus::Incomplete };
+                writer.over(index, Found::none(), raw).status = status;
+                Progress::Done { end: limit }
+            }
+        }
+    }
+}
+
+/// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, nothing as `{}`.
+pub(super) fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Found, CallStatus, Option<Repair>) {
+    match text.as_bytes().first() {
+        Some(b'"') => {
+            let inner = decode(text);
+            let trimmed = inner.trim();
+            let repaired = |what| Some(Repair::new(RepairCode::DoubleEncoded, what));
+            if trimmed.is_empty() {
+                return (Found::none(), CallStatus::Ok, repaired("empty arguments in a string became {}"));
+            }
+            let mut scanner = Scanner::new(0, 128);
+            if trimmed.starts_with('{')
+                && matches!(scanner.scan(trimmed.as_bytes(), true), ScanResult::Complete { end } if end == trimmed.len())
+            {
+                let found = Found::Json(Piece::Made(trimmed.to_owned()));
+                return (found, CallStatus::Ok, repaired("the arguments were JSON inside a string"));
+            }
+            if trimmed.starts_with('{')
+                && let Some(mended) = lenient::repair_text(trimmed, 128)
+                && mended.complete
+            {
+                let found = Found::Json(Piece::Made(mended.json));
+                return (found, CallStatus::Ok, repaired("the arguments were broken JSON inside a string"));
+            }
+            (Found::Json(piece()), CallStatus::Invalid, None)
+        }
+        Some(b'n') => {
+            (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}")))
+        }
+        Some(b'{') => (Found::Json(piece()), CallStatus::Ok, None),
+        _ => (Found::Json(piece()), CallStatus::Invalid, None),
+    }
+}

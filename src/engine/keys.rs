@@ -1,0 +1,95 @@
+//! The keys of call objects, and the JSON strings round names.
+use super::{Look, Reader};
+use std::borrow::Cow;
+
+/// What a member of a call object is, by its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Name,
+    Arguments,
+    Id,
+    /// An object that holds name and arguments (`"function": {...}`), or the name itself.
+    Function,
+    /// A list of calls.
+    Calls,
+    Content,
+    Other,
+}
+
+impl Key {
+    /// What `key` means in an object that may be a call.
+    pub(super) fn of(key: &str) -> Self {
+        match key {
+            "name" | "tool_name" | "function_name" | "tool" | "func" | "toolName" | "action" | "recipient_name" => {
+                Self::Name
+            }
+            "arguments" | "parameters" | "args" | "params" | "input" | "tool_input" | "tool_args" | "kwargs"
+            | "action_input" | "toolInput" | "function_args" | "tool_arguments" | "parameter" | "argument" => {
+                Self::Arguments
+            }
+            "id" | "tool_call_id" | "call_id" | "toolCallId" => Self::Id,
+            "function" | "function_call" | "tool_call" | "functionCall" | "toolCall" => Self::Function,
+            "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses" => Self::Calls,
+            "content" => Self::Content,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Where the string that begins at `at` ends, if it is no longer than markup may be.
+pub(super) fn string_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    let mut from = at + 1;
+    loop {
+        if from - at > cx.policy.max_markup_bytes {
+            return Look::No;
+        }
+        let rest = cx.bytes().get(from..).unwrap_or_default();
+        match memchr::memchr2(b'"', b'\\', rest) {
+            Some(hit) if rest.get(hit) == Some(&b'"') => return Look::Is(from + hit + 1),
+            Some(hit) => from += hit + 2,
+            None if rest.len() > cx.policy.max_markup_bytes => return Look::No,
+            None => return Look::More,
+        }
+    }
+}
+
+/// What stands in the place of arguments is a JSON Schema: a tool is being described, not called.
+pub(super) fn schema_like(cx: &Reader<'_>, at: usize, name: Option<&str>) -> Look<()> {
+    let start = cx.skip_space(at + 1);
+    let rest = cx.rest(start);
+    let key = "\"type\"";
+    if rest.len() < key.len() && key.starts_with(rest) {
+        return if cx.eof { Look::No } else { Look::More };
+    }
+    if !rest.starts_with(key) {
+        return Look::No;
+    }
+    let declared = name.and_then(|n| cx.tool(n)).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == "type"));
+    if declared { Look::No } else { Look::Is(()) }
+}
+
+/// A JSON string as text; what is no string is given back as it is.
+pub(super) fn decode(text: &str) -> Cow<'_, str> {
+    match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
+        Some(inner) => decode_inner(inner),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The inside of a JSON string as text.
+pub(super) fn decode_inner(inner: &str) -> Cow<'_, str> {
+    if inner.contains('\\') {
+        serde_json::from_str::<String>(&format!("\"{inner}\"")).map_or(Cow::Borrowed(inner), Cow::Owned)
+    } else {
+        Cow::Borrowed(inner)
+    }
+}
+
+/// The boundary of a character at or before `at`.
+pub(super) fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}

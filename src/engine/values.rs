@@ -1,0 +1,116 @@
+//! What a parameter's text means: typed by what is written beside it or by the schema, entities decoded, arguments that
+//! one parameter wraps taken out of it.
+use super::Reader;
+use super::call::span;
+use super::lenient;
+use super::output::{Output, Piece, Value};
+use crate::schema::{Expected, read_text};
+use crate::turn::ArgumentValue;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A parameter's text as a value: by the type written beside it, else by the schema.
+pub(super) fn typed<'v>(
+    text: &'v str,
+    kind: Option<&str>,
+    expected: Option<Expected>,
+    json_first: bool,
+) -> ArgumentValue<'v> {
+    let expected = expected.unwrap_or(Expected::ANY);
+    let read = match kind {
+        Some("true" | "string" | "str") => return ArgumentValue::Text(Cow::Borrowed(text)),
+        Some(_) => read_text(text, expected.json_first()),
+        None if json_first => read_text(text, expected.json_first()),
+        None => read_text(text, expected),
+    };
+    // An object or list in Python's spelling, or with a slip in it, where the schema wants one.
+    let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
+    match (&read, text.trim_start().as_bytes().first()) {
+        (ArgumentValue::Text(_), Some(b'{' | b'[')) if wanted && !expected.allows(Expected::STRING) => {
+            lenient::container(text.trim()).map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
+        }
+        _ => read,
+    }
+}
+
+/// The text so far may become `null` or `None`, which is no string where the schema says nothing.
+pub(super) fn may_be_null(text: &str) -> bool {
+    let text = text.trim();
+    let begins = |word: &str| word.get(..text.len()).is_some_and(|w| w.eq_ignore_ascii_case(text));
+    begins("null") || begins("none")
+}
+
+/// The part of the input that `made` is, or `made` itself.
+pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
+    if made.len() == text.len() && made == text {
+        return span(range.clone());
+    }
+    let trimmed = text.trim();
+    if made == trimmed {
+        let start = range.start + (text.len() - text.trim_start().len());
+        return span(start..start + trimmed.len());
+    }
+    Piece::Made(made.to_owned())
+}
+
+/// A single parameter `arguments` that the tool does not declare holds them all.
+pub(super) fn unwrap_arguments(
+    cx: &Reader<'_>,
+    out: &Output,
+    index: usize,
+    members: Vec<(Piece, Value)>,
+) -> Vec<(Piece, Value)> {
+    let [(key, value)] = members.as_slice() else { return members };
+    let key = key.get(cx.text);
+    if !matches!(&*key, "arguments" | "input" | "properties" | "parameters") {
+        return members;
+    }
+    let Some(tool) = out.calls.get(index).and_then(|c| cx.tool(&c.name)) else { return members };
+    if tool.parameters.is_empty() || tool.parameters.iter().any(|(n, _)| *n == key) {
+        return members;
+    }
+    let (Value::Text(piece) | Value::Json(piece)) = value;
+    let text = piece.get(cx.text);
+    let json = lenient::container(text.trim()).unwrap_or_default();
+    let Ok(serde_json::Value::Object(inner)) = serde_json::from_str(&json) else { return members };
+    if !inner.keys().all(|k| tool.parameters.iter().any(|(n, _)| n == k)) {
+        return members;
+    }
+    inner.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v.to_string())))).collect()
+}
+
+/// `&lt;`, `&gt;`, `&amp;`, `&quot;`, `&apos;` and numeric references as characters.
+pub(super) fn decode_entities(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find('&') else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len());
+    out.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest.bytes().take(12).position(|b| b == b';');
+        let decoded = end.and_then(|end| {
+            let c = match &rest[1..end] {
+                "lt" => '<',
+                "gt" => '>',
+                "amp" => '&',
+                "quot" => '"',
+                "apos" => '\'',
+                name => {
+                    let digits = name.strip_prefix('#')?;
+                    let code = match digits.strip_prefix(['x', 'X']) {
+                        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                        None => digits.parse().ok()?,
+                    };
+                    char::from_u32(code)?
+                }
+            };
+            Some((c, end + 1))
+        });
+        let (c, length) = decoded.unwrap_or(('&', 1));
+        out.push(c);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
