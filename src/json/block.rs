@@ -27,7 +27,7 @@ fn is_special(byte: u8) -> bool {
 
 /// The place of the first `"`, `\` or byte below 0x20 at or after `from`; the length of `bytes` if there is none.
 #[inline]
-pub(super) fn find_special(bytes: &[u8], from: usize) -> usize {
+pub(crate) fn find_special(bytes: &[u8], from: usize) -> usize {
     let Some(rest) = bytes.get(from..) else { return bytes.len() };
     let (head, tail) = rest.split_at(rest.len().min(SHORT_RUN));
     match find_in_words(head) {

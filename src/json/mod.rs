@@ -5,6 +5,7 @@ mod repair;
 mod scan;
 mod string;
 
+pub(crate) use block::find_special;
 pub use partial::{Partial, PartialOptions, parse_partial};
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};

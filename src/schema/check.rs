@@ -3,7 +3,7 @@
 //! Reads the text once and knows the keywords that tools use. "Not proven" means only that: the full validator then
 //! decides. So every doubt here (an escape in a key, a pattern, a keyword that is not known) is a "not proven".
 use super::pointer;
-use memchr::memchr2;
+use crate::json::find_special;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -392,13 +392,18 @@ impl<'c, 't> Reader<'c, 't> {
         }
         let mut escaped = false;
         loop {
-            let found = at + memchr2(b'"', b'\\', self.text.get(at..)?)?;
-            if self.text.get(found) == Some(&b'"') {
-                self.at = found + 1;
-                return Some((self.text.get(start..found)?, escaped));
+            let found = find_special(self.text, at);
+            match self.text.get(found)? {
+                b'"' => {
+                    self.at = found + 1;
+                    return Some((self.text.get(start..found)?, escaped));
+                }
+                b'\\' => {
+                    escaped = true;
+                    at = found + 2;
+                }
+                _ => at = found + 1,
             }
-            escaped = true;
-            at = found + 2;
         }
     }
 
