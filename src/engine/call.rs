@@ -248,7 +248,7 @@ impl CallState {
                 _ => Look::No,
             },
             Body::Arguments => match byte {
-                b'{' | b'"' | b'[' => is(true),
+                b'{' | b'"' => is(true),
                 _ => closes(cx, &template.tail, at),
             },
             Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),

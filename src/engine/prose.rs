@@ -131,7 +131,12 @@ impl Engine {
     pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
             self.give(cx, at, false);
-        } else if at > self.from && self.mode == Mode::Content && !self.out.space_is_idle(self.mode) {
+        } else if at > self.from
+            && self.mode == Mode::Content
+            && self.section.is_none()
+            && !self.out.space_is_idle(self.mode)
+        {
+            // Inside a section, white space is the markup's.
             self.space = Some(self.from..at);
         }
         self.from = end;
@@ -262,8 +267,8 @@ impl Engine {
                 let Some((_, close)) = close else { return Look::No };
                 match head::head(cx, at, close) {
                     Look::Is(found) => {
-                        self.section = None;
                         self.remove(cx, at, found.end);
+                        self.section = None;
                         Look::Is(())
                     }
                     Look::No => Look::No,
