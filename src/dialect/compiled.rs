@@ -122,7 +122,6 @@ pub struct Dialects {
     pub(crate) bare_json: bool,
     pub(crate) bare_python: bool,
     pub(crate) name_line: bool,
-    pub(crate) bare_elements: bool,
     /// Every dialect of the catalogue is in it.
     pub(crate) auto: bool,
 }
@@ -171,7 +170,6 @@ impl Dialects {
             bare_json: false,
             bare_python: false,
             name_line: false,
-            bare_elements: false,
             auto: false,
         }
     }
@@ -184,7 +182,6 @@ impl Dialects {
             set.bare_json |= row.admits(Bare::Json);
             set.bare_python |= row.admits(Bare::Python);
             set.name_line |= row.admits(Bare::NameLine);
-            set.bare_elements |= row.admits(Bare::Elements);
             for pair in &dialect.reasoning {
                 if !set.reasoning.contains(pair) {
                     set.reasoning.push(pair.clone());
@@ -215,9 +212,6 @@ impl Dialects {
         also.extend_from_slice(b"{[");
         if set.bare_python {
             also.push(b'(');
-        }
-        if set.bare_elements {
-            also.push(b'<');
         }
         set.markers = Markers::new(entries, &also);
         Ok(set)

@@ -46,8 +46,6 @@ pub enum Bare {
     Python,
     /// The name on a line of its own, then the arguments as JSON.
     NameLine,
-    /// An element named after the tool, holding elements named after its parameters.
-    Elements,
 }
 
 /// Messages within an answer: each begins with a header that says who it is for.
