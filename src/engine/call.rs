@@ -335,7 +335,7 @@ pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
 
 impl Engine {
     pub(super) fn call(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
-        let CallState { body, writer, origin, start } = &mut *call;
+        let CallState { body, writer, .. } = &mut *call;
         let out = &mut self.out;
         let progress = match body {
             BodyState::Json(json) => json.step(cx, out, writer),
@@ -364,7 +364,6 @@ impl Engine {
                 }
                 self.at = end;
                 *body = BodyState::Tail { at: end, next: 0, missing: false };
-                let _ = (origin, start);
                 self.state = State::Call(call);
                 Step::Go
             }

@@ -6,8 +6,6 @@ use super::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fence {
     ticks: usize,
-    /// Where the fence began.
-    at: usize,
     /// How many calls there were before it.
     calls: usize,
 }
@@ -51,6 +49,9 @@ impl Engine {
                         self.go_back(at);
                     }
                     self.inline = None;
+                } else {
+                    // No paragraph ended up to here: what was looked through need not be again.
+                    self.inline = Some((open, at));
                 }
             }
             None => self.inline = Some((length, at)),
@@ -83,8 +84,10 @@ impl Engine {
             return Look::Is(());
         }
         self.remove(cx, at, body);
+        // Only an envelope inside this fence speaks for it.
+        self.out.enveloped = false;
         self.hold(Doubt::Fence, at);
-        self.fence = Some(Fence { ticks, at, calls: self.out.calls.len() });
+        self.fence = Some(Fence { ticks, calls: self.out.calls.len() });
         Look::Is(())
     }
 
@@ -174,7 +177,6 @@ impl Engine {
         } else {
             self.go_back(end);
         }
-        let _ = fence.at;
         Step::Go
     }
 

@@ -91,8 +91,6 @@ pub(super) struct JsonCalls {
     repairs: Vec<Repair>,
     /// The text is not the input, but was made by repair.
     made: bool,
-    /// A list or object was left open at the end.
-    unclosed: bool,
 }
 
 impl JsonCalls {
@@ -106,7 +104,6 @@ impl JsonCalls {
             max_depth,
             repairs: Vec::new(),
             made: false,
-            unclosed: false,
         }
     }
 
@@ -153,8 +150,8 @@ impl JsonCalls {
     fn value(
         &mut self,
         cx: &Reader<'_>,
-        _out: &mut Output,
-        _writer: &mut Writer,
+        out: &mut Output,
+        writer: &mut Writer,
         at: usize,
         byte: u8,
         close: bool,
@@ -168,7 +165,7 @@ impl JsonCalls {
                 self.frames.push(Frame::new(Kind::List, at));
                 self.go(at + 1, Expect::Value { close: true })
             }
-            b']' if close => self.close(cx, _out, _writer, at),
+            b']' if close => self.close(cx, out, writer, at),
             _ if self.frames.is_empty() => Flow::Stop(Progress::Fail { at }),
             _ => {
                 self.scanner = Scanner::new(at, self.max_depth);
@@ -196,25 +193,25 @@ impl JsonCalls {
             return self.close(cx, out, writer, at);
         }
         if byte != b'"' {
-            return self.broken(cx, at);
+            return self.broken(at);
         }
         let end = match string_end(cx, at) {
             Look::Is(end) => end,
             Look::More => return Flow::Stop(Progress::More),
-            Look::No => return self.broken(cx, at),
+            Look::No => return self.broken(at),
         };
         let colon = cx.skip_space(end);
         let value = cx.skip_space(colon + 1);
         match cx.bytes().get(colon) {
             None => return Flow::Stop(Progress::More),
             Some(b':') => {}
-            Some(_) => return self.broken(cx, colon),
+            Some(_) => return self.broken(colon),
         }
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
         let text = cx.slice(key.start, key.end);
         let mut what = Key::of(text);
-        let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
+        let Some(frame) = self.frames.last_mut() else { return self.broken(at) };
         match (what, first) {
             (Key::Function, b'{') => {
                 self.frames.push(Frame::new(Kind::Nested, value));
@@ -286,7 +283,7 @@ impl JsonCalls {
         let reached = match result {
             ScanResult::Complete { end } => end,
             ScanResult::Incomplete => self.scanner.position(),
-            ScanResult::Error { at, .. } => return self.broken(cx, at),
+            ScanResult::Error { at, .. } => return self.broken(at),
         };
         if streams && let Some(index) = index {
             let reached = floor(cx.text, reached);
@@ -301,7 +298,7 @@ impl JsonCalls {
         let ScanResult::Complete { end } = result else { return Flow::Stop(Progress::More) };
         let value = self.scanner_start()..end;
         let text = cx.slice(value.start, value.end);
-        let Some(frame) = self.frames.last_mut() else { return self.broken(cx, end) };
+        let Some(frame) = self.frames.last_mut() else { return self.broken(end) };
         match what {
             Key::Name => {
                 frame.name = Some(decode(text).into_owned());
@@ -341,7 +338,7 @@ impl JsonCalls {
         match self.scanner.scan(cx.bytes(), cx.eof) {
             ScanResult::Complete { end } => self.go(end, Expect::Next),
             ScanResult::Incomplete => Flow::Stop(Progress::More),
-            ScanResult::Error { at, .. } => self.broken(cx, at),
+            ScanResult::Error { at, .. } => self.broken(at),
         }
     }
 
@@ -353,7 +350,7 @@ impl JsonCalls {
             b',' => self.go(at + 1, Expect::Key { close: false }),
             b']' if list => self.close(cx, out, writer, at),
             b'}' if !list => self.close(cx, out, writer, at),
-            _ => self.broken(cx, at),
+            _ => self.broken(at),
         }
     }
 
@@ -369,7 +366,7 @@ impl JsonCalls {
 
     /// The last frame closes at `at`.
     fn close(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize) -> Flow {
-        let Some(mut frame) = self.frames.pop() else { return self.broken(cx, at) };
+        let Some(mut frame) = self.frames.pop() else { return self.broken(at) };
         let end = at + 1;
         match frame.kind {
             Kind::List => {}
@@ -411,7 +408,6 @@ impl JsonCalls {
         }
         // `{"get_weather": {...}}`: the key is the name.
         if frame.name.is_none() && frame.arguments.is_none() {
-            let mut begun = false;
             for (key, value) in std::mem::take(&mut frame.others) {
                 let name = decode_inner(cx.slice(key.start, key.end)).into_owned();
                 let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
@@ -419,11 +415,9 @@ impl JsonCalls {
                     continue;
                 }
                 let Some(index) = writer.begin(cx, out, &name, None) else { continue };
-                begun = true;
                 writer.piece(out, index, cx.slice(value.start, value.end));
                 self.over(cx, writer, index, value, raw.clone());
             }
-            let _ = begun;
             return Flow::On;
         }
         let Some(name) = frame.name.clone() else { return Flow::On };
@@ -493,11 +487,10 @@ impl JsonCalls {
     }
 
     /// What stands at `at` is not JSON: the rest of the call object is left to repair.
-    fn broken(&mut self, cx: &Reader<'_>, at: usize) -> Flow {
+    fn broken(&mut self, at: usize) -> Flow {
         if self.made {
             return Flow::Stop(Progress::Fail { at });
         }
-        let _ = cx;
         // The outermost object that is still open is the call; the list round it goes on after it.
         let first = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope);
         let start = match first.and_then(|i| self.frames.get(i)) {
@@ -599,7 +592,6 @@ impl JsonCalls {
         // Calls in it are whole, only the brackets round them are missing.
         let open = self.frames.iter().rposition(|f| f.kind == Kind::Object && !f.envelope);
         let Some(open) = open else {
-            self.unclosed = true;
             if let Some(pending) = &mut writer.pending {
                 pending.repairs.push(Repair::at(RepairCode::Bracket, end, "the list is not closed"));
             }
@@ -621,7 +613,6 @@ impl JsonCalls {
             }
         }
         let index = self.frames.iter().rev().find_map(|f| f.index);
-        let _ = out;
         let named = self.frames.iter().rev().find_map(|f| f.name.clone());
         if index.is_none()
             && !writer.bare

@@ -173,7 +173,6 @@ impl Parameters {
             match Self::next(cx, writer, self.at) {
                 Next::More => return Progress::More,
                 Next::End => {
-                    let at = self.at;
                     let end = cx.text.len();
                     let status =
                         if cx.offered_call(out, index) && !self.members.is_empty() && self.self_closing(cx, writer) {
@@ -181,7 +180,6 @@ impl Parameters {
                         } else {
                             CallStatus::Incomplete
                         };
-                    let _ = at;
                     return self.finish(cx, out, writer, index, end, status);
                 }
                 Next::Close => {

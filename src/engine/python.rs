@@ -115,7 +115,7 @@ impl Python {
             };
             match progress {
                 None => {}
-                Some(Progress::More) if cx.eof => return self.cut_off(cx, out, writer),
+                Some(Progress::More) if cx.eof => return self.cut_off(cx, writer),
                 Some(progress) => return progress,
             }
         }
@@ -401,9 +401,8 @@ impl Python {
         }
     }
 
-    fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+    fn cut_off(&mut self, cx: &Reader<'_>, writer: &mut Writer) -> Progress {
         let end = cx.text.len();
-        let _ = out;
         match self.index.take() {
             Some(index) => {
                 let found = self.found();
