@@ -13,6 +13,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use serde_json::Value;
+use std::io::Write;
 use std::sync::Arc;
 
 /// Tools that are not read yet.
@@ -79,11 +80,20 @@ impl Source {
     }
 
     /// The declarations as JSON text, where they only have to be wrapped.
-    pub(super) fn to_json(&self, py: Python<'_>, target: &Target) -> PyResult<Option<Vec<u8>>> {
-        match self {
-            Self::Json(json, plain) => Ok(plain.write(json.bytes(py)?, target)),
-            _ => Ok(None),
-        }
+    pub(super) fn to_json<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Self::Json(json, plain) = self else { return Ok(None) };
+        let text = json.bytes(py)?;
+        let (Some(sizes), Some(pieces)) = (plain.pieces(text, target), plain.pieces(text, target)) else {
+            return Ok(None);
+        };
+        // Into the object itself: a megabyte is not written twice.
+        let written = PyBytes::new_with(py, sizes.map(<[u8]>::len).sum(), |mut rest| {
+            for piece in pieces {
+                rest.write_all(piece)?;
+            }
+            Ok(())
+        })?;
+        Ok(Some(written))
     }
 }
 

@@ -90,7 +90,7 @@ impl ToolSet {
         }
         // By way of JSON text: jiter builds objects faster than any walk over values.
         let json = self.written(py, target)?;
-        let list = json_to_py(py, &String::from_utf8_lossy(&json))?.cast_into::<PyList>()?;
+        let list = json_to_py(py, &String::from_utf8_lossy(json.as_bytes()))?.cast_into::<PyList>()?;
         if let Some(template) = Template::of(&list, 0) {
             served().push((target.clone(), Arc::new(template)));
         }
@@ -98,13 +98,14 @@ impl ToolSet {
     }
 
     /// The declarations as JSON text.
-    fn written(&self, py: Python<'_>, target: &Target) -> PyResult<Vec<u8>> {
+    fn written<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Bound<'py, PyBytes>> {
         if let Some(json) = self.source.to_json(py, target)? {
             return Ok(json);
         }
         let set = self.core(py)?;
         let json = guard(|| serde_json::to_vec(&set.declarations(&set.to(target))))?;
-        Ok(json.map_err(|e| Error::new(ErrorCode::BadTool, e.to_string()))?)
+        let json = json.map_err(|e| Error::new(ErrorCode::BadTool, e.to_string()))?;
+        Ok(PyBytes::new(py, &json))
     }
 
     fn tool(set: &Arc<schema::ToolSet>, position: usize) -> Option<Tool> {
@@ -212,7 +213,7 @@ impl ToolSet {
         if let Some((_, known)) = texts().iter().find(|(known, _)| *known == target) {
             return Ok(known.bind(py).clone());
         }
-        let json = PyBytes::new(py, &self.written(py, &target)?);
+        let json = self.written(py, &target)?;
         texts().push((target, json.clone().unbind()));
         Ok(json)
     }

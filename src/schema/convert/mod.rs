@@ -55,8 +55,9 @@ pub struct Converted {
 /// # Ok::<(), toolglot::Error>(())
 /// ```
 pub fn json_to_json(tools: &str, target: &Target) -> Result<Vec<u8>, Error> {
-    if let Some(json) = PlainTools::read(tools).and_then(|plain| plain.write(tools.as_bytes(), target)) {
-        return Ok(json);
+    let plain = PlainTools::read(tools);
+    if let Some(pieces) = plain.as_ref().and_then(|plain| plain.pieces(tools.as_bytes(), target)) {
+        return Ok(pieces.collect::<Vec<_>>().concat());
     }
     let set = ToolSet::from_json(tools)?;
     let json = serde_json::to_vec(&set.declarations(&set.to(target)));

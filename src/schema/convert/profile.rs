@@ -128,15 +128,12 @@ impl Profile {
 
 impl PropertyNames {
     pub(in crate::schema) fn takes(self, name: &str) -> bool {
-        let fits = |extra: &[u8]| {
-            !name.is_empty()
-                && name.len() <= 64
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || extra.contains(&b))
-        };
+        let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        let sized = matches!(name.len(), 1..=64);
         match self {
             Self::Any => true,
-            Self::Dotted => fits(b"_.-"),
-            Self::Identifiers => fits(b"_") && !name.starts_with(|c: char| c.is_ascii_digit()),
+            Self::Dotted => sized && name.bytes().all(|b| word(b) || matches!(b, b'.' | b'-')),
+            Self::Identifiers => sized && name.bytes().all(word) && !name.starts_with(|c: char| c.is_ascii_digit()),
         }
     }
 }

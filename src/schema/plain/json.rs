@@ -53,9 +53,9 @@ impl PlainTools {
         self.tools.len()
     }
 
-    /// The declarations as JSON text, `text` being what [`PlainTools::read`] read. `None` if this target is told
-    /// something else than what is written there.
-    pub(crate) fn write(&self, text: &[u8], target: &Target) -> Option<Vec<u8>> {
+    /// The pieces that the declarations as JSON text are made of, `text` being what [`PlainTools::read`] read. `None` if
+    /// this target is told something else than what is written there.
+    pub(crate) fn pieces<'p>(&'p self, text: &'p [u8], target: &Target) -> Option<impl Iterator<Item = &'p [u8]>> {
         let (open, key, close): (&[u8], &[u8], &[u8]) = match target.format {
             Format::OpenAi | Format::Mistral | Format::Cohere | Format::OpenRouter => {
                 (br#"{"type":"function","function":{"name":"#, br#","parameters":"#, b"}}")
@@ -65,24 +65,16 @@ impl PlainTools {
             Format::Bedrock => (br#"{"toolSpec":{"name":"#, br#","inputSchema":{"json":"#, b"}}}"),
             _ => return None,
         };
-        if !target.takes_plain(self.facts) {
-            return None;
-        }
-        let mut out = Vec::with_capacity(text.len() + self.tools.len() * 64 + 2);
-        for tool in &self.tools {
-            out.push(if out.is_empty() { b'[' } else { b',' });
-            out.extend_from_slice(open);
-            out.extend_from_slice(text.get(tool.name.clone())?);
-            if let Some(description) = &tool.description {
-                out.extend_from_slice(br#","description":"#);
-                out.extend_from_slice(text.get(description.clone())?);
-            }
-            out.extend_from_slice(key);
-            out.extend_from_slice(text.get(tool.schema.clone())?);
-            out.extend_from_slice(close);
-        }
-        out.push(b']');
-        Some(out)
+        let part = move |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
+        let pieces = self.tools.iter().enumerate().flat_map(move |(i, tool)| {
+            let (says, description): (&[u8], &[u8]) = match &tool.description {
+                Some(description) => (br#","description":"#, part(description)),
+                None => (b"", b""),
+            };
+            let before: &[u8] = if i == 0 { b"[" } else { b"," };
+            [before, open, part(&tool.name), says, description, key, part(&tool.schema), close]
+        });
+        target.takes_plain(self.facts).then(|| pieces.chain([b"]".as_slice()]))
     }
 }
 
@@ -386,7 +378,10 @@ mod tests {
         let set = ToolSet::from_values(&items).expect("tools");
         let target = Target::new(Format::OpenAi);
         let slow = set.declarations(&set.to(&target)).to_value();
-        let fast = PlainTools::read(text).and_then(|tools| tools.write(text.as_bytes(), &target));
+        let fast = PlainTools::read(text).and_then(|tools| {
+            let pieces = tools.pieces(text.as_bytes(), &target)?;
+            Some(pieces.collect::<Vec<_>>().concat())
+        });
         (fast.map(|json| serde_json::from_slice(&json).expect("JSON")), slow)
     }
 
