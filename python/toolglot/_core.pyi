@@ -772,6 +772,10 @@ class StreamNormalizer:
         A chunk is a dict or an SDK's event, or a piece of the raw stream (server-sent events, JSON lines) as bytes or
         text, cut anywhere, or line by line.
 
+        A call in the text is announced as soon as it is certain, and ends when the provider says that nothing follows:
+        beside native calls it would be text. If native calls come, it never ends. With one ``dialect`` named, calls in
+        the text count at once.
+
         Raises:
             BadOptionError: The stream was finished before.
         """

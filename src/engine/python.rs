@@ -405,6 +405,11 @@ impl Python {
         let end = cx.text.len();
         match self.index.take() {
             Some(index) => {
+                if let Expect::Value { key: Some(key) } = &self.expect
+                    && let Some(json) = lenient::certain_literal(cx.slice(self.scan.start, end))
+                {
+                    self.members.push((key.clone(), json));
+                }
                 let found = self.found();
                 let pending = writer.over(index, found, self.name_start..end);
                 pending.status = CallStatus::Incomplete;
