@@ -426,7 +426,7 @@ mod tests {
             format!(r#"[{{"name":"a","inputSchema":{schema}}},{{"name":"a","inputSchema":{schema}}}]"#),
             format!(r#"[{{"name":"a","name":"b","inputSchema":{schema}}}]"#),
             format!(r#"[{{"name":"a","enabled":false,"inputSchema":{schema}}}]"#),
-            format!(r#"[{{"name":"a"}}]"#),
+            r#"[{"name":"a"}]"#.to_owned(),
             format!(r#"[{{"name":"a","inputSchema":{schema}}}"#),
             format!(r#"[{{"name":"a","inputSchema":{schema}}}] x"#),
             format!(r#"[{{"name":"a","x":01,"inputSchema":{schema}}}]"#),
