@@ -123,8 +123,7 @@ impl Engine {
             return to;
         }
         let written = cx.slice(start, to).replace('\\', "");
-        let begins = |name: &str| name.get(..written.len()).is_some_and(|n| n.eq_ignore_ascii_case(&written));
-        if tools.tools().iter().any(|t| begins(&t.name)) { start } else { to }
+        if tools.tools().iter().any(|tool| begins(&tool.name, &written)) { start } else { to }
     }
 
     /// Gives out the text before a marker at `at`, and goes on after it at `end`. What comes back says what to restore
@@ -532,8 +531,14 @@ impl Engine {
         let Some(row) = cx.dialects.rows.iter().position(|r| r.dialect.bare.contains(&Bare::NameLine)) else {
             return Look::No;
         };
-        if cx.dialects.auto && cx.tools.is_none() {
-            return Look::No;
+        if cx.dialects.auto {
+            // Only an offered name vouches for such a call: a first word that begins none does not wait.
+            let first = head::bare_name(cx.text);
+            let open = first.len() == cx.text.len() && !cx.eof;
+            let vouched = |name: &str| begins(name, first) && (open || name.len() == first.len());
+            if !cx.tools.is_some_and(|tools| tools.tools().iter().any(|tool| vouched(&tool.name))) {
+                return Look::No;
+            }
         }
         let elements = [Element::Slot(Slot::Name)];
         let found = match head::head(cx, 0, &elements) {
@@ -553,9 +558,6 @@ impl Engine {
         if name == "all" && !cx.dialects.auto {
             self.remove(cx, 0, found.end + 1);
             return Look::Is(());
-        }
-        if cx.dialects.auto && !cx.offered(name) {
-            return Look::No;
         }
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
@@ -607,6 +609,11 @@ impl Engine {
         self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head, true, before)));
         Look::Is(())
     }
+}
+
+/// What is `written` begins the name, whatever its case.
+fn begins(name: &str, written: &str) -> bool {
+    name.get(..written.len()).is_some_and(|start| start.eq_ignore_ascii_case(written))
 }
 
 /// How many bytes at the end of `text` can be a tool's name.
