@@ -469,8 +469,8 @@ class ToolSet:
         BadToolError: There are items, and not one of them is a tool; or the first problem, with ``"raise"``.
         TypeError: The argument is no list.
 
-    The lists that the ``to_...`` methods return are your own; the dicts in them are made once and handed out again, so
-    copy them before you change them.
+    What the ``to_...`` methods return is your own, down to the last dict: tools are converted once, and copied out each
+    time. ``to_json`` is made once and handed out again.
     """
 
     def __new__(

@@ -9,6 +9,7 @@ mod input;
 mod judge;
 mod names;
 mod openapi;
+pub(crate) mod plain;
 mod pointer;
 mod prompt;
 mod settle;
