@@ -95,6 +95,8 @@ pub(super) struct Writer {
     pub(super) pending: Option<Pending>,
     /// A call that has begun and that the next one read continues.
     pub(super) adopt: Option<usize>,
+    /// The call whose pieces are not sent while its repaired text is read.
+    pub(super) muted: Option<usize>,
     /// How many calls have begun.
     pub(super) begun: usize,
 }
@@ -149,8 +151,19 @@ impl Writer {
 
     /// A piece of a begun call's arguments.
     pub(super) fn piece(&self, out: &mut Output, index: usize, text: &str) {
-        if !text.is_empty() {
+        if !text.is_empty() && self.muted != Some(index) {
             out.event(|| Event::Arguments { index, text: text.to_owned() });
+        }
+    }
+
+    /// The muted call has been read: sends what is missing of its arguments, if what was `told` of them still holds.
+    pub(super) fn rest(&mut self, cx: &Reader<'_>, out: &mut Output, told: &str) {
+        let Some(index) = self.muted.take() else { return };
+        if let Some(pending) = self.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
+            let whole = pending.arguments.arguments(cx.text).to_json().into_owned();
+            if let Some(rest) = whole.strip_prefix(told) {
+                self.piece(out, index, rest);
+            }
         }
     }
 
@@ -295,7 +308,7 @@ impl CallState {
         before: Before,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
-        let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, begun: 0 };
+        let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, muted: None, begun: 0 };
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),

@@ -296,9 +296,14 @@ impl JsonCalls {
             if reached - self.scanner_start() > cx.policy.max_arguments_bytes {
                 return self.too_long(cx, out, writer, index, reached);
             }
-            if reached > self.sent && out.streaming() {
-                writer.piece(out, index, cx.slice(self.sent, reached));
-                self.sent = reached;
+            let certain = if matches!(result, ScanResult::Incomplete) {
+                lenient::certain_end(cx, self.sent, reached)
+            } else {
+                reached
+            };
+            if certain > self.sent && out.streaming() {
+                writer.piece(out, index, cx.slice(self.sent, certain));
+                self.sent = certain;
             }
         }
         let ScanResult::Complete { end } = result else { return Flow::Stop(Progress::More) };
@@ -564,6 +569,7 @@ impl JsonCalls {
                     .unwrap_or(Progress::Fail { at: limit }),
             );
         }
+        let told = self.told(cx);
         let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
         self.frames.truncate(depth);
         if depth > 0 {
@@ -573,12 +579,14 @@ impl JsonCalls {
         writer.flush(cx, out);
         let before = writer.begun;
         writer.adopt = begun;
+        writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
         inner.made = true;
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         inner.repairs = mended.repairs;
         let inside = Reader { text: &mended.json, eof: true, ..*cx };
         inner.step(&inside, out, writer);
+        writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
         let end = start + mended.consumed;
         match (begun, adopted) {
@@ -603,6 +611,13 @@ impl JsonCalls {
         }
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
+    }
+
+    /// What has been sent of the arguments of the call that is open.
+    fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
+        let Some(frame) = self.frames.iter().rev().find(|f| f.index.is_some()) else { return "" };
+        let range = frame.arguments.clone().unwrap_or(self.scanner_start()..self.sent);
+        Some(cx.slice(range.start, range.end)).filter(|text| text.starts_with('{')).unwrap_or_default()
     }
 
     /// The text ends inside the body.
