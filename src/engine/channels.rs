@@ -2,7 +2,7 @@
 use super::call::{CallState, Origin};
 use super::head::{self, Head};
 use super::prose::Taken;
-use super::{Engine, Look, Mode, Reader, State};
+use super::{Engine, Look, Markup, Mode, Noted, Reader, State};
 use crate::dialect::{Body, Channels};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
@@ -116,12 +116,14 @@ impl Engine {
                     return Look::Is(());
                 }
                 let name = name.start + skip..name.end;
+                self.out.trace.note(name.clone(), Noted::Name);
                 let head = Head { name: Some(name), end: body, ..Head::default() };
                 let origin = Origin { row, call: 0 };
                 self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false)));
                 return Look::Is(());
             }
         }
+        self.out.trace.note(at..body, Noted::Marker(Markup::Header));
         self.message_ends(cx, at, body, row);
         let tool = channels.calls_to_recipients
             && !recipient.is_empty()
@@ -139,9 +141,11 @@ impl Engine {
             return Look::No;
         }
         if self.channel.is_some_and(|c| c.row == row && c.dropped) {
+            self.out.trace.note(self.from..at, Noted::Dropped);
             self.from = at;
             self.fresh = true;
         }
+        self.out.trace.note(at..end, Noted::Marker(Markup::MessageEnds));
         self.remove(cx, at, end);
         self.channel = None;
         self.mode = Mode::Content;
