@@ -8,7 +8,6 @@ words that the sentence about it holds.
 from __future__ import annotations
 
 import copy
-import itertools
 import json
 import pickle
 import time
@@ -107,10 +106,6 @@ def test_the_spans_of_every_case(path: Any) -> None:
         for dialect in {case.get("dialect", path.stem), "auto"} - {"known_issues"}:
             explanation = toolglot.explain(case["text"], **{**options(case), "dialect": dialect})
             check(explanation)
-            named = [(span.call, span.text) for span in explanation.spans if span.kind == "name"]
-            for (index, written), call in itertools.product(named, [None]):
-                assert call is None
-                assert written
 
 
 @pytest.mark.parametrize("dialect", toolglot.dialects(), ids=lambda dialect: dialect.name)

@@ -101,6 +101,8 @@ pub struct Dialect {
     pub json_first: bool,
     /// What stands before each tag, for `{elements}`.
     pub tag_prefix: String,
+    /// The marker round strings, for `{gemma}`.
+    pub quote: String,
     /// `&lt;` and its like in values stand for characters.
     pub entities: bool,
     /// In JSON, the key of the only member is the name and its value the arguments.

@@ -7,7 +7,8 @@ use super::json_calls::JsonCalls;
 use super::output::{Call, Found, Output, Piece};
 use super::parameters::Parameters;
 use super::python::Python;
-use super::{Doubt, Engine, Look, Reader, Reason, State, Step, UnknownTools};
+use super::trace::Reason;
+use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
 use crate::schema::Resolution;
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
@@ -79,6 +80,8 @@ pub(super) struct CallState {
     start: usize,
     body: BodyState,
     writer: Writer,
+    /// What to restore if it is no call.
+    before: Before,
 }
 
 /// Writes the calls of one template into the output.
@@ -287,7 +290,15 @@ impl CallState {
     }
 
     /// `doubtful`: nothing but an offered name vouches for it.
-    pub(super) fn new(cx: &Reader<'_>, origin: Origin, body: Body, start: usize, head: Head, doubtful: bool) -> Self {
+    pub(super) fn new(
+        cx: &Reader<'_>,
+        origin: Origin,
+        body: Body,
+        start: usize,
+        head: Head,
+        doubtful: bool,
+        before: Before,
+    ) -> Self {
         let at = cx.skip_markup_space(head.end);
         let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, begun: 0 };
         let body = match body {
@@ -298,7 +309,7 @@ impl CallState {
             Body::Gemma => BodyState::Gemma(Gemma::new(at, head)),
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
         };
-        Self { origin, start, body, writer }
+        Self { origin, start, body, writer, before }
     }
 }
 
@@ -397,7 +408,7 @@ impl Engine {
                 self.reasoning_seen = true;
             }
         } else {
-            self.from = call.start;
+            self.restore(call.before);
             self.at = at;
         }
         if self.section.is_some_and(|(row, _)| row == call.origin.row) && self.out.calls.is_empty() {
@@ -410,9 +421,6 @@ impl Engine {
                 "what these markers hold is no readable call",
             ));
         }
-        // The text begins where the markers began, so nothing is missing before it.
-        self.removed = self.removed && self.fresh;
-        self.fresh = false;
         if self.at == self.from && self.at < cx.text.len() && self.at == call.start {
             self.at += cx.rest(self.at).chars().next().map_or(0, char::len_utf8);
         }

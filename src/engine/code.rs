@@ -1,6 +1,8 @@
 //! Backticks: inline code never holds a call, a fence does if its whole body is calls.
 use super::prose::Taken;
-use super::{Doubt, Engine, Fences, Look, Markup, Mode, Noted, Reader, Reason, State, Step};
+use super::trace::{Markup, Noted, Reason};
+use super::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
+use crate::turn::CallStatus;
 
 /// A fence whose body is being read as calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,10 +91,10 @@ impl Engine {
             return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
-        self.remove(cx, at, body);
+        let before = self.remove(cx, at, body);
         // Only an envelope inside this fence speaks for it.
         self.out.enveloped = false;
-        self.hold(Doubt::Fence, at);
+        self.hold(Doubt::Fence, at, before);
         self.fence = Some(Fence { ticks, calls: self.out.calls.len() });
         Look::Is(())
     }
@@ -162,7 +164,11 @@ impl Engine {
     fn fence_closes(&mut self, cx: &Reader<'_>, fence: Fence, end: usize) -> Step {
         let calls = self.out.calls.get(fence.calls..).unwrap_or_default();
         let offered = |name: &str| cx.offered(name) || self.out.enveloped();
-        let good = !calls.is_empty() && calls.iter().all(|c| c.status.readable() && offered(&c.name));
+        // Cut off in a call, the fence was calls as far as it goes.
+        let cut = end == cx.text.len() && cx.eof && calls.last().is_some_and(|c| c.status == CallStatus::Incomplete);
+        let whole = calls.get(..calls.len() - usize::from(cut)).unwrap_or_default();
+        let good =
+            !calls.is_empty() && whole.iter().all(|c| c.status.readable()) && calls.iter().all(|c| offered(&c.name));
         if good && cx.policy.fences == Fences::Last {
             let rest = cx.skip_space(end);
             if rest < cx.text.len() {

@@ -4,7 +4,8 @@ use super::call::{Progress, Writer, span};
 use super::keys::{Key, decode, decode_inner, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece};
-use super::{Look, Noted, Reader, Reason};
+use super::trace::{Noted, Reason};
+use super::{Look, Reader};
 use crate::json::{ScanError, ScanResult, Scanner};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
@@ -91,6 +92,8 @@ pub(super) struct JsonCalls {
     repairs: Vec<Repair>,
     /// The text is not the input, but was made by repair.
     made: bool,
+    /// It was made from an object whose keys stand in single quotes.
+    single_quoted: bool,
 }
 
 impl JsonCalls {
@@ -104,6 +107,7 @@ impl JsonCalls {
             max_depth,
             repairs: Vec::new(),
             made: false,
+            single_quoted: false,
         }
     }
 
@@ -502,8 +506,10 @@ impl JsonCalls {
         let (found, status, repair) = whole_arguments(text, || self.piece(cx, arguments.clone()));
         let repairs = std::mem::take(&mut self.repairs);
         let raw = if self.made { writer.start..writer.start } else { raw };
-        // What repair made of something else than an object is a guess.
-        let guess = self.made && (!found.is_object() || (writer.bare && cx.tools.is_none()));
+        // What repair made of something else than an object is a guess, and so is a call for which no offered name
+        // vouches, unless it is a dict of Python's.
+        let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
+        let guess = self.made && (!found.is_object() || !vouched);
         let pending = writer.over(index, found, raw);
         pending.status = if guess { CallStatus::Malformed } else { status };
         pending.repairs.extend(repairs);
@@ -561,7 +567,9 @@ impl JsonCalls {
         if !closed && !mended.complete {
             // The text ended inside the value: what there is of it is certain as far as it goes.
             return Flow::Stop(
-                self.incomplete(cx, writer, start, limit, begun).unwrap_or(Progress::Fail { at: limit }),
+                (self.incomplete(cx, writer, start, limit, begun))
+                    .or_else(|| self.incomplete_made(cx, out, writer, start))
+                    .unwrap_or(Progress::Fail { at: limit }),
             );
         }
         let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
@@ -575,6 +583,7 @@ impl JsonCalls {
         writer.adopt = begun;
         let mut inner = Self::new(0, self.max_depth);
         inner.made = true;
+        inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         inner.repairs = mended.repairs;
         let inside = Reader { text: &mended.json, eof: true, ..*cx };
         inner.step(&inside, out, writer);
@@ -650,6 +659,12 @@ impl JsonCalls {
             writer.over(index, Found::none(), writer.start..end).status = CallStatus::Incomplete;
             return Some(Progress::Done { end });
         }
+        if index.is_none()
+            && !writer.bare
+            && let Some(progress) = self.incomplete_by_key(cx, out, writer)
+        {
+            return Some(progress);
+        }
         let start = self.scanner_start();
         self.incomplete(cx, writer, start, end, index).or(Some(Progress::Fail { at: end }))
     }
@@ -667,6 +682,45 @@ impl JsonCalls {
         let in_arguments = matches!(self.expect, Expect::Member { what: Key::Arguments, .. } | Expect::Next);
         let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
         writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+}
+
+impl JsonCalls {
+    /// The object at `start` is no strict JSON and cut off, and no call has begun: what is certain of it may be one.
+    fn incomplete_made(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        start: usize,
+    ) -> Option<Progress> {
+        let end = cx.text.len();
+        let certain = lenient::certain_literal(cx.slice(start, end)).filter(|json| json.starts_with('{'))?;
+        writer.flush(cx, out);
+        let before = writer.begun;
+        let mut inner = Self::new(0, self.max_depth);
+        inner.made = true;
+        inner.step(&Reader { text: &certain, eof: true, ..*cx }, out, writer);
+        let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
+        pending.raw = start..end;
+        pending.status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+
+    /// `{"get_weather": {"city": "Par`: the key is the name, and the text ends in the arguments.
+    fn incomplete_by_key(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
+        let Expect::Member { key, what: Key::Other } = &self.expect else { return None };
+        let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
+        let frame = self.frames.last().filter(|f| f.name.is_none() && f.arguments.is_none())?;
+        let name = decode_inner(cx.slice(key.start, key.end)).into_owned();
+        let (start, value, end) = (frame.start, self.scanner_start(), cx.text.len());
+        if cx.bytes().get(value) != Some(&b'{') || !(named_by_key || cx.offered(&name)) {
+            return None;
+        }
+        let index = writer.begin(cx, out, &name, None)?;
+        let found = lenient::certain(cx.slice(value, end));
+        writer.over(index, Found::Json(Piece::Made(found)), start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })
     }
 }

@@ -275,12 +275,22 @@ impl Doubt {
     }
 }
 
+/// How far the text had been given out before a marker was taken out of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Before {
+    from: usize,
+    fresh: bool,
+    removed: bool,
+    space: Option<std::ops::Range<usize>>,
+}
+
 /// Where to go back to if it is no call.
 #[derive(Debug)]
 pub(crate) struct Hold {
     doubt: Doubt,
     at: usize,
     mark: Mark,
+    before: Before,
 }
 
 #[derive(Debug)]
@@ -372,8 +382,16 @@ impl Engine {
     }
 
     /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
-    fn hold(&mut self, doubt: Doubt, at: usize) {
-        self.hold = Some(Hold { doubt, at, mark: self.out.mark() });
+    fn hold(&mut self, doubt: Doubt, at: usize, before: Before) {
+        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before });
+    }
+
+    /// What was taken for a marker is text, and so is the white space before it.
+    fn restore(&mut self, before: Before) {
+        self.from = before.from;
+        self.fresh = before.fresh;
+        self.removed = before.removed;
+        self.space = before.space;
     }
 
     fn holds(&self, doubt: Doubt) -> bool {
@@ -391,12 +409,11 @@ impl Engine {
     fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
         let calls = self.out.go_back(hold.mark, hold.doubt.reason());
-        self.from = hold.at;
+        self.restore(hold.before);
         self.at = to;
         self.section = None;
         if hold.doubt == Doubt::Reasoning {
             self.mode = Mode::Reasoning;
-            self.fresh = false;
         }
         if calls > 0 {
             let (code, what) = match hold.doubt {

@@ -2,9 +2,9 @@
 use super::call::{CallState, Origin};
 use super::head::{self, Head};
 use super::python::Python;
-use super::{Doubt, Engine, Look, Markup, Mode, Noted, Reader, Reason, ReasoningCalls, State, Step};
+use super::trace::{Noted, Reason};
+use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::dialect::{Bare, Body, Element, Marker, Slot};
-use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
 /// What was done about the place that was looked at.
@@ -127,14 +127,17 @@ impl Engine {
             return to;
         }
         let written = cx.slice(start, to).replace('\\', "");
-        let begins = |name: &str| name.get(..written.len()).is_some_and(|n| n.eq_ignore_ascii_case(&written));
-        if tools.tools().iter().any(|t| begins(&t.name)) { start } else { to }
+        if tools.tools().iter().any(|tool| begins(&tool.name, &written)) { start } else { to }
     }
 
-    /// Gives out the text before a marker at `at`, and goes on after it at `end`.
-    pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
+    /// Gives out the text before a marker at `at`, and goes on after it at `end`. What comes back says what to restore
+    /// should the marker turn out to be text.
+    pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Before {
+        let mut before =
+            Before { from: self.from, fresh: self.fresh, removed: self.removed, space: self.space.clone() };
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
             self.give(cx, at, false);
+            before = Before { from: self.from, fresh: self.fresh, ..before };
         } else if at > self.from
             && self.mode == Mode::Content
             && self.section.is_none()
@@ -147,6 +150,7 @@ impl Engine {
         self.at = end;
         self.fresh = true;
         self.removed = true;
+        before
     }
 
     fn look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
@@ -418,6 +422,11 @@ impl Engine {
             }
             _ => false,
         };
+        // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
+        let unfinished = Reader { eof: false, ..*cx };
+        if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
+            return Look::No;
+        }
         let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
         let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
         if entry.calls.iter().any(opener) && !closed_to_calls && self.mode == Mode::Content && self.inline.is_none() {
@@ -491,20 +500,16 @@ impl Engine {
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
             (Mode::Content, None) => None,
         };
-        // In reasoning, white space before a marker is not given out; if it is no marker, it belongs to the text.
-        let before = cx.slice(self.from, at).trim_ascii_end().len();
-        let kept = doubt == Some(Doubt::Reasoning) && (before > 0 || !self.fresh);
-        let text = if kept { self.from + before } else { at };
-        self.remove(cx, at, found.end);
+        let before = self.remove(cx, at, found.end);
         if let Some(doubt) = doubt {
-            self.hold(doubt, text);
+            self.hold(doubt, at, before.clone());
         }
         self.mode = Mode::Content;
         self.note_name(cx, &found);
         if let Some(section) = section {
             self.section = Some((row, section));
         }
-        let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked);
+        let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
         self.state = State::Call(Box::new(state));
         Look::Is(())
     }
@@ -514,8 +519,14 @@ impl Engine {
         let Some(row) = cx.dialects.rows.iter().position(|r| r.dialect.bare.contains(&Bare::NameLine)) else {
             return Look::No;
         };
-        if cx.dialects.auto && cx.tools.is_none() {
-            return Look::No;
+        if cx.dialects.auto {
+            // Only an offered name vouches for such a call: a first word that begins none does not wait.
+            let first = head::bare_name(cx.text);
+            let open = first.len() == cx.text.len() && !cx.eof;
+            let vouched = |name: &str| begins(name, first) && (open || name.len() == first.len());
+            if !cx.tools.is_some_and(|tools| tools.tools().iter().any(|tool| vouched(&tool.name))) {
+                return Look::No;
+            }
         }
         let elements = [Element::Slot(Slot::Name)];
         let found = match head::head(cx, 0, &elements) {
@@ -535,9 +546,6 @@ impl Engine {
         if name == "all" && !cx.dialects.auto {
             self.remove(cx, 0, found.end + 1);
             return Look::Is(());
-        }
-        if cx.dialects.auto && !cx.offered(name) {
-            return Look::No;
         }
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
@@ -584,65 +592,24 @@ impl Engine {
         self.begin_bare(cx, at, body)
     }
 
-    /// Notes what kind of markup was taken out.
-    fn note_markup(&mut self, at: usize, end: usize, marker: Marker) {
-        let markup = match marker {
-            Marker::ReasoningOpen(_) => Markup::ReasoningOpens,
-            Marker::ReasoningClose(_) => Markup::ReasoningCloses,
-            Marker::Section { .. } => Markup::SectionOpens,
-            Marker::SectionEnd { .. } => Markup::SectionCloses,
-            Marker::Token => Markup::Token,
-            Marker::Header { .. } | Marker::MessageEnd { .. } | Marker::Result(_) | Marker::Call { .. } => return,
-        };
-        self.out.trace.note(at..end, Noted::Marker(markup));
-    }
-
-    /// Notes where the name in a call's head stands.
-    fn note_name(&mut self, cx: &Reader<'_>, head: &Head) {
-        if let Some(name) = &head.name {
-            self.out.trace.note(name.clone(), Noted::Name);
-        } else if self.out.trace.is_on()
-            && let (Some(id), Some(name)) = (&head.id, head.name(cx))
-            && let Some(at) = cx.slice(id.start, id.end).find(&name)
-        {
-            // `functions.NAME:3`
-            self.out.trace.note(id.start + at..id.start + at + name.len(), Noted::Name);
-        }
-    }
-
-    /// Notes that what stands at `at`, to the end of the value or line, was not read, whatever it is.
-    fn pass(&mut self, cx: &Reader<'_>, at: usize, reason: Reason) {
-        if self.out.trace.is_on() {
-            let end = value_end(cx, at);
-            self.out.trace.note(at..end, Noted::Passed(reason));
-        }
-    }
-
     pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
         if self.out.calls.len() >= cx.policy.max_calls {
             self.pass(cx, at, Reason::LimitReached);
             return Look::No;
         }
-        self.remove(cx, at, at);
+        let before = self.remove(cx, at, at);
         if self.hold.is_none() {
-            self.hold(Doubt::Bare, at);
+            self.hold(Doubt::Bare, at, before.clone());
         }
         let head = Head { end: at, ..Head::default() };
-        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head, true)));
+        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head, true, before)));
         Look::Is(())
     }
 }
 
-/// Where the JSON value at `at` ends, or else the line. Looks only so far.
-fn value_end(cx: &Reader<'_>, at: usize) -> usize {
-    let bounded = cx.bytes().get(..cx.text.len().min(at + (16 << 10))).unwrap_or_default();
-    if let Some(b'{' | b'[') = bounded.get(at)
-        && let ScanResult::Complete { end } = Scanner::new(at, cx.policy.max_depth).scan(bounded, true)
-    {
-        return end;
-    }
-    let line = memchr::memchr(b'\n', bounded.get(at..).unwrap_or_default());
-    super::keys::floor(cx.text, line.map_or(bounded.len(), |length| at + length))
+/// What is `written` begins the name, whatever its case.
+fn begins(name: &str, written: &str) -> bool {
+    name.get(..written.len()).is_some_and(|start| start.eq_ignore_ascii_case(written))
 }
 
 /// How many bytes at the end of `text` can be a tool's name.

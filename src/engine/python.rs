@@ -2,7 +2,8 @@
 use super::call::{Progress, Writer};
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
-use super::{Look, Reader, Reason};
+use super::trace::Reason;
+use super::{Look, Reader};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
@@ -411,6 +412,11 @@ impl Python {
         let end = cx.text.len();
         match self.index.take() {
             Some(index) => {
+                if let Expect::Value { key: Some(key) } = &self.expect
+                    && let Some(json) = lenient::certain_literal(cx.slice(self.scan.start, end))
+                {
+                    self.members.push((key.clone(), json));
+                }
                 let found = self.found();
                 let pending = writer.over(index, found, self.name_start..end);
                 pending.status = CallStatus::Incomplete;

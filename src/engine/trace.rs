@@ -1,6 +1,10 @@
 //! What the engine noticed on its way, for [`crate::explain`]. Switched off it is one null pointer: nothing is noted,
 //! and nothing is made for a note.
+use super::head::Head;
 use super::output::{Found, Piece, Value};
+use super::{Engine, Reader};
+use crate::dialect::Marker;
+use crate::json::{ScanResult, Scanner};
 use crate::turn::codes;
 use std::ops::Range;
 
@@ -170,4 +174,52 @@ impl Trace {
             }
         }
     }
+}
+
+impl Engine {
+    /// Notes what kind of markup was taken out.
+    pub(super) fn note_markup(&mut self, at: usize, end: usize, marker: Marker) {
+        let markup = match marker {
+            Marker::ReasoningOpen(_) => Markup::ReasoningOpens,
+            Marker::ReasoningClose(_) => Markup::ReasoningCloses,
+            Marker::Section { .. } => Markup::SectionOpens,
+            Marker::SectionEnd { .. } => Markup::SectionCloses,
+            Marker::Token => Markup::Token,
+            Marker::Header { .. } | Marker::MessageEnd { .. } | Marker::Result(_) | Marker::Call { .. } => return,
+        };
+        self.out.trace.note(at..end, Noted::Marker(markup));
+    }
+
+    /// Notes where the name in a call's head stands.
+    pub(super) fn note_name(&mut self, cx: &Reader<'_>, head: &Head) {
+        if let Some(name) = &head.name {
+            self.out.trace.note(name.clone(), Noted::Name);
+        } else if self.out.trace.is_on()
+            && let (Some(id), Some(name)) = (&head.id, head.name(cx))
+            && let Some(at) = cx.slice(id.start, id.end).find(&name)
+        {
+            // `functions.NAME:3`
+            self.out.trace.note(id.start + at..id.start + at + name.len(), Noted::Name);
+        }
+    }
+
+    /// Notes that what stands at `at`, to the end of the value or line, was not read, whatever it is.
+    pub(super) fn pass(&mut self, cx: &Reader<'_>, at: usize, reason: Reason) {
+        if self.out.trace.is_on() {
+            let end = value_end(cx, at);
+            self.out.trace.note(at..end, Noted::Passed(reason));
+        }
+    }
+}
+
+/// Where the JSON value at `at` ends, or else the line. Looks only so far.
+fn value_end(cx: &Reader<'_>, at: usize) -> usize {
+    let bounded = cx.bytes().get(..cx.text.len().min(at + (16 << 10))).unwrap_or_default();
+    if let Some(b'{' | b'[') = bounded.get(at)
+        && let ScanResult::Complete { end } = Scanner::new(at, cx.policy.max_depth).scan(bounded, true)
+    {
+        return end;
+    }
+    let line = memchr::memchr(b'\n', bounded.get(at..).unwrap_or_default());
+    super::keys::floor(cx.text, line.map_or(bounded.len(), |length| at + length))
 }

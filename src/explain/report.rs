@@ -96,12 +96,26 @@ fn about(f: &mut impl Write, number: usize, call: &ToolCall<'_>) -> Result {
 fn shown(text: &str) -> String {
     let count = text.chars().count();
     if count <= MAX_SHOWN {
-        return format!("{text:?}");
+        return quoted(text);
     }
     let half = MAX_SHOWN / 2;
     let head: String = text.chars().take(half).collect();
     let tail: String = text.chars().skip(count - half).collect();
-    format!("{head:?} ... {tail:?}")
+    format!("{} ... {}", quoted(&head), quoted(&tail))
+}
+
+/// In the quotes that spare most escapes: JSON reads best in single ones.
+fn quoted(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = String::from(quote);
+    for c in text.chars() {
+        match c {
+            '"' | '\'' if c != quote => out.push(c),
+            c => out.extend(c.escape_debug()),
+        }
+    }
+    out.push(quote);
+    out
 }
 
 /// A message in one line; an invented result is in its issue whole.

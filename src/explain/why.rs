@@ -91,8 +91,7 @@ pub(super) fn kept(
 ) -> Vec<Kept> {
     let mut found: Vec<Kept> = Vec::new();
     let mut passed = Vec::new();
-    let mut notes = seen.notes.iter().enumerate();
-    while let Some((i, note)) = notes.next() {
+    for (i, note) in seen.notes.iter().enumerate() {
         match &note.noted {
             Noted::Kept(reason, name) => {
                 let row = note.row.and_then(|row| dialects.rows.get(usize::from(row)));
@@ -133,8 +132,10 @@ pub(super) fn kept(
 
 /// `name(...)` where nothing like the name is offered: any line of code looks so.
 fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
-    let bracket = matches!(text.as_bytes().get(at), Some(b'{' | b'['));
-    !bracket && tools.is_none_or(|tools| tools.nearest(name).is_empty())
+    let word = text.as_bytes().get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    // A slip of the pen changes no more than a third of a name.
+    let near = |near: &&str| strsim::damerau_levenshtein(near, name) * 3 <= near.len();
+    word && tools.is_none_or(|tools| !tools.nearest(name).iter().any(near))
 }
 
 /// Where what looked like a call ends: at the JSON value's end, or at the template's closing marker.

@@ -80,7 +80,7 @@ impl Span {
     }
 
     #[new]
-    #[pyo3(signature = (start, end, kind, text, dialect=None, call=None, reason=None, detail=String::new()))]
+    #[pyo3(signature = (start, end, kind, text, dialect=None, call=None, reason=None, detail=""))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         start: usize,
@@ -90,11 +90,11 @@ impl Span {
         dialect: Option<String>,
         call: Option<usize>,
         reason: Option<&str>,
-        detail: String,
+        detail: &str,
     ) -> PyResult<Self> {
         let kind = find(SpanKind::ALL, SpanKind::as_str, kind)?;
         let reason = reason.map(|reason| find(Reason::ALL, Reason::as_str, reason)).transpose()?;
-        Ok(Self { start, end, kind, text, dialect, call, reason, detail })
+        Ok(Self { start, end, kind, text, dialect, call, reason, detail: detail.to_owned() })
     }
 
     #[getter]
@@ -178,16 +178,16 @@ impl Explanation {
     }
 
     #[new]
-    #[pyo3(signature = (text, spans, turn, hint=String::new()))]
+    #[pyo3(signature = (text, spans, turn, hint=""))]
     fn new(
         py: Python<'_>,
         text: &Bound<'_, PyString>,
         spans: Vec<Bound<'_, Span>>,
         turn: &Bound<'_, Turn>,
-        hint: String,
+        hint: &str,
     ) -> PyResult<Self> {
         let spans = PyTuple::new(py, spans)?.unbind();
-        Ok(Self { text: text.clone().unbind(), spans, turn: turn.clone().unbind(), hint })
+        Ok(Self { text: text.clone().unbind(), spans, turn: turn.clone().unbind(), hint: hint.to_owned() })
     }
 
     #[getter]
