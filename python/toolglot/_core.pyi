@@ -472,8 +472,8 @@ class ToolSet:
         BadToolError: There are items, and not one of them is a tool; or the first problem, with ``"raise"``.
         TypeError: The argument is no list.
 
-    The lists that the ``to_...`` methods return are your own; the dicts in them are made once and handed out again, so
-    copy them before you change them.
+    What the ``to_...`` methods return is your own, down to the last dict: tools are converted once, and copied out each
+    time. ``to_json`` is made once and handed out again.
     """
 
     def __new__(
@@ -928,10 +928,16 @@ class StreamNormalizer:
     def provider(self) -> str | None:
         """The wire format, once it is known."""
 
-def assistant_message(turn: Turn, *, provider: str = "openai") -> Any:
+def assistant_message(turn: Turn, *, provider: str = "openai", dialect: str | None = None) -> Any:
     """A turn as the assistant's message of ``provider``, with the state that must go back to it.
 
-    Calls that were cut off or cannot be read are left out. For Responses, a list of items.
+    Calls that were cut off or cannot be read are left out. For Responses, a list of items. With ``provider="text"``, for
+    a model without native tools, calls are written into the content in the form that ``dialect``'s prompt shows.
+
+    >>> import toolglot
+    >>> turn = toolglot.Turn("Let me see.", [toolglot.ToolCall("ls", {"path": "/"})])
+    >>> toolglot.assistant_message(turn, provider="text", dialect="mistral")["content"]
+    'Let me see.\\n[TOOL_CALLS]ls[ARGS]{"path":"/"}'
     """
 
 def format_tool_result(

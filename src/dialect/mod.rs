@@ -46,6 +46,9 @@ pub enum Bare {
     Python,
     /// The name on a line of its own, then the arguments as JSON.
     NameLine,
+    /// Tags named after the tool and its parameters: `<read_file><path>a.py</path></read_file>`. The dialect's `calls` and
+    /// `parameters` say how.
+    Elements,
 }
 
 /// Messages within an answer: each begins with a header that says who it is for.
@@ -90,7 +93,7 @@ pub struct Dialect {
     /// `{@name=name}` attributes in any order; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}` and
     /// `{elements}` are bodies.
     pub calls: Vec<String>,
-    /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`.
+    /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`, or `<{key}>{value}</{key}>`.
     pub parameters: Vec<String>,
     /// The markers are special tokens, which prose does not hold: a call needs no section round it, and a parameter's
     /// marker inside a value ends it.

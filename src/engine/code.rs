@@ -1,4 +1,4 @@
-//! Backticks: inline code never holds a call, a fence does if its whole body is calls.
+//! Backticks and tildes: inline code never holds a call, a fence does if its whole body is calls.
 use super::prose::Taken;
 use super::trace::{Markup, Noted, Reason};
 use super::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
@@ -8,6 +8,8 @@ use crate::turn::CallStatus;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fence {
     ticks: usize,
+    /// Of what it is made: backticks or tildes.
+    tick: u8,
     /// How many calls there were before it.
     calls: usize,
 }
@@ -38,7 +40,7 @@ impl Engine {
             Look::More => return Look::More,
         };
         if length >= 3 && cx.at_line_start(at) {
-            return self.fence_opens(cx, at, length);
+            return self.fence_opens(cx, at, length, b'`');
         }
         match self.inline {
             Some((open, from)) => {
@@ -64,7 +66,19 @@ impl Engine {
         Look::Is(())
     }
 
-    fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
+    /// Tildes in prose: three or more at the start of a line open a fence.
+    pub(super) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if !cx.at_line_start(at) {
+            return Look::No;
+        }
+        match run(cx, at, b'~') {
+            Look::Is(length) if length >= 3 => self.fence_opens(cx, at, length, b'~'),
+            Look::More => Look::More,
+            _ => Look::No,
+        }
+    }
+
+    fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
         let Some(line) = memchr::memchr(b'\n', cx.bytes().get(at..).unwrap_or_default()) else {
             if cx.eof || cx.text.len() - at > 512 {
                 self.at = at + ticks;
@@ -73,7 +87,7 @@ impl Engine {
             return Look::More;
         };
         let body = at + line + 1;
-        if cx.slice(at + ticks, at + line).contains('`') {
+        if tick == b'`' && cx.slice(at + ticks, at + line).contains('`') {
             // An info string holds no backtick: this is inline code.
             self.inline = Some((ticks, at));
             self.at = at + ticks;
@@ -87,7 +101,7 @@ impl Engine {
             let reason = if policy { Reason::FencePolicy } else { Reason::FenceOfCode };
             self.out.trace.note(body..body, Noted::Passed(reason));
             self.at = body;
-            self.state = State::Code { ticks, tick: b'`' };
+            self.state = State::Code { ticks, tick };
             return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
@@ -95,7 +109,7 @@ impl Engine {
         // Only an envelope inside this fence speaks for it.
         self.out.enveloped = false;
         self.hold(Doubt::Fence, at, before);
-        self.fence = Some(Fence { ticks, calls: self.out.calls.len() });
+        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len() });
         Look::Is(())
     }
 
@@ -116,14 +130,18 @@ impl Engine {
             self.at = at;
             return self.fence_closes(cx, fence, at);
         }
-        if cx.bytes().get(at) == Some(&b'`') {
-            match run(cx, at, b'`') {
+        if cx.bytes().get(at) == Some(&fence.tick) {
+            match run(cx, at, fence.tick) {
                 Look::Is(length) if length >= fence.ticks => {
                     return self.fence_closes(cx, fence, at + length);
                 }
                 Look::More => return Step::More,
                 _ => return self.fence_is_code(fence, at),
             }
+        }
+        // Another fence inside this one is shown, not meant.
+        if matches!(cx.bytes().get(at), Some(b'`' | b'~')) {
+            return self.fence_is_code(fence, at);
         }
         self.at = at;
         let taken = match self.marker(cx, at) {
@@ -138,6 +156,9 @@ impl Engine {
     }
 
     fn bare_in_fence(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if cx.bytes().get(at) == Some(&b'<') {
+            return self.bare_element(cx, at);
+        }
         match super::call::CallState::bare_body(cx, at) {
             Look::Is(body) => self.begin_bare(cx, at, body),
             Look::No => {
@@ -157,7 +178,7 @@ impl Engine {
         self.fence = None;
         self.out.trace.note(at..at, Noted::Passed(Reason::FenceOfCode));
         self.go_back(at);
-        self.state = State::Code { ticks: fence.ticks, tick: b'`' };
+        self.state = State::Code { ticks: fence.ticks, tick: fence.tick };
         Step::Go
     }
 

@@ -90,6 +90,8 @@ pub(super) struct JsonCalls {
     max_depth: usize,
     /// Repairs of a value that the call it belongs to takes.
     repairs: Vec<Repair>,
+    /// Where the values before the one at the top ended, and how many calls had begun by then.
+    before: Option<(usize, usize)>,
     /// The text is not the input, but was made by repair.
     made: bool,
     /// It was made from an object whose keys stand in single quotes.
@@ -106,6 +108,7 @@ impl JsonCalls {
             sent: at,
             max_depth,
             repairs: Vec::new(),
+            before: None,
             made: false,
             single_quoted: false,
         }
@@ -133,7 +136,7 @@ impl JsonCalls {
                 Expect::Member { key, what } => self.member(cx, out, writer, key, what),
                 Expect::Element => self.element(cx),
                 Expect::Next => self.next(cx, out, writer, at, byte),
-                Expect::Between => self.between(cx, at, byte),
+                Expect::Between => self.between(cx, writer, at, byte),
                 Expect::Lenient { start, error, searched } => self.lenient(cx, out, writer, start, error, searched),
             };
             match go_on {
@@ -371,13 +374,25 @@ impl JsonCalls {
         }
     }
 
-    fn between(&mut self, cx: &Reader<'_>, at: usize, byte: u8) -> Flow {
+    fn between(&mut self, cx: &Reader<'_>, writer: &Writer, at: usize, byte: u8) -> Flow {
         let separated = matches!(byte, b',' | b';');
         let next = if separated { cx.skip_space(at + 1) } else { at };
-        match cx.bytes().get(next) {
-            None if !cx.eof => Flow::Stop(Progress::More),
-            Some(b'{' | b'[') => self.go(next, Expect::Value { close: false }),
-            _ => Flow::Stop(Progress::Done { end: self.at }),
+        let done = Flow::Stop(Progress::Done { end: self.at });
+        // What may follow is another object or a list of them; anything else is text.
+        let inside = match cx.bytes().get(next) {
+            None if !cx.eof => return Flow::Stop(Progress::More),
+            Some(b'{') => |b: u8| matches!(b, b'"' | b'\'' | b'_') || b.is_ascii_alphabetic(),
+            Some(b'[') => |b: u8| b == b'{',
+            _ => return done,
+        };
+        let first = cx.skip_space(next + 1);
+        match cx.bytes().get(first) {
+            None if !cx.eof && first - next <= cx.policy.max_markup_bytes => Flow::Stop(Progress::More),
+            Some(b) if inside(*b) => {
+                self.before = Some((self.at, writer.begun));
+                self.go(next, Expect::Value { close: false })
+            }
+            _ => done,
         }
     }
 
@@ -407,8 +422,14 @@ impl JsonCalls {
                 self.frames.pop();
             }
         }
-        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
-        self.go(end, expect)
+        if !self.frames.is_empty() {
+            return self.go(end, Expect::Next);
+        }
+        match self.before {
+            // No call was in this value: it is text, and the body was over before it.
+            Some((end, begun)) if begun == writer.begun => Flow::Stop(Progress::Done { end }),
+            _ => self.go(end, Expect::Between),
+        }
     }
 
     /// The last frame is a whole object: it is a call, an envelope, or neither.
@@ -598,6 +619,13 @@ impl JsonCalls {
                 return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
             _ => {}
+        }
+        if let Some((end, _)) = self.before
+            && begun.is_none()
+            && writer.begun == before
+            && self.frames.is_empty()
+        {
+            return Flow::Stop(Progress::Done { end });
         }
         if let Some(pending) = &mut writer.pending {
             pending.raw = start..end;

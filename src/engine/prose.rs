@@ -158,6 +158,9 @@ impl Engine {
         if byte == b'`' {
             return self.ticks(cx, at);
         }
+        if byte == b'~' {
+            return self.tildes(cx, at);
+        }
         match self.marker(cx, at) {
             Look::No => {}
             found => return found,
@@ -166,8 +169,10 @@ impl Engine {
             Look::No => {}
             found => return found,
         }
-        if byte == b'(' {
-            return self.bare_call(cx, at);
+        match byte {
+            b'(' => return self.bare_call(cx, at),
+            b'<' => return self.bare_element(cx, at),
+            _ => {}
         }
         self.bare(cx, at)
     }
@@ -188,6 +193,50 @@ impl Engine {
             return Look::No;
         }
         self.begin_bare(cx, start, Body::Python)
+    }
+
+    /// `<read_file><path>a.py</path></read_file>`: a tag named after an offered tool at the start of a line, and in it one
+    /// named after a parameter of it.
+    pub(super) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Look::No };
+        let row = cx.dialects.rows.get(usize::from(number));
+        let Some(call) = row.and_then(|r| r.calls.first()) else { return Look::No };
+        let behind_another = self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
+            return Look::No;
+        }
+        let tag = |at: usize| {
+            let rest = cx.bytes().get(at + 1..).unwrap_or_default();
+            let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':');
+            let length = rest.iter().take(128).position(|b| !name(b)).unwrap_or(rest.len().min(128));
+            (cx.slice(at + 1, at + 1 + length), rest.get(length).copied())
+        };
+        let may_begin =
+            |written: &str, name: &str| name.get(..written.len()).is_some_and(|n| n.eq_ignore_ascii_case(written));
+        let tool = match tag(at) {
+            (name, Some(b'>')) => cx.tool(name),
+            (name, None) if !cx.eof && tools.tools().iter().any(|t| may_begin(name, &t.name)) => return Look::More,
+            _ => None,
+        };
+        let Some(tool) = tool else { return Look::No };
+        let found = match head::head(cx, at, &call.head) {
+            Look::Is(found) => found,
+            other => return other.map(|_| ()),
+        };
+        let inside = cx.skip_space(found.end);
+        if inside >= cx.text.len() && !cx.eof && inside - at <= cx.policy.max_markup_bytes {
+            return Look::More;
+        }
+        if cx.bytes().get(inside) != Some(&b'<') {
+            return Look::No;
+        }
+        let parameters = || tool.parameters.iter().map(|(name, _)| name);
+        match tag(inside) {
+            (name, Some(b'>')) if parameters().any(|p| p == name) => {}
+            (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Look::More,
+            _ => return Look::No,
+        }
+        self.begin(cx, at, number, 0, found, None)
     }
 
     /// A literal marker at `at`, if there is one and it is what it seems.
