@@ -89,6 +89,7 @@ impl Arguments {
                 let text = cx.slice(self.start, end);
                 let (found, status, repair) = whole_arguments(text, || span(self.start..end));
                 let pending = writer.over(index, found, writer.start..end);
+                pending.members = self.scanner.take_members();
                 pending.status = status;
                 pending.repairs.extend(repair);
                 Progress::Done { end }

@@ -1,11 +1,11 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::arguments::whole_arguments;
 use super::call::{Progress, Writer, span};
-use super::keys::{Key, decode, decode_inner, floor, schema_like, string_end};
+use super::keys::{Key, decode, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece};
 use super::{Look, Reader};
-use crate::json::{ScanResult, Scanner};
+use crate::json::{Member, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
@@ -84,6 +84,8 @@ pub(super) struct JsonCalls {
     expect: Expect,
     at: usize,
     scanner: Scanner,
+    /// The arguments that were scanned last, and the members of that object.
+    scanned: (Range<usize>, Vec<Member>),
     /// How far a begun call's arguments have been given out.
     sent: usize,
     max_depth: usize,
@@ -100,6 +102,7 @@ impl JsonCalls {
             expect: Expect::Value { close: false },
             at,
             scanner: Scanner::new(at, max_depth),
+            scanned: (at..at, Vec::new()),
             sent: at,
             max_depth,
             repairs: Vec::new(),
@@ -313,7 +316,10 @@ impl JsonCalls {
                 }
             }
             Key::Id => frame.id = Some(decode(text).into_owned()),
-            Key::Arguments => frame.arguments = Some(value),
+            Key::Arguments => {
+                frame.arguments = Some(value.clone());
+                self.scanned = (value, self.scanner.take_members());
+            }
             Key::Content => {
                 frame.content = Some(value.clone());
                 frame.others.push((key, value));
@@ -409,7 +415,7 @@ impl JsonCalls {
         // `{"get_weather": {...}}`: the key is the name.
         if frame.name.is_none() && frame.arguments.is_none() {
             for (key, value) in std::mem::take(&mut frame.others) {
-                let name = decode_inner(cx.slice(key.start, key.end)).into_owned();
+                let name = unescaped(cx.slice(key.start, key.end)).into_owned();
                 let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
                 if !object || !(named_by_key || cx.offered(&name)) {
                     continue;
@@ -435,7 +441,7 @@ impl JsonCalls {
         let tool = cx.tool(&name);
         let flat: Vec<_> = (others.iter())
             .filter(|(key, _)| {
-                let key = decode_inner(cx.slice(key.start, key.end));
+                let key = unescaped(cx.slice(key.start, key.end));
                 tool.is_some_and(|t| t.parameters.iter().any(|(n, _)| *n == key))
             })
             .collect();
@@ -477,6 +483,9 @@ impl JsonCalls {
         // What repair made of something else than an object is a guess.
         let guess = self.made && (!found.is_object() || (writer.bare && cx.tools.is_none()));
         let pending = writer.over(index, found, raw);
+        if !self.made && self.scanned.0 == arguments {
+            pending.members = std::mem::take(&mut self.scanned.1);
+        }
         pending.status = if guess { CallStatus::Malformed } else { status };
         pending.repairs.extend(repairs);
         pending.repairs.extend(repair);

@@ -9,6 +9,7 @@ mod error;
 mod event;
 mod guard;
 mod json;
+mod objects;
 mod parser;
 mod policy;
 mod provider;

@@ -78,7 +78,7 @@ impl ToolSet {
         Ok(list.get_slice(0, list.len()))
     }
 
-    /// The declarations as Python objects, by way of JSON text: jiter builds them faster than any walk over values.
+    /// The declarations as Python objects, by way of JSON text, which is built faster than any walk over values.
     fn written<'py>(&self, py: Python<'py>, converted: &Converted) -> PyResult<Bound<'py, PyList>> {
         let json = guard(|| serde_json::to_string(&self.set.declarations(converted)))?;
         let json = json.map_err(|e| Error::new(ErrorCode::BadTool, e.to_string()))?;
