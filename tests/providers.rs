@@ -87,6 +87,8 @@ fn add_up(events: &[Event]) -> Value {
             Event::Issue(_) => {}
         }
     }
+    // A call that never ended was withdrawn: native ones came.
+    calls.retain(|call| call.get("status").is_some());
     json!({"content": content, "reasoning": reasoning, "calls": calls})
 }
 

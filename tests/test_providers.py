@@ -55,6 +55,7 @@ def add_up(events: list[toolglot.Event], turn: toolglot.Turn) -> None:
             ended[event.index] = event.call
     assert content == turn.content
     assert reasoning == (turn.reasoning or "")
+    # A call that never ended was one in the text, and native ones came.
     assert [ended[index] for index in sorted(ended)] == list(turn.tool_calls)
     for index, call in ended.items():
         if call.status == "ok":
@@ -141,10 +142,43 @@ def test_calls_in_text_do_not_count_beside_native_ones() -> None:
         add_up(events, turn)
         assert [c.name for c in turn.tool_calls] == ["get_time"], at
         assert turn.content == text, at
+        assert "quoted_call" in [issue.code for issue in turn.issues]
+    assert "quoted_call" in [issue.code for issue in complete.issues]
     turn, events = stream_of([{"choices": [{"index": 0, "delta": delta}]} for delta in deltas])
     add_up(events, turn)
     assert turn.source == "text"
     assert [c.name for c in turn.tool_calls] == ["ping"]
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama", "cohere", "bedrock"])
+def test_a_call_in_the_text_is_announced_while_it_streams(provider: str) -> None:
+    def chunk(text: str) -> dict[str, Any]:
+        message = {"role": "assistant", "content": text}
+        return {
+            "openai": {"choices": [{"index": 0, "delta": message}]},
+            "anthropic": {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+            "gemini": {"candidates": [{"content": {"parts": [{"text": text}]}}]},
+            "ollama": {"model": "m", "message": message},
+            "cohere": {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": text}}}},
+            "bedrock": {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": text}}},
+        }[provider]
+
+    text = 'Look: <tool_call>{"name": "get_time", "arguments": {"timezone": "Asia/Tokyo"}}</tool_call>'
+    stream = toolglot.StreamNormalizer(provider, tools=TOOLS)
+    kinds: dict[int, set[str]] = {}
+    for at in range(0, len(text), 5):
+        kinds[at + 5] = {event.kind for event in stream.feed(chunk(text[at : at + 5]))}
+    # The name is certain with its quote, and pieces of arguments leave with the chunk that brings them.
+    started = min(at for at, found in kinds.items() if "call_started" in found)
+    assert text[:started].count("get_time") == 1
+    assert started <= text.index('": {"timezone') + 10
+    assert sum("arguments" in found for found in kinds.values()) >= 5
+    # It may run when no native call can follow any more.
+    assert not any("call_ended" in found for found in kinds.values())
+    end = [event.kind for event in stream.close()]
+    assert "call_ended" in end
+    turn = stream.finish()
+    assert (turn.source, turn.content) == ("text", "Look: ")
 
 
 ARGUMENTS = st.dictionaries(

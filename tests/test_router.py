@@ -56,6 +56,30 @@ def test_cut_anywhere() -> None:
         assert read(run([whole[:cut], whole[cut:]])) == ("é ", {0: '{"path": "é"}'}, "tool_calls")
 
 
+@pytest.mark.parametrize(
+    ("first", "chunks"),
+    [(word, 1) for word in ("Hello", "I", "Let", "1", "-", "lsof", "é")]
+    + [(word, 2) for word in ("l", "ls", "<tool", "[TOOL_CALLS")],
+)
+def test_only_what_may_begin_a_call_waits_and_only_for_one_chunk(first: str, chunks: int) -> None:
+    asked = []
+
+    async def backend() -> AsyncIterator[bytes]:
+        for piece in (first, " of it", " all"):
+            asked.append(piece)
+            yield event(content=piece)
+
+    async def go() -> bytes:
+        stream = stream_with_tool_detection(backend(), REQUEST)
+        piece = await anext(stream)
+        await stream.aclose()  # type: ignore[attr-defined]
+        return piece
+
+    content, _, _ = read(asyncio.run(go()))
+    assert content == "".join(asked)
+    assert len(asked) == chunks
+
+
 @pytest.mark.parametrize("kept", range(1, len(CALL)))
 def test_a_call_that_is_cut_off_is_never_finished(kept: int) -> None:
     """The backend says that it stopped, or it dies: what the client joins is not reported as a finished call."""

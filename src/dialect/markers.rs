@@ -66,6 +66,8 @@ pub(crate) struct Markers {
     search: Option<Search>,
     /// For each first byte, the bytes that may follow it.
     seconds: Vec<(u8, Box<[bool; 256]>)>,
+    /// Any tag may begin a call.
+    tags: bool,
     late: Late,
 }
 
@@ -109,6 +111,7 @@ impl Markers {
             stops: [false; 256],
             search: None,
             seconds: Vec::new(),
+            tags: also.contains(&b'<'),
             late,
         };
         let mut by_text: HashMap<String, u32> = HashMap::new();
@@ -187,10 +190,12 @@ impl Markers {
         };
         match byte {
             b'`' => true,
+            b'~' => next == b'~',
             b'{' | b'[' => {
                 word(next) || next.is_ascii_whitespace() || matches!(next, b'{' | b'[' | b']' | b'}') || marker()
             }
             b'(' if before.is_some_and(word) => true,
+            b'<' if self.tags && (next.is_ascii_alphabetic() || next == b'_') => true,
             _ => marker() || before.is_some_and(|b| self.late.may_end_in(b, byte)),
         }
     }

@@ -46,6 +46,9 @@ pub enum Bare {
     Python,
     /// The name on a line of its own, then the arguments as JSON.
     NameLine,
+    /// Tags named after the tool and its parameters: `<read_file><path>a.py</path></read_file>`. The dialect's `calls` and
+    /// `parameters` say how.
+    Elements,
 }
 
 /// Messages within an answer: each begins with a header that says who it is for.
@@ -90,7 +93,7 @@ pub struct Dialect {
     /// `{@name=name}` attributes in any order; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}` and
     /// `{elements}` are bodies.
     pub calls: Vec<String>,
-    /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`.
+    /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`, or `<{key}>{value}</{key}>`.
     pub parameters: Vec<String>,
     /// The markers are special tokens, which prose does not hold: a call needs no section round it, and a parameter's
     /// marker inside a value ends it.
@@ -101,6 +104,8 @@ pub struct Dialect {
     pub json_first: bool,
     /// What stands before each tag, for `{elements}`.
     pub tag_prefix: String,
+    /// The marker round strings, for `{gemma}`.
+    pub quote: String,
     /// `&lt;` and its like in values stand for characters.
     pub entities: bool,
     /// In JSON, the key of the only member is the name and its value the arguments.

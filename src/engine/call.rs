@@ -7,7 +7,8 @@ use super::json_calls::JsonCalls;
 use super::output::{Call, Found, Output, Piece};
 use super::parameters::Parameters;
 use super::python::Python;
-use super::{Doubt, Engine, Look, Reader, State, Step, UnknownTools};
+use super::trace::Reason;
+use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
 use crate::json::Member;
 use crate::schema::Resolution;
@@ -82,6 +83,8 @@ pub(super) struct CallState {
     start: usize,
     body: BodyState,
     writer: Writer,
+    /// What to restore if it is no call.
+    before: Before,
 }
 
 /// Writes the calls of one template into the output.
@@ -114,6 +117,8 @@ impl Writer {
         }
         self.flush(cx, out);
         if written.is_empty() || out.calls.len() >= cx.policy.max_calls {
+            let full = out.calls.len() >= cx.policy.max_calls;
+            out.trace.refuse(if full { Reason::LimitReached } else { Reason::NoName }, written);
             return None;
         }
         let mut repairs = Vec::new();
@@ -127,6 +132,7 @@ impl Writer {
             Some(Resolution::Unknown)
                 if (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text =>
             {
+                out.trace.refuse(Reason::NameNotOffered, written);
                 return None;
             }
             Some(Resolution::Unknown) => written.to_owned(),
@@ -164,6 +170,7 @@ impl Writer {
     /// The last call read is certain now.
     pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(pending) = self.pending.take() else { return };
+        out.trace.arguments(&pending.arguments);
         let Some(call) = out.calls.get_mut(pending.index) else { return };
         call.arguments = pending.arguments;
         call.raw = pending.raw;
@@ -289,7 +296,15 @@ impl CallState {
     }
 
     /// `doubtful`: nothing but an offered name vouches for it.
-    pub(super) fn new(cx: &Reader<'_>, origin: Origin, body: Body, start: usize, head: Head, doubtful: bool) -> Self {
+    pub(super) fn new(
+        cx: &Reader<'_>,
+        origin: Origin,
+        body: Body,
+        start: usize,
+        head: Head,
+        doubtful: bool,
+        before: Before,
+    ) -> Self {
         let at = cx.skip_markup_space(head.end);
         let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, begun: 0 };
         let body = match body {
@@ -300,7 +315,7 @@ impl CallState {
             Body::Gemma => BodyState::Gemma(Gemma::new(at, head)),
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
         };
-        Self { origin, start, body, writer }
+        Self { origin, start, body, writer, before }
     }
 }
 
@@ -380,6 +395,11 @@ impl Engine {
     /// It was no call: its text is text again, as far as it was read.
     fn abandon(&mut self, cx: &Reader<'_>, mut call: Box<CallState>, at: usize) -> Step {
         let at = at.max(call.start).min(cx.text.len());
+        if call.writer.begun == 0 {
+            let cut = cx.eof && at == cx.text.len();
+            let row = Some(call.origin.row).filter(|_| call.origin != Origin::BARE);
+            self.out.trace.kept(call.start..at, row, if cut { Reason::CutOff } else { Reason::NotReadable });
+        }
         if call.writer.begun > 0 {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.flush(cx, &mut self.out);
@@ -394,7 +414,7 @@ impl Engine {
                 self.reasoning_seen = true;
             }
         } else {
-            self.from = call.start;
+            self.restore(call.before);
             self.at = at;
         }
         if self.section.is_some_and(|(row, _)| row == call.origin.row) && self.out.calls.is_empty() {
@@ -407,9 +427,6 @@ impl Engine {
                 "what these markers hold is no readable call",
             ));
         }
-        // The text begins where the markers began, so nothing is missing before it.
-        self.removed = self.removed && self.fresh;
-        self.fresh = false;
         if self.at == self.from && self.at < cx.text.len() && self.at == call.start {
             self.at += cx.rest(self.at).chars().next().map_or(0, char::len_utf8);
         }

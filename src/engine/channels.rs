@@ -2,7 +2,8 @@
 use super::call::{CallState, Origin};
 use super::head::{self, Head};
 use super::prose::Taken;
-use super::{Engine, Look, Mode, Reader, State};
+use super::trace::{Markup, Noted};
+use super::{Before, Engine, Look, Mode, Reader, State};
 use crate::dialect::{Body, Channels};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
@@ -110,19 +111,22 @@ impl Engine {
             let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/') || b >= 0x80;
             let possible = recipient.len() > skip && recipient.bytes().all(plain);
             if possible && (prefixed || cx.offered(recipient)) {
-                self.message_ends(cx, at, body, row);
+                let before = self.end_message(cx, at, body, row);
                 if self.out.calls.len() >= cx.policy.max_calls {
                     self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls"));
                     return Look::Is(());
                 }
                 let name = name.start + skip..name.end;
+                self.out.trace.note(name.clone(), Noted::Name);
                 let head = Head { name: Some(name), end: body, ..Head::default() };
                 let origin = Origin { row, call: 0 };
-                self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false)));
+                self.state =
+                    State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false, before)));
                 return Look::Is(());
             }
         }
-        self.message_ends(cx, at, body, row);
+        self.out.trace.note(at..body, Noted::Marker(Markup::Header));
+        self.end_message(cx, at, body, row);
         let tool = channels.calls_to_recipients
             && !recipient.is_empty()
             && ![&channels.content, &channels.reasoning, &channels.dropped].into_iter().any(|l| listed(l));
@@ -138,13 +142,20 @@ impl Engine {
         if self.inline.is_some() {
             return Look::No;
         }
+        self.end_message(cx, at, end, row);
+        Look::Is(())
+    }
+
+    fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Before {
         if self.channel.is_some_and(|c| c.row == row && c.dropped) {
+            self.out.trace.note(self.from..at, Noted::Dropped);
             self.from = at;
             self.fresh = true;
         }
-        self.remove(cx, at, end);
+        self.out.trace.note(at..end, Noted::Marker(Markup::MessageEnds));
+        let before = self.remove(cx, at, end);
         self.channel = None;
         self.mode = Mode::Content;
-        Look::Is(())
+        before
     }
 }

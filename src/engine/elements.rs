@@ -54,9 +54,18 @@ impl Elements {
         let prefix = writer.origin.row(cx).map_or("", |r| r.dialect.tag_prefix.as_str());
         let name = out.calls.get(index).map_or("", |c| c.name.as_str());
         let tool = cx.tool(name);
-        let mut reader = Tree { text: cx.slice(self.start, end), at: 0, prefix, max_depth: cx.policy.max_depth };
+        let mut reader =
+            Tree { text: cx.slice(self.start, end), at: 0, prefix, max_depth: cx.policy.max_depth, cut: None };
         let mut members: Vec<(Piece, Value)> = Vec::new();
-        while let Some((key, node)) = reader.element(0) {
+        loop {
+            // What is there of a string that the text ends in is certain, of anything else it is not.
+            let expected = |key: &str| tool.map_or(Expected::ANY, |t| t.expected(key));
+            let certain = |key: &str| expected(key).is_any() || expected(key).allows(Expected::STRING);
+            let (key, node) = match (reader.element(0), reader.cut.take()) {
+                (Some(found), _) => found,
+                (None, Some((key, text))) if !status.readable() && certain(&key) => (key, Node::Text(text)),
+                _ => break,
+            };
             let schema = tool.and_then(|t| t.schema.get("properties")).and_then(|p| p.get(&key));
             let expected = tool.map_or(Expected::ANY, |t| t.expected(&key));
             let value = match node {
@@ -175,6 +184,8 @@ struct Tree<'t> {
     at: usize,
     prefix: &'t str,
     max_depth: usize,
+    /// The element of the top level that the text ends in, and what there is of it.
+    cut: Option<(String, String)>,
 }
 
 impl<'t> Tree<'t> {
@@ -194,6 +205,13 @@ impl<'t> Tree<'t> {
             return None;
         }
         Some((name, self.at + self.prefix.len() + length + 2))
+    }
+
+    /// The text without the beginning of a tag at its end.
+    fn without_cut_tag(&self, text: &str) -> String {
+        let tag = if self.prefix.is_empty() { "<" } else { self.prefix };
+        let cut = (1..tag.len()).rev().find(|n| tag.get(..*n).is_some_and(|tag| text.ends_with(tag)));
+        text.get(..text.len() - cut.unwrap_or(0)).unwrap_or(text).to_owned()
     }
 
     /// The next element among white space.
@@ -220,6 +238,9 @@ impl<'t> Tree<'t> {
             self.at += next;
             let text = self.text.get(text_start..self.at).unwrap_or("");
             if self.rest().is_empty() {
+                if depth == 0 && children.is_empty() {
+                    self.cut = self.text.get(start..).map(|text| (name.to_owned(), self.without_cut_tag(text)));
+                }
                 return None;
             }
             if !text.trim().is_empty() {
@@ -253,7 +274,7 @@ impl<'t> Tree<'t> {
 }
 
 /// What `look` finds in a schema or in what it is combined of.
-fn find<'s>(
+pub(super) fn find<'s>(
     schema: Option<&'s serde_json::Value>,
     root: Option<&'s serde_json::Value>,
     depth: usize,

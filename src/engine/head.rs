@@ -56,6 +56,12 @@ fn in_bare_name(byte: u8) -> bool {
         || byte >= 0x80
 }
 
+/// What `text` begins with that can be a tool's name.
+pub(super) fn bare_name(text: &str) -> &str {
+    let length = text.bytes().position(|b| !in_bare_name(b)).unwrap_or(text.len());
+    text.get(..length).unwrap_or_default()
+}
+
 /// Whether the literal stands at `at`.
 pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
@@ -140,7 +146,7 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
 fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: usize) -> Look<Range<usize>> {
     let rest = cx.rest(at);
     let Some(until) = until else {
-        let mut length = rest.bytes().position(|b| !in_bare_name(b)).unwrap_or(rest.len());
+        let mut length = bare_name(rest).len();
         if let Some(escaped) = rest.get(..length).and_then(|name| name.find("\\n")) {
             length = escaped;
         }

@@ -118,6 +118,27 @@ pub(super) fn certain(text: &str) -> String {
     }
 }
 
+/// What is certain of a list, an object or a string that was cut off, in Python's spelling or JSON's. `None` for what
+/// may still become anything: a number, a word.
+pub(super) fn certain_literal(text: &str) -> Option<String> {
+    let text = text.trim_start();
+    let quote = match text.as_bytes().first()? {
+        b'{' | b'[' => {
+            let partial = json::parse_partial(text, &PartialOptions::default()).ok()?;
+            return partial.json.starts_with(['{', '[']).then(|| partial.json.into_owned());
+        }
+        b'"' => "\"",
+        b'\'' => "'",
+        _ => return None,
+    };
+    let quote = if text.starts_with(&quote.repeat(3)) { &quote.repeat(3) } else { quote };
+    // Half an escape says nothing yet.
+    let escapes = text.len() - text.trim_end_matches('\\').len();
+    let whole = text.get(..text.len() - escapes % 2)?;
+    let (json, _) = literal(&format!("{whole}{quote}"), 0);
+    json.starts_with('"').then_some(json)
+}
+
 /// A Python or JSON literal as JSON text. What is no literal is kept as its source text, in a string.
 pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
     let options = LiteralOptions { source_text: true, ..LiteralOptions::default() };

@@ -38,8 +38,8 @@ pub use detect::detect;
 pub use harden::harden;
 pub use history::{
     Answer, Call, Media, MediaKind, Message, Part, Role, Source as MediaSource, Written, assistant_message,
-    check_history, convert_messages, detect_history, provider_id, read_history, repair_history, text_of, turn_message,
-    write_history,
+    check_history, convert_messages, detect_history, provider_id, read_history, repair_history, text_message, text_of,
+    turn_message, write_history,
 };
 pub use node::Node;
 pub use results::{
@@ -142,13 +142,13 @@ pub struct Reading {
     pub options: Options,
     /// How text is read for calls that the server left in it: every dialect by default, none if `None`.
     ///
-    /// Calls in text count only if there are no native ones, so their events are held back until that is certain.
+    /// Calls in text count only if there are no native ones, so they end only when the answer does.
     /// With one dialect named, the caller knows that the model calls in text: its calls count at once and always.
     pub dialects: Option<Arc<Dialects>>,
 }
 
 impl Reading {
-    fn hold(&self) -> bool {
+    fn waits(&self) -> bool {
         self.dialects.as_ref().is_some_and(|dialects| dialects.name().is_none())
     }
 }

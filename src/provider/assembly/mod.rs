@@ -1,0 +1,175 @@
+//! One answer put together from a provider's pieces: the same for a complete response and for a stream.
+mod native;
+mod stop;
+mod text;
+
+pub(super) use stop::Finish;
+
+use super::Reading;
+use super::calls::Calls;
+use super::node::Node;
+use super::text::TextReader;
+use crate::turn::{Event, Issue, IssueCode, Source, ToolCall, Turn, Usage};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use text::TextCalls;
+
+/// One answer (one choice of a response) in the making.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    pub(super) reading: Reading,
+    /// Events are wanted: this is a stream.
+    listen: bool,
+    pub(super) events: Vec<Event>,
+    reader: Option<TextReader>,
+    /// The text as the provider sent it, kept while it may have to be read again without calls.
+    raw_text: String,
+    text_calls: TextCalls,
+    /// The event index of each call that the engine found in the text.
+    text_indices: Vec<usize>,
+    /// So many calls of the text were announced and then taken for text; they come before all native ones.
+    withdrawn: usize,
+    content: String,
+    reasoning: String,
+    /// Reasoning that came in a field of its own.
+    fielded: String,
+    pub(super) calls: Calls,
+    /// The first slot that was not announced yet.
+    next: usize,
+    announced: usize,
+    used_ids: Vec<String>,
+    settled: Vec<Option<ToolCall<'static>>>,
+    finals: Vec<Option<usize>>,
+    pub(super) finish: Option<Finish>,
+    /// The provider said that nothing follows.
+    pub(super) done: bool,
+    /// A call that is the last thing of an answer cut by length is incomplete, whatever it looks like: the provider
+    /// sends arguments as objects, which look whole always.
+    pub(super) objects: bool,
+    /// The answer's last part so far is a call.
+    pub(super) last_is_call: bool,
+    pub(super) usage: Option<Usage>,
+    pub(super) refused: bool,
+    pub(super) paused: bool,
+    pub(super) error: Option<String>,
+    /// What the model wrote, as quoted by an error body.
+    pub(super) failed_generation: Option<String>,
+    pub(super) issues: Vec<Issue>,
+    pub(super) state: Map<String, Value>,
+}
+
+impl Assembly {
+    pub(super) fn new(reading: &Reading, listen: bool) -> Self {
+        let policy = &reading.options.policy;
+        Self {
+            calls: Calls::new(policy.max_calls, policy.max_depth, policy.max_arguments_bytes),
+            reading: reading.clone(),
+            listen,
+            events: Vec::new(),
+            reader: None,
+            raw_text: String::new(),
+            text_calls: TextCalls::None,
+            text_indices: Vec::new(),
+            withdrawn: 0,
+            content: String::new(),
+            reasoning: String::new(),
+            fielded: String::new(),
+            next: 0,
+            announced: 0,
+            used_ids: Vec::new(),
+            settled: Vec::new(),
+            finals: Vec::new(),
+            finish: None,
+            done: false,
+            objects: false,
+            last_is_call: false,
+            usage: None,
+            refused: false,
+            paused: false,
+            error: None,
+            failed_generation: None,
+            issues: Vec::new(),
+            state: Map::new(),
+        }
+    }
+
+    fn event(&mut self, event: impl FnOnce() -> Event) {
+        if self.listen {
+            self.events.push(event());
+        }
+    }
+
+    pub(super) fn issue(&mut self, issue: Issue) {
+        self.event(|| Event::Issue(issue.clone()));
+        self.issues.push(issue);
+    }
+
+    /// The index in the turn's calls of the call that the provider sent as its `at`th.
+    pub(super) fn index_of(&self, at: usize) -> Option<usize> {
+        self.finals.get(at).copied().flatten().map(|index| index.saturating_sub(self.withdrawn))
+    }
+
+    pub(super) fn usage(&mut self, usage: Usage) {
+        let known = self.usage.get_or_insert_default();
+        let newer = |old: &mut Option<u64>, new: Option<u64>| *old = new.or(*old);
+        newer(&mut known.input_tokens, usage.input_tokens);
+        newer(&mut known.output_tokens, usage.output_tokens);
+        newer(&mut known.total_tokens, usage.total_tokens);
+        newer(&mut known.reasoning_tokens, usage.reasoning_tokens);
+        newer(&mut known.cached_tokens, usage.cached_tokens);
+    }
+
+    /// The provider reports an error after the answer began.
+    pub(super) fn fail(&mut self, place: &str, message: String, failed_generation: Option<&str>) {
+        if let Some(text) = failed_generation.filter(|text| !text.trim().is_empty()) {
+            self.failed_generation = Some(text.to_owned());
+        }
+        if self.error.is_none() {
+            self.issue(Issue::of(IssueCode::ProviderError, place, message.clone()));
+            self.error = Some(message);
+        }
+    }
+
+    /// The field at `place` is not what it should be.
+    pub(super) fn odd(&mut self, place: impl Into<String>, node: &Node<'_>, expected: &str) {
+        let message = format!("{} where {expected} should be; it was left out", node.kind());
+        self.issue(Issue::of(IssueCode::ProviderField, place, message));
+    }
+
+    /// The whole turn. The events of what was still open are in [`Assembly::events`].
+    pub(super) fn turn(&mut self) -> Turn<'static> {
+        self.end_calls();
+        if self.calls.overflow {
+            self.issue(Issue::of(IssueCode::LimitReached, "", "more calls than the limit; the rest were left out"));
+        }
+        let mut dialect = None;
+        let mut source = if self.native() && !self.settled.is_empty() { Source::Native } else { Source::None };
+        if let Some(reader) = self.reader.take() {
+            let mut events = Vec::new();
+            let turn = reader.finish(&mut events);
+            self.take(events);
+            dialect = turn.dialect;
+            self.count_text_calls();
+        }
+        let found = |calls: &[Option<ToolCall<'static>>]| calls.iter().any(Option::is_some);
+        if source == Source::None && found(&self.settled) {
+            source = Source::Text;
+        }
+        if source == Source::None {
+            dialect = self.rescue(&mut source).or(dialect);
+        }
+        let calls: Vec<_> = self.settled.drain(..).flatten().collect();
+        let stop_reason = self.stop(&calls, source);
+        Turn {
+            content: Cow::Owned(std::mem::take(&mut self.content)),
+            reasoning: Cow::Owned(std::mem::take(&mut self.reasoning)),
+            tool_calls: calls,
+            stop_reason,
+            usage: self.usage.take(),
+            source,
+            dialect,
+            issues: std::mem::take(&mut self.issues),
+            provider_state: None,
+        }
+    }
+}

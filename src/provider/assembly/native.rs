@@ -1,0 +1,261 @@
+//! Native calls: announced as soon as they are certain, settled once nothing follows for them.
+use super::super::calls::{CallPiece, Calls, Slot};
+use super::super::settle;
+use super::Assembly;
+use super::text::TextCalls;
+use crate::schema::{Resolution, ToolSet};
+use crate::turn::{CallStatus, Event, Issue, IssueCode, StopReason, ToolCall, new_call_id};
+use std::borrow::Cow;
+
+impl Assembly {
+    pub(super) fn native(&self) -> bool {
+        !self.calls.slots.is_empty()
+    }
+
+    fn came(&mut self) {
+        self.last_is_call = true;
+        if matches!(self.text_calls, TextCalls::Announced(_)) {
+            self.reread();
+        }
+    }
+
+    /// A piece of a native call, keyed as well as the provider knows how. Returns its slot.
+    pub(in crate::provider) fn call(&mut self, piece: CallPiece<'_>) -> Option<usize> {
+        let tools = self.reading.tools.clone();
+        let at = self.calls.piece(piece, |first, second| joined(tools.as_deref()?, first, second))?;
+        self.came();
+        self.pump(Some(at));
+        Some(at)
+    }
+
+    /// A native call that is announced as a new one; its pieces come by [`Assembly::arguments`].
+    pub(in crate::provider) fn call_start(&mut self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+        let at = self.calls.start(index, id, name)?;
+        self.came();
+        Some(at)
+    }
+
+    pub(in crate::provider) fn arguments(&mut self, at: usize, piece: &str) {
+        self.last_is_call = true;
+        self.calls.append(at, piece);
+        self.pump(Some(at));
+    }
+
+    /// Nothing follows for the call at `at`.
+    pub(in crate::provider) fn call_end(&mut self, at: usize) {
+        if let Some(slot) = self.calls.slots.get_mut(at) {
+            slot.ended = true;
+        }
+        self.pump(Some(at));
+    }
+
+    /// Announces and sends what is certain.
+    fn pump(&mut self, touched: Option<usize>) {
+        if !self.listen {
+            return;
+        }
+        while let Some(slot) = self.calls.slots.get(self.next) {
+            let ready = !slot.name.is_empty()
+                && !slot.id.is_empty()
+                && slot.twin.is_none()
+                && !slot.custom
+                && !slot.ambiguous()
+                && slot.text.trim_start().starts_with('{')
+                && !settle::is_parallel(&slot.name, self.reading.tools.as_deref());
+            if ready {
+                self.announce(self.next);
+            } else if slot.ended {
+                self.end(self.next, false);
+            } else {
+                break;
+            }
+            self.next += 1;
+        }
+        if let Some(at) = touched {
+            self.send(at);
+            let Some(slot) = self.calls.slots.get(at) else { return };
+            if slot.ended && slot.started.is_some() {
+                self.end(at, false);
+            }
+        }
+    }
+
+    /// Gives the call its event index and its final id.
+    fn announce(&mut self, at: usize) -> Option<usize> {
+        let slot = self.calls.slots.get_mut(at)?;
+        if let Some(index) = slot.started {
+            return Some(index);
+        }
+        if slot.id.is_empty() {
+            slot.id = new_call_id();
+        } else if self.used_ids.contains(&slot.id) {
+            let id = new_call_id();
+            self.issues.push(Issue::of(
+                IssueCode::ProviderField,
+                format!("/tool_calls/{}", self.announced.saturating_sub(self.withdrawn)),
+                format!("two calls have the id `{}`; this one became `{id}`", slot.id),
+            ));
+            slot.id = id;
+        }
+        self.used_ids.push(slot.id.clone());
+        let index = self.announced;
+        self.announced += 1;
+        slot.started = Some(index);
+        if self.listen {
+            let name = settle::name(&slot.name, self.reading.tools.as_deref()).name;
+            self.events.push(Event::CallStarted { index, id: slot.id.clone(), name });
+        }
+        self.send(at);
+        Some(index)
+    }
+
+    fn send(&mut self, at: usize) {
+        let Some(slot) = self.calls.slots.get_mut(at) else { return };
+        let Some(index) = slot.started else { return };
+        if !self.listen || slot.custom || slot.ambiguous() || !slot.text.trim_start().starts_with('{') {
+            return;
+        }
+        let until = slot.scanner.position();
+        if let Some(text) = slot.text.get(slot.sent..until).filter(|text| !text.is_empty()) {
+            self.events.push(Event::Arguments { index, text: text.to_owned() });
+            slot.sent = until;
+        }
+    }
+
+    /// Nothing follows for this call: settles it, once.
+    fn end(&mut self, at: usize, cut: bool) {
+        if self.finals.len() <= at {
+            self.finals.resize(at + 1, None);
+        }
+        if self.finals.get(at).copied().flatten().is_some() {
+            return;
+        }
+        let Some(slot) = self.calls.slots.get_mut(at) else { return };
+        slot.close();
+        if let Some(twin) = slot.twin.take() {
+            let same = |other: &Slot, slot: &Slot| other.name == slot.name && other.text.trim() == slot.text.trim();
+            let (slot, twin_slot) = (self.calls.slots.get(at), self.calls.slots.get(twin));
+            if let (Some(slot), Some(other)) = (slot, twin_slot) {
+                if same(other, slot) {
+                    self.finals[at] = self.finals.get(twin).copied().flatten();
+                    self.issues.push(Issue::of(
+                        IssueCode::ProviderField,
+                        format!("/tool_calls/{at}"),
+                        format!("the call `{}` came twice with the same id; it is kept once", slot.id),
+                    ));
+                    return;
+                }
+            }
+        }
+        let Some(slot) = self.calls.slots.get(at) else { return };
+        if slot.name.is_empty() && slot.id.is_empty() && slot.text.trim().is_empty() {
+            return;
+        }
+        let parallel = settle::is_parallel(&slot.name, self.reading.tools.as_deref());
+        let mut call = settle::call(slot, cut, self.reading.tools.as_deref(), &self.reading.options.policy);
+        if parallel && call.status.readable() {
+            if let Some(calls) = settle::expand(&call) {
+                return self.expand(at, &call, calls);
+            }
+        }
+        let announced_before = slot.started.is_some();
+        let Some(index) = self.announce(at) else { return };
+        let Some(slot) = self.calls.slots.get(at) else { return };
+        call.id = Cow::Owned(slot.id.clone());
+        if self.listen {
+            let json = call.arguments.to_json();
+            let rest = if announced_before || slot.sent > 0 {
+                if call.status == CallStatus::Ok { slot.text.get(slot.sent..).unwrap_or_default() } else { "" }
+            } else {
+                &json
+            };
+            if !rest.is_empty() && call.status.readable() {
+                let text = rest.to_owned();
+                self.events.push(Event::Arguments { index, text });
+            }
+        }
+        self.finals[at] = Some(index);
+        self.settle(index, call);
+    }
+
+    fn expand(&mut self, at: usize, wrapper: &ToolCall<'static>, calls: Vec<(String, String)>) {
+        let first = self.announced;
+        for (i, (name, arguments)) in calls.into_iter().enumerate() {
+            let id = if i == 0 { wrapper.id.to_string() } else { format!("{}_{}", wrapper.id, i + 1) };
+            let mut inner = Calls::new(1, self.reading.options.policy.max_depth, usize::MAX);
+            let Some(slot_at) = inner.start(None, &id, &name) else { continue };
+            inner.append(slot_at, &arguments);
+            let Some(slot) = inner.slots.get_mut(slot_at) else { continue };
+            slot.close();
+            let call = settle::call(slot, false, self.reading.tools.as_deref(), &self.reading.options.policy);
+            let index = self.announced;
+            self.announced += 1;
+            self.used_ids.push(id);
+            self.event(|| Event::CallStarted { index, id: call.id.to_string(), name: call.name.to_string() });
+            let json = call.arguments.to_json().into_owned();
+            self.event(|| Event::Arguments { index, text: json });
+            self.settle(index, call);
+        }
+        self.finals[at] = Some(first);
+    }
+
+    fn settle(&mut self, index: usize, call: ToolCall<'static>) {
+        if self.settled.len() <= index {
+            self.settled.resize(index + 1, None);
+        }
+        let issue = call_issue(index.saturating_sub(self.withdrawn), &call);
+        self.event(|| Event::CallEnded { index, call: Box::new(call.clone()) });
+        if let Some(issue) = issue {
+            self.issue(issue);
+        }
+        if let Some(place) = self.settled.get_mut(index) {
+            *place = Some(call);
+        }
+    }
+
+    /// The answer is over, and so are its calls.
+    pub(in crate::provider) fn end_calls(&mut self) {
+        let reason = self.finish.as_ref().and_then(|finish| finish.reason);
+        let length = reason == Some(StopReason::Length);
+        let broken = self.error.is_some() || length || (self.finish.is_none() && !self.done);
+        let count = self.calls.slots.len();
+        for at in 0..count {
+            let last = at + 1 == count;
+            let empty = self.calls.slots.get(at).is_some_and(|slot| slot.text.trim().is_empty() && !slot.ended);
+            let cut = last && ((empty && broken) || (self.objects && length && self.last_is_call));
+            self.end(at, cut);
+            self.next = self.next.max(at + 1);
+        }
+        if count == 0 {
+            self.count_text_calls();
+        }
+    }
+}
+
+/// Without an offered tool of either name there is nothing to go by.
+fn joined(tools: &ToolSet, first: &str, second: &str) -> Option<bool> {
+    let offered = |name: &str| matches!(tools.resolve(name), Resolution::Exact(_));
+    let whole = format!("{first}{second}");
+    if offered(&whole) {
+        Some(true)
+    } else if offered(first) || offered(second) {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+fn call_issue(index: usize, call: &ToolCall<'_>) -> Option<Issue> {
+    let place = format!("/tool_calls/{index}");
+    let name = &call.name;
+    let (code, message) = match call.status {
+        CallStatus::Ok | CallStatus::Repaired => return None,
+        CallStatus::Invalid => {
+            (IssueCode::InvalidArguments, format!("the arguments of `{name}` do not fit its schema"))
+        }
+        CallStatus::Malformed => (IssueCode::MalformedCall, format!("the arguments of `{name}` are no JSON")),
+        CallStatus::Incomplete => (IssueCode::IncompleteCall, format!("the call of `{name}` is cut off")),
+        CallStatus::UnknownTool => (IssueCode::UnknownTool, format!("no tool `{name}` is offered")),
+    };
+    Some(Issue::of(code, place, message))
+}
