@@ -83,11 +83,11 @@ pub(crate) fn headline(f: &mut impl Write, turn: &Turn<'_>) -> Result {
 
 fn about(f: &mut impl Write, number: usize, call: &ToolCall<'_>) -> Result {
     for repair in &call.repairs {
-        write!(f, "\ncall {number}, repair {}: {}", repair.code.as_str(), repair.message)?;
+        write!(f, "\ncall {number}, repair {}: {}", repair.code.as_str(), shown_sentence(&repair.message))?;
     }
     for error in &call.errors {
         let place = if error.pointer.is_empty() { "/" } else { &error.pointer };
-        write!(f, "\ncall {number}, error at {place}: {}", error.message)?;
+        write!(f, "\ncall {number}, error at {place}: {}", shown_sentence(&error.message))?;
     }
     Ok(())
 }
