@@ -81,13 +81,13 @@ impl Search {
     /// With more bytes that may follow, a stop is found by its first byte alone.
     const SECONDS: usize = 8;
 
-    fn new(markers: &Markers) -> Option<Self> {
+    fn new(markers: &Markers, also: &[u8]) -> Option<Self> {
         let mut patterns: Vec<Vec<u8>> = Vec::new();
         for byte in (0..=255u8).filter(|byte| markers.stops[usize::from(*byte)]) {
             let seconds = markers.seconds.iter().find(|(first, _)| *first == byte).map(|(_, seconds)| seconds);
             let seconds: Vec<u8> = (0..=255u8).filter(|s| seconds.is_some_and(|list| list[usize::from(*s)])).collect();
-            // A bracket or an anchor may stop without being the first byte of a marker.
-            let alone = matches!(byte, b'`' | b'{' | b'[' | b'(') || markers.late.anchors().contains(&byte);
+            // What the engine stops at, or an anchor, need not be the first byte of a marker.
+            let alone = also.contains(&byte) || markers.late.anchors().contains(&byte);
             if alone || seconds.len() > Self::SECONDS {
                 patterns.push(vec![byte]);
             } else {
@@ -154,7 +154,7 @@ impl Markers {
         for byte in first.chain(markers.late.anchors()).collect::<Vec<_>>() {
             markers.stops[usize::from(byte)] = true;
         }
-        markers.search = Search::new(&markers);
+        markers.search = Search::new(&markers, also);
         markers
     }
 
@@ -251,8 +251,20 @@ mod tests {
         if cfg!(target_arch = "x86_64") {
             assert!(markers.search.is_some(), "too many patterns");
         }
-        let texts =
-            ["Action: x", "a <tool_call> b", "`x`", "f(1)", "(1)", "{\"a\"", "[f(", "<|x", "functools[{", " <", ":"];
+        let texts = [
+            "Action: x",
+            "a <tool_call> b",
+            "`x`",
+            "f(1)",
+            "(1)",
+            "{\"a\"",
+            "[f(",
+            "<|x",
+            "functools[{",
+            " <",
+            ":",
+            "~~~",
+        ];
         for (i, text) in texts.iter().enumerate() {
             for before in 0..70 {
                 let text = "x".repeat(before) + text + &" y".repeat(70) + texts[(i + before) % texts.len()];
