@@ -212,13 +212,76 @@ def test_names_are_legal_unique_stable_and_reversible(names: list[str]) -> None:
             assert tools.resolve(spelling) == name
 
 
-def test_serving_again_is_the_same_and_a_list_of_ones_own() -> None:
-    tools = ToolSet([tool("read")])
-    first = tools.to_openai()
-    first.append({"type": "web_search"})
-    assert len(tools.to_openai()) == 1
-    assert tools.to_openai()[0] is first[0]
-    assert json.loads(tools.to_json("openai")) == tools.to_openai()
+def ways(tools: ToolSet) -> list[Any]:
+    """Everything that a set hands out as dicts."""
+    return [tools.to(provider, **options) for provider, options, _, _ in subsets.TARGETS] + [tools.to_mcp()]
+
+
+def spoil(value: Any) -> None:
+    """Change every dict and list in a value."""
+    for inner in list(value.values() if isinstance(value, dict) else value):
+        if isinstance(inner, (dict, list)):
+            spoil(inner)
+    value.clear()
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, TRICKY["recursive"], {"properties": {"a": {"enum": [1, [2]]}}}])
+def test_what_is_handed_out_is_the_callers_own(schema: Any) -> None:
+    item = tool("read", copy.deepcopy(schema), annotations={"readOnlyHint": True})
+    for tools in (ToolSet([item]), ToolSet([{**item, "name": "a.b"}]), ToolSet.from_json(json.dumps([item]))):
+        first = ways(tools)
+        before = copy.deepcopy(first)
+        for served in first:
+            spoil(served)
+        assert ways(tools) == before
+        assert tools.to_json("openai") is tools.to_json("openai")
+        assert json.loads(tools.to_json("openai")) == tools.to_openai()
+    tools = ToolSet([item])
+    spoil(item)
+    assert tools["read"].schema == schema
+    assert tools.to_mcp()[0]["annotations"] == {"readOnlyHint": True}
+
+
+PLAIN = [
+    SCHEMA,
+    {"type": "object", "properties": {}},
+    *(case["schema"] for case in json.loads((ROOT / "tests/data/schema/settle.json").read_text())),
+    *TRICKY.values(),
+]
+
+
+@pytest.mark.parametrize("shape", ["mcp", "openai"])
+def test_tools_that_are_only_wrapped_are_the_same_as_tools_that_are_read(shape: str) -> None:
+    for number, schema in enumerate(PLAIN):
+        item = (
+            tool(f"t{number}", schema, title="T")
+            if shape == "mcp"
+            else {"type": "function", "function": {"name": f"t{number}", "description": "é", "parameters": schema}}
+        )
+        # A tuple is always read; a list of plain dicts and JSON text may only be wrapped.
+        read = ToolSet((item,))
+        for tools in (ToolSet([item]), ToolSet.from_json(json.dumps([item]))):
+            for provider, options, _, _ in subsets.TARGETS:
+                assert tools.to(provider, **options) == read.to(provider, **options)
+                assert json.loads(tools.to_json(provider, **options)) == read.to(provider, **options)
+            assert tools == read
+            assert (len(tools), repr(tools)) == (len(read), repr(read))
+            assert list(map(str, tools.problems)) == list(map(str, read.problems))
+            assert tools.losses("openai") == read.losses("openai")
+
+
+def test_dicts_that_are_not_quite_json_are_read_with_care() -> None:
+    class Word(str):
+        pass
+
+    odd = {"type": "object", "properties": {"a": {"type": "string", "enum": ("x", Word("y")), "default": Word("x")}}}
+    (declaration,) = ToolSet([tool("f", odd)]).to_openai()
+    assert declaration["function"]["parameters"] == odd | {
+        "properties": {"a": {**odd["properties"]["a"], "enum": ["x", "y"]}}
+    }
+    assert type(declaration["function"]["parameters"]["properties"]["a"]["default"]) is str
+    with pytest.raises(toolglot.BadToolError, match="NaN"):
+        ToolSet([tool("f", {"type": "object", "properties": {"a": {"default": float("nan")}}})])
 
 
 def test_what_was_given_is_not_changed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -78,15 +79,21 @@ def test_tricky_schemas(provider: str, options: dict[str, Any], rule: Any, names
             MODELS[provider](declaration)
 
 
+@functools.cache
 def bfcl() -> list[dict[str, Any]]:
     """The functions of the Berkeley Function Calling Leaderboard, with its own names of types."""
     import bfcl_eval
 
+    data = Path(bfcl_eval.__file__).parent / "data"
     functions = []
-    for path in sorted(Path(bfcl_eval.__file__).parent.glob("data/*.json")):
-        for line in path.read_text().splitlines():
-            entry = json.loads(line) if line.startswith("{") else {}
-            functions += [f for f in entry.get("function", []) if isinstance(f, dict)]
+    for path in sorted([*data.glob("*.json"), *data.glob("multi_turn_func_doc/*.json")]):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # One file is a document of many lines, without functions.
+            listed = [entry] if "parameters" in entry else entry.get("function", [])
+            functions += [function for function in listed if isinstance(function, dict)]
     return functions
 
 
