@@ -91,6 +91,7 @@ impl Arguments {
                 let text = cx.slice(self.start, end);
                 let (found, status, repair) = whole_arguments(text, || span(self.start..end));
                 let pending = writer.over(index, found, writer.start..end);
+                pending.members = self.scanner.take_members();
                 pending.status = status;
                 pending.repairs.extend(repair);
                 Progress::Done { end }
@@ -178,7 +179,8 @@ pub(super) fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Fou
                 let found = Found::Json(Piece::Made(mended.json));
                 return (found, CallStatus::Ok, repaired("the arguments were broken JSON inside a string"));
             }
-            (Found::Json(piece()), CallStatus::Invalid, None)
+            // A text is no object, and no schema could make it one.
+            (Found::Json(piece()), CallStatus::Malformed, None)
         }
         Some(b'n') => {
             (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}")))

@@ -1,12 +1,12 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::arguments::whole_arguments;
 use super::call::{Progress, Writer, span};
-use super::keys::{Key, decode, decode_inner, floor, schema_like, string_end};
+use super::keys::{Key, decode, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece};
 use super::trace::{Noted, Reason};
 use super::{Look, Reader};
-use crate::json::{ScanError, ScanResult, Scanner};
+use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
@@ -85,6 +85,8 @@ pub(super) struct JsonCalls {
     expect: Expect,
     at: usize,
     scanner: Scanner,
+    /// The arguments that were scanned last, and the members of that object.
+    scanned: (Range<usize>, Vec<Member>),
     /// How far a begun call's arguments have been given out.
     sent: usize,
     max_depth: usize,
@@ -105,6 +107,7 @@ impl JsonCalls {
             expect: Expect::Value { close: false },
             at,
             scanner: Scanner::new(at, max_depth),
+            scanned: (at..at, Vec::new()),
             sent: at,
             max_depth,
             repairs: Vec::new(),
@@ -338,7 +341,10 @@ impl JsonCalls {
                 }
             }
             Key::Id => frame.id = Some(decode(text).into_owned()),
-            Key::Arguments => frame.arguments = Some(value),
+            Key::Arguments => {
+                frame.arguments = Some(value.clone());
+                self.scanned = (value, self.scanner.take_members());
+            }
             Key::Content => {
                 frame.content = Some(value.clone());
                 frame.others.push((key, value));
@@ -455,7 +461,7 @@ impl JsonCalls {
         // `{"get_weather": {...}}`: the key is the name.
         if frame.name.is_none() && frame.arguments.is_none() {
             for (key, value) in std::mem::take(&mut frame.others) {
-                let name = decode_inner(cx.slice(key.start, key.end)).into_owned();
+                let name = unescaped(cx.slice(key.start, key.end)).into_owned();
                 let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
                 if !object || !(named_by_key || cx.offered(&name)) {
                     continue;
@@ -490,7 +496,7 @@ impl JsonCalls {
         let tool = cx.tool(&name);
         let flat: Vec<_> = (others.iter())
             .filter(|(key, _)| {
-                let key = decode_inner(cx.slice(key.start, key.end));
+                let key = unescaped(cx.slice(key.start, key.end));
                 tool.is_some_and(|t| t.parameters.iter().any(|(n, _)| *n == key))
             })
             .collect();
@@ -537,6 +543,9 @@ impl JsonCalls {
         let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
         let guess = self.made && (!found.is_object() || !vouched);
         let pending = writer.over(index, found, raw);
+        if !self.made && self.scanned.0 == arguments {
+            pending.members = std::mem::take(&mut self.scanned.1);
+        }
         pending.status = if guess { CallStatus::Malformed } else { status };
         pending.repairs.extend(repairs);
         pending.repairs.extend(repair);
@@ -756,7 +765,7 @@ impl JsonCalls {
         let Expect::Member { key, what: Key::Other } = &self.expect else { return None };
         let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
         let frame = self.frames.last().filter(|f| f.name.is_none() && f.arguments.is_none())?;
-        let name = decode_inner(cx.slice(key.start, key.end)).into_owned();
+        let name = unescaped(cx.slice(key.start, key.end)).into_owned();
         let (start, value, end) = (frame.start, self.scanner_start(), cx.text.len());
         if cx.bytes().get(value) != Some(&b'{') || !(named_by_key || cx.offered(&name)) {
             return None;
