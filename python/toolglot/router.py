@@ -11,15 +11,14 @@ and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request)
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids
-from ._core import Dialect, Policy, ToolSet, Turn, format_tool_results, normalize_choices
+from ._core import Dialect, Policy, ToolCall, ToolSet, Turn, assistant_message, format_tool_results, normalize_choices
 from ._stream import stream_with_tool_detection
-from .errors import ToolglotError
+from .errors import BadJsonError, ToolglotError
 
 __all__ = [
     "RequestError",
@@ -230,10 +229,7 @@ def _demand(messages: list[Any]) -> list[Any]:
 
 
 def as_text(messages: list[Any], dialect: str) -> list[Any]:
-    """A history whose calls and results are text: what a model without native tools has to read.
-
-    Calls are written as JSON between ``<tool_call>`` tags whatever the dialect: the prompt says which form to write.
-    """
+    """A history whose calls and results are text, in the dialect's form: what a model without native tools reads."""
     out: list[Any] = []
     names: dict[str, str] = {}
     results: list[tuple[dict[str, str], Any]] = []
@@ -249,7 +245,8 @@ def as_text(messages: list[Any], dialect: str) -> list[Any]:
         calls = message.get("tool_calls")
         if message.get("role") == "assistant" and calls:
             names.update({call["id"]: call["function"]["name"] for call in calls})
-            out.append(_calls_as_text(message, calls))
+            turn = Turn(_plain(message.get("content")), [_read(call) for call in calls])
+            out.append(assistant_message(turn, provider="text", dialect=dialect))
         else:
             out.append(message)
     if results:
@@ -257,15 +254,23 @@ def as_text(messages: list[Any], dialect: str) -> list[Any]:
     return out
 
 
-def _calls_as_text(message: Mapping[str, Any], calls: list[Any]) -> dict[str, Any]:
-    parts = [message["content"]] if isinstance(message.get("content"), str) and message["content"] else []
-    for call in calls:
-        function = call["function"]
-        arguments = function.get("arguments") or "{}"
-        written = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        name = json.dumps(function["name"])
-        parts.append(f'<tool_call>\n{{"name": {name}, "arguments": {written}}}\n</tool_call>')
-    return {"role": "assistant", "content": "\n".join(parts)}
+def _plain(content: Any) -> str:
+    """The text of a message's content, which may come in parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _read(call: Any) -> ToolCall:
+    """A call of the history. Arguments that are no JSON go back as they are."""
+    function = call["function"]
+    arguments = function.get("arguments") or "{}"
+    try:
+        return ToolCall(function["name"], arguments, id=call["id"])
+    except BadJsonError:
+        return ToolCall(
+            function["name"], "{}", id=call["id"], status="malformed", raw=f"{function['name']} {arguments}"
+        )
 
 
 def transform_response_with_tools(

@@ -7,6 +7,7 @@ use super::json_calls::JsonCalls;
 use super::output::{Call, Found, Output, Piece};
 use super::parameters::Parameters;
 use super::python::Python;
+use super::trace::Reason;
 use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
 use crate::schema::Resolution;
@@ -113,6 +114,8 @@ impl Writer {
         }
         self.flush(cx, out);
         if written.is_empty() || out.calls.len() >= cx.policy.max_calls {
+            let full = out.calls.len() >= cx.policy.max_calls;
+            out.trace.refuse(if full { Reason::LimitReached } else { Reason::NoName }, written);
             return None;
         }
         let mut repairs = Vec::new();
@@ -126,6 +129,7 @@ impl Writer {
             Some(Resolution::Unknown)
                 if (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text =>
             {
+                out.trace.refuse(Reason::NameNotOffered, written);
                 return None;
             }
             Some(Resolution::Unknown) => written.to_owned(),
@@ -162,6 +166,7 @@ impl Writer {
     /// The last call read is certain now.
     pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(pending) = self.pending.take() else { return };
+        out.trace.arguments(&pending.arguments);
         let Some(call) = out.calls.get_mut(pending.index) else { return };
         call.arguments = pending.arguments;
         call.raw = pending.raw;
@@ -384,6 +389,11 @@ impl Engine {
     /// It was no call: its text is text again, as far as it was read.
     fn abandon(&mut self, cx: &Reader<'_>, mut call: Box<CallState>, at: usize) -> Step {
         let at = at.max(call.start).min(cx.text.len());
+        if call.writer.begun == 0 {
+            let cut = cx.eof && at == cx.text.len();
+            let row = Some(call.origin.row).filter(|_| call.origin != Origin::BARE);
+            self.out.trace.kept(call.start..at, row, if cut { Reason::CutOff } else { Reason::NotReadable });
+        }
         if call.writer.begun > 0 {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.flush(cx, &mut self.out);

@@ -2,6 +2,7 @@
 use super::call::{CallState, Origin};
 use super::head::{self, Head};
 use super::prose::Taken;
+use super::trace::{Markup, Noted};
 use super::{Before, Engine, Look, Mode, Reader, State};
 use crate::dialect::{Body, Channels};
 use crate::turn::{Issue, IssueCode};
@@ -116,6 +117,7 @@ impl Engine {
                     return Look::Is(());
                 }
                 let name = name.start + skip..name.end;
+                self.out.trace.note(name.clone(), Noted::Name);
                 let head = Head { name: Some(name), end: body, ..Head::default() };
                 let origin = Origin { row, call: 0 };
                 self.state =
@@ -123,6 +125,7 @@ impl Engine {
                 return Look::Is(());
             }
         }
+        self.out.trace.note(at..body, Noted::Marker(Markup::Header));
         self.end_message(cx, at, body, row);
         let tool = channels.calls_to_recipients
             && !recipient.is_empty()
@@ -145,9 +148,11 @@ impl Engine {
 
     fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Before {
         if self.channel.is_some_and(|c| c.row == row && c.dropped) {
+            self.out.trace.note(self.from..at, Noted::Dropped);
             self.from = at;
             self.fresh = true;
         }
+        self.out.trace.note(at..end, Noted::Marker(Markup::MessageEnds));
         let before = self.remove(cx, at, end);
         self.channel = None;
         self.mode = Mode::Content;

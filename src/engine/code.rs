@@ -1,5 +1,6 @@
 //! Backticks and tildes: inline code never holds a call, a fence does if its whole body is calls.
 use super::prose::Taken;
+use super::trace::{Markup, Noted, Reason};
 use super::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
 use crate::turn::CallStatus;
 
@@ -46,11 +47,13 @@ impl Engine {
                 let paragraph_over = blank_line(cx.bytes().get(from..at).unwrap_or_default());
                 if paragraph_over {
                     self.keep(Doubt::InlineCode);
+                    self.out.trace.note(from + open..at, Noted::Passed(Reason::InlineCode));
                     self.inline = Some((length, at));
                 } else if open == length {
                     if self.holds(Doubt::InlineCode) {
                         self.go_back(at);
                     }
+                    self.out.trace.note(from + open..at, Noted::Passed(Reason::InlineCode));
                     self.inline = None;
                 } else {
                     // No paragraph ended up to here: what was looked through need not be again.
@@ -94,10 +97,14 @@ impl Engine {
         self.keep(Doubt::InlineCode);
         let never = cx.policy.fences == Fences::Ignore || self.hold.is_some() || self.mode == Mode::Reasoning;
         if never {
+            let policy = cx.policy.fences == Fences::Ignore;
+            let reason = if policy { Reason::FencePolicy } else { Reason::FenceOfCode };
+            self.out.trace.note(body..body, Noted::Passed(reason));
             self.at = body;
             self.state = State::Code { ticks, tick };
             return Look::Is(());
         }
+        self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
         let before = self.remove(cx, at, body);
         // Only an envelope inside this fence speaks for it.
         self.out.enveloped = false;
@@ -169,6 +176,7 @@ impl Engine {
     /// The fence holds something else than calls: it is code to its end.
     pub(super) fn fence_is_code(&mut self, fence: Fence, at: usize) -> Step {
         self.fence = None;
+        self.out.trace.note(at..at, Noted::Passed(Reason::FenceOfCode));
         self.go_back(at);
         self.state = State::Code { ticks: fence.ticks, tick: fence.tick };
         Step::Go
@@ -185,6 +193,7 @@ impl Engine {
         if good && cx.policy.fences == Fences::Last {
             let rest = cx.skip_space(end);
             if rest < cx.text.len() {
+                self.why_code(cx, fence, Reason::FencePolicy);
                 self.fence = None;
                 self.go_back(end);
                 return Step::Go;
@@ -196,14 +205,31 @@ impl Engine {
         self.fence = None;
         if good {
             self.keep(Doubt::Fence);
+            self.out.trace.note(cx.skip_space(self.at)..end, Noted::Marker(Markup::Fence));
             self.from = end;
             self.at = end;
             self.fresh = true;
             self.removed = true;
         } else {
+            self.why_code(cx, fence, Reason::NameNotOffered);
             self.go_back(end);
         }
         Step::Go
+    }
+
+    /// Notes why the calls in a fence that is closed now are none.
+    fn why_code(&mut self, cx: &Reader<'_>, fence: Fence, reason: Reason) {
+        if !self.out.trace.is_on() {
+            return;
+        }
+        for call in self.out.calls.get(fence.calls..).unwrap_or_default() {
+            let reason = match reason {
+                Reason::NameNotOffered if !call.status.readable() => Reason::NotReadable,
+                Reason::NameNotOffered if cx.offered(&call.name) => continue,
+                reason => reason,
+            };
+            self.out.trace.note(call.raw.clone(), Noted::Kept(reason, call.name.clone()));
+        }
     }
 
     /// Code in a fence: text up to the line that closes it.
@@ -220,6 +246,7 @@ impl Engine {
                 Look::Is(length) => {
                     self.at = hit + length;
                     if length >= ticks && cx.at_line_start(hit) {
+                        self.out.trace.note(hit..self.at, Noted::CodeEnds);
                         return Step::Go;
                     }
                 }

@@ -4,8 +4,9 @@ use super::call::{Progress, Writer, span};
 use super::keys::{Key, decode, decode_inner, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece};
+use super::trace::{Noted, Reason};
 use super::{Look, Reader};
-use crate::json::{ScanResult, Scanner};
+use crate::json::{ScanError, ScanResult, Scanner};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
@@ -239,11 +240,16 @@ impl JsonCalls {
         let described = |(key, _): &(Range<usize>, Range<usize>)| cx.slice(key.start, key.end) == "description";
         if what == Key::Arguments && writer.bare && writer.begun == 0 && frame.others.iter().any(described) {
             // A tool's definition, not a call of it.
+            out.trace.refuse(Reason::Definition, frame.name.as_deref().unwrap_or_default());
             return Flow::Stop(Progress::Fail { at });
         }
         if what == Key::Arguments && writer.bare && first == b'{' {
             match schema_like(cx, value, self.frames.last().and_then(|f| f.name.as_deref())) {
-                Look::Is(()) => return Flow::Stop(Progress::Fail { at: value }),
+                Look::Is(()) => {
+                    let name = self.frames.last().and_then(|f| f.name.as_deref());
+                    out.trace.refuse(Reason::Definition, name.unwrap_or_default());
+                    return Flow::Stop(Progress::Fail { at: value });
+                }
                 Look::More => return Flow::Stop(Progress::More),
                 Look::No => {}
             }
@@ -289,7 +295,12 @@ impl JsonCalls {
         let reached = match result {
             ScanResult::Complete { end } => end,
             ScanResult::Incomplete => self.scanner.position(),
-            ScanResult::Error { at, .. } => return self.broken(at),
+            ScanResult::Error { at, kind } => {
+                if kind == ScanError::TooDeep {
+                    out.trace.refuse(Reason::TooDeep, "");
+                }
+                return self.broken(at);
+            }
         };
         if streams && let Some(index) = index {
             let reached = floor(cx.text, reached);
@@ -307,6 +318,9 @@ impl JsonCalls {
         let Some(frame) = self.frames.last_mut() else { return self.broken(end) };
         match what {
             Key::Name => {
+                if !self.made {
+                    out.trace.note(value.start + 1..value.end - 1, Noted::Name);
+                }
                 frame.name = Some(decode(text).into_owned());
                 let waiting = frame.arguments.clone();
                 if let Some(arguments) = waiting.filter(|a| cx.bytes().get(a.start) == Some(&b'{')) {
@@ -426,6 +440,9 @@ impl JsonCalls {
         if frame.envelope {
             out.enveloped = true;
             if let Some(content) = frame.content.clone() {
+                if !self.made {
+                    out.trace.note(content.clone(), Noted::Content);
+                }
                 out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
             }
             return Flow::On;
@@ -439,12 +456,21 @@ impl JsonCalls {
                     continue;
                 }
                 let Some(index) = writer.begin(cx, out, &name, None) else { continue };
+                if !self.made {
+                    out.trace.note(key, Noted::Name);
+                }
                 writer.piece(out, index, cx.slice(value.start, value.end));
                 self.over(cx, writer, index, value, raw.clone());
             }
+            if writer.begun == 0 {
+                out.trace.refuse(Reason::NoName, "");
+            }
             return Flow::On;
         }
-        let Some(name) = frame.name.clone() else { return Flow::On };
+        let Some(name) = frame.name.clone() else {
+            out.trace.refuse(Reason::NoName, "");
+            return Flow::On;
+        };
         if let Some(arguments) = frame.arguments.clone() {
             if let Flow::Stop(progress) = self.begin(cx, out, writer) {
                 return Flow::Stop(progress);
@@ -466,6 +492,9 @@ impl JsonCalls {
         let alone = cx.tools.is_none() && top && others.is_empty() && !self.made;
         let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
         if flat.is_empty() && !bare_name {
+            let offered = cx.tools.is_none() || tool.is_some();
+            let reason = if offered { Reason::NoArguments } else { Reason::NameNotOffered };
+            out.trace.refuse(reason, &name);
             return Flow::On;
         }
         let mut json = String::from("{");

@@ -19,17 +19,23 @@ mod output;
 mod parameters;
 mod prose;
 mod python;
+mod trace;
 mod utf8;
 mod values;
 
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
-use crate::dialect::Dialects;
+use crate::dialect::{Dialect, Dialects};
 use crate::schema::{Resolution, Tool, ToolSet};
 use crate::turn::{Event, Issue, IssueCode, Turn};
 use call::CallState;
 use output::{Mark, Output};
 use std::sync::Arc;
+use trace::Trace;
+
+pub(crate) use output::Piece;
+pub use trace::Reason;
+pub(crate) use trace::{Markup, Note, Noted};
 
 /// Reads a complete text.
 ///
@@ -45,6 +51,34 @@ pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, 
     let tools = tools.filter(|t| !t.tools().is_empty());
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
     engine.out.turn(text)
+}
+
+/// A turn, and what [`crate::explain`] tells of how it came about.
+#[derive(Debug)]
+pub(crate) struct Observed<'a> {
+    pub(crate) turn: Turn<'a>,
+    pub(crate) content: Vec<Piece>,
+    pub(crate) reasoning: Vec<Piece>,
+    /// Where each call stands, and the number of its dialect.
+    pub(crate) calls: Vec<(std::ops::Range<usize>, Option<Arc<Dialect>>)>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// [`extract`], with notes on everything that was noticed.
+pub(crate) fn observe<'a>(
+    text: &'a str,
+    dialects: &Dialects,
+    tools: Option<&ToolSet>,
+    options: &Options,
+) -> Observed<'a> {
+    let mut engine = Engine::new(options, false);
+    engine.out.trace = Trace::on();
+    let tools = tools.filter(|t| !t.tools().is_empty());
+    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
+    let turn = engine.out.turn(text);
+    let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), call.dialect.clone())).collect();
+    let (content, reasoning, notes) = engine.out.into_parts();
+    Observed { turn, content, reasoning, calls, notes }
 }
 
 /// Reads a text as it arrives.
@@ -229,6 +263,18 @@ pub(crate) enum Doubt {
     Bare,
 }
 
+impl Doubt {
+    /// Why it is text if the doubt is right.
+    fn reason(self) -> Reason {
+        match self {
+            Self::Reasoning => Reason::Draft,
+            Self::Fence => Reason::FenceOfCode,
+            Self::InlineCode => Reason::InlineCode,
+            Self::Bare => Reason::NotReadable,
+        }
+    }
+}
+
 /// How far the text had been given out before a marker was taken out of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Before {
@@ -362,7 +408,7 @@ impl Engine {
     /// The doubt was right: everything since is text, up to `to`.
     fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
-        let calls = self.out.go_back(hold.mark);
+        let calls = self.out.go_back(hold.mark, hold.doubt.reason());
         self.restore(hold.before);
         self.at = to;
         self.section = None;

@@ -2,6 +2,7 @@
 use super::call::{CallState, Origin};
 use super::head::{self, Head};
 use super::python::Python;
+use super::trace::{Noted, Reason};
 use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::dialect::{Bare, Body, Element, Marker, Slot};
 use crate::turn::{Issue, IssueCode};
@@ -56,7 +57,9 @@ impl Engine {
 
     /// The text is over.
     fn end(&mut self, cx: &Reader<'_>) {
-        self.inline = None;
+        if let Some((open, from)) = self.inline.take() {
+            self.out.trace.note(from + open..self.at, Noted::Passed(Reason::InlineCode));
+        }
         for doubt in [Doubt::InlineCode, Doubt::Reasoning] {
             self.keep(doubt);
         }
@@ -81,6 +84,7 @@ impl Engine {
     fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
         let Some(text) = cx.text.get(self.from..to) else { return };
         if self.channel.is_some_and(|c| c.dropped) {
+            self.out.trace.note(self.from..to, Noted::Dropped);
             self.from = to;
             return;
         }
@@ -182,6 +186,10 @@ impl Engine {
         let start = at - name_before(before);
         let name = cx.slice(start, at).replace('\\', "");
         if start == at || !cx.offered(&name) || !cx.at_line_start(start) {
+            let offered = self.out.trace.is_on() && cx.offered(&name);
+            if start < at && (offered || cx.at_line_start(start)) {
+                self.pass(cx, start, if offered { Reason::Place } else { Reason::NameNotOffered });
+            }
             return Look::No;
         }
         self.begin_bare(cx, start, Body::Python)
@@ -240,6 +248,7 @@ impl Engine {
             At::Some { more: true, .. } if !cx.eof => return Look::More,
             At::Some { ends, count, .. } => (ends, count),
         };
+        self.out.trace.forget();
         for (length, list) in ends[..count].iter().rev() {
             let markers = cx.dialects.markers.list(*list);
             // One literal may both close reasoning and be a token elsewhere: where it stands decides.
@@ -253,12 +262,24 @@ impl Engine {
                 }
                 match self.take(cx, at, *length, *marker) {
                     Look::No => {}
-                    found => return found,
+                    Look::Is(()) => {
+                        self.note_markup(at, at + *length, *marker);
+                        return Look::Is(());
+                    }
+                    Look::More => return Look::More,
                 }
             }
         }
         let longest = ends.get(count.wrapping_sub(1)).map_or(&[][..], |(_, list)| cx.dialects.markers.list(*list));
         let calls = longest.iter().any(|m| matches!(m, Marker::Call { .. } | Marker::Section { .. }));
+        if calls && self.inline.is_none() {
+            let length = ends.get(count.wrapping_sub(1)).map_or(0, |(length, _)| *length);
+            let row = longest.iter().find_map(|m| match m {
+                Marker::Call { row, .. } | Marker::Section { row, .. } => Some(*row),
+                _ => None,
+            });
+            self.out.trace.kept(at..at + length, row, Reason::NotReadable);
+        }
         if calls && self.inline.is_none() && self.fence.is_none() {
             self.out.issue(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
         }
@@ -269,7 +290,13 @@ impl Engine {
     fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         for (start, late) in cx.dialects.markers.late().at(cx.text, self.from, at) {
             let taken = match head::literal(cx, start, &late.text) {
-                Look::Is(_) => self.take(cx, start, late.text.len(), late.marker),
+                Look::Is(end) => {
+                    let taken = self.take(cx, start, late.text.len(), late.marker);
+                    if taken == Look::Is(()) {
+                        self.note_markup(start, end, late.marker);
+                    }
+                    taken
+                }
                 Look::No => Look::No,
                 Look::More => Look::More,
             };
@@ -367,6 +394,7 @@ impl Engine {
         };
         let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
         self.out.issue(Issue::at(IssueCode::InventedResult, at, message));
+        self.out.trace.note(at..end, Noted::Result);
         self.from = end;
         self.at = end;
         Step::Go
@@ -485,22 +513,30 @@ impl Engine {
         let naked = !inside && !entry.sections.is_empty() && !entry.dialect.special_markers;
         if template.body != Body::Json && template.body != Body::Python {
             match found.name(cx) {
-                Some(name) if naked && !cx.offered(&name) => return Look::No,
+                Some(name) if naked && !cx.offered(&name) => {
+                    let reason = if cx.tools.is_some() { Reason::NameNotOffered } else { Reason::NoTools };
+                    self.out.trace.refuse(reason, &name);
+                    return Look::No;
+                }
                 Some(_) => {}
                 None => return Look::No,
             }
         } else if naked && cx.tools.is_none() {
+            self.out.trace.refuse(Reason::NoTools, "");
             return Look::No;
         }
         if self.out.calls.len() >= cx.policy.max_calls {
             self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
+            self.out.trace.refuse(Reason::LimitReached, &found.name(cx).unwrap_or_default());
             return Look::No;
         }
         let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
         if framed && self.channel.is_some_and(|c| !c.calls) {
+            self.out.trace.refuse(Reason::Channel, &found.name(cx).unwrap_or_default());
             return Look::No;
         }
         if self.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore {
+            self.out.trace.refuse(Reason::Draft, &found.name(cx).unwrap_or_default());
             return Look::No;
         }
         let doubt = match (self.mode, self.inline) {
@@ -518,6 +554,7 @@ impl Engine {
             self.hold(doubt, at, before.clone());
         }
         self.mode = Mode::Content;
+        self.note_name(cx, &found);
         if let Some(section) = section {
             self.section = Some((row, section));
         }
@@ -570,6 +607,9 @@ impl Engine {
     /// Calls without a marker, where calls stand and the evidence is there.
     fn bare(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if self.mode == Mode::Reasoning || self.inline.is_some() || self.section.is_some() {
+            if self.mode == Mode::Reasoning && self.inline.is_none() {
+                self.pass(cx, at, Reason::Draft);
+            }
             return Look::No;
         }
         let alone = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
@@ -586,10 +626,14 @@ impl Engine {
             alone && self.out.is_empty()
         };
         if !place {
+            self.pass(cx, at, if cx.tools.is_none() { Reason::NoTools } else { Reason::Place });
             return Look::No;
         }
         let body = match CallState::bare_body(cx, at) {
-            Look::Is(Body::Json) if cx.tools.is_none() && !cx.dialects.bare_json => return Look::No,
+            Look::Is(Body::Json) if cx.tools.is_none() && !cx.dialects.bare_json => {
+                self.pass(cx, at, Reason::NoTools);
+                return Look::No;
+            }
             Look::Is(body) => body,
             Look::No => return Look::No,
             Look::More => return Look::More,
@@ -599,6 +643,7 @@ impl Engine {
 
     pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
         if self.out.calls.len() >= cx.policy.max_calls {
+            self.pass(cx, at, Reason::LimitReached);
             return Look::No;
         }
         let before = self.remove(cx, at, at);

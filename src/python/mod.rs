@@ -7,6 +7,7 @@ mod convert;
 mod dialect;
 mod error;
 mod event;
+mod explain;
 mod guard;
 mod json;
 mod parser;
@@ -30,6 +31,8 @@ mod _core {
     use super::dialect::{Dialect, dialects};
     #[pymodule_export]
     use super::event::Event;
+    #[pymodule_export]
+    use super::explain::{Explanation, Span, explain};
     #[pymodule_export]
     use super::guard::panic_on_purpose;
     #[pymodule_export]

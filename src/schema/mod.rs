@@ -16,6 +16,7 @@ mod settle;
 mod text;
 mod tool;
 mod toolset;
+mod written;
 
 pub use expected::Expected;
 #[cfg(feature = "python")]
@@ -24,3 +25,4 @@ pub use settle::settle;
 pub use text::read_text;
 pub use tool::{Tool, ToolSource};
 pub use toolset::{Builder, Resolution, ToolSet};
+pub use written::write_calls;
