@@ -51,10 +51,15 @@ def strictly(kind: Any) -> Any:
     return check
 
 
+@functools.cache
+def bedrock_tools() -> Any:
+    """Botocore's shape of Bedrock's list of tools; reading the service's description takes a second."""
+    model = botocore.loaders.Loader().load_service_model("bedrock-runtime", "service-2")
+    return botocore.model.ServiceModel(model).shape_for("ToolConfiguration")
+
+
 def botocore_tool(value: Any) -> None:
-    loader = botocore.loaders.Loader()
-    model = botocore.model.ServiceModel(loader.load_service_model("bedrock-runtime", "service-2"))
-    report = botocore.validate.ParamValidator().validate({"tools": [value]}, model.shape_for("ToolConfiguration"))
+    report = botocore.validate.ParamValidator().validate({"tools": [value]}, bedrock_tools())
     assert not report.has_errors(), report.generate_report()
 
 
