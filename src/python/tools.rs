@@ -88,7 +88,7 @@ impl ToolSet {
         if let Some(template) = known {
             return Ok(template.build(py, 0)?.cast_into::<PyList>()?);
         }
-        // By way of JSON text: jiter builds objects faster than any walk over values.
+        // By way of JSON text, which becomes objects faster than any walk over values.
         let json = self.written(py, target)?;
         let list = json_to_py(py, &String::from_utf8_lossy(json.as_bytes()))?.cast_into::<PyList>()?;
         if let Some(template) = Template::of(&list) {
