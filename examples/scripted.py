@@ -1,18 +1,19 @@
 """A backend that says what it is told to, over real HTTP, and how to run an ASGI application for a test.
 
-The model's name is the script: ``native``, or a dialect of ``SPELLING``; ``/20`` behind it makes 20 calls one after the
-other, ``/x3`` three calls at once.
+The model's name is the script. ``native``, or a dialect of ``SPELLING``, asks for the time; ``/20`` behind it makes 20
+calls one after the other, ``/x3`` three calls at once. ``outputs/hermes`` says what is in `outputs/hermes.txt`, and
+``outputs/20`` what is in the first 20 files, one an answer.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -27,6 +28,23 @@ TOOL = {
         "parameters": {"type": "object", "properties": {"timezone": {"type": "string"}}, "required": ["timezone"]},
     },
 }
+
+# What models wrote, a file for each dialect, to these tools.
+HERE = Path(__file__).parent
+OUTPUTS = {path.stem: path.read_text("utf-8") for path in sorted((HERE / "outputs").glob("*.txt"))}
+TOOLS = [{"type": "function", "function": tool} for tool in json.loads((HERE / "tools.json").read_text("utf-8"))]
+# What they call, by how they begin. All end with ENDING or with the call.
+TRIP = '# Trip\n\n- Bergen, 3 days\n- take a "rain coat"\n'
+MEANT: dict[str, tuple[str, dict[str, Any]]] = {
+    "I'll check the forecast before you pack.": ("get_weather", {"city": "Bergen", "days": 3}),
+    "One moment, I look up the local time.": ("get_time", {"zone": "Europe/Oslo"}),
+    "Let me find the timetable first.": (
+        "search",
+        {"query": "ferry timetable", "limit": 5, "tags": ["boat", "summer"]},
+    ),
+    "I'll write that down for you.": ("write_file", {"path": "notes/trip.md", "content": TRIP}),
+}
+ENDING = "I will answer as soon as I have the result."
 
 # How ten families of models spell the same call.
 SPELLING = {
@@ -48,14 +66,22 @@ SPELLING = {
 }
 
 
+def meant(text: str) -> tuple[str, tuple[str, dict[str, Any]]]:
+    """How an output begins, and the call that it makes."""
+    return next((words, call) for words, call in MEANT.items() if words in text)
+
+
 def reply(body: dict[str, Any]) -> dict[str, Any]:
     """The assistant's message, from the script and the number of answers that it has given."""
     kind, _, count = body["model"].partition("/")
-    at_once = int(count[1:]) if count.startswith("x") else 1
-    rounds = 1 if count.startswith("x") or not count else int(count)
+    outputs = [OUTPUTS[count]] if count in OUTPUTS else list(OUTPUTS.values())
+    at_once = int(count[1:]) if count[:1] == "x" and count[1:].isdigit() else 1
+    rounds = int(count) if count.isdigit() else 1
     given = sum(message["role"] == "assistant" for message in body["messages"])
     if given >= rounds:
         return {"role": "assistant", "content": f"Done after {given * at_once} calls."}
+    if kind == "outputs":
+        return {"role": "assistant", "content": outputs[given]}
     zones = [ZONES[(given + offset) % len(ZONES)] for offset in range(at_once)]
     if kind != "native":
         text = "I look it up.\n" + "\n".join(SPELLING[kind].replace("ZONE", zone) for zone in zones)
@@ -90,12 +116,20 @@ class Backend:
     """An ASGI application with ``/v1/chat/completions``.
 
     ``requests`` are the bodies that came. ``raw``, if set, is what is sent as a stream instead, piece by piece; after it
-    the connection breaks if ``dies``, and stays open for good if ``hangs``.
+    the connection breaks if ``dies``, and stays open for good if ``hangs``. ``whole``, if set, is the status and the
+    body that are sent where no stream is asked for.
     """
 
+    url = ""
+
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last test."""
         self.requests: list[dict[str, Any]] = []
         self.raw: list[bytes] | None = None
+        self.whole: tuple[int, bytes] | None = None
         self.dies = self.hangs = False
         self.disconnected = threading.Event()
 
@@ -110,11 +144,18 @@ class Backend:
                 break
         body = json.loads(data)
         self.requests.append(body)
-        kind = b"text/event-stream" if body.get("stream") else b"application/json"
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
         if not body.get("stream"):
-            await send({"type": "http.response.body", "body": json.dumps(complete(body)).encode()})
+            status, answer = self.whole or (200, json.dumps(complete(body)).encode())
+            headers = [(b"content-type", b"application/json"), (b"content-length", str(len(answer)).encode())]
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send(
+                {"type": "http.response.body", "body": answer[:9] if self.dies else answer, "more_body": self.dies}
+            )
+            if self.dies:
+                raise ConnectionResetError("secret detail of the backend")
             return
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
         async for piece in self._stream(body):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         if self.hangs:
@@ -129,8 +170,8 @@ class Backend:
     async def _stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
         if self.raw is not None:
             for piece in self.raw:
+                # Each is a chunk of HTTP, so it arrives as it was sent.
                 yield piece
-                await asyncio.sleep(0.01)
             return
         for piece in events(body):
             yield piece
@@ -163,7 +204,8 @@ def events(body: dict[str, Any]) -> Iterator[bytes]:
 @contextlib.contextmanager
 def serve(app: Any) -> Iterator[str]:
     """Serve ``app`` on a free port of the loopback and return its address."""
-    with socket.socket() as listener:
+    # With the protocol named, asyncio switches Nagle's algorithm off, which waits 40 ms between small writes.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
         config = uvicorn.Config(app, log_level="critical", lifespan="auto", timeout_graceful_shutdown=1)
@@ -171,9 +213,10 @@ def serve(app: Any) -> Iterator[str]:
         thread = threading.Thread(target=lambda: server.run(sockets=[listener]), daemon=True)
         thread.start()
         while not server.started:
+            assert thread.is_alive(), "the server did not start"
             time.sleep(0.01)
         try:
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             server.should_exit = True
-            thread.join(5)
+            thread.join(30)

@@ -6,6 +6,7 @@
 pub mod dialect;
 pub mod engine;
 pub mod error;
+pub mod explain;
 pub mod json;
 pub mod provider;
 pub mod schema;

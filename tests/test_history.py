@@ -174,3 +174,47 @@ def test_drop_in_names() -> None:
     (parsed,) = streaming.into_parsed_calls()
     assert (parsed["server"], parsed["tool"], parsed["id"]) == ("files", "read", "call_1")
     assert parsed["arguments"] == {"path": "a"}
+
+
+WRITTEN = [
+    ("run_it", {"city": 'Bergen, "é"', "days": 3, "ok": True, "tags": ["a", "b c"], "of": {"a": 1, "b": "x"}}),
+    ("ping", {}),
+    ("run_it", {"city": "if a < b and c > d:\n  print('hi')", "tags": []}),
+]
+PROPERTIES = {
+    "city": {"type": "string"},
+    "days": {"type": "integer"},
+    "ok": {"type": "boolean"},
+    "tags": {"type": "array", "items": {"type": "string"}},
+    "of": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}},
+}
+RUN_IT = {"name": "run_it", "parameters": {"type": "object", "properties": PROPERTIES}}
+
+
+@pytest.mark.parametrize("dialect", [*(dialect.name for dialect in toolglot.dialects()), "auto"])
+def test_calls_as_text_are_read_back(dialect: str) -> None:
+    """What a model of the dialect is shown as its own calls is what it would have written."""
+    # An element without children is a call nowhere.
+    made = [call for call in WRITTEN if call[1] or dialect != "cline"]
+    calls = [toolglot.ToolCall(name, arguments) for name, arguments in made]
+    message = toolglot.assistant_message(toolglot.Turn("Words.", calls), provider="text", dialect=dialect)
+    tools = toolglot.ToolSet([RUN_IT, {"name": "ping"}])
+    for reader in (dialect, "auto"):
+        turn = toolglot.extract(message["content"], tools=tools, dialect=reader)
+        assert [(call.name, call.arguments) for call in turn.tool_calls] == made
+        assert turn.content.strip() == "Words."
+    # One call stands there as the prompt shows it.
+    one = toolglot.Turn("", [toolglot.ToolCall("TOOL_NAME", '{"PARAMETER": "VALUE"}')])
+    written = toolglot.assistant_message(one, provider="text", dialect=dialect)["content"]
+    assert written.strip("[]").replace("'", '"') in tools.to_prompt(dialect).replace("'", '"')
+
+
+def test_calls_as_text_that_cannot_be_read() -> None:
+    calls = [
+        toolglot.ToolCall("ls", "[1]"),
+        toolglot.ToolCall("ls", {}, status="malformed", raw="<tool_call>ls {</tool_call>"),
+    ]
+    message = toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect="glm45")
+    assert message == {"role": "assistant", "content": "ls [1]\n<tool_call>ls {</tool_call>"}
+    with pytest.raises(toolglot.UnknownDialectError):
+        toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect="none such")

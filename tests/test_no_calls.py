@@ -40,7 +40,6 @@ KNOWN_ISSUES = {
     ("agent_py.txt", "no tools"): NO_NAME,
     ("agent_py.txt", "tools"): IN_A_LINE,
     ("agent_py.txt", "paragraphs"): NO_NAME,
-    ("notes.md", "tools"): "a fence of tildes is not known; " + IN_A_LINE,
 }
 
 

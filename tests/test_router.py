@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import copy
 import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import toolglot
+from support import ROOT
 from toolglot.router import RequestError, stream_with_tool_detection, transform_request, transform_response_with_tools
 
 TOOL = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {"path": {}}}}}
@@ -54,6 +60,30 @@ def test_cut_anywhere() -> None:
     whole = event(content="é ") + event(content=CALL[:20]) + event(content=CALL[20:]) + event("stop") + DONE
     for cut in range(len(whole)):
         assert read(run([whole[:cut], whole[cut:]])) == ("é ", {0: '{"path": "é"}'}, "tool_calls")
+
+
+@pytest.mark.parametrize(
+    ("first", "chunks"),
+    [(word, 1) for word in ("Hello", "I", "Let", "1", "-", "lsof", "é")]
+    + [(word, 2) for word in ("l", "ls", "<tool", "[TOOL_CALLS")],
+)
+def test_only_what_may_begin_a_call_waits_and_only_for_one_chunk(first: str, chunks: int) -> None:
+    asked = []
+
+    async def backend() -> AsyncIterator[bytes]:
+        for piece in (first, " of it", " all"):
+            asked.append(piece)
+            yield event(content=piece)
+
+    async def go() -> bytes:
+        stream = stream_with_tool_detection(backend(), REQUEST)
+        piece = await anext(stream)
+        await stream.aclose()  # type: ignore[attr-defined]
+        return piece
+
+    content, _, _ = read(asyncio.run(go()))
+    assert content == "".join(asked)
+    assert len(asked) == chunks
 
 
 @pytest.mark.parametrize("kept", range(1, len(CALL)))
@@ -147,3 +177,107 @@ def test_an_unanswered_call_is_refused() -> None:
     with pytest.raises(RequestError) as caught:
         transform_request({"messages": [{"role": "assistant", "tool_calls": [wire]}, {"role": "user", "content": "?"}]})
     assert caught.value.body["error"]["code"] == "invalid_message_order"
+
+
+CASES = [
+    pytest.param(case["text"], case["tools"], id=f"{path.stem}-{number}")
+    for path in sorted((ROOT / "tests" / "data" / "dialects").glob("*.jsonl"))
+    for number, case in enumerate(map(json.loads, path.read_text("utf-8").splitlines()))
+    if case.get("tools")
+]
+
+
+@pytest.mark.parametrize(("text", "tools"), CASES)
+def test_a_stream_says_what_a_response_says(text: str, tools: list[Any]) -> None:
+    """For every case of every dialect: the same calls, the same end, and arguments that are JSON if it is a good one."""
+    request = {**REQUEST, "tools": toolglot.ToolSet(tools).to_openai()}
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+    (choice,) = transform_response_with_tools(answer, request)["choices"]
+    pieces = [event(content=text[start : start + 3]) for start in range(0, len(text), 3)]
+    _, calls, finish = read(run([*pieces, event("stop"), DONE], request))
+    assert finish == choice["finish_reason"]
+    if finish == "tool_calls":
+        whole = [json.loads(call["function"]["arguments"]) for call in choice["message"]["tool_calls"]]
+        assert [list(json.loads(calls[index])) for index in sorted(calls)] == [list(each) for each in whole]
+
+
+def test_halves_of_characters() -> None:
+    """Servers that cut between UTF-16's units send half a character in one chunk and half in the next."""
+
+    def half(**delta: Any) -> bytes:
+        return (
+            b"data: "
+            + json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}).encode()
+            + b"\n\n"
+        )
+
+    def call(arguments: str) -> bytes:
+        return half(tool_calls=[{"index": 0, "id": "c", "function": {"name": "ls", "arguments": arguments}}])
+
+    said = [half(content="Hi \ud83d"), half(content="\ude00"), half(content=" lone \ud83d"), half(content="!")]
+    assert read(run([*said, event("stop"), DONE])) == ("Hi \U0001f600 lone \ufffd!", {}, "stop")
+    pieces = [call('{"path": "\ud83d'), call('\ude00"}')]
+    assert read(run([*pieces, event("tool_calls"), DONE])) == ("", {0: '{"path": "\U0001f600"}'}, "tool_calls")
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=[])),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=3,
+)
+CONVERSATION = {
+    **REQUEST,
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "?"}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "function": {"name": "ls", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": "a"},
+    ],
+    "tool_choice": {"type": "function", "function": {"name": "ls"}},
+    "stream_options": {"include_usage": True},
+}
+CHUNK = {
+    "id": "1",
+    "choices": [
+        {
+            "index": 0,
+            "delta": {
+                "content": CALL,
+                "tool_calls": [{"index": 0, "id": "c", "function": {"name": "ls", "arguments": "{}"}}],
+            },
+            "finish_reason": None,
+        }
+    ],
+    "usage": {},
+}
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [found for key, inner in items for found in ((*place, key), *places(inner, (*place, key)))]
+
+
+def spoilt(value: Any, place: tuple[Any, ...], put: Any) -> Any:
+    """A copy with something else at one place."""
+    if not place:
+        return put
+    copied = copy.copy(value)
+    copied[place[0]] = spoilt(copied[place[0]], place[1:], put)
+    return copied
+
+
+@given(st.sampled_from(places(CONVERSATION)), ANYTHING, st.sampled_from(["native", "text"]))
+def test_a_request_is_taken_or_refused(place: Any, put: Any, mode: Any) -> None:
+    with contextlib.suppress(RequestError):
+        transform_request(spoilt(CONVERSATION, place, put), mode=mode)
+
+
+@given(st.sampled_from(places(CHUNK)), ANYTHING)
+def test_a_chunk_of_any_shape_is_passed_on_or_ends_the_stream(place: Any, put: Any) -> None:
+    chunk = b"data: " + json.dumps(spoilt(CHUNK, place, put)).encode() + b"\n\n"
+    out = run([event(content="Hi "), chunk, event("stop"), DONE])
+    assert out.endswith(DONE) or b'"error"' in out
+    assert b"backend_disconnected" not in out

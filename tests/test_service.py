@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 import toolglot
+from support import ROOT
 from toolglot.service import ToolCalling
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -143,3 +146,128 @@ def test_a_mixin_needs_no_init() -> None:
     assert not service.has_pending_tool_calls()
     service.use_tools(REGISTRY)
     assert spelt(service)
+
+
+WROTE = 'Look: <tool_call>{"name": "time:wait", "arguments": {"n": 1}}</tool_call> and then '
+
+
+def answers(text: str) -> dict[str, Any]:
+    """The same answer in every form that can be observed."""
+    whole = {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+
+    def chunks() -> Any:
+        for letter in text:
+            yield {"choices": [{"index": 0, "delta": {"content": letter}, "finish_reason": None}]}
+        yield {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+    return {"text": text, "pieces": iter(text), "response": whole, "chunks": chunks()}
+
+
+@pytest.mark.parametrize("form", ["text", "pieces", "response", "chunks"])
+def test_in_text_mode_the_model_sees_what_it_wrote(form: str) -> None:
+    service = ToolCalling(REGISTRY, mode="text")
+    observed = service.observe(answers(WROTE)[form])
+    if form in ("pieces", "chunks"):
+        list(observed)
+    asyncio.run(run_pending(service))
+    said, result = service.conversation_messages()
+    assert said == {"role": "assistant", "content": WROTE}
+    assert result == {"role": "user", "content": "<tool_response>\nwaited 1\n</tool_response>"}
+
+
+async def run_pending(service: ToolCalling) -> None:
+    assert service.has_pending_tool_calls()
+    await service.execute_native_tool_calls(wait)
+
+
+def test_in_text_mode_native_calls_are_written_as_the_dialect_does() -> None:
+    service = ToolCalling(REGISTRY, mode="text", dialect="mistral")
+    service.observe(openai_response('{"n": 1}', '{"n": 0}', name="time:wait"))
+    said = service.conversation_messages()[0]["content"]
+    assert said == '[TOOL_CALLS]time:wait[ARGS]{"n": 1}\n[TOOL_CALLS]time:wait[ARGS]{"n": 0}'
+
+
+def test_a_result_that_the_model_made_up_does_not_go_back() -> None:
+    service = ToolCalling(REGISTRY, mode="text")
+    service.observe(WROTE + "<tool_response>99</tool_response>")
+    said, _ = service.conversation_messages()
+    assert "99" not in said["content"]
+    assert '"time:wait"' in said["content"]
+
+
+def test_threads_do_not_mix() -> None:
+    service = ToolCalling(REGISTRY)
+    name = spelt(service)
+    together = threading.Barrier(4)
+
+    def conversation(n: int) -> list[str]:
+        found = []
+        for _ in range(20):
+            service.observe(openai_response(json.dumps({"n": n}), name=name))
+            together.wait(60)
+            found += [call.arguments_json for call in service.get_last_tool_calls()]
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        for n, found in enumerate(pool.map(conversation, range(4))):
+            assert found == [json.dumps({"n": n})] * 20
+
+
+CASES = [
+    pytest.param(path.stem.removesuffix("_chat"), case, id=case["name"])
+    for path in sorted((ROOT / "tests" / "data" / "providers").glob("*.jsonl"))
+    if path.stem not in ("errors", "compat_streams")
+    for case in map(json.loads, path.read_text("utf-8").splitlines())
+    if "needs" not in case["expect"]
+]
+
+
+class Sdk:
+    """A response as SDKs give it: an object that can be dumped."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        return self.data
+
+
+@pytest.mark.parametrize("dumped", [False, True], ids=["dict", "object"])
+@pytest.mark.parametrize(("provider", "case"), CASES)
+def test_whatever_a_provider_answers(provider: str, case: dict[str, Any], dumped: bool) -> None:
+    """Whole or as a stream: the turn is what `normalize` reads, and its history is one that the provider takes."""
+    tools = [{"name": name} for name in ("get_weather", "get_time", "ping", "run_py", "find_customer")]
+    asyncio.run(observed(ToolCalling(tools, provider=provider), provider, case, dumped))
+
+
+async def observed(service: ToolCalling, provider: str, case: dict[str, Any], dumped: bool) -> None:
+    given = case["input"]
+    if case["kind"] == "response":
+        service.observe(Sdk(given) if dumped and isinstance(given, dict) else given)
+    else:
+        await consume(service, [Sdk(chunk) if dumped and isinstance(chunk, dict) else chunk for chunk in given])
+    turn = service.last_turn
+    assert turn is not None
+    assert turn.content == case["expect"]["content"]
+    assert [call.name for call in turn.tool_calls] == [call["name"] for call in case["expect"]["calls"]]
+    assert service.has_pending_tool_calls() == bool(turn.tool_calls)
+    assert service.last_stop_reason == case["expect"]["stop_reason"]
+    question: list[Any] = [{"role": "user", "content": "?"}]
+    if provider != "openai":
+        question = toolglot.convert_messages(question, to=provider)
+    assert toolglot.check_history([*question, *service.conversation_messages()], provider) == []
+
+
+async def consume(service: ToolCalling, chunks: list[Any]) -> None:
+    async def stream() -> Any:
+        for chunk in chunks:
+            yield chunk
+
+    # In a task of its own, as by `asyncio.wait_for`: who began the turn sees it.
+    service.begin_turn()
+
+    async def read() -> None:
+        async for _ in service.observe(stream()):
+            pass
+
+    await asyncio.create_task(read())

@@ -181,6 +181,38 @@ def test_a_bad_tool_is_named_and_spoils_no_other(item: Any, place: str, message:
         subsets.check(tools, provider, options, rule, names)
 
 
+def test_bad_json_raises_and_bad_tools_in_json_are_named() -> None:
+    deep_text = '[{"name": "x", "inputSchema": ' + '{"not": ' * 10_000 + "{}" + "}" * 10_000 + "}]"
+    for wrong in ("", "[", '[{"name": NaN}]', '[{"name": "x", "x": "\\ud800"}]', deep_text, b"\xff"):
+        with pytest.raises(toolglot.BadJsonError):
+            ToolSet.from_json(wrong)
+    with pytest.raises(toolglot.BadToolError, match="needs a name"):
+        ToolSet.from_json("[{}]")
+    tools = ToolSet.from_json(json.dumps([tool("read"), {"name": "x", "inputSchema": 5}, tool("write")]))
+    assert [t.name for t in tools] == ["read", "write"]
+    assert [problem.place for problem in tools.problems] == ["/1/inputSchema"]
+    assert len(ToolSet.from_json("[]")) == 0
+
+
+def test_a_schema_that_holds_itself_is_written_out_twice_and_then_cut() -> None:
+    node = {"type": "object", "properties": {"value": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}}}
+    schema = {"type": "object", "properties": {"list": {"$ref": "#/$defs/node"}}, "$defs": {"node": node}}
+    tools = ToolSet([tool("f", schema)])
+    told = tools.to_gemini(schema="parameters")[0]["functionDeclarations"][0]["parameters"]
+    levels = 0
+    while "properties" in told:
+        told, levels = told["properties"].get("list") or told["properties"]["next"], levels + 1
+    assert (levels, told) == (3, {"type": "OBJECT"})
+    (loss,) = [loss for loss in tools.losses("gemini", schema="parameters") if "contains itself" in loss.message]
+    assert (loss.kind, loss.pointer) == ("rewritten", "/properties/list/properties/next/properties/next/$ref")
+    # Where references are taken, nothing is cut, and nothing is lost.
+    for provider in ("openai", "anthropic"):
+        assert "#/$defs/node" in str(tools.to(provider))
+        assert not tools.losses(provider)
+    call = tools.check("f", {"list": {"value": "1", "next": {"next": {"next": {"next": {"value": "5"}}}}}})
+    assert call.arguments["list"]["next"]["next"]["next"]["next"] == {"value": 5}
+
+
 def test_nothing_but_bad_tools_raises() -> None:
     with pytest.raises(toolglot.BadToolError, match="needs a name"):
         ToolSet([{}])
@@ -212,13 +244,76 @@ def test_names_are_legal_unique_stable_and_reversible(names: list[str]) -> None:
             assert tools.resolve(spelling) == name
 
 
-def test_serving_again_is_the_same_and_a_list_of_ones_own() -> None:
-    tools = ToolSet([tool("read")])
-    first = tools.to_openai()
-    first.append({"type": "web_search"})
-    assert len(tools.to_openai()) == 1
-    assert tools.to_openai()[0] is first[0]
-    assert json.loads(tools.to_json("openai")) == tools.to_openai()
+def ways(tools: ToolSet) -> list[Any]:
+    """Everything that a set hands out as dicts."""
+    return [tools.to(provider, **options) for provider, options, _, _ in subsets.TARGETS] + [tools.to_mcp()]
+
+
+def spoil(value: Any) -> None:
+    """Change every dict and list in a value."""
+    for inner in list(value.values() if isinstance(value, dict) else value):
+        if isinstance(inner, (dict, list)):
+            spoil(inner)
+    value.clear()
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, TRICKY["recursive"], {"properties": {"a": {"enum": [1, [2]]}}}])
+def test_what_is_handed_out_is_the_callers_own(schema: Any) -> None:
+    item = tool("read", copy.deepcopy(schema), annotations={"readOnlyHint": True})
+    for tools in (ToolSet([item]), ToolSet([{**item, "name": "a.b"}]), ToolSet.from_json(json.dumps([item]))):
+        first = ways(tools)
+        before = copy.deepcopy(first)
+        for served in first:
+            spoil(served)
+        assert ways(tools) == before
+        assert tools.to_json("openai") is tools.to_json("openai")
+        assert json.loads(tools.to_json("openai")) == tools.to_openai()
+    tools = ToolSet([item])
+    spoil(item)
+    assert tools["read"].schema == schema
+    assert tools.to_mcp()[0]["annotations"] == {"readOnlyHint": True}
+
+
+PLAIN = [
+    SCHEMA,
+    {"type": "object", "properties": {}},
+    *(case["schema"] for case in json.loads((ROOT / "tests/data/schema/settle.json").read_text())),
+    *TRICKY.values(),
+]
+
+
+@pytest.mark.parametrize("shape", ["mcp", "openai"])
+def test_tools_that_are_only_wrapped_are_the_same_as_tools_that_are_read(shape: str) -> None:
+    for number, schema in enumerate(PLAIN):
+        item = (
+            tool(f"t{number}", schema, title="T")
+            if shape == "mcp"
+            else {"type": "function", "function": {"name": f"t{number}", "description": "é", "parameters": schema}}
+        )
+        # A tuple is always read; a list of plain dicts and JSON text may only be wrapped.
+        read = ToolSet((item,))
+        for tools in (ToolSet([item]), ToolSet.from_json(json.dumps([item]))):
+            for provider, options, _, _ in subsets.TARGETS:
+                assert tools.to(provider, **options) == read.to(provider, **options)
+                assert json.loads(tools.to_json(provider, **options)) == read.to(provider, **options)
+            assert tools == read
+            assert (len(tools), repr(tools)) == (len(read), repr(read))
+            assert list(map(str, tools.problems)) == list(map(str, read.problems))
+            assert tools.losses("openai") == read.losses("openai")
+
+
+def test_dicts_that_are_not_quite_json_are_read_with_care() -> None:
+    class Word(str):
+        pass
+
+    odd = {"type": "object", "properties": {"a": {"type": "string", "enum": ("x", Word("y")), "default": Word("x")}}}
+    (declaration,) = ToolSet([tool("f", odd)]).to_openai()
+    assert declaration["function"]["parameters"] == odd | {
+        "properties": {"a": {**odd["properties"]["a"], "enum": ["x", "y"]}}
+    }
+    assert type(declaration["function"]["parameters"]["properties"]["a"]["default"]) is str
+    with pytest.raises(toolglot.BadToolError, match="NaN"):
+        ToolSet([tool("f", {"type": "object", "properties": {"a": {"default": float("nan")}}})])
 
 
 def test_what_was_given_is_not_changed() -> None:
@@ -290,32 +385,44 @@ def test_messages_to_the_model() -> None:
     assert tools.check("read_file", "5 apples").status in ("malformed", "invalid")
 
 
+def test_normalized_calls_know_their_tools() -> None:
+    def response(name: str, arguments: str) -> dict[str, Any]:
+        call = {"id": "1", "type": "function", "function": {"name": name, "arguments": arguments}}
+        return {"choices": [{"index": 0, "message": {"role": "assistant", "tool_calls": [call]}}]}
+
+    for name, arguments, words in (
+        ("read_file", '{"path": [1]}', ["/path", json.dumps(SCHEMA, separators=(",", ":"))]),
+        ("reed_file", "{}", ['Did you mean "read_file"?']),
+    ):
+        (call,) = toolglot.normalize(response(name, arguments), tools=[tool("read_file")]).tool_calls
+        stream = toolglot.StreamNormalizer("openai", tools=[tool("read_file")])
+        message = response(name, arguments)["choices"][0]["message"]
+        stream.feed({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **message["tool_calls"][0]}]}}]})
+        stream.close()
+        (streamed,) = stream.finish().tool_calls
+        for message in (call.error_message(), streamed.error_message()):
+            assert all(word in str(message) for word in words), message
+
+
 def test_extracted_calls_know_their_tools() -> None:
     text = '<tool_call>\n{"name": "reed_file", "arguments": {"path": "a"}}\n</tool_call>'
     (call,) = toolglot.extract(text, tools=[tool("read_file")]).tool_calls
     assert '"read_file"' in str(call.error_message())
 
 
-def test_prompts_are_read_back_by_their_dialects() -> None:
+@pytest.mark.parametrize("dialect", [row.name for row in toolglot.dialects()])
+def test_prompts_are_read_back_by_their_dialects(dialect: str) -> None:
     tools = ToolSet([tool("TOOL_NAME", {"type": "object", "properties": {"PARAMETER": {"type": "string"}}})])
-    for dialect in (
-        "json",
-        "hermes",
-        "qwen3_coder",
-        "glm45",
-        "mistral",
-        "llama3_json",
-        "minimax_m2",
-        "claude_xml",
-        "kimi_k2",
-    ):
-        prompt = tools.to_prompt(dialect)
-        assert "Does TOOL_NAME." in prompt
-        turn = toolglot.extract(prompt.replace("TOOL_NAME with", ""), tools=tools, dialect=dialect)
-        form = [c for c in turn.tool_calls if c.arguments == {"PARAMETER": "VALUE"}]
-        assert form or dialect in ("json", "llama3_json"), (dialect, turn)
+    prompt = tools.to_prompt(dialect)
+    assert "Does TOOL_NAME." in prompt
+    turn = toolglot.extract(prompt.replace("TOOL_NAME with", ""), tools=tools, dialect=dialect)
+    assert [c for c in turn.tool_calls if c.arguments == {"PARAMETER": "VALUE"}], turn
+
+
+def test_prompts_are_for_dialects_that_there_are() -> None:
     with pytest.raises(toolglot.UnknownDialectError):
-        tools.to_prompt("no such dialect")
+        ToolSet([tool("read")]).to_prompt("no such dialect")
+    assert ToolSet([tool("read")]).to_prompt("auto") == ToolSet([tool("read")]).to_prompt("json")
 
 
 def test_inject_merges_with_a_system_message() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
 import httpx
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
@@ -45,9 +47,20 @@ def create_app(backend: str, mode: Literal["native", "text"] = "native", dialect
     async def refuse(_: Any, error: RequestError) -> JSONResponse:
         return JSONResponse(error.body, status_code=error.status)
 
+    @app.exception_handler(RequestValidationError)
+    async def malformed(_: Any, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(step) for step in first["loc"][1:])
+        return JSONResponse(error_body(first["msg"], code="invalid_value", param=where), status_code=400)
+
     @app.exception_handler(httpx.HTTPError)
-    async def unreachable(_: Any, error: httpx.HTTPError) -> JSONResponse:
+    @app.exception_handler(json.JSONDecodeError)
+    async def unreachable(_: Any, error: Exception) -> JSONResponse:
         return JSONResponse(error_body("The backend does not answer.", type="server_error"), status_code=502)
+
+    @app.exception_handler(Exception)
+    async def failed(_: Any, error: Exception) -> JSONResponse:
+        return JSONResponse(error_body("The request failed.", type="server_error"), status_code=500)
 
     @app.post("/v1/chat/completions")
     async def chat(request: ChatRequest) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from mcp.server import MCPServer
 
 import toolglot
 from examples.llm_service import after, before
-from examples.scripted import NAME, SPELLING, Backend, serve
+from examples.scripted import ENDING, NAME, OUTPUTS, TOOLS, ZONES, Backend, meant, serve
 from toolglot.mcp import McpTools
 from toolglot.service import ToolCalling
 
@@ -39,11 +40,23 @@ REGISTRY = {
 }
 
 
-@pytest.fixture
-def backend() -> Iterator[Any]:
+# Their body is JSON with a name, which one of the expressions finds.
+READ_BEFORE = set(
+    "gigachat3 granite granite_20b_fc hermes internlm jamba llama3_json longcat nemotron_deci phi4 xlam".split()
+)
+
+
+@pytest.fixture(scope="module")
+def scripted() -> Iterator[Backend]:
     app = Backend()
-    with serve(app) as app.url:  # type: ignore[attr-defined]
+    with serve(app) as app.url:
         yield app
+
+
+@pytest.fixture
+def backend(scripted: Backend) -> Backend:
+    scripted.reset()
+    return scripted
 
 
 class Executed(list[Any]):
@@ -57,88 +70,122 @@ class Executed(list[Any]):
         return await self.by_name(call.name, call.arguments)
 
 
-def run_before(url: str, model: str) -> tuple[before.LLMService, Executed]:
+def talk(service: Any, **options: Any) -> str:
+    async def go() -> str:
+        async with service.api:
+            return await service.process("What time is it?", **options)
+
+    return asyncio.run(go())
+
+
+def run_before(url: str, model: str, tools: Any = REGISTRY, **options: Any) -> tuple[before.LLMService, Executed]:
     executed = Executed()
-    service = before.LLMService(url, model, REGISTRY, executed.by_name)
-    asyncio.run(service.process("What time is it?"))
+    service = before.LLMService(url, model, tools, executed.by_name)
+    talk(service, **options)
     return service, executed
 
 
-def run_after(url: str, model: str, **options: Any) -> tuple[after.LLMService, Executed]:
+def run_after(url: str, model: str, tools: Any = REGISTRY, **options: Any) -> tuple[after.LLMService, Executed]:
     executed = Executed()
-    service = after.LLMService(url, model, REGISTRY, executed, **options)
-    asyncio.run(service.process("What time is it?"))
+    service = after.LLMService(url, model, tools, executed, **options)
+    talk(service)
     return service, executed
 
 
-@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
-@pytest.mark.parametrize("kind", ["native", *SPELLING])
-def test_every_dialect(backend: Any, kind: str, streaming: bool) -> None:
-    service, executed = run_after(backend.url, kind, streaming=streaming)
-    assert executed == [(NAME, {"timezone": "UTC"})]
+whole_and_stream = pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
+
+
+@whole_and_stream
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_every_output(backend: Backend, name: str, streaming: bool) -> None:
+    """What models of every dialect wrote: the call is executed, the words round it are shown, the markup is not."""
+    words, call = meant(OUTPUTS[name])
+    service, executed = run_after(backend.url, f"outputs/{name}", TOOLS, streaming=streaming)
+    assert executed == [call]
     assert toolglot.check_history(service.conversation_history, "openai") == []
     assert service.conversation_history[-1]["content"] == "Done after 1 calls."
     if streaming:
-        assert "<" not in service.shown
-        assert "[TOOL" not in service.shown
+        shown = service.shown.removesuffix("Done after 1 calls.")
+        # Two dialects mark prose in a way that may be prose where nobody says which dialect it is.
+        assert shown.replace(words, "").replace(ENDING, "").strip() in ("", ">>>all", "Thought:")
 
 
-@pytest.mark.parametrize("kind", sorted(set(SPELLING) - {"hermes"}))
-def test_before_executes_nothing_or_the_wrong_thing(backend: Any, kind: str) -> None:
-    service, executed = run_before(backend.url, kind)
-    assert executed[:1] != [(NAME, {"timezone": "UTC"})] or kind in ("llama3_json", "granite", "mistral")
-    assert "I look it up.\n<" in service.shown or "[TOOL_CALLS]" in service.shown
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_before_reads_a_few(backend: Backend, name: str) -> None:
+    _, call = meant(OUTPUTS[name])
+    registry = {tool["function"]["name"]: {"definition": tool["function"]} for tool in TOOLS}
+    service, executed = run_before(backend.url, f"outputs/{name}", registry, max_rounds=1)
+    assert (executed == [call]) == (name in READ_BEFORE)
+    assert OUTPUTS[name] in service.shown
 
 
-@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
-@pytest.mark.parametrize(
-    ("kind", "mode"), [("native", "native"), ("hermes", "native"), ("kimi_k2", "native"), ("hermes", "text")]
-)
+CONVERSATIONS = [
+    ("native", "native"),
+    ("hermes", "native"),
+    ("kimi_k2", "native"),
+    ("hermes", "text"),
+    ("minimax_m2", "text"),
+]
+
+
+@whole_and_stream
+@pytest.mark.parametrize(("kind", "mode"), CONVERSATIONS)
 @pytest.mark.parametrize(("script", "made"), [("20", 20), ("x3", 3)])
-def test_conversations(backend: Any, kind: str, mode: Any, script: str, made: int, streaming: bool) -> None:
+def test_conversations(backend: Backend, kind: str, mode: Any, script: str, made: int, streaming: bool) -> None:
     service, executed = run_after(backend.url, f"{kind}/{script}", mode=mode, streaming=streaming)
-    assert len(executed) == made
+    assert executed == [(NAME, {"timezone": ZONES[number % 5]}) for number in range(made)]
     assert service.conversation_history[-1]["content"] == f"Done after {made} calls."
-    # What was sent is what an API would take, at every step.
+    check_requests(backend, mode)
+
+
+@whole_and_stream
+@pytest.mark.parametrize("mode", ["native", "text"])
+def test_twenty_dialects_in_a_row(backend: Backend, mode: Any, streaming: bool) -> None:
+    _, executed = run_after(backend.url, "outputs/20", TOOLS, mode=mode, streaming=streaming)
+    assert executed == [meant(text)[1] for text in list(OUTPUTS.values())[:20]]
+    check_requests(backend, mode)
+
+
+def check_requests(backend: Backend, mode: str) -> None:
+    """What was sent is what an API would take, at every step."""
     for request in backend.requests:
         assert toolglot.check_history(request["messages"], "openai") == []
         assert ("tools" in request) == (mode == "native")
+        if mode == "text":
+            assert {message["role"] for message in request["messages"]} <= {"system", "user", "assistant"}
 
 
 def event(content: str) -> list[bytes]:
-    from examples.scripted import json
-
     choice = {"index": 0, "delta": {"content": content}, "finish_reason": None}
     frame = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
     last = {**frame, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
     return [b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in (frame, last)] + [b"data: [DONE]\n\n"]
 
 
-def first(backend: Any, text: str) -> tuple[list[Any], list[Any], after.LLMService]:
+def first(backend: Backend, text: str) -> tuple[list[Any], list[Any], after.LLMService]:
     """What both execute for a model that answers with ``text`` once."""
     backend.raw = event(text)
-    old, new = Executed(), Executed()
-    service = before.LLMService(backend.url, "m", REGISTRY, old.by_name)
-    asyncio.run(service.process("?", max_rounds=1))
-    changed = after.LLMService(backend.url, "m", REGISTRY, new)
-    asyncio.run(changed.process("?", max_rounds=1))
-    return old, new, changed
+    _, old = run_before(backend.url, "m", max_rounds=1)
+    new = Executed()
+    service = after.LLMService(backend.url, "m", REGISTRY, new)
+    talk(service, max_rounds=1)
+    return old, new, service
 
 
-def test_a_command_in_reasoning_is_not_run(backend: Any) -> None:
+def test_a_command_in_reasoning_is_not_run(backend: Backend) -> None:
     old, new, _ = first(backend, "<think>I could <terminal>rm -rf x</terminal>, but no.</think>Nothing to do.")
     assert old == [("terminal", {"command": "rm -rf x"})]
     assert new == []
 
 
-def test_a_quoted_example_is_not_run(backend: Any) -> None:
+def test_a_quoted_example_is_not_run(backend: Backend) -> None:
     quoted = 'Write `<tool_call>{"name": "terminal", "arguments": {"command": "ls"}}</tool_call>` to call it.'
     old, new, _ = first(backend, quoted)
     assert old
     assert new == []
 
 
-def test_strings_stay_what_they_are(backend: Any) -> None:
+def test_strings_stay_what_they_are(backend: Backend) -> None:
     text = '<tool_call>{"name": "terminal", "arguments": {"command": "x = True  // 007"}}</tool_call>'
     old, new, _ = first(backend, text)
     assert old != [("terminal", {"command": "x = True  // 007"})]
@@ -148,7 +195,7 @@ def test_strings_stay_what_they_are(backend: Any) -> None:
     assert new == [("terminal", {"command": "01234"})]
 
 
-def test_a_call_cut_off_is_not_run(backend: Any) -> None:
+def test_a_call_cut_off_is_not_run(backend: Backend) -> None:
     text = '<tool_call>{"name": "terminal", "arguments": {"command": "ls", "path": "/us'
     _, new, service = first(backend, text)
     assert new == []
@@ -156,7 +203,7 @@ def test_a_call_cut_off_is_not_run(backend: Any) -> None:
     assert "not" in str(service.conversation_history[-1]["content"])
 
 
-def test_an_unknown_tool_is_not_run_and_the_model_is_told(backend: Any) -> None:
+def test_an_unknown_tool_is_not_run_and_the_model_is_told(backend: Backend) -> None:
     old, new, service = first(backend, '<tool_call>{"name": "reboot", "arguments": {}}</tool_call>')
     assert old == [("reboot", {})]
     assert new == []
@@ -164,13 +211,13 @@ def test_an_unknown_tool_is_not_run_and_the_model_is_told(backend: Any) -> None:
     assert toolglot.check_history(service.conversation_history, "openai") == []
 
 
-def test_a_stream_that_breaks_off_leaves_nothing_to_run(backend: Any) -> None:
+def test_a_stream_that_breaks_off_leaves_nothing_to_run(backend: Backend) -> None:
     backend.raw = event('<tool_call>{"name": "terminal", "arguments": {"command": "ls"}}</tool_call>')[:1]
     backend.dies = True
     executed = Executed()
     service = after.LLMService(backend.url, "m", REGISTRY, executed)
     with pytest.raises(Exception, match=r"(?i)connection|incomplete|peer"):
-        asyncio.run(service.process("?"))
+        talk(service)
     assert not service.has_pending_tool_calls()
     assert executed == []
 
@@ -190,13 +237,14 @@ def server(module: str) -> StdioServerParameters:
 
 
 @pytest.mark.parametrize("mode", ["native", "text"])
-def test_real_servers(backend: Any, mode: Any) -> None:
+def test_real_servers(backend: Backend, mode: Any) -> None:
     async def go() -> list[dict[str, Any]]:
         async with Client(server("mcp_server_time")) as clock, Client(server("mcp_server_git")) as git:
             servers = await McpTools.connect({"time": clock, "git": git})
             kind = "native" if mode == "native" else "hermes"
             service = after.LLMService(backend.url, f"{kind}/x3", servers.tools, servers.call, mode=mode)
-            assert await service.process("What time is it?") == "Done after 3 calls."
+            async with service.api:
+                assert await service.process("What time is it?") == "Done after 3 calls."
             return service.conversation_history
 
     history = asyncio.run(go())
@@ -222,7 +270,7 @@ def test_real_servers_say_no(repository: Path) -> None:
                 {
                     "id": f"call_{index}",
                     "type": "function",
-                    "function": {"name": name, "arguments": before.json.dumps(given)},
+                    "function": {"name": name, "arguments": json.dumps(given)},
                 }
                 for index, (name, given) in enumerate(calls)
             ]

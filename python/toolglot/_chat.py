@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from ._core import ToolSet, Turn
+from ._core import ToolCall, ToolSet
 
-__all__ = ["as_dict", "error_body", "finish_reason", "fresh_id", "offered", "used_ids"]
+__all__ = ["as_dict", "error_body", "finish_reason", "fresh_id", "offered", "used_ids", "whole_characters"]
 
 
 def error_body(message: str, *, code: str | None = None, param: str | None = None, type: str | None = None) -> Any:
@@ -41,9 +42,9 @@ def offered(body: Mapping[str, Any]) -> ToolSet | None:
     return ToolSet(tools)
 
 
-def finish_reason(turn: Turn, said: str | None) -> str | None:
-    """OpenAI's word for why the turn ended, by what is there."""
-    statuses = {call.status for call in turn.tool_calls}
+def finish_reason(calls: Iterable[ToolCall], said: str | None) -> str | None:
+    """OpenAI's word for why a turn with these calls ended; ``said`` is the backend's."""
+    statuses = {call.status for call in calls}
     if statuses & {"incomplete", "malformed"}:
         return "length"
     if statuses:
@@ -64,3 +65,9 @@ def fresh_id(identity: str | None, used: set[str]) -> str:
         identity = f"call_{uuid4().hex[:24]}"
     used.add(identity)
     return identity
+
+
+def whole_characters(value: Any) -> Any:
+    """JSON without halves of characters: a lone surrogate, which JSON can write and no text can hold, is replaced."""
+    text = json.dumps(value, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

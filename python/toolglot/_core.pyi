@@ -11,11 +11,13 @@ __all__ = [
     "ArgumentError",
     "Dialect",
     "Event",
+    "Explanation",
     "Issue",
     "Loss",
     "Policy",
     "Repair",
     "RepairedJson",
+    "Span",
     "StreamNormalizer",
     "StreamParser",
     "Tool",
@@ -30,6 +32,7 @@ __all__ = [
     "assistant_message",
     "check_history",
     "dialects",
+    "explain",
     "extract",
     "format_tool_result",
     "format_tool_results",
@@ -469,8 +472,8 @@ class ToolSet:
         BadToolError: There are items, and not one of them is a tool; or the first problem, with ``"raise"``.
         TypeError: The argument is no list.
 
-    The lists that the ``to_...`` methods return are your own; the dicts in them are made once and handed out again, so
-    copy them before you change them.
+    What the ``to_...`` methods return is your own, down to the last dict: tools are converted once, and copied out each
+    time. ``to_json`` is made once and handed out again.
     """
 
     def __new__(
@@ -667,6 +670,135 @@ def extract(
     ('get_time', {'zone': 'UTC'})
     """
 
+_SpanKind: TypeAlias = Literal[
+    "content", "reasoning", "call", "name", "arguments", "marker", "space", "result", "dropped"
+]
+_Reason: TypeAlias = Literal[
+    "not_readable",
+    "cut_off",
+    "no_name",
+    "no_arguments",
+    "definition",
+    "too_deep",
+    "channel",
+    "no_tools",
+    "name_not_offered",
+    "place",
+    "inline_code",
+    "fence_of_code",
+    "fence_policy",
+    "draft",
+    "limit_reached",
+    "other_dialect",
+]
+
+@final
+class Span:
+    """A piece of the text, and what it is: a part of an :class:`Explanation`."""
+
+    __match_args__ = ("kind", "text")
+    def __new__(
+        cls,
+        start: int,
+        end: int,
+        kind: _SpanKind,
+        text: str,
+        dialect: str | None = None,
+        call: int | None = None,
+        reason: _Reason | None = None,
+        detail: str = "",
+    ) -> Self: ...
+    @property
+    def start(self) -> int:
+        """Where it begins, in characters of the text."""
+    @property
+    def end(self) -> int:
+        """Where it ends, in characters of the text."""
+    @property
+    def kind(self) -> _SpanKind:
+        """What it is.
+
+        ``"content"`` and ``"reasoning"``: text, which is in the turn. ``"name"`` and ``"arguments"`` of a call, where
+        they stand in the text as such, and ``"call"``, the rest of its text. ``"marker"``: markup that was taken out, and
+        ``"space"``: white space next to it. ``"result"``: a tool's result that the model wrote itself. ``"dropped"``: a
+        message that is for nobody here.
+        """
+    @property
+    def text(self) -> str:
+        """The text between its ends; for the content of a JSON envelope, that text decoded."""
+    @property
+    def dialect(self) -> str | None:
+        """The dialect in which the call or marker was read."""
+    @property
+    def call(self) -> int | None:
+        """Which of ``turn.tool_calls`` it belongs to."""
+    @property
+    def reason(self) -> _Reason | None:
+        """Text that looked like a call: why it is none, as a fixed word."""
+    @property
+    def detail(self) -> str:
+        """What there is to say about it, for people; the reason as a sentence."""
+    def to_dict(self) -> dict[str, Any]:
+        """The span as a dict."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Explanation:
+    """What was seen in a text, place by place. ``str()`` of it is a report for people."""
+
+    __match_args__ = ("turn", "spans")
+    def __new__(cls, text: str, spans: Iterable[Span], turn: Turn, hint: str = "") -> Self: ...
+    @property
+    def text(self) -> str:
+        """The text that was read."""
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The whole text, piece by piece, without gap or overlap."""
+    @property
+    def kept(self) -> tuple[Span, ...]:
+        """The spans that looked like a call and were kept as text, each with its ``reason`` and ``detail``."""
+    @property
+    def turn(self) -> Turn:
+        """What :func:`extract` makes of the text."""
+    @property
+    def hint(self) -> str:
+        """What may be said where nothing was found and nothing looked like a call; else empty."""
+    def to_dict(self) -> dict[str, Any]:
+        """The whole explanation as a dict that ``json.dumps`` takes."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+def explain(
+    text: str | bytes,
+    tools: ToolSet | Iterable[Any] | None = None,
+    *,
+    dialect: str | Dialect | None = "auto",
+    starts_in: _StartsIn | None = "content",
+    policy: Policy | dict[str, Any] | None = None,
+) -> Explanation:
+    """Read a model's whole answer as :func:`extract` does, and say what was seen where.
+
+    The options are those of :func:`extract`. What looked like a call and is none is in ``kept``, with the reason: the
+    name is not offered, it stands in inline code or in a fence of code, in the middle of a sentence, in reasoning, ...
+    A name that is nearly offered is told with the offered ones nearest to it.
+
+    It takes several times as long as :func:`extract`, so it is for finding out, not for every answer.
+
+    >>> import toolglot
+    >>> text = 'You could call `get_weather(city="Oslo")`.'
+    >>> tools = [{"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}]
+    >>> explanation = toolglot.explain(text, tools)
+    >>> [(span.text, span.reason) for span in explanation.kept]
+    [('get_weather(city="Oslo")', 'inline_code')]
+    >>> print(toolglot.explain('{"name": "get_wether", "arguments": {"city": "Oslo"}}', tools))
+    no call
+           0-53  content     '{"name": "get_wether", "' ... 'ents": {"city": "Oslo"}}'  (name_not_offered)
+    no call at 0 (name_not_offered): "get_wether" is none of the offered tools; the nearest is "get_weather"
+    """
+
 @final
 class StreamParser:
     """Reads a model's answer as it arrives. The options are those of :func:`extract`.
@@ -796,10 +928,16 @@ class StreamNormalizer:
     def provider(self) -> str | None:
         """The wire format, once it is known."""
 
-def assistant_message(turn: Turn, *, provider: str = "openai") -> Any:
+def assistant_message(turn: Turn, *, provider: str = "openai", dialect: str | None = None) -> Any:
     """A turn as the assistant's message of ``provider``, with the state that must go back to it.
 
-    Calls that were cut off or cannot be read are left out. For Responses, a list of items.
+    Calls that were cut off or cannot be read are left out. For Responses, a list of items. With ``provider="text"``, for
+    a model without native tools, calls are written into the content in the form that ``dialect``'s prompt shows.
+
+    >>> import toolglot
+    >>> turn = toolglot.Turn("Let me see.", [toolglot.ToolCall("ls", {"path": "/"})])
+    >>> toolglot.assistant_message(turn, provider="text", dialect="mistral")["content"]
+    'Let me see.\\n[TOOL_CALLS]ls[ARGS]{"path":"/"}'
     """
 
 def format_tool_result(

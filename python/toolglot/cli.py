@@ -1,4 +1,4 @@
-"""The command ``toolglot``: read tool calls out of model outputs, and look up how models write them."""
+"""The command ``toolglot``: read tool calls out of model outputs, say why, and look up how models write them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, TextIO
 
-from . import Turn, __version__, dialects, extract
+from . import Policy, Turn, __version__, _capture, dialects, explain, extract
+from ._marked import marked
 from .errors import ToolglotError
 
 EXIT_OK = 0
 EXIT_NO_CALLS = 1
 EXIT_USAGE = 2
+EXIT_DIFFERS = 3
 
 EXTRACT_HELP = """\
 Read model outputs and print each call, its status, its repairs and the text round the calls.
@@ -40,6 +42,52 @@ examples:
 marker are found too, names and values are checked, and bare text becomes numbers where the schema says so.
 
 exit code: 0 if a call was found, 1 if none was, 2 if the command or a file is wrong.
+"""
+
+EXPLAIN_HELP = """\
+Say what was seen where in model outputs, and why what looks like a call is none.
+
+On a terminal, the text is printed in colour, with a legend and the reasons beneath; elsewhere, piece by piece with
+places in characters. What looked like a call and is text is told with its reason, for example
+  name_not_offered  none of the tools has this name; the nearest ones are named
+  inline_code       it stands in `backticks`: quoted, never run
+  fence_of_code     it stands in a fence that holds something else as well
+  place             without markers, a call begins a line or is all of the answer
+  draft             it stands in reasoning that was closed
+  no_tools          without markers, only an offered name makes it a call: give --tools
+  other_dialect     --dialect names another than the one it is written in
+"""
+
+EXPLAIN_EPILOG = """\
+examples:
+  toolglot explain --tools tools.json answer.txt
+  toolglot explain --tools tools.json --color always answer.txt | less -R
+  toolglot explain --dialect mistral answer.txt
+  toolglot explain --tools tools.json --policy fences=ignore --json answer.txt | jq '.spans[] | select(.reason)'
+
+Colour is used on a terminal, unless the environment variable NO_COLOR is set; --color says otherwise.
+
+exit code: 0 if a call was found, 1 if none was, 2 if the command or a file is wrong.
+"""
+
+CAPTURE_HELP = """\
+Turn a model output that was read wrongly into a case for a test.
+
+The case is one line of JSON: the output, the tools, and under "expect" what it is read as now. Correct "expect" to what
+the output means, and the case fails until toolglot reads it so. The same output is also read in pieces, cut at many
+places: it must come out the same, and you are told if it does not.
+"""
+
+CAPTURE_EPILOG = """\
+examples:
+  toolglot capture --tools tools.json answer.txt
+  toolglot capture --tools tools.json --name "a list after prose" -o tests/data/dialects/auto.jsonl answer.txt
+  pbpaste | toolglot capture --tools tools.json --dialect hermes -o cases.jsonl
+
+With -o the case is added at the end of the file, which tests/test_dialects.py reads if it lies in tests/data/dialects.
+
+exit code: 0 if the case was written, 2 if the command or a file is wrong, 3 if it was written, but the output is read
+differently in pieces (a bug in toolglot: please report it with the case).
 """
 
 DIALECTS_HELP = """\
@@ -78,16 +126,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=raw,
     )
     command.add_argument("files", nargs="*", metavar="FILE", help="a model output ('-' or none: standard input)")
-    command.add_argument(
-        "--tools", metavar="FILE", help='the tools the model was given: a JSON list, or {"tools": [...]}'
-    )
-    command.add_argument("--dialect", default="auto", metavar="NAME", help="how the model writes calls (default: auto)")
-    command.add_argument(
-        "--starts-in",
-        choices=("content", "reasoning"),
-        default="content",
-        help="'reasoning' if the prompt has already opened the reasoning block",
-    )
+    add_options(command)
     command.add_argument("--jsonl", action="store_true", help="the files are JSON Lines")
     command.add_argument(
         "--field", default="text", metavar="NAME", help="the field that holds the output (default: text)"
@@ -96,6 +135,41 @@ def parser() -> argparse.ArgumentParser:
     form.add_argument("--json", action="store_true", help="print each result as one line of JSON")
     form.add_argument("--openai", action="store_true", help="print each result as an OpenAI assistant message")
     command.set_defaults(run=run_extract)
+
+    command = commands.add_parser(
+        "explain",
+        help="say what was seen where, and why something is no call",
+        description=EXPLAIN_HELP,
+        epilog=EXPLAIN_EPILOG,
+        formatter_class=raw,
+    )
+    command.add_argument("files", nargs="*", metavar="FILE", help="a model output ('-' or none: standard input)")
+    add_options(command)
+    command.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="mark the text up in colour (default: auto)",
+    )
+    command.add_argument("--json", action="store_true", help="print each explanation as one line of JSON")
+    command.set_defaults(run=run_explain)
+
+    command = commands.add_parser(
+        "capture",
+        help="turn a model output into a case for a test",
+        description=CAPTURE_HELP,
+        epilog=CAPTURE_EPILOG,
+        formatter_class=raw,
+    )
+    command.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="a model output (default: standard input)"
+    )
+    add_options(command)
+    command.add_argument("--name", metavar="NAME", help="what the case is about (default: the name of the file)")
+    command.add_argument(
+        "-o", "--output", default="-", metavar="FILE", help="a JSON Lines file to add the case to (default: print it)"
+    )
+    command.set_defaults(run=run_capture)
 
     command = commands.add_parser(
         "dialects",
@@ -110,13 +184,50 @@ def parser() -> argparse.ArgumentParser:
     return main
 
 
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of everything that reads an output."""
+    command.add_argument(
+        "--tools", metavar="FILE", help='the tools the model was given: a JSON list, or {"tools": [...]}'
+    )
+    command.add_argument("--dialect", default="auto", metavar="NAME", help="how the model writes calls (default: auto)")
+    command.add_argument(
+        "--starts-in",
+        choices=("content", "reasoning"),
+        default="content",
+        help="'reasoning' if the prompt has already opened the reasoning block",
+    )
+    command.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="OPTION=VALUE",
+        help="an option of the policy, such as fences=ignore or reasoning=run; may be repeated",
+    )
+
+
+def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the options say, as arguments of :func:`extract`."""
+    policy: dict[str, Any] = {}
+    for option in arguments.policy:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise Failure(f"--policy {option}: OPTION=VALUE is needed, such as fences=ignore")
+        policy[name.strip()] = int(value) if value.strip().isdecimal() else value.strip()
+    known = Policy().to_dict()
+    for name in policy:
+        if name not in known:
+            raise Failure(f"--policy {name}: no such option; there are {', '.join(known)}")
+    return {"dialect": arguments.dialect, "starts_in": arguments.starts_in, "policy": policy or None}
+
+
 def run_extract(arguments: argparse.Namespace, out: TextIO) -> int:
     """``toolglot extract``."""
     tools = None if arguments.tools is None else read_tools(arguments.tools)
+    options = options_of(arguments)
     found = 0
     several = len(arguments.files) > 1 or arguments.jsonl
     for label, text in outputs(arguments.files or ["-"], arguments.jsonl, arguments.field):
-        turn = extract(text, tools=tools, dialect=arguments.dialect, starts_in=arguments.starts_in)
+        turn = extract(text, tools=tools, **options)
         found += len(turn.tool_calls)
         if arguments.openai:
             print(json.dumps(turn.to_openai(), ensure_ascii=False), file=out)
@@ -126,6 +237,86 @@ def run_extract(arguments: argparse.Namespace, out: TextIO) -> int:
         else:
             show(turn, label if several else None, out)
     return EXIT_OK if found else EXIT_NO_CALLS
+
+
+def run_explain(arguments: argparse.Namespace, out: TextIO) -> int:
+    """``toolglot explain``."""
+    tools = None if arguments.tools is None else read_tools(arguments.tools)
+    options = options_of(arguments)
+    colour = in_colour(arguments.color, out)
+    found = 0
+    several = len(arguments.files) > 1
+    for number, (label, text) in enumerate(outputs(arguments.files or ["-"], False, "")):
+        explanation = explain(text, tools, **options)
+        found += len(explanation.turn.tool_calls)
+        if arguments.json:
+            result = {"file": label, **explanation.to_dict()} if several else explanation.to_dict()
+            print(json.dumps(result, ensure_ascii=False, default=str), file=out)
+            continue
+        if several:
+            print(("\n" if number else "") + f"== {label}", file=out)
+        print(marked(explanation) if colour else explanation, file=out)
+    return EXIT_OK if found else EXIT_NO_CALLS
+
+
+def in_colour(wanted: str, out: TextIO) -> bool:
+    """Whether to print colour: what was asked for, else whether somebody looks at a terminal that can."""
+    if wanted != "auto":
+        return wanted == "always"
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and out.isatty()
+
+
+def run_capture(arguments: argparse.Namespace, out: TextIO) -> int:
+    """``toolglot capture``."""
+    tools = None if arguments.tools is None else read_tools(arguments.tools)
+    options = options_of(arguments)
+    try:
+        text = read(arguments.file).decode()
+    except UnicodeDecodeError as error:
+        raise Failure(f"{arguments.file}: no UTF-8, and a case holds text: {error}") from None
+    if not text:
+        raise Failure(f"{arguments.file}: it is empty")
+    stem = os.path.splitext(os.path.basename(arguments.file))[0]
+    about = arguments.name or ("captured" if arguments.file == "-" else stem)
+    case = _capture.case(text, about, tools, options)
+    line = json.dumps(case, ensure_ascii=False, default=str)
+    if arguments.output == "-":
+        print(line, file=out)
+    else:
+        add_case(arguments.output, about, line)
+    read_as = ", ".join(f"{call['name']} [{call.get('status', 'ok')}]" for call in case["expect"]["calls"]) or "no call"
+    print(f'toolglot: case {about!r}: read as {read_as}; correct "expect" to what it means', file=sys.stderr)
+    pieces = _capture.differs_in_pieces(text, tools, options)
+    if pieces is None:
+        return EXIT_OK
+    cut = pieces if len(pieces) < 12 else "single characters"
+    print(f"toolglot: read in pieces it is something else, which is a bug in toolglot: {cut}", file=sys.stderr)
+    return EXIT_DIFFERS
+
+
+def add_case(file: str, about: str, line: str) -> None:
+    """Add a line to a file of cases, in which no case of that name may be."""
+    try:
+        with open(file, "a+b") as stream:
+            stream.seek(0)
+            data = stream.read()
+            for number, old in enumerate(data.split(b"\n"), 1):
+                if old.strip() and about_of(old, f"{file}:{number}") == about:
+                    raise Failure(f"{file}:{number}: there is a case {about!r} already (--name gives another name)")
+            if data and not data.endswith(b"\n"):
+                stream.write(b"\n")
+            stream.write(line.encode() + b"\n")
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror or error}") from None
+
+
+def about_of(line: bytes, place: str) -> Any:
+    """What the case on a line is about."""
+    try:
+        case = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Failure(f"{place}: no JSON, so this is no file of cases: {error}") from None
+    return case.get("about") if isinstance(case, dict) else None
 
 
 def show(turn: Turn, label: str | None, out: TextIO) -> None:

@@ -72,6 +72,7 @@ class _Exchange:
 
     turn: Turn | None = None
     raw: str | None = None
+    """What the model wrote, where that goes into the history."""
     outcomes: list[ToolOutcome] | None = None
     owner: object = None
     """The task or thread that it belongs to; None if it was begun for all that start from there."""
@@ -199,7 +200,7 @@ class ToolCalling:
         if isinstance(response, str):
             settings = self._settings
             turn = extract(response, tools=settings.tools, dialect=settings.dialect, policy=settings.policy)
-            return self._take(turn, response)
+            return self._take(turn, response if _goes_back(settings, turn) else None)
         if hasattr(response, "__aiter__"):
             return self._observe_async(response, self._exchange(new=True))
         if hasattr(response, "__next__") or (hasattr(response, "__iter__") and hasattr(response, "close")):
@@ -211,7 +212,9 @@ class ToolCalling:
         except Exception:
             self._exchange(new=True)
             raise
-        return self._take(turn)
+        if not _goes_back(settings, turn):
+            return self._take(turn)
+        return self._take(turn, normalize(response, provider=settings.provider, dialect=False).content)
 
     async def _observe_async(self, stream: Any, exchange: _Exchange) -> AsyncIterator[Event]:
         reader = _StreamReader(self._settings)
@@ -355,11 +358,11 @@ class ToolCalling:
         """What to add to the history for the last answer: the assistant's message, and the results of its calls.
 
         Every call in it has its result, also those that were never executed, so that the history is valid for the
-        provider.
+        provider. An answer that says nothing leaves nothing: providers refuse empty messages.
         """
         exchange, settings = self._exchange(), self._settings
         turn = exchange.turn
-        if turn is None:
+        if turn is None or not (turn.content.strip() or turn.tool_calls or turn.provider_state):
             return []
         outcomes = exchange.outcomes
         if outcomes is None:
@@ -368,10 +371,17 @@ class ToolCalling:
             (self._spelt(outcome.call), outcome.error or outcome.output, not outcome.success) for outcome in outcomes
         ]
         if settings.mode == "text":
-            return [{"role": "assistant", "content": _as_written(turn, exchange.raw)}, *self._text_results(results)]
+            return [self._as_written(turn, exchange.raw), *self._text_results(results)]
         message = assistant_message(self._sendable(turn), provider=settings.provider)
         first = message if isinstance(message, list) else [message] if message else []
         return [*first, *format_tool_results(results, provider=settings.provider)]
+
+    def _as_written(self, turn: Turn, raw: str | None) -> Any:
+        """The answer in text mode: what the model wrote, or native calls in the form that it would have written."""
+        if raw:
+            return {"role": "assistant", "content": raw}
+        told = isinstance(self._settings.dialect, str)
+        return assistant_message(turn, provider="text", dialect=self._result_dialect() if told else None)
 
     def _text_results(self, results: list[Any]) -> list[Any]:
         return format_tool_results(results, provider="text", dialect=self._result_dialect()) if results else []
@@ -429,27 +439,42 @@ class _StreamReader:
     def __init__(self, settings: _Settings) -> None:
         self._settings = settings
         self._reader: StreamParser | StreamNormalizer | None = None
-        self._raw: list[str] | None = None
+        self._text = False
+        self._chunks: list[Any] = []
 
     def feed(self, chunk: Any) -> list[Event]:
         settings = self._settings
         options: dict[str, Any] = {"tools": settings.tools, "dialect": settings.dialect, "policy": settings.policy}
         if self._reader is None:
-            if isinstance(chunk, str):
-                self._reader, self._raw = StreamParser(**options), []
-            else:
-                self._reader = StreamNormalizer(settings.provider, **options)
-        if self._raw is not None:
-            self._raw.append(chunk)
+            self._text = isinstance(chunk, str)
+            self._reader = StreamParser(**options) if self._text else StreamNormalizer(settings.provider, **options)
+        if settings.mode == "text":
+            self._chunks.append(chunk)
         return self._reader.feed(chunk)
 
     def close(self) -> list[Event]:
         return self._reader.close() if self._reader is not None else []
 
     def finish(self) -> tuple[Turn | None, str | None]:
+        """The turn, and what the model wrote if that must go back as it is."""
         if self._reader is None:
             return None, None
-        return self._reader.finish(), "".join(self._raw) if self._raw is not None else None
+        turn = self._reader.finish()
+        if not _goes_back(self._settings, turn):
+            return turn, None
+        if self._text:
+            return turn, "".join(self._chunks)
+        verbatim = StreamNormalizer(self._settings.provider, dialect=False)
+        for chunk in self._chunks:
+            verbatim.feed(chunk)
+        return turn, verbatim.finish().content
+
+
+def _goes_back(settings: _Settings, turn: Turn) -> bool:
+    """The model wrote calls as text, and is to see in the history what it wrote; but no result that it made up."""
+    if settings.mode == "native" or turn.source != "text" or not turn.tool_calls:
+        return False
+    return not any(issue.code == "invented_result" for issue in turn.issues)
 
 
 def _whoami() -> object:
@@ -483,10 +508,3 @@ def _tool_set(tools: Any) -> ToolSet:
 
 def _dialect_name(dialect: str | Dialect) -> str:
     return dialect if isinstance(dialect, str) else dialect.name
-
-
-def _as_written(turn: Turn, raw: str | None) -> str:
-    """The answer in text mode as the model wrote it."""
-    if raw is not None:
-        return raw
-    return "\n".join(part for part in (turn.content, *(call.raw for call in turn.tool_calls)) if part)

@@ -20,6 +20,8 @@ pub(crate) struct Parameter {
     pub(crate) head: Vec<Element>,
     /// The literal that ends the value.
     pub(crate) closer: Box<str>,
+    /// The key stands in the closing marker as well, and then this.
+    pub(crate) behind_key: Option<Box<str>>,
     /// What stands behind that literal.
     pub(crate) after: Vec<Element>,
     /// The literal that begins the template.
@@ -57,8 +59,13 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
         return Err(bad("literal text must follow {value}"));
     };
     let mut head = template.elements;
-    let after = head.split_off(at).into_iter().skip(2).collect();
-    Ok(Parameter { head, closer, after, opener })
+    let mut after: Vec<Element> = head.split_off(at).into_iter().skip(2).collect();
+    let mut behind_key = None;
+    if let [Element::Slot(super::Slot::Key), Element::Literal(text), ..] = after.as_slice() {
+        behind_key = Some(text.clone());
+        after.drain(..2);
+    }
+    Ok(Parameter { head, closer, behind_key, after, opener })
 }
 
 impl Row {
@@ -73,8 +80,12 @@ impl Row {
             if call.body == Body::Parameters && row.parameters.is_empty() {
                 return Err(Error::at(ErrorCode::BadDialect, text, "{parameters} needs a template in `parameters`"));
             }
-            if let Some(opener) = opener {
+            if row.admits(Bare::Elements) {
+                // What opens such a call is everywhere: an offered name finds it.
+            } else if let Some(opener) = opener {
                 markers.push((opener, Marker::Call { row: number, call: i as u16 }));
+            } else if call.head.first() == Some(&Element::Slot(super::Slot::Ignored)) {
+                // A word that belongs to the marker behind it: looked for where an answer begins.
             } else if dialect.sections.is_empty() && dialect.channels.is_none() {
                 return Err(Error::at(
                     ErrorCode::BadDialect,
@@ -96,6 +107,11 @@ impl Row {
             row.sections.push((open.elements, close.elements));
         }
         Ok(row)
+    }
+
+    /// Its tags are named after the tools and their parameters.
+    pub(crate) fn by_name(&self) -> bool {
+        self.admits(Bare::Elements)
     }
 
     /// A way of writing calls without markers that this dialect admits.
@@ -122,6 +138,8 @@ pub struct Dialects {
     pub(crate) bare_json: bool,
     pub(crate) bare_python: bool,
     pub(crate) name_line: bool,
+    /// The row whose calls are tags named after tools.
+    pub(crate) elements: Option<u16>,
     /// Every dialect of the catalogue is in it.
     pub(crate) auto: bool,
 }
@@ -180,6 +198,7 @@ impl Dialects {
             bare_json: false,
             bare_python: false,
             name_line: false,
+            elements: None,
             auto: false,
         }
     }
@@ -192,6 +211,9 @@ impl Dialects {
             set.bare_json |= row.admits(Bare::Json);
             set.bare_python |= row.admits(Bare::Python);
             set.name_line |= row.admits(Bare::NameLine);
+            if row.admits(Bare::Elements) && !row.calls.is_empty() {
+                set.elements = Some(number as u16);
+            }
             for pair in &dialect.reasoning {
                 if !set.reasoning.contains(pair) {
                     set.reasoning.push(pair.clone());
@@ -217,11 +239,14 @@ impl Dialects {
             entries.push((open.clone(), Marker::ReasoningOpen(i as u16)));
             entries.push((close.clone(), Marker::ReasoningClose(i as u16)));
         }
-        let mut also = vec![b'`'];
+        let mut also = vec![b'`', b'~'];
         // JSON that calls an offered tool is one in every dialect: servers that constrain a model make it write that.
         also.extend_from_slice(b"{[");
         if set.bare_python {
             also.push(b'(');
+        }
+        if set.elements.is_some() {
+            also.push(b'<');
         }
         set.markers = Markers::new(entries, &also);
         Ok(set)

@@ -46,14 +46,20 @@ pub enum Bare {
     Python,
     /// The name on a line of its own, then the arguments as JSON.
     NameLine,
+    /// Tags named after the tool and its parameters: `<read_file><path>a.py</path></read_file>`. The dialect's `calls` and
+    /// `parameters` say how.
+    Elements,
 }
 
 /// Messages within an answer: each begins with a header that says who it is for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Channels {
-    /// What begins a header.
+    /// What begins a header. Behind the last of them stands the channel's name, where there are channels.
     pub opens: Vec<String>,
+    /// Who speaks, in a header. Where special tokens are hidden, this and a channel's name are all that is left of one;
+    /// empty if such headers are not read.
+    pub role: String,
     /// What ends the header and begins the message.
     pub message: String,
     /// What ends a message.
@@ -90,7 +96,7 @@ pub struct Dialect {
     /// `{@name=name}` attributes in any order; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}` and
     /// `{elements}` are bodies.
     pub calls: Vec<String>,
-    /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`.
+    /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`, or `<{key}>{value}</{key}>`.
     pub parameters: Vec<String>,
     /// The markers are special tokens, which prose does not hold: a call needs no section round it, and a parameter's
     /// marker inside a value ends it.
@@ -101,6 +107,8 @@ pub struct Dialect {
     pub json_first: bool,
     /// What stands before each tag, for `{elements}`.
     pub tag_prefix: String,
+    /// The marker round strings, for `{gemma}`.
+    pub quote: String,
     /// `&lt;` and its like in values stand for characters.
     pub entities: bool,
     /// In JSON, the key of the only member is the name and its value the arguments.

@@ -7,8 +7,10 @@ use super::json_calls::JsonCalls;
 use super::output::{Call, Found, Output, Piece};
 use super::parameters::Parameters;
 use super::python::Python;
-use super::{Doubt, Engine, Look, Reader, State, Step, UnknownTools};
+use super::trace::Reason;
+use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
+use crate::json::Member;
 use crate::schema::Resolution;
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
 use std::ops::Range;
@@ -68,6 +70,8 @@ enum BodyState {
 pub(super) struct Pending {
     pub(super) index: usize,
     pub(super) arguments: Found,
+    /// The members of arguments that are an object in the input, as the scanner noted them; else none.
+    pub(super) members: Vec<Member>,
     pub(super) status: CallStatus,
     pub(super) repairs: Vec<Repair>,
     pub(super) raw: Range<usize>,
@@ -79,6 +83,8 @@ pub(super) struct CallState {
     start: usize,
     body: BodyState,
     writer: Writer,
+    /// What to restore if it is no call.
+    before: Before,
 }
 
 /// Writes the calls of one template into the output.
@@ -93,6 +99,8 @@ pub(super) struct Writer {
     pub(super) pending: Option<Pending>,
     /// A call that has begun and that the next one read continues.
     pub(super) adopt: Option<usize>,
+    /// The call whose pieces are not sent while its repaired text is read.
+    pub(super) muted: Option<usize>,
     /// How many calls have begun.
     pub(super) begun: usize,
 }
@@ -111,6 +119,8 @@ impl Writer {
         }
         self.flush(cx, out);
         if written.is_empty() || out.calls.len() >= cx.policy.max_calls {
+            let full = out.calls.len() >= cx.policy.max_calls;
+            out.trace.refuse(if full { Reason::LimitReached } else { Reason::NoName }, written);
             return None;
         }
         let mut repairs = Vec::new();
@@ -124,6 +134,7 @@ impl Writer {
             Some(Resolution::Unknown)
                 if (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text =>
             {
+                out.trace.refuse(Reason::NameNotOffered, written);
                 return None;
             }
             Some(Resolution::Unknown) => written.to_owned(),
@@ -147,24 +158,37 @@ impl Writer {
 
     /// A piece of a begun call's arguments.
     pub(super) fn piece(&self, out: &mut Output, index: usize, text: &str) {
-        if !text.is_empty() {
+        if !text.is_empty() && self.muted != Some(index) {
             out.event(|| Event::Arguments { index, text: text.to_owned() });
+        }
+    }
+
+    /// The muted call has been read: sends what is missing of its arguments, if what was `told` of them still holds.
+    pub(super) fn rest(&mut self, cx: &Reader<'_>, out: &mut Output, told: &str) {
+        let Some(index) = self.muted.take() else { return };
+        if let Some(pending) = self.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
+            let whole = pending.arguments.arguments(cx.text).to_json().into_owned();
+            if let Some(rest) = whole.strip_prefix(told) {
+                self.piece(out, index, rest);
+            }
         }
     }
 
     /// The arguments of a call are over; what closes it may still follow.
     pub(super) fn over(&mut self, index: usize, arguments: Found, raw: Range<usize>) -> &mut Pending {
-        self.pending.insert(Pending { index, arguments, status: CallStatus::Ok, repairs: Vec::new(), raw })
+        let (members, repairs) = (Vec::new(), Vec::new());
+        self.pending.insert(Pending { index, arguments, members, status: CallStatus::Ok, repairs, raw })
     }
 
     /// The last call read is certain now.
     pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(pending) = self.pending.take() else { return };
+        out.trace.arguments(&pending.arguments);
         let Some(call) = out.calls.get_mut(pending.index) else { return };
         call.arguments = pending.arguments;
         call.raw = pending.raw;
         call.repairs.extend(pending.repairs);
-        settle(cx, call, pending.status);
+        settle(cx, call, pending.status, &pending.members);
         let issue = match call.status {
             CallStatus::Ok | CallStatus::Repaired => None,
             CallStatus::Invalid => Some((IssueCode::InvalidArguments, "the arguments are not what the schema allows")),
@@ -182,12 +206,14 @@ impl Writer {
 }
 
 /// Decides what a call is worth, from how it was read and what the offered tools say.
-fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus) {
+fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Member]) {
     call.status = status;
     if !status.readable() {
         return;
     }
     match cx.tools.map(|t| t.resolve(&call.name)) {
+        Some(Resolution::Exact(tool) | Resolution::Resolved(tool))
+            if !members.is_empty() && crate::schema::is_settled(tool, cx.text, members) => {}
         Some(Resolution::Exact(tool) | Resolution::Resolved(tool)) => {
             let mut settled = ToolCall::new("", "", call.arguments.arguments(cx.text));
             settled.status = status;
@@ -283,9 +309,17 @@ impl CallState {
     }
 
     /// `doubtful`: nothing but an offered name vouches for it.
-    pub(super) fn new(cx: &Reader<'_>, origin: Origin, body: Body, start: usize, head: Head, doubtful: bool) -> Self {
+    pub(super) fn new(
+        cx: &Reader<'_>,
+        origin: Origin,
+        body: Body,
+        start: usize,
+        head: Head,
+        doubtful: bool,
+        before: Before,
+    ) -> Self {
         let at = cx.skip_markup_space(head.end);
-        let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, begun: 0 };
+        let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, muted: None, begun: 0 };
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
@@ -294,7 +328,7 @@ impl CallState {
             Body::Gemma => BodyState::Gemma(Gemma::new(at, head)),
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
         };
-        Self { origin, start, body, writer }
+        Self { origin, start, body, writer, before }
     }
 }
 
@@ -374,6 +408,11 @@ impl Engine {
     /// It was no call: its text is text again, as far as it was read.
     fn abandon(&mut self, cx: &Reader<'_>, mut call: Box<CallState>, at: usize) -> Step {
         let at = at.max(call.start).min(cx.text.len());
+        if call.writer.begun == 0 {
+            let cut = cx.eof && at == cx.text.len();
+            let row = Some(call.origin.row).filter(|_| call.origin != Origin::BARE);
+            self.out.trace.kept(call.start..at, row, if cut { Reason::CutOff } else { Reason::NotReadable });
+        }
         if call.writer.begun > 0 {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.flush(cx, &mut self.out);
@@ -388,7 +427,7 @@ impl Engine {
                 self.reasoning_seen = true;
             }
         } else {
-            self.from = call.start;
+            self.restore(call.before);
             self.at = at;
         }
         if self.section.is_some_and(|(row, _)| row == call.origin.row) && self.out.calls.is_empty() {
@@ -401,9 +440,6 @@ impl Engine {
                 "what these markers hold is no readable call",
             ));
         }
-        // The text begins where the markers began, so nothing is missing before it.
-        self.removed = self.removed && self.fresh;
-        self.fresh = false;
         if self.at == self.from && self.at < cx.text.len() && self.at == call.start {
             self.at += cx.rest(self.at).chars().next().map_or(0, char::len_utf8);
         }

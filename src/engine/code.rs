@@ -1,11 +1,15 @@
-//! Backticks: inline code never holds a call, a fence does if its whole body is calls.
+//! Backticks and tildes: inline code never holds a call, a fence does if its whole body is calls.
 use super::prose::Taken;
+use super::trace::{Markup, Noted, Reason};
 use super::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
+use crate::turn::CallStatus;
 
 /// A fence whose body is being read as calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fence {
     ticks: usize,
+    /// Of what it is made: backticks or tildes.
+    tick: u8,
     /// How many calls there were before it.
     calls: usize,
 }
@@ -36,18 +40,20 @@ impl Engine {
             Look::More => return Look::More,
         };
         if length >= 3 && cx.at_line_start(at) {
-            return self.fence_opens(cx, at, length);
+            return self.fence_opens(cx, at, length, b'`');
         }
         match self.inline {
             Some((open, from)) => {
                 let paragraph_over = blank_line(cx.bytes().get(from..at).unwrap_or_default());
                 if paragraph_over {
                     self.keep(Doubt::InlineCode);
+                    self.out.trace.note(from + open..at, Noted::Passed(Reason::InlineCode));
                     self.inline = Some((length, at));
                 } else if open == length {
                     if self.holds(Doubt::InlineCode) {
                         self.go_back(at);
                     }
+                    self.out.trace.note(from + open..at, Noted::Passed(Reason::InlineCode));
                     self.inline = None;
                 } else {
                     // No paragraph ended up to here: what was looked through need not be again.
@@ -60,7 +66,19 @@ impl Engine {
         Look::Is(())
     }
 
-    fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
+    /// Tildes in prose: three or more at the start of a line open a fence.
+    pub(super) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if !cx.at_line_start(at) {
+            return Look::No;
+        }
+        match run(cx, at, b'~') {
+            Look::Is(length) if length >= 3 => self.fence_opens(cx, at, length, b'~'),
+            Look::More => Look::More,
+            _ => Look::No,
+        }
+    }
+
+    fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
         let Some(line) = memchr::memchr(b'\n', cx.bytes().get(at..).unwrap_or_default()) else {
             if cx.eof || cx.text.len() - at > 512 {
                 self.at = at + ticks;
@@ -69,7 +87,7 @@ impl Engine {
             return Look::More;
         };
         let body = at + line + 1;
-        if cx.slice(at + ticks, at + line).contains('`') {
+        if tick == b'`' && cx.slice(at + ticks, at + line).contains('`') {
             // An info string holds no backtick: this is inline code.
             self.inline = Some((ticks, at));
             self.at = at + ticks;
@@ -79,15 +97,19 @@ impl Engine {
         self.keep(Doubt::InlineCode);
         let never = cx.policy.fences == Fences::Ignore || self.hold.is_some() || self.mode == Mode::Reasoning;
         if never {
+            let policy = cx.policy.fences == Fences::Ignore;
+            let reason = if policy { Reason::FencePolicy } else { Reason::FenceOfCode };
+            self.out.trace.note(body..body, Noted::Passed(reason));
             self.at = body;
-            self.state = State::Code { ticks, tick: b'`' };
+            self.state = State::Code { ticks, tick };
             return Look::Is(());
         }
-        self.remove(cx, at, body);
+        self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
+        let before = self.remove(cx, at, body);
         // Only an envelope inside this fence speaks for it.
         self.out.enveloped = false;
-        self.hold(Doubt::Fence, at);
-        self.fence = Some(Fence { ticks, calls: self.out.calls.len() });
+        self.hold(Doubt::Fence, at, before);
+        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len() });
         Look::Is(())
     }
 
@@ -108,14 +130,18 @@ impl Engine {
             self.at = at;
             return self.fence_closes(cx, fence, at);
         }
-        if cx.bytes().get(at) == Some(&b'`') {
-            match run(cx, at, b'`') {
+        if cx.bytes().get(at) == Some(&fence.tick) {
+            match run(cx, at, fence.tick) {
                 Look::Is(length) if length >= fence.ticks => {
                     return self.fence_closes(cx, fence, at + length);
                 }
                 Look::More => return Step::More,
                 _ => return self.fence_is_code(fence, at),
             }
+        }
+        // Another fence inside this one is shown, not meant.
+        if matches!(cx.bytes().get(at), Some(b'`' | b'~')) {
+            return self.fence_is_code(fence, at);
         }
         self.at = at;
         let taken = match self.marker(cx, at) {
@@ -130,6 +156,9 @@ impl Engine {
     }
 
     fn bare_in_fence(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if cx.bytes().get(at) == Some(&b'<') {
+            return self.bare_element(cx, at);
+        }
         match super::call::CallState::bare_body(cx, at) {
             Look::Is(body) => self.begin_bare(cx, at, body),
             Look::No => {
@@ -147,18 +176,24 @@ impl Engine {
     /// The fence holds something else than calls: it is code to its end.
     pub(super) fn fence_is_code(&mut self, fence: Fence, at: usize) -> Step {
         self.fence = None;
+        self.out.trace.note(at..at, Noted::Passed(Reason::FenceOfCode));
         self.go_back(at);
-        self.state = State::Code { ticks: fence.ticks, tick: b'`' };
+        self.state = State::Code { ticks: fence.ticks, tick: fence.tick };
         Step::Go
     }
 
     fn fence_closes(&mut self, cx: &Reader<'_>, fence: Fence, end: usize) -> Step {
         let calls = self.out.calls.get(fence.calls..).unwrap_or_default();
         let offered = |name: &str| cx.offered(name) || self.out.enveloped();
-        let good = !calls.is_empty() && calls.iter().all(|c| c.status.readable() && offered(&c.name));
+        // Cut off in a call, the fence was calls as far as it goes.
+        let cut = end == cx.text.len() && cx.eof && calls.last().is_some_and(|c| c.status == CallStatus::Incomplete);
+        let whole = calls.get(..calls.len() - usize::from(cut)).unwrap_or_default();
+        let good =
+            !calls.is_empty() && whole.iter().all(|c| c.status.readable()) && calls.iter().all(|c| offered(&c.name));
         if good && cx.policy.fences == Fences::Last {
             let rest = cx.skip_space(end);
             if rest < cx.text.len() {
+                self.why_code(cx, fence, Reason::FencePolicy);
                 self.fence = None;
                 self.go_back(end);
                 return Step::Go;
@@ -170,14 +205,31 @@ impl Engine {
         self.fence = None;
         if good {
             self.keep(Doubt::Fence);
+            self.out.trace.note(cx.skip_space(self.at)..end, Noted::Marker(Markup::Fence));
             self.from = end;
             self.at = end;
             self.fresh = true;
             self.removed = true;
         } else {
+            self.why_code(cx, fence, Reason::NameNotOffered);
             self.go_back(end);
         }
         Step::Go
+    }
+
+    /// Notes why the calls in a fence that is closed now are none.
+    fn why_code(&mut self, cx: &Reader<'_>, fence: Fence, reason: Reason) {
+        if !self.out.trace.is_on() {
+            return;
+        }
+        for call in self.out.calls.get(fence.calls..).unwrap_or_default() {
+            let reason = match reason {
+                Reason::NameNotOffered if !call.status.readable() => Reason::NotReadable,
+                Reason::NameNotOffered if cx.offered(&call.name) => continue,
+                reason => reason,
+            };
+            self.out.trace.note(call.raw.clone(), Noted::Kept(reason, call.name.clone()));
+        }
     }
 
     /// Code in a fence: text up to the line that closes it.
@@ -194,6 +246,7 @@ impl Engine {
                 Look::Is(length) => {
                     self.at = hit + length;
                     if length >= ticks && cx.at_line_start(hit) {
+                        self.out.trace.note(hit..self.at, Noted::CodeEnds);
                         return Step::Go;
                     }
                 }

@@ -1,16 +1,17 @@
-//! Gemma's value syntax: `{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],opts:{k:1}}`. Strings stand between `<|"|>`
-//! without escapes; everything else is bare.
-use super::call::{Progress, Writer};
+//! Gemma's value syntax: `{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],opts:{k:1}}`. Strings stand between markers that
+//! the dialect names, without escapes; everything else is bare.
+use super::call::{Progress, Writer, closes};
+use super::elements::find;
 use super::head::{Head, header_name};
+use super::keys::floor;
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
 use super::{Look, Reader, head};
+use crate::dialect::Element;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, CallStatus};
-
-/// The marker round strings, per checkpoint family.
-const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
+use serde_json::Value as Schema;
 
 #[derive(Debug)]
 pub(super) struct Gemma {
@@ -18,14 +19,14 @@ pub(super) struct Gemma {
     start: usize,
     at: usize,
     depth: usize,
-    /// The string marker that is open.
-    quote: Option<&'static str>,
+    /// A string is open.
+    quoted: bool,
     index: Option<usize>,
 }
 
 impl Gemma {
     pub(super) fn new(at: usize, head: Head) -> Self {
-        Self { head, start: at, at, depth: 0, quote: None, index: None }
+        Self { head, start: at, at, depth: 0, quoted: false, index: None }
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
@@ -38,9 +39,10 @@ impl Gemma {
                 index
             }
         };
-        match self.extent(cx) {
+        let quote = writer.origin.row(cx).map_or("", |r| r.dialect.quote.as_str());
+        match self.extent(cx, quote, writer.origin.tail(cx)) {
             Look::Is(end) => {
-                let members = self.read(cx, out, index, end);
+                let members = self.read(cx, out, index, end, quote);
                 if out.streaming() {
                     let text = Found::Members(members.clone()).arguments(cx.text).to_json().into_owned();
                     writer.piece(out, index, &text);
@@ -51,7 +53,7 @@ impl Gemma {
             Look::More if !cx.eof => Progress::More,
             _ => {
                 let end = cx.text.len();
-                let members = self.read(cx, out, index, end);
+                let members = self.read(cx, out, index, end, quote);
                 writer.over(index, Found::Members(members), writer.start..end).status = CallStatus::Incomplete;
                 Progress::Done { end }
             }
@@ -59,21 +61,18 @@ impl Gemma {
     }
 
     /// Where the outermost bracket closes.
-    fn extent(&mut self, cx: &Reader<'_>) -> Look<usize> {
+    fn extent(&mut self, cx: &Reader<'_>, quote: &str, tail: &[Element]) -> Look<usize> {
         let bytes = cx.bytes();
         loop {
-            if let Some(quote) = self.quote {
+            if self.quoted {
                 let rest = bytes.get(self.at..).unwrap_or_default();
                 match memchr::memmem::find(rest, quote.as_bytes()) {
                     Some(i) => {
                         self.at += i + quote.len();
-                        self.quote = None;
+                        self.quoted = false;
                     }
                     None => {
-                        let mut next = bytes.len().saturating_sub(quote.len() - 1).max(self.at);
-                        while !cx.text.is_char_boundary(next) {
-                            next -= 1;
-                        }
+                        let next = floor(cx.text, bytes.len().saturating_sub(quote.len() - 1));
                         self.at = next.max(self.at);
                         return Look::More;
                     }
@@ -90,25 +89,20 @@ impl Gemma {
                     }
                 }
                 Some(b'<') => {
-                    let mut opened = false;
-                    for quote in QUOTES {
-                        match head::literal(cx, self.at, quote) {
-                            Look::Is(end) => {
-                                self.quote = Some(quote);
-                                self.at = end;
-                                opened = true;
-                                break;
-                            }
-                            Look::More => return Look::More,
-                            Look::No => {}
+                    match head::literal(cx, self.at, quote) {
+                        Look::Is(end) if !quote.is_empty() => {
+                            self.quoted = true;
+                            self.at = end;
+                            continue;
                         }
-                    }
-                    if opened {
-                        continue;
+                        Look::More => return Look::More,
+                        _ => {}
                     }
                     // The call's own end without a closing bracket.
-                    if cx.rest(self.at).starts_with("<tool_call|>") {
-                        return Look::Is(self.at);
+                    match closes(cx, tail, self.at) {
+                        Look::Is(()) => return Look::Is(self.at),
+                        Look::More => return Look::More,
+                        Look::No => {}
                     }
                 }
                 Some(_) => {}
@@ -117,18 +111,21 @@ impl Gemma {
         }
     }
 
-    fn read(&self, cx: &Reader<'_>, out: &Output, index: usize, end: usize) -> Vec<(Piece, Value)> {
+    fn read(&self, cx: &Reader<'_>, out: &Output, index: usize, end: usize, quote: &str) -> Vec<(Piece, Value)> {
         let name = out.calls.get(index).map_or("", |c| c.name.as_str());
         let tool = cx.tool(name);
-        let mut values = Values { text: cx.slice(self.start, end), at: 0, max_depth: cx.policy.max_depth };
+        let root = tool.map(|t| &t.schema);
+        let text = cx.slice(self.start, end);
+        let mut values = Values { text, at: 0, max_depth: cx.policy.max_depth, quote, root };
         values.at = 1.min(values.text.len());
         let mut members: Vec<(Piece, Value)> = Vec::new();
         while let Some(key) = values.key() {
-            let value = match values.value(0) {
+            let schema = root.and_then(|r| r.get("properties")).and_then(|p| p.get(&key));
+            let value = match values.value(0, schema) {
                 Read::Text(text) => Value::Text(Piece::Made(text)),
                 Read::Json(json) => Value::Json(Piece::Made(json)),
                 Read::Word(word) => {
-                    let expected = tool.map_or(Expected::ANY, |t| t.expected(&key));
+                    let expected = tool.map_or(Expected::ANY, |t| t.expected(&key).json_first());
                     match bare_word(&word, expected) {
                         ArgumentValue::Text(t) => Value::Text(Piece::Made(t.into_owned())),
                         ArgumentValue::Json(t) => Value::Json(Piece::Made(t.into_owned())),
@@ -151,7 +148,7 @@ fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
         return ArgumentValue::Text(word.into());
     }
     match read_text(word, expected) {
-        ArgumentValue::Text(_) if expected == Expected::ANY && matches!(word, "true" | "false" | "True" | "False") => {
+        ArgumentValue::Text(_) if expected.is_any() && matches!(word, "True" | "False") => {
             ArgumentValue::Json(lenient::literal(word, 0).0.into())
         }
         value => value,
@@ -170,9 +167,13 @@ struct Values<'t> {
     text: &'t str,
     at: usize,
     max_depth: usize,
+    /// The marker round strings.
+    quote: &'t str,
+    /// The tool's schema, for references.
+    root: Option<&'t Schema>,
 }
 
-impl Values<'_> {
+impl<'t> Values<'t> {
     fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or("")
     }
@@ -183,7 +184,10 @@ impl Values<'_> {
     }
 
     fn quoted(&mut self) -> Option<String> {
-        let quote = QUOTES.into_iter().find(|q| self.rest().starts_with(q))?;
+        let quote = self.quote;
+        if quote.is_empty() || !self.rest().starts_with(quote) {
+            return None;
+        }
         let from = self.at + quote.len();
         let rest = self.text.get(from..)?;
         let length = rest.find(quote).unwrap_or(rest.len());
@@ -211,7 +215,7 @@ impl Values<'_> {
         Some(key)
     }
 
-    fn value(&mut self, depth: usize) -> Read {
+    fn value(&mut self, depth: usize, schema: Option<&'t Schema>) -> Read {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
         if let Some(text) = self.quoted() {
@@ -229,8 +233,10 @@ impl Values<'_> {
                     }
                     push_string(&mut json, &key);
                     json.push_str(": ");
-                    let value = self.value(depth + 1);
-                    push_read(&mut json, value);
+                    let of = find(schema, self.root, 0, &|s| s.get("properties").and_then(|p| p.get(&key)))
+                        .or_else(|| find(schema, self.root, 0, &|s| s.get("additionalProperties")));
+                    let value = self.value(depth + 1, of);
+                    self.push(&mut json, value, of);
                 }
                 self.close();
                 json.push('}');
@@ -238,6 +244,7 @@ impl Values<'_> {
             }
             Some(b'[') => {
                 self.at += 1;
+                let of = find(schema, self.root, 0, &|s| s.get("items"));
                 let mut json = String::from("[");
                 loop {
                     self.space();
@@ -245,14 +252,14 @@ impl Values<'_> {
                         break;
                     }
                     let before = self.at;
-                    let value = self.value(depth + 1);
+                    let value = self.value(depth + 1, of);
                     if self.at == before {
                         break;
                     }
                     if json.len() > 1 {
                         json.push_str(", ");
                     }
-                    push_read(&mut json, value);
+                    self.push(&mut json, value, of);
                 }
                 self.close();
                 json.push(']');
@@ -278,7 +285,7 @@ impl Values<'_> {
                 let length = rest.find([',', '}', ']', ')']).unwrap_or(rest.len());
                 let mut word = rest[..length].trim();
                 // The opening marker of a string is sometimes left out.
-                if let Some((before, _)) = word.split_once(QUOTES[0]) {
+                if let Some((before, _)) = word.split_once(self.quote).filter(|_| !self.quote.is_empty()) {
                     word = before;
                 }
                 let word = word.to_owned();
@@ -294,16 +301,23 @@ impl Values<'_> {
             self.at += 1;
         }
     }
-}
 
-fn push_read(json: &mut String, read: Read) {
-    match read {
-        Read::Text(text) => push_string(json, &text),
-        Read::Json(text) => json.push_str(&text),
-        Read::Word(word) => match bare_word(&word, Expected::ANY) {
-            ArgumentValue::Text(text) => push_string(json, &text),
-            ArgumentValue::Json(text) => json.push_str(&text),
-        },
-        Read::Nothing => json.push_str("null"),
+    fn push(&self, json: &mut String, read: Read, schema: Option<&Schema>) {
+        match read {
+            Read::Text(text) => push_string(json, &text),
+            Read::Json(text) => json.push_str(&text),
+            Read::Word(word) => {
+                // Strings have quotes here: where there are tools and their schema is silent, a bare word is JSON.
+                let expected = match self.root {
+                    Some(root) => schema.map_or(Expected::ANY, |s| Expected::of(s, root)).json_first(),
+                    None => Expected::ANY,
+                };
+                match bare_word(&word, expected) {
+                    ArgumentValue::Text(text) => push_string(json, &text),
+                    ArgumentValue::Json(text) => json.push_str(&text),
+                }
+            }
+            Read::Nothing => json.push_str("null"),
+        }
     }
 }

@@ -44,6 +44,9 @@ impl Head {
             _ => return None,
         };
         let name = name.strip_prefix("functions.").unwrap_or(name);
+        // Another namespace than the one of functions: the offered name stands behind it.
+        let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
+        let name = if !cx.offered(name) && cx.offered(last) { last } else { name };
         let strange = |c: char| c.is_whitespace() || c == ':';
         if name.is_empty() || name.starts_with(strange) { None } else { Some(name.to_owned()) }
     }
@@ -54,6 +57,12 @@ fn in_bare_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'\\' | b'@')
         || byte >= 0x80
+}
+
+/// What `text` begins with that can be a tool's name.
+pub(super) fn bare_name(text: &str) -> &str {
+    let length = text.bytes().position(|b| !in_bare_name(b)).unwrap_or(text.len());
+    text.get(..length).unwrap_or_default()
 }
 
 /// Whether the literal stands at `at`.
@@ -140,7 +149,7 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
 fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: usize) -> Look<Range<usize>> {
     let rest = cx.rest(at);
     let Some(until) = until else {
-        let mut length = rest.bytes().position(|b| !in_bare_name(b)).unwrap_or(rest.len());
+        let mut length = bare_name(rest).len();
         if let Some(escaped) = rest.get(..length).and_then(|name| name.find("\\n")) {
             length = escaped;
         }

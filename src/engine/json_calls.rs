@@ -1,11 +1,12 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::arguments::whole_arguments;
 use super::call::{Progress, Writer, span};
-use super::keys::{Key, decode, decode_inner, floor, schema_like, string_end};
+use super::keys::{Key, decode, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece};
+use super::trace::{Noted, Reason};
 use super::{Look, Reader};
-use crate::json::{ScanResult, Scanner};
+use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
@@ -84,13 +85,19 @@ pub(super) struct JsonCalls {
     expect: Expect,
     at: usize,
     scanner: Scanner,
+    /// The arguments that were scanned last, and the members of that object.
+    scanned: (Range<usize>, Vec<Member>),
     /// How far a begun call's arguments have been given out.
     sent: usize,
     max_depth: usize,
     /// Repairs of a value that the call it belongs to takes.
     repairs: Vec<Repair>,
+    /// Where the values before the one at the top ended, and how many calls had begun by then.
+    before: Option<(usize, usize)>,
     /// The text is not the input, but was made by repair.
     made: bool,
+    /// It was made from an object whose keys stand in single quotes.
+    single_quoted: bool,
 }
 
 impl JsonCalls {
@@ -100,10 +107,13 @@ impl JsonCalls {
             expect: Expect::Value { close: false },
             at,
             scanner: Scanner::new(at, max_depth),
+            scanned: (at..at, Vec::new()),
             sent: at,
             max_depth,
             repairs: Vec::new(),
+            before: None,
             made: false,
+            single_quoted: false,
         }
     }
 
@@ -129,7 +139,7 @@ impl JsonCalls {
                 Expect::Member { key, what } => self.member(cx, out, writer, key, what),
                 Expect::Element => self.element(cx),
                 Expect::Next => self.next(cx, out, writer, at, byte),
-                Expect::Between => self.between(cx, at, byte),
+                Expect::Between => self.between(cx, writer, at, byte),
                 Expect::Lenient { start, error, searched } => self.lenient(cx, out, writer, start, error, searched),
             };
             match go_on {
@@ -233,11 +243,16 @@ impl JsonCalls {
         let described = |(key, _): &(Range<usize>, Range<usize>)| cx.slice(key.start, key.end) == "description";
         if what == Key::Arguments && writer.bare && writer.begun == 0 && frame.others.iter().any(described) {
             // A tool's definition, not a call of it.
+            out.trace.refuse(Reason::Definition, frame.name.as_deref().unwrap_or_default());
             return Flow::Stop(Progress::Fail { at });
         }
         if what == Key::Arguments && writer.bare && first == b'{' {
             match schema_like(cx, value, self.frames.last().and_then(|f| f.name.as_deref())) {
-                Look::Is(()) => return Flow::Stop(Progress::Fail { at: value }),
+                Look::Is(()) => {
+                    let name = self.frames.last().and_then(|f| f.name.as_deref());
+                    out.trace.refuse(Reason::Definition, name.unwrap_or_default());
+                    return Flow::Stop(Progress::Fail { at: value });
+                }
                 Look::More => return Flow::Stop(Progress::More),
                 Look::No => {}
             }
@@ -283,16 +298,26 @@ impl JsonCalls {
         let reached = match result {
             ScanResult::Complete { end } => end,
             ScanResult::Incomplete => self.scanner.position(),
-            ScanResult::Error { at, .. } => return self.broken(at),
+            ScanResult::Error { at, kind } => {
+                if kind == ScanError::TooDeep {
+                    out.trace.refuse(Reason::TooDeep, "");
+                }
+                return self.broken(at);
+            }
         };
         if streams && let Some(index) = index {
             let reached = floor(cx.text, reached);
             if reached - self.scanner_start() > cx.policy.max_arguments_bytes {
                 return self.too_long(cx, out, writer, index, reached);
             }
-            if reached > self.sent && out.streaming() {
-                writer.piece(out, index, cx.slice(self.sent, reached));
-                self.sent = reached;
+            let certain = if matches!(result, ScanResult::Incomplete) {
+                lenient::certain_end(cx, self.sent, reached)
+            } else {
+                reached
+            };
+            if certain > self.sent && out.streaming() {
+                writer.piece(out, index, cx.slice(self.sent, certain));
+                self.sent = certain;
             }
         }
         let ScanResult::Complete { end } = result else { return Flow::Stop(Progress::More) };
@@ -301,6 +326,9 @@ impl JsonCalls {
         let Some(frame) = self.frames.last_mut() else { return self.broken(end) };
         match what {
             Key::Name => {
+                if !self.made {
+                    out.trace.note(value.start + 1..value.end - 1, Noted::Name);
+                }
                 frame.name = Some(decode(text).into_owned());
                 let waiting = frame.arguments.clone();
                 if let Some(arguments) = waiting.filter(|a| cx.bytes().get(a.start) == Some(&b'{')) {
@@ -313,7 +341,10 @@ impl JsonCalls {
                 }
             }
             Key::Id => frame.id = Some(decode(text).into_owned()),
-            Key::Arguments => frame.arguments = Some(value),
+            Key::Arguments => {
+                frame.arguments = Some(value.clone());
+                self.scanned = (value, self.scanner.take_members());
+            }
             Key::Content => {
                 frame.content = Some(value.clone());
                 frame.others.push((key, value));
@@ -354,13 +385,25 @@ impl JsonCalls {
         }
     }
 
-    fn between(&mut self, cx: &Reader<'_>, at: usize, byte: u8) -> Flow {
+    fn between(&mut self, cx: &Reader<'_>, writer: &Writer, at: usize, byte: u8) -> Flow {
         let separated = matches!(byte, b',' | b';');
         let next = if separated { cx.skip_space(at + 1) } else { at };
-        match cx.bytes().get(next) {
-            None if !cx.eof => Flow::Stop(Progress::More),
-            Some(b'{' | b'[') => self.go(next, Expect::Value { close: false }),
-            _ => Flow::Stop(Progress::Done { end: self.at }),
+        let done = Flow::Stop(Progress::Done { end: self.at });
+        // What may follow is another object or a list of them; anything else is text.
+        let inside = match cx.bytes().get(next) {
+            None if !cx.eof => return Flow::Stop(Progress::More),
+            Some(b'{') => |b: u8| matches!(b, b'"' | b'\'' | b'_') || b.is_ascii_alphabetic(),
+            Some(b'[') => |b: u8| b == b'{',
+            _ => return done,
+        };
+        let first = cx.skip_space(next + 1);
+        match cx.bytes().get(first) {
+            None if !cx.eof && first - next <= cx.policy.max_markup_bytes => Flow::Stop(Progress::More),
+            Some(b) if inside(*b) => {
+                self.before = Some((self.at, writer.begun));
+                self.go(next, Expect::Value { close: false })
+            }
+            _ => done,
         }
     }
 
@@ -390,8 +433,14 @@ impl JsonCalls {
                 self.frames.pop();
             }
         }
-        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
-        self.go(end, expect)
+        if !self.frames.is_empty() {
+            return self.go(end, Expect::Next);
+        }
+        match self.before {
+            // No call was in this value: it is text, and the body was over before it.
+            Some((end, begun)) if begun == writer.begun => Flow::Stop(Progress::Done { end }),
+            _ => self.go(end, Expect::Between),
+        }
     }
 
     /// The last frame is a whole object: it is a call, an envelope, or neither.
@@ -402,6 +451,9 @@ impl JsonCalls {
         if frame.envelope {
             out.enveloped = true;
             if let Some(content) = frame.content.clone() {
+                if !self.made {
+                    out.trace.note(content.clone(), Noted::Content);
+                }
                 out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
             }
             return Flow::On;
@@ -409,18 +461,27 @@ impl JsonCalls {
         // `{"get_weather": {...}}`: the key is the name.
         if frame.name.is_none() && frame.arguments.is_none() {
             for (key, value) in std::mem::take(&mut frame.others) {
-                let name = decode_inner(cx.slice(key.start, key.end)).into_owned();
+                let name = unescaped(cx.slice(key.start, key.end)).into_owned();
                 let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
                 if !object || !(named_by_key || cx.offered(&name)) {
                     continue;
                 }
                 let Some(index) = writer.begin(cx, out, &name, None) else { continue };
+                if !self.made {
+                    out.trace.note(key, Noted::Name);
+                }
                 writer.piece(out, index, cx.slice(value.start, value.end));
                 self.over(cx, writer, index, value, raw.clone());
             }
+            if writer.begun == 0 {
+                out.trace.refuse(Reason::NoName, "");
+            }
             return Flow::On;
         }
-        let Some(name) = frame.name.clone() else { return Flow::On };
+        let Some(name) = frame.name.clone() else {
+            out.trace.refuse(Reason::NoName, "");
+            return Flow::On;
+        };
         if let Some(arguments) = frame.arguments.clone() {
             if let Flow::Stop(progress) = self.begin(cx, out, writer) {
                 return Flow::Stop(progress);
@@ -435,13 +496,16 @@ impl JsonCalls {
         let tool = cx.tool(&name);
         let flat: Vec<_> = (others.iter())
             .filter(|(key, _)| {
-                let key = decode_inner(cx.slice(key.start, key.end));
+                let key = unescaped(cx.slice(key.start, key.end));
                 tool.is_some_and(|t| t.parameters.iter().any(|(n, _)| *n == key))
             })
             .collect();
         let alone = cx.tools.is_none() && top && others.is_empty() && !self.made;
         let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
         if flat.is_empty() && !bare_name {
+            let offered = cx.tools.is_none() || tool.is_some();
+            let reason = if offered { Reason::NoArguments } else { Reason::NameNotOffered };
+            out.trace.refuse(reason, &name);
             return Flow::On;
         }
         let mut json = String::from("{");
@@ -474,9 +538,14 @@ impl JsonCalls {
         let (found, status, repair) = whole_arguments(text, || self.piece(cx, arguments.clone()));
         let repairs = std::mem::take(&mut self.repairs);
         let raw = if self.made { writer.start..writer.start } else { raw };
-        // What repair made of something else than an object is a guess.
-        let guess = self.made && (!found.is_object() || (writer.bare && cx.tools.is_none()));
+        // What repair made of something else than an object is a guess, and so is a call for which no offered name
+        // vouches, unless it is a dict of Python's.
+        let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
+        let guess = self.made && (!found.is_object() || !vouched);
         let pending = writer.over(index, found, raw);
+        if !self.made && self.scanned.0 == arguments {
+            pending.members = std::mem::take(&mut self.scanned.1);
+        }
         pending.status = if guess { CallStatus::Malformed } else { status };
         pending.repairs.extend(repairs);
         pending.repairs.extend(repair);
@@ -533,9 +602,12 @@ impl JsonCalls {
         if !closed && !mended.complete {
             // The text ended inside the value: what there is of it is certain as far as it goes.
             return Flow::Stop(
-                self.incomplete(cx, writer, start, limit, begun).unwrap_or(Progress::Fail { at: limit }),
+                (self.incomplete(cx, writer, start, limit, begun))
+                    .or_else(|| self.incomplete_made(cx, out, writer, start))
+                    .unwrap_or(Progress::Fail { at: limit }),
             );
         }
+        let told = self.told(cx);
         let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
         self.frames.truncate(depth);
         if depth > 0 {
@@ -545,11 +617,14 @@ impl JsonCalls {
         writer.flush(cx, out);
         let before = writer.begun;
         writer.adopt = begun;
+        writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
         inner.made = true;
+        inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         inner.repairs = mended.repairs;
         let inside = Reader { text: &mended.json, eof: true, ..*cx };
         inner.step(&inside, out, writer);
+        writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
         let end = start + mended.consumed;
         match (begun, adopted) {
@@ -562,11 +637,25 @@ impl JsonCalls {
             }
             _ => {}
         }
+        if let Some((end, _)) = self.before
+            && begun.is_none()
+            && writer.begun == before
+            && self.frames.is_empty()
+        {
+            return Flow::Stop(Progress::Done { end });
+        }
         if let Some(pending) = &mut writer.pending {
             pending.raw = start..end;
         }
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
+    }
+
+    /// What has been sent of the arguments of the call that is open.
+    fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
+        let Some(frame) = self.frames.iter().rev().find(|f| f.index.is_some()) else { return "" };
+        let range = frame.arguments.clone().unwrap_or(self.scanner_start()..self.sent);
+        Some(cx.slice(range.start, range.end)).filter(|text| text.starts_with('{')).unwrap_or_default()
     }
 
     /// The text ends inside the body.
@@ -622,6 +711,12 @@ impl JsonCalls {
             writer.over(index, Found::none(), writer.start..end).status = CallStatus::Incomplete;
             return Some(Progress::Done { end });
         }
+        if index.is_none()
+            && !writer.bare
+            && let Some(progress) = self.incomplete_by_key(cx, out, writer)
+        {
+            return Some(progress);
+        }
         let start = self.scanner_start();
         self.incomplete(cx, writer, start, end, index).or(Some(Progress::Fail { at: end }))
     }
@@ -639,6 +734,45 @@ impl JsonCalls {
         let in_arguments = matches!(self.expect, Expect::Member { what: Key::Arguments, .. } | Expect::Next);
         let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
         writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+}
+
+impl JsonCalls {
+    /// The object at `start` is no strict JSON and cut off, and no call has begun: what is certain of it may be one.
+    fn incomplete_made(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        start: usize,
+    ) -> Option<Progress> {
+        let end = cx.text.len();
+        let certain = lenient::certain_literal(cx.slice(start, end)).filter(|json| json.starts_with('{'))?;
+        writer.flush(cx, out);
+        let before = writer.begun;
+        let mut inner = Self::new(0, self.max_depth);
+        inner.made = true;
+        inner.step(&Reader { text: &certain, eof: true, ..*cx }, out, writer);
+        let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
+        pending.raw = start..end;
+        pending.status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+
+    /// `{"get_weather": {"city": "Par`: the key is the name, and the text ends in the arguments.
+    fn incomplete_by_key(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
+        let Expect::Member { key, what: Key::Other } = &self.expect else { return None };
+        let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
+        let frame = self.frames.last().filter(|f| f.name.is_none() && f.arguments.is_none())?;
+        let name = unescaped(cx.slice(key.start, key.end)).into_owned();
+        let (start, value, end) = (frame.start, self.scanner_start(), cx.text.len());
+        if cx.bytes().get(value) != Some(&b'{') || !(named_by_key || cx.offered(&name)) {
+            return None;
+        }
+        let index = writer.begin(cx, out, &name, None)?;
+        let found = lenient::certain(cx.slice(value, end));
+        writer.over(index, Found::Json(Piece::Made(found)), start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })
     }
 }

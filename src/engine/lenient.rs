@@ -118,6 +118,27 @@ pub(super) fn certain(text: &str) -> String {
     }
 }
 
+/// What is certain of a list, an object or a string that was cut off, in Python's spelling or JSON's. `None` for what
+/// may still become anything: a number, a word.
+pub(super) fn certain_literal(text: &str) -> Option<String> {
+    let text = text.trim_start();
+    let quote = match text.as_bytes().first()? {
+        b'{' | b'[' => {
+            let partial = json::parse_partial(text, &PartialOptions::default()).ok()?;
+            return partial.json.starts_with(['{', '[']).then(|| partial.json.into_owned());
+        }
+        b'"' => "\"",
+        b'\'' => "'",
+        _ => return None,
+    };
+    let quote = if text.starts_with(&quote.repeat(3)) { &quote.repeat(3) } else { quote };
+    // Half an escape says nothing yet.
+    let escapes = text.len() - text.trim_end_matches('\\').len();
+    let whole = text.get(..text.len() - escapes % 2)?;
+    let (json, _) = literal(&format!("{whole}{quote}"), 0);
+    json.starts_with('"').then_some(json)
+}
+
 /// A Python or JSON literal as JSON text. What is no literal is kept as its source text, in a string.
 pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
     let options = LiteralOptions { source_text: true, ..LiteralOptions::default() };
@@ -165,4 +186,16 @@ pub(super) fn looks_literal(text: &str) -> bool {
         Some(_) => matches!(text, "True" | "False" | "None" | "true" | "false" | "null"),
         None => false,
     }
+}
+
+/// How much of the text up to `to` strict reading and repair will agree on: a quote at its end may turn out to stand
+/// inside the string, and a comma to be one too many.
+pub(super) fn certain_end(cx: &Reader<'_>, from: usize, to: usize) -> usize {
+    let text = cx.slice(from, to);
+    // Longer white space says that what stands before it is the end of a value.
+    let spaces = text.bytes().rev().take(64).take_while(u8::is_ascii_whitespace).count();
+    let value = text.get(..text.len() - spaces).unwrap_or(text);
+    let value_end = value.strip_suffix(',').unwrap_or(value);
+    let end = value_end.strip_suffix('"').unwrap_or(value_end).len();
+    if end == value.len() { to } else { from + end }
 }

@@ -17,19 +17,26 @@ mod lenient;
 mod options;
 mod output;
 mod parameters;
+mod plain;
 mod prose;
 mod python;
+mod trace;
 mod utf8;
 mod values;
 
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
-use crate::dialect::Dialects;
+use crate::dialect::{Dialect, Dialects};
 use crate::schema::{Resolution, Tool, ToolSet};
 use crate::turn::{Event, Issue, IssueCode, Turn};
 use call::CallState;
 use output::{Mark, Output};
 use std::sync::Arc;
+use trace::Trace;
+
+pub(crate) use output::Piece;
+pub use trace::Reason;
+pub(crate) use trace::{Markup, Note, Noted};
 
 /// Reads a complete text.
 ///
@@ -45,6 +52,34 @@ pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, 
     let tools = tools.filter(|t| !t.tools().is_empty());
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
     engine.out.turn(text)
+}
+
+/// A turn, and what [`crate::explain`] tells of how it came about.
+#[derive(Debug)]
+pub(crate) struct Observed<'a> {
+    pub(crate) turn: Turn<'a>,
+    pub(crate) content: Vec<Piece>,
+    pub(crate) reasoning: Vec<Piece>,
+    /// Where each call stands, and the number of its dialect.
+    pub(crate) calls: Vec<(std::ops::Range<usize>, Option<Arc<Dialect>>)>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// [`extract`], with notes on everything that was noticed.
+pub(crate) fn observe<'a>(
+    text: &'a str,
+    dialects: &Dialects,
+    tools: Option<&ToolSet>,
+    options: &Options,
+) -> Observed<'a> {
+    let mut engine = Engine::new(options, false);
+    engine.out.trace = Trace::on();
+    let tools = tools.filter(|t| !t.tools().is_empty());
+    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
+    let turn = engine.out.turn(text);
+    let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), call.dialect.clone())).collect();
+    let (content, reasoning, notes) = engine.out.into_parts();
+    Observed { turn, content, reasoning, calls, notes }
 }
 
 /// Reads a text as it arrives.
@@ -229,12 +264,34 @@ pub(crate) enum Doubt {
     Bare,
 }
 
+impl Doubt {
+    /// Why it is text if the doubt is right.
+    fn reason(self) -> Reason {
+        match self {
+            Self::Reasoning => Reason::Draft,
+            Self::Fence => Reason::FenceOfCode,
+            Self::InlineCode => Reason::InlineCode,
+            Self::Bare => Reason::NotReadable,
+        }
+    }
+}
+
+/// How far the text had been given out before a marker was taken out of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Before {
+    from: usize,
+    fresh: bool,
+    removed: bool,
+    space: Option<std::ops::Range<usize>>,
+}
+
 /// Where to go back to if it is no call.
 #[derive(Debug)]
 pub(crate) struct Hold {
     doubt: Doubt,
     at: usize,
     mark: Mark,
+    before: Before,
 }
 
 #[derive(Debug)]
@@ -278,6 +335,8 @@ pub(crate) struct Engine {
     space: Option<std::ops::Range<usize>>,
     /// The message that is being read, in a dialect with headers.
     channel: Option<channels::Channel>,
+    /// Headers without their special tokens are expected.
+    plain: Option<plain::Plain>,
     out: Output,
 }
 
@@ -301,6 +360,7 @@ impl Engine {
             reasoning_seen: mode == Mode::Reasoning,
             space: None,
             channel: None,
+            plain: None,
             out: Output::new(streaming),
         }
     }
@@ -326,8 +386,16 @@ impl Engine {
     }
 
     /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
-    fn hold(&mut self, doubt: Doubt, at: usize) {
-        self.hold = Some(Hold { doubt, at, mark: self.out.mark() });
+    fn hold(&mut self, doubt: Doubt, at: usize, before: Before) {
+        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before });
+    }
+
+    /// What was taken for a marker is text, and so is the white space before it.
+    fn restore(&mut self, before: Before) {
+        self.from = before.from;
+        self.fresh = before.fresh;
+        self.removed = before.removed;
+        self.space = before.space;
     }
 
     fn holds(&self, doubt: Doubt) -> bool {
@@ -344,13 +412,12 @@ impl Engine {
     /// The doubt was right: everything since is text, up to `to`.
     fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
-        let calls = self.out.go_back(hold.mark);
-        self.from = hold.at;
+        let calls = self.out.go_back(hold.mark, hold.doubt.reason());
+        self.restore(hold.before);
         self.at = to;
         self.section = None;
         if hold.doubt == Doubt::Reasoning {
             self.mode = Mode::Reasoning;
-            self.fresh = false;
         }
         if calls > 0 {
             let (code, what) = match hold.doubt {

@@ -1,5 +1,6 @@
 //! What has been found so far: pieces of content and reasoning, calls, issues, and the events that tell of them.
-use super::Mode;
+use super::trace::{Noted, Reason, Trace};
+use super::{Mode, Note};
 use crate::turn::{
     ArgumentValue, Arguments, CallStatus, Event, Issue, IssueCode, Repair, Source, StopReason, ToolCall, Turn,
 };
@@ -137,6 +138,8 @@ pub(crate) struct Output {
     content_ends_in_space: bool,
     /// An explicit envelope of calls has been read.
     pub(crate) enveloped: bool,
+    /// What was noticed, where somebody wants to know.
+    pub(crate) trace: Trace,
 }
 
 impl Output {
@@ -232,8 +235,13 @@ impl Output {
         }
     }
 
-    /// Forgets everything since `mark`; returns how many calls that were.
-    pub(crate) fn go_back(&mut self, mark: Mark) -> usize {
+    /// Forgets everything since `mark`, for `reason`; returns how many calls that were.
+    pub(crate) fn go_back(&mut self, mark: Mark, reason: Reason) -> usize {
+        if self.trace.is_on() {
+            for call in self.calls.get(mark.calls..).unwrap_or_default() {
+                self.trace.note(call.raw.clone(), Noted::Kept(reason, call.name.clone()));
+            }
+        }
         let calls = self.calls.len() - mark.calls.min(self.calls.len());
         self.content.truncate(mark.content);
         self.reasoning.truncate(mark.reasoning);
@@ -252,6 +260,11 @@ impl Output {
                 mark.events = 0;
             }
         }
+    }
+
+    /// The pieces of content and reasoning, and what was noticed.
+    pub(crate) fn into_parts(self) -> (Vec<Piece>, Vec<Piece>, Vec<Note>) {
+        (self.content, self.reasoning, self.trace.into_notes())
     }
 
     /// A call ended: tells of it.

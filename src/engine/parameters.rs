@@ -5,9 +5,9 @@ use super::head::{self, Head, header_name};
 use super::output::{Found, Output, Piece, Value};
 use super::values::{decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
 use super::{Look, Reader};
-use crate::dialect::{Call as Template, Element, Parameter, Row, Trim};
+use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
 use crate::json::{push_escaped, push_string};
-use crate::schema::Expected;
+use crate::schema::{Expected, Tool};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -31,6 +31,10 @@ struct OpenValue {
     streams: bool,
     /// Where the call's own closing marker stood, should the value's never come.
     call_closer: Option<usize>,
+    /// The last closing marker of its own behind which the structure did not go on: its place and end.
+    doubtful_closer: Option<(usize, usize)>,
+    /// The marker that closes it, where that holds the key.
+    closer: Option<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -42,6 +46,8 @@ pub(super) struct Parameters {
     value: Option<OpenValue>,
     /// Something was given out, so the opening brace is.
     opened: bool,
+    /// A parameter stands there that cannot be read.
+    broken: bool,
     repairs: Vec<Repair>,
 }
 
@@ -57,7 +63,16 @@ enum Next {
 
 impl Parameters {
     pub(super) fn new(at: usize, head: Head) -> Self {
-        Self { head, at, index: None, members: Vec::new(), value: None, opened: false, repairs: Vec::new() }
+        Self {
+            head,
+            at,
+            index: None,
+            members: Vec::new(),
+            value: None,
+            opened: false,
+            broken: false,
+            repairs: Vec::new(),
+        }
     }
 
     pub(super) fn plausible(
@@ -100,7 +115,32 @@ impl Parameters {
         }
     }
 
-    fn next(cx: &Reader<'_>, writer: &Writer, at: usize) -> Next {
+    /// What closes the call, with the name filled in where the closing marker holds it.
+    fn closing<'t>(&self, cx: &Reader<'t>, writer: &Writer) -> Cow<'t, [Element]> {
+        let tail = writer.origin.tail(cx);
+        match (tail, &self.head.name) {
+            (
+                [space @ Element::Space, Element::Literal(open), Element::Slot(Slot::Name), Element::Literal(end)],
+                Some(name),
+            ) => {
+                let name = cx.slice(name.start, name.end);
+                Cow::Owned(vec![space.clone(), Element::Literal(format!("{open}{name}{end}").into())])
+            }
+            _ => Cow::Borrowed(tail),
+        }
+    }
+
+    /// A parameter begins at `at`. Where only its own name makes it one, that is a name, and one of `declared`.
+    fn begins(cx: &Reader<'_>, parameter: &Parameter, at: usize, declared: Option<&Tool>) -> Look<Head> {
+        let look = head::head(cx, at, &parameter.head);
+        let (Look::Is(head), true) = (&look, parameter.behind_key.is_some()) else { return look };
+        let key = head.key.clone().map_or("", |k| &cx.text[k]);
+        let name = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')) && !key.is_empty();
+        let known = declared.is_none_or(|t| t.parameters.iter().any(|(n, _)| n == key));
+        if name && known { look } else { Look::No }
+    }
+
+    fn next(cx: &Reader<'_>, writer: &Writer, tail: &[Element], at: usize, declared: Option<&Tool>) -> Next {
         let at = cx.skip_markup_space(at);
         if at >= cx.text.len() || (cx.rest(at) == "\\" && !cx.eof) {
             return if cx.eof { Next::End } else { Next::More };
@@ -108,7 +148,7 @@ impl Parameters {
         let Some(row) = writer.origin.row(cx) else { return Next::Junk };
         let mut more = false;
         for (i, parameter) in row.parameters.iter().enumerate() {
-            match head::head(cx, at, &parameter.head) {
+            match Self::begins(cx, parameter, at, declared) {
                 // A template further up may still turn out to fit better.
                 Look::Is(_) if more => return Next::More,
                 Look::Is(head) => return Next::Parameter(i, head),
@@ -116,7 +156,7 @@ impl Parameters {
                 Look::No => {}
             }
         }
-        match Self::ends(cx, row, writer.origin.tail(cx), at) {
+        match Self::ends(cx, row, tail, at) {
             Look::Is(()) => Next::Close,
             Look::More => Next::More,
             Look::No if more => Next::More,
@@ -127,6 +167,9 @@ impl Parameters {
     /// What closes the call, its section, or begins the next call stands at `at`.
     fn ends(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<()> {
         let mut result = closes(cx, tail, at);
+        if row.by_name() {
+            return result;
+        }
         let first = |elements: &[Element]| match elements.first() {
             Some(Element::Literal(text)) => head::literal(cx, at, text),
             _ => Look::No,
@@ -170,7 +213,8 @@ impl Parameters {
                     }
                 }
             }
-            match Self::next(cx, writer, self.at) {
+            let tail = self.closing(cx, writer);
+            match Self::next(cx, writer, &tail, self.at, None) {
                 Next::More => return Progress::More,
                 Next::End => {
                     let end = cx.text.len();
@@ -191,6 +235,12 @@ impl Parameters {
                         self.at = head.end;
                         continue;
                     };
+                    let row = writer.origin.row(cx);
+                    let parameter = row.and_then(|r| r.parameters.get(template));
+                    let closer = parameter.and_then(|p| {
+                        let key = cx.slice(key.start, key.end);
+                        p.behind_key.as_ref().map(|end| format!("{}{key}{end}", p.closer).into())
+                    });
                     let streams = self.streams(cx, out, writer, index, &key, head.kind.as_ref());
                     self.value = Some(OpenValue {
                         template,
@@ -203,16 +253,20 @@ impl Parameters {
                         sent: head.end,
                         streams,
                         call_closer: None,
+                        doubtful_closer: None,
+                        closer,
                     });
                     self.at = head.end;
                 }
                 Next::Junk => {
                     // Text between the parameters: it is in the call's raw text, and in the record.
                     let from = cx.skip_space(self.at);
-                    let byte =
-                        writer.origin.row(cx).and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
+                    let row = writer.origin.row(cx);
+                    let byte = row.and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
                     let rest = cx.bytes().get(from + 1..).unwrap_or_default();
                     let skip = memchr::memchr(byte.unwrap_or(b'<'), rest);
+                    let end = skip.map_or(cx.text.len(), |i| from + 1 + i);
+                    self.broken |= row.is_some_and(|r| lost_value(r, cx.slice(from, end)));
                     if self.repairs.iter().all(|r| r.code != RepairCode::Surroundings) {
                         let what = "text between the parameters was left out";
                         self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
@@ -290,7 +344,8 @@ impl Parameters {
             value.sent = value.start;
             value.searched = value.start;
         }
-        match Self::find_end(cx, row, writer, parameter, &mut value, &self.members, out, index) {
+        let tail = self.closing(cx, writer);
+        match Self::find_end(cx, row, writer, &tail, parameter, &mut value, &self.members, out, index) {
             Some(Ok((end, next))) => {
                 self.end_value(cx, out, writer, index, value, end, trim, row.dialect.entities);
                 if next == end {
@@ -309,7 +364,8 @@ impl Parameters {
                 if value.streams && !row.dialect.entities {
                     let end = cx.text.len();
                     self.open_member(cx, out, writer, index, &value);
-                    self.members.push((span(value.key.clone()), Value::Text(span(value.start..end.max(value.start)))));
+                    let found = Value::Text(span(value.start..end.max(value.start)));
+                    self.members.push((key_piece(cx, &value.key), found));
                 }
                 Look::No
             }
@@ -322,6 +378,7 @@ impl Parameters {
         cx: &Reader<'_>,
         row: &Row,
         writer: &Writer,
+        tail: &[Element],
         parameter: &Parameter,
         value: &mut OpenValue,
         taken: &[(Piece, Value)],
@@ -329,8 +386,9 @@ impl Parameters {
         index: usize,
     ) -> Option<Result<(usize, usize), ()>> {
         let bytes = cx.bytes();
-        let closer = &*parameter.closer;
-        let tail = writer.origin.tail(cx);
+        let own = value.closer.clone();
+        let closer = own.as_deref().unwrap_or(&parameter.closer);
+        let declared = if own.is_some() { out.calls.get(index).and_then(|c| cx.tool(&c.name)) } else { None };
         let first = closer.as_bytes().first().copied()?;
         loop {
             let rest = bytes.get(value.searched..).unwrap_or_default();
@@ -351,17 +409,21 @@ impl Parameters {
                         }
                     };
                     // The closing marker is one only if the structure goes on behind it.
-                    match Self::next(cx, writer, end) {
+                    match Self::next(cx, writer, tail, end, declared) {
                         Next::More => return Some(Err(())),
                         // Cut off in the next parameter's marker.
-                        Next::Junk if cx.eof && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener) => {
+                        Next::Junk
+                            if cx.eof
+                                && own.is_none()
+                                && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener) =>
+                        {
                             return Some(Ok((hit, end)));
                         }
-                        Next::Junk => {}
+                        Next::Junk => value.doubtful_closer = Some((hit, end)),
                         _ => return Some(Ok((hit, end))),
                     }
                 }
-                Look::No => match head::literal(cx, hit, &parameter.opener) {
+                Look::No => match if own.is_some() { Look::No } else { head::literal(cx, hit, &parameter.opener) } {
                     Look::More => return Some(Err(())),
                     Look::Is(_) => match head::head(cx, hit, &parameter.head) {
                         Look::More => return Some(Err(())),
@@ -386,6 +448,14 @@ impl Parameters {
                             Look::More => return Some(Err(())),
                             Look::Is(true) => return Some(Ok((hit, hit))),
                             Look::Is(false) => {
+                                // Parameters that the tool does not have may stand between the two.
+                                if let Some((at, end)) = value.doubtful_closer.filter(|_| own.is_some())
+                                    && let between = cx.slice(end, hit).trim_ascii()
+                                    && between.starts_with('<')
+                                    && between.ends_with('>')
+                                {
+                                    return Some(Ok((at, end)));
+                                }
                                 value.call_closer.get_or_insert(hit);
                             }
                             Look::No => {}
@@ -399,8 +469,9 @@ impl Parameters {
             return Some(Err(()));
         }
         let name = out.calls.get(index).map_or("", |c| c.name.as_str());
-        match value.call_closer {
-            Some(at) if cx.offered(name) => Some(Ok((at, at))),
+        match (value.call_closer, value.doubtful_closer) {
+            (Some(at), _) if cx.offered(name) => Some(Ok((at, at))),
+            (None, Some(closer)) if cut_marker(cx, row, tail, closer.1) => Some(Ok(closer)),
             _ => None,
         }
     }
@@ -411,7 +482,7 @@ impl Parameters {
         }
         let mut text = String::from(if self.opened { ", " } else { "{" });
         self.opened = true;
-        push_string(&mut text, &cx.text[value.key.clone()]);
+        push_string(&mut text, &decode_entities(&cx.text[value.key.clone()]));
         text.push_str(": ");
         writer.piece(out, index, &text);
     }
@@ -430,7 +501,9 @@ impl Parameters {
         if !value.streams || !out.streaming() || entities {
             return;
         }
-        let certain = cx.slice(value.sent, value.searched);
+        // Where its own closing marker may yet have been the end, nothing behind it is certain.
+        let end = value.doubtful_closer.filter(|_| value.closer.is_some()).map_or(value.searched, |(at, _)| at);
+        let certain = cx.slice(value.sent, end.max(value.sent));
         if value.sent == value.start && may_be_null(certain) {
             return;
         }
@@ -441,7 +514,7 @@ impl Parameters {
             Trim::Space if value.sent == value.start => {
                 value.start += certain.len() - certain.trim_start().len();
                 value.sent = value.start;
-                cx.slice(value.sent, value.searched).trim_end()
+                cx.slice(value.sent, end).trim_end()
             }
             Trim::Space => certain.trim_end(),
         };
@@ -490,7 +563,7 @@ impl Parameters {
         }
         let text = &cx.text[range.clone()];
         let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
-        let key = &cx.text[value.key.clone()];
+        let key = &*decode_entities(&cx.text[value.key.clone()]);
         let expected = Self::expected(cx, out, index, key);
         let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
@@ -523,7 +596,7 @@ impl Parameters {
                 let what = "a parameter stood twice: the last value counts";
                 self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.key.start, what));
             }
-            None => self.members.push((span(value.key.clone()), found)),
+            None => self.members.push((key_piece(cx, &value.key), found)),
         }
     }
 
@@ -547,10 +620,34 @@ impl Parameters {
             self.repairs.push(Repair::new(RepairCode::Misplaced, "one parameter held all arguments"));
         }
         let pending = writer.over(index, Found::Members(members), writer.start..end);
-        pending.status = status;
+        pending.status = if self.broken && status.readable() { CallStatus::Malformed } else { status };
         pending.repairs = std::mem::take(&mut self.repairs);
         Progress::Done { end }
     }
+}
+
+/// A parameter's name; in an attribute it may hold entities.
+fn key_piece(cx: &Reader<'_>, range: &Range<usize>) -> Piece {
+    match decode_entities(cx.slice(range.start, range.end)) {
+        Cow::Borrowed(_) => span(range.clone()),
+        Cow::Owned(key) => Piece::Made(key),
+    }
+}
+
+/// The text ends in the first bytes of what closes the call or of another parameter.
+fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
+    let rest = cx.rest(cx.skip_markup_space(at));
+    let closers = tail.iter().filter_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
+    closers.chain(row.parameters.iter().map(|p| &p.opener)).any(|text| text.starts_with(rest))
+}
+
+/// Markup between the parameters with text that belonged to one: a value that lost its key or its marker. A key alone is
+/// none.
+fn lost_value(row: &Row, junk: &str) -> bool {
+    let text = junk.split_once('>').map_or("", |(_, text)| text.trim());
+    let attributes = |p: &Parameter| p.head.iter().any(|e| matches!(e, Element::Attributes(_)));
+    let opens = || row.parameters.iter().any(|p| attributes(p) && junk.starts_with(&*p.opener));
+    !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens())
 }
 
 /// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its
@@ -575,6 +672,9 @@ fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<b
     }
     if seen == 0 {
         return Look::No;
+    }
+    if row.by_name() {
+        return Look::Is(false);
     }
     let next = cx.skip_space(here);
     if next >= cx.text.len() {

@@ -2,7 +2,8 @@
 use super::call::{CallState, Origin};
 use super::head::{self, Head};
 use super::python::Python;
-use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
+use super::trace::{Noted, Reason};
+use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::dialect::{Bare, Body, Element, Marker, Slot};
 use crate::turn::{Issue, IssueCode};
 
@@ -16,7 +17,7 @@ impl Engine {
         }
         let bytes = cx.bytes();
         if self.at == 0 {
-            for look in [Self::opening_header, Self::opening_name] {
+            for look in [Self::opening_header, Self::opening_channel, Self::opening_word, Self::opening_name] {
                 match look(self, cx) {
                     Look::Is(()) => return Step::Go,
                     Look::More if !cx.eof => return Step::More,
@@ -26,6 +27,7 @@ impl Engine {
         }
         loop {
             let stop = cx.dialects.markers.next_stop(bytes, self.at);
+            let stop = self.plain_stop(cx, stop);
             self.at = stop;
             if stop >= bytes.len() {
                 if cx.eof {
@@ -56,7 +58,9 @@ impl Engine {
 
     /// The text is over.
     fn end(&mut self, cx: &Reader<'_>) {
-        self.inline = None;
+        if let Some((open, from)) = self.inline.take() {
+            self.out.trace.note(from + open..self.at, Noted::Passed(Reason::InlineCode));
+        }
         for doubt in [Doubt::InlineCode, Doubt::Reasoning] {
             self.keep(doubt);
         }
@@ -81,6 +85,7 @@ impl Engine {
     fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
         let Some(text) = cx.text.get(self.from..to) else { return };
         if self.channel.is_some_and(|c| c.dropped) {
+            self.out.trace.note(self.from..to, Noted::Dropped);
             self.from = to;
             return;
         }
@@ -123,14 +128,17 @@ impl Engine {
             return to;
         }
         let written = cx.slice(start, to).replace('\\', "");
-        let begins = |name: &str| name.get(..written.len()).is_some_and(|n| n.eq_ignore_ascii_case(&written));
-        if tools.tools().iter().any(|t| begins(&t.name)) { start } else { to }
+        if tools.tools().iter().any(|tool| begins(&tool.name, &written)) { start } else { to }
     }
 
-    /// Gives out the text before a marker at `at`, and goes on after it at `end`.
-    pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
+    /// Gives out the text before a marker at `at`, and goes on after it at `end`. What comes back says what to restore
+    /// should the marker turn out to be text.
+    pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Before {
+        let mut before =
+            Before { from: self.from, fresh: self.fresh, removed: self.removed, space: self.space.clone() };
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
             self.give(cx, at, false);
+            before = Before { from: self.from, fresh: self.fresh, ..before };
         } else if at > self.from
             && self.mode == Mode::Content
             && self.section.is_none()
@@ -143,12 +151,22 @@ impl Engine {
         self.at = end;
         self.fresh = true;
         self.removed = true;
+        before
     }
 
     fn look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if self.plain.is_some() {
+            match self.plain_look(cx, at) {
+                Look::No => {}
+                found => return found,
+            }
+        }
         let byte = cx.bytes().get(at).copied().unwrap_or_default();
         if byte == b'`' {
             return self.ticks(cx, at);
+        }
+        if byte == b'~' {
+            return self.tildes(cx, at);
         }
         match self.marker(cx, at) {
             Look::No => {}
@@ -158,8 +176,10 @@ impl Engine {
             Look::No => {}
             found => return found,
         }
-        if byte == b'(' {
-            return self.bare_call(cx, at);
+        match byte {
+            b'(' => return self.bare_call(cx, at),
+            b'<' => return self.bare_element(cx, at),
+            _ => {}
         }
         self.bare(cx, at)
     }
@@ -173,9 +193,57 @@ impl Engine {
         let start = at - name_before(before);
         let name = cx.slice(start, at).replace('\\', "");
         if start == at || !cx.offered(&name) || !cx.at_line_start(start) {
+            let offered = self.out.trace.is_on() && cx.offered(&name);
+            if start < at && (offered || cx.at_line_start(start)) {
+                self.pass(cx, start, if offered { Reason::Place } else { Reason::NameNotOffered });
+            }
             return Look::No;
         }
         self.begin_bare(cx, start, Body::Python)
+    }
+
+    /// `<read_file><path>a.py</path></read_file>`: a tag named after an offered tool at the start of a line, and in it one
+    /// named after a parameter of it.
+    pub(super) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Look::No };
+        let row = cx.dialects.rows.get(usize::from(number));
+        let Some(call) = row.and_then(|r| r.calls.first()) else { return Look::No };
+        let behind_another = self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
+            return Look::No;
+        }
+        let tag = |at: usize| {
+            let rest = cx.bytes().get(at + 1..).unwrap_or_default();
+            let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':');
+            let length = rest.iter().take(128).position(|b| !name(b)).unwrap_or(rest.len().min(128));
+            (cx.slice(at + 1, at + 1 + length), rest.get(length).copied())
+        };
+        let may_begin =
+            |written: &str, name: &str| name.get(..written.len()).is_some_and(|n| n.eq_ignore_ascii_case(written));
+        let tool = match tag(at) {
+            (name, Some(b'>')) => cx.tool(name),
+            (name, None) if !cx.eof && tools.tools().iter().any(|t| may_begin(name, &t.name)) => return Look::More,
+            _ => None,
+        };
+        let Some(tool) = tool else { return Look::No };
+        let found = match head::head(cx, at, &call.head) {
+            Look::Is(found) => found,
+            other => return other.map(|_| ()),
+        };
+        let inside = cx.skip_space(found.end);
+        if inside >= cx.text.len() && !cx.eof && inside - at <= cx.policy.max_markup_bytes {
+            return Look::More;
+        }
+        if cx.bytes().get(inside) != Some(&b'<') {
+            return Look::No;
+        }
+        let parameters = || tool.parameters.iter().map(|(name, _)| name);
+        match tag(inside) {
+            (name, Some(b'>')) if parameters().any(|p| p == name) => {}
+            (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Look::More,
+            _ => return Look::No,
+        }
+        self.begin(cx, at, number, 0, found, None)
     }
 
     /// A literal marker at `at`, if there is one and it is what it seems.
@@ -187,6 +255,7 @@ impl Engine {
             At::Some { more: true, .. } if !cx.eof => return Look::More,
             At::Some { ends, count, .. } => (ends, count),
         };
+        self.out.trace.forget();
         for (length, list) in ends[..count].iter().rev() {
             let markers = cx.dialects.markers.list(*list);
             // One literal may both close reasoning and be a token elsewhere: where it stands decides.
@@ -200,12 +269,24 @@ impl Engine {
                 }
                 match self.take(cx, at, *length, *marker) {
                     Look::No => {}
-                    found => return found,
+                    Look::Is(()) => {
+                        self.note_markup(at, at + *length, *marker);
+                        return Look::Is(());
+                    }
+                    Look::More => return Look::More,
                 }
             }
         }
         let longest = ends.get(count.wrapping_sub(1)).map_or(&[][..], |(_, list)| cx.dialects.markers.list(*list));
         let calls = longest.iter().any(|m| matches!(m, Marker::Call { .. } | Marker::Section { .. }));
+        if calls && self.inline.is_none() {
+            let length = ends.get(count.wrapping_sub(1)).map_or(0, |(length, _)| *length);
+            let row = longest.iter().find_map(|m| match m {
+                Marker::Call { row, .. } | Marker::Section { row, .. } => Some(*row),
+                _ => None,
+            });
+            self.out.trace.kept(at..at + length, row, Reason::NotReadable);
+        }
         if calls && self.inline.is_none() && self.fence.is_none() {
             self.out.issue(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
         }
@@ -216,7 +297,13 @@ impl Engine {
     fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         for (start, late) in cx.dialects.markers.late().at(cx.text, self.from, at) {
             let taken = match head::literal(cx, start, &late.text) {
-                Look::Is(_) => self.take(cx, start, late.text.len(), late.marker),
+                Look::Is(end) => {
+                    let taken = self.take(cx, start, late.text.len(), late.marker);
+                    if taken == Look::Is(()) {
+                        self.note_markup(start, end, late.marker);
+                    }
+                    taken
+                }
                 Look::No => Look::No,
                 Look::More => Look::More,
             };
@@ -314,6 +401,7 @@ impl Engine {
         };
         let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
         self.out.issue(Issue::at(IssueCode::InventedResult, at, message));
+        self.out.trace.note(at..end, Noted::Result);
         self.from = end;
         self.at = end;
         Step::Go
@@ -390,6 +478,11 @@ impl Engine {
             }
             _ => false,
         };
+        // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
+        let unfinished = Reader { eof: false, ..*cx };
+        if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
+            return Look::No;
+        }
         let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
         let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
         if entry.calls.iter().any(opener) && !closed_to_calls && self.mode == Mode::Content && self.inline.is_none() {
@@ -427,22 +520,30 @@ impl Engine {
         let naked = !inside && !entry.sections.is_empty() && !entry.dialect.special_markers;
         if template.body != Body::Json && template.body != Body::Python {
             match found.name(cx) {
-                Some(name) if naked && !cx.offered(&name) => return Look::No,
+                Some(name) if naked && !cx.offered(&name) => {
+                    let reason = if cx.tools.is_some() { Reason::NameNotOffered } else { Reason::NoTools };
+                    self.out.trace.refuse(reason, &name);
+                    return Look::No;
+                }
                 Some(_) => {}
                 None => return Look::No,
             }
         } else if naked && cx.tools.is_none() {
+            self.out.trace.refuse(Reason::NoTools, "");
             return Look::No;
         }
         if self.out.calls.len() >= cx.policy.max_calls {
             self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
+            self.out.trace.refuse(Reason::LimitReached, &found.name(cx).unwrap_or_default());
             return Look::No;
         }
         let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
         if framed && self.channel.is_some_and(|c| !c.calls) {
+            self.out.trace.refuse(Reason::Channel, &found.name(cx).unwrap_or_default());
             return Look::No;
         }
         if self.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore {
+            self.out.trace.refuse(Reason::Draft, &found.name(cx).unwrap_or_default());
             return Look::No;
         }
         let doubt = match (self.mode, self.inline) {
@@ -455,19 +556,16 @@ impl Engine {
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
             (Mode::Content, None) => None,
         };
-        // In reasoning, white space before a marker is not given out; if it is no marker, it belongs to the text.
-        let before = cx.slice(self.from, at).trim_ascii_end().len();
-        let kept = doubt == Some(Doubt::Reasoning) && (before > 0 || !self.fresh);
-        let text = if kept { self.from + before } else { at };
-        self.remove(cx, at, found.end);
+        let before = self.remove(cx, at, found.end);
         if let Some(doubt) = doubt {
-            self.hold(doubt, text);
+            self.hold(doubt, at, before.clone());
         }
         self.mode = Mode::Content;
+        self.note_name(cx, &found);
         if let Some(section) = section {
             self.section = Some((row, section));
         }
-        let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked);
+        let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
         self.state = State::Call(Box::new(state));
         Look::Is(())
     }
@@ -477,8 +575,14 @@ impl Engine {
         let Some(row) = cx.dialects.rows.iter().position(|r| r.dialect.bare.contains(&Bare::NameLine)) else {
             return Look::No;
         };
-        if cx.dialects.auto && cx.tools.is_none() {
-            return Look::No;
+        if cx.dialects.auto {
+            // Only an offered name vouches for such a call: a first word that begins none does not wait.
+            let first = head::bare_name(cx.text);
+            let open = first.len() == cx.text.len() && !cx.eof;
+            let vouched = |name: &str| begins(name, first) && (open || name.len() == first.len());
+            if !cx.tools.is_some_and(|tools| tools.tools().iter().any(|tool| vouched(&tool.name))) {
+                return Look::No;
+            }
         }
         let elements = [Element::Slot(Slot::Name)];
         let found = match head::head(cx, 0, &elements) {
@@ -499,9 +603,6 @@ impl Engine {
             self.remove(cx, 0, found.end + 1);
             return Look::Is(());
         }
-        if cx.dialects.auto && !cx.offered(name) {
-            return Look::No;
-        }
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
             Some(b'{') => self.begin(cx, 0, row as u16, call as u16, found, None),
@@ -510,9 +611,45 @@ impl Engine {
         }
     }
 
+    /// The answer begins with a word that belongs to the marker behind it: `get_weather<|content_invoke_tool_json|>{...}`.
+    fn opening_word(&mut self, cx: &Reader<'_>) -> Taken {
+        let word = head::bare_name(cx.text);
+        let open = word.len() == cx.text.len() && !cx.eof;
+        if word.is_empty() || word.len() > 128 {
+            return Look::No;
+        }
+        for (row, entry) in cx.dialects.rows.iter().enumerate() {
+            for (call, template) in entry.calls.iter().enumerate() {
+                let [Element::Slot(Slot::Ignored), Element::Literal(marker), ..] = template.head.as_slice() else {
+                    continue;
+                };
+                let offered = || cx.tools.is_some_and(|tools| tools.tools().iter().any(|t| begins(&t.name, word)));
+                if open {
+                    if cx.dialects.auto && !offered() {
+                        continue;
+                    }
+                    return Look::More;
+                }
+                match head::literal(cx, word.len(), marker) {
+                    Look::Is(_) => {}
+                    Look::More => return Look::More,
+                    Look::No => continue,
+                }
+                return match head::head(cx, 0, &template.head) {
+                    Look::Is(found) => self.begin(cx, 0, row as u16, call as u16, found, None),
+                    other => other.map(|_| ()),
+                };
+            }
+        }
+        Look::No
+    }
+
     /// Calls without a marker, where calls stand and the evidence is there.
     fn bare(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if self.mode == Mode::Reasoning || self.inline.is_some() || self.section.is_some() {
+            if self.mode == Mode::Reasoning && self.inline.is_none() {
+                self.pass(cx, at, Reason::Draft);
+            }
             return Look::No;
         }
         let alone = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
@@ -529,10 +666,14 @@ impl Engine {
             alone && self.out.is_empty()
         };
         if !place {
+            self.pass(cx, at, if cx.tools.is_none() { Reason::NoTools } else { Reason::Place });
             return Look::No;
         }
         let body = match CallState::bare_body(cx, at) {
-            Look::Is(Body::Json) if cx.tools.is_none() && !cx.dialects.bare_json => return Look::No,
+            Look::Is(Body::Json) if cx.tools.is_none() && !cx.dialects.bare_json => {
+                self.pass(cx, at, Reason::NoTools);
+                return Look::No;
+            }
             Look::Is(body) => body,
             Look::No => return Look::No,
             Look::More => return Look::More,
@@ -542,16 +683,22 @@ impl Engine {
 
     pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
         if self.out.calls.len() >= cx.policy.max_calls {
+            self.pass(cx, at, Reason::LimitReached);
             return Look::No;
         }
-        self.remove(cx, at, at);
+        let before = self.remove(cx, at, at);
         if self.hold.is_none() {
-            self.hold(Doubt::Bare, at);
+            self.hold(Doubt::Bare, at, before.clone());
         }
         let head = Head { end: at, ..Head::default() };
-        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head, true)));
+        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head, true, before)));
         Look::Is(())
     }
+}
+
+/// What is `written` begins the name, whatever its case.
+fn begins(name: &str, written: &str) -> bool {
+    name.get(..written.len()).is_some_and(|start| start.eq_ignore_ascii_case(written))
 }
 
 /// How many bytes at the end of `text` can be a tool's name.

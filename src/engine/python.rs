@@ -2,6 +2,7 @@
 use super::call::{Progress, Writer};
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
+use super::trace::Reason;
 use super::{Look, Reader};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
@@ -116,7 +117,12 @@ impl Python {
             match progress {
                 None => {}
                 Some(Progress::More) if cx.eof => return self.cut_off(cx, writer),
-                Some(progress) => return progress,
+                Some(progress) => {
+                    if matches!(progress, Progress::Fail { .. }) {
+                        out.trace.refuse(Reason::NotReadable, &self.name);
+                    }
+                    return progress;
+                }
             }
         }
     }
@@ -329,6 +335,7 @@ impl Python {
         let Some(index) = self.index.take() else { return Some(Progress::Fail { at: end }) };
         writer.piece(out, index, if self.members.is_empty() { "{}" } else { "}" });
         let found = self.found();
+        out.trace.python_call(cx.text, self.name_start..end);
         let pending = writer.over(index, found, self.name_start..end);
         pending.repairs = std::mem::take(&mut self.repairs);
         self.at = end;
@@ -405,6 +412,11 @@ impl Python {
         let end = cx.text.len();
         match self.index.take() {
             Some(index) => {
+                if let Expect::Value { key: Some(key) } = &self.expect
+                    && let Some(json) = lenient::certain_literal(cx.slice(self.scan.start, end))
+                {
+                    self.members.push((key.clone(), json));
+                }
                 let found = self.found();
                 let pending = writer.over(index, found, self.name_start..end);
                 pending.status = CallStatus::Incomplete;

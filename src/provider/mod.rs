@@ -38,8 +38,8 @@ pub use detect::detect;
 pub use harden::harden;
 pub use history::{
     Answer, Call, Media, MediaKind, Message, Part, Role, Source as MediaSource, Written, assistant_message,
-    check_history, convert_messages, detect_history, provider_id, read_history, repair_history, text_of, turn_message,
-    write_history,
+    check_history, convert_messages, detect_history, provider_id, read_history, repair_history, text_message, text_of,
+    turn_message, write_history,
 };
 pub use node::Node;
 #[cfg(feature = "python")]

@@ -2,8 +2,8 @@
 use super::convert::{from_py, json_to_py};
 use super::guard::guard;
 use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
+use super::source::tools_argument;
 use super::text::{Input, Text};
-use super::tools::tools_argument;
 use crate::schema;
 use crate::turn::{self, ArgumentValue, CallStatus};
 use crate::{Error, ErrorCode};

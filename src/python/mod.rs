@@ -7,12 +7,17 @@ mod convert;
 mod dialect;
 mod error;
 mod event;
+mod explain;
 mod guard;
 mod json;
+mod objects;
 mod parser;
+mod plain;
 mod policy;
 mod provider;
 mod report;
+mod source;
+mod template;
 mod text;
 mod tools;
 mod turn;
@@ -27,6 +32,8 @@ mod _core {
     use super::dialect::{Dialect, dialects};
     #[pymodule_export]
     use super::event::Event;
+    #[pymodule_export]
+    use super::explain::{Explanation, Span, explain};
     #[pymodule_export]
     use super::guard::panic_on_purpose;
     #[pymodule_export]

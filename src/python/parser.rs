@@ -4,8 +4,8 @@ use super::dialect::dialect_argument;
 use super::event::Event;
 use super::guard::{guard, guard_detached};
 use super::policy::{Choice, policy_argument};
+use super::source::tools_argument;
 use super::text::{Input, utf8};
-use super::tools::tools_argument;
 use super::turn::Turn;
 use crate::engine::{self, Options};
 use crate::schema;
@@ -16,16 +16,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use std::sync::Arc;
 
-fn options(starts_in: Option<&str>, policy: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
+pub(super) fn options(starts_in: Option<&str>, policy: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
     Ok(Options { starts_in: Choice::parse(starts_in)?, policy: policy_argument(policy)? })
 }
 
 /// Lone surrogates are no text in any encoding; the result says that they were replaced.
-fn surrogate_issue(offset: usize) -> Issue {
+pub(super) fn surrogate_issue(offset: usize) -> Issue {
     Issue::at(IssueCode::InvalidUtf8, offset, "a lone surrogate was replaced by U+FFFD")
 }
 
-fn no_text(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
+pub(super) fn no_text(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("{what} is str or bytes, not {}", type_name(value)))
 }
 

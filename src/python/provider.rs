@@ -6,8 +6,8 @@ use super::event::Event;
 use super::guard::{guard, guard_detached};
 use super::policy::policy_argument;
 use super::report::Issue;
+use super::source::tools_argument;
 use super::text::{Input, utf8};
-use super::tools::tools_argument;
 use super::turn::Turn;
 use crate::engine::{Options, StartsIn};
 use crate::provider::{self, Node, Provider, Reading, ResultOptions, ToolResult};
@@ -383,14 +383,18 @@ pub(super) fn format_tool_results<'py>(
 
 /// A turn as the assistant's message of `provider`.
 #[pyfunction]
-#[pyo3(signature = (turn, *, provider="openai"))]
+#[pyo3(signature = (turn, *, provider="openai", dialect=None))]
 pub(super) fn assistant_message<'py>(
     py: Python<'py>,
     turn: &Bound<'py, Turn>,
     provider: &str,
+    dialect: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let provider = Provider::from_name(provider)?;
-    let message = turn.get().with_core(py, |turn| provider::assistant_message(turn, provider))?;
+    let target = target(provider, dialect)?;
+    let message = turn.get().with_core(py, |turn| match &target {
+        Target::Provider(provider) => Ok(provider::assistant_message(turn, *provider)),
+        Target::Text(dialect) => provider::text_message(turn, dialect),
+    })??;
     to_py(py, &message)
 }
 

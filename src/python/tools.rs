@@ -1,26 +1,30 @@
 //! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
 use super::call::ToolCall;
-use super::convert::{from_py, json_to_py, to_py, type_name};
+use super::convert::{from_py, json_to_py, to_py};
 use super::guard::guard;
+use super::plain::PlainDicts;
 use super::report::{hash, repr_of};
+use super::source::{self, JsonText, Source};
+use super::template::Template;
 use super::text::Input;
-use crate::schema::convert::{self, Converted, Format, GeminiSchema, Target};
-use crate::schema::{self, Builder, Resolution};
+use crate::schema::convert::{self, Format, GeminiSchema, Target};
+use crate::schema::{self, Resolution};
 use crate::{Error, ErrorCode};
-use pyo3::exceptions::{PyException, PyKeyError, PyTypeError};
-use pyo3::intern;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
-use serde_json::Value;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The tools offered in one turn.
 #[pyclass(frozen, module = "toolglot", name = "ToolSet")]
 #[derive(Debug)]
 pub(super) struct ToolSet {
-    pub(super) set: Arc<schema::ToolSet>,
-    /// What was handed out before, so that serving it again costs nothing.
-    served: Mutex<Vec<(Arc<Converted>, Py<PyList>)>>,
+    core: OnceLock<Arc<schema::ToolSet>>,
+    source: Source,
+    /// What was converted before, to be copied out again: a caller may change what he gets.
+    served: Mutex<Vec<(Target, Arc<Template>)>>,
+    /// The same as JSON text, which nobody can change.
+    texts: Mutex<Vec<(Target, Py<PyBytes>)>>,
 }
 
 /// The target called `provider` with the keyword arguments of the caller.
@@ -56,37 +60,56 @@ fn gemini_schema(name: &str) -> Result<GeminiSchema, Error> {
 
 impl ToolSet {
     fn of(set: Arc<schema::ToolSet>) -> Self {
-        Self { set, served: Mutex::default() }
+        Self { core: set.into(), source: Source::Core, served: Mutex::default(), texts: Mutex::default() }
+    }
+
+    fn plain(source: Source) -> Self {
+        Self { core: OnceLock::new(), source, served: Mutex::default(), texts: Mutex::default() }
+    }
+
+    /// The tools as the core knows them, read when first asked for.
+    pub(super) fn core(&self, py: Python<'_>) -> PyResult<&Arc<schema::ToolSet>> {
+        if let Some(set) = self.core.get() {
+            return Ok(set);
+        }
+        // Not read inside `get_or_init`: a thread that waits there keeps the interpreter from the one that reads.
+        let set = self.source.read(py)?;
+        Ok(self.core.get_or_init(|| set))
     }
 
     fn serve<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Bound<'py, PyList>> {
-        let converted = guard(|| self.set.to(target))?;
-        let known = {
-            let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-            served.iter().find(|(c, _)| Arc::ptr_eq(c, &converted)).map(|(_, list)| list.clone_ref(py))
-        };
-        let list = match known {
-            Some(list) => list.into_bound(py),
-            None => {
-                let list = self.written(py, &converted)?;
-                let entry = (converted, list.clone().unbind());
-                self.served.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
-                list
+        if let Source::Dicts(dicts) = &self.source {
+            if let Some(list) = dicts.serve(py, target)? {
+                return Ok(list);
             }
-        };
-        // A list of one's own, so that a provider's own tools can be added to it.
-        Ok(list.get_slice(0, list.len()))
+        }
+        let served = || self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = served().iter().find(|(known, _)| known == target).map(|(_, template)| Arc::clone(template));
+        if let Some(template) = known {
+            return Ok(template.build(py, 0)?.cast_into::<PyList>()?);
+        }
+        // By way of JSON text, which becomes objects faster than any walk over values.
+        let json = self.written(py, target)?;
+        let list = json_to_py(py, &String::from_utf8_lossy(json.as_bytes()))?.cast_into::<PyList>()?;
+        if let Some(template) = Template::of(&list) {
+            served().push((target.clone(), Arc::new(template)));
+        }
+        Ok(list)
     }
 
-    /// The declarations as Python objects, by way of JSON text: jiter builds them faster than any walk over values.
-    fn written<'py>(&self, py: Python<'py>, converted: &Converted) -> PyResult<Bound<'py, PyList>> {
-        let json = guard(|| serde_json::to_string(&self.set.declarations(converted)))?;
+    /// The declarations as JSON text.
+    fn written<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Bound<'py, PyBytes>> {
+        if let Some(json) = self.source.to_json(py, target)? {
+            return Ok(json);
+        }
+        let set = self.core(py)?;
+        let json = guard(|| serde_json::to_vec(&set.declarations(&set.to(target))))?;
         let json = json.map_err(|e| Error::new(ErrorCode::BadTool, e.to_string()))?;
-        Ok(json_to_py(py, &json)?.cast_into::<PyList>()?)
+        Ok(PyBytes::new(py, &json))
     }
 
-    fn tool(&self, position: usize) -> Option<Tool> {
-        (position < self.set.tools().len()).then(|| Tool { set: Arc::clone(&self.set), position })
+    fn tool(set: &Arc<schema::ToolSet>, position: usize) -> Option<Tool> {
+        (position < set.tools().len()).then(|| Tool { set: Arc::clone(set), position })
     }
 }
 
@@ -95,32 +118,32 @@ impl ToolSet {
     #[new]
     #[pyo3(signature = (tools=None, *, on_problem="keep"))]
     fn new(tools: Option<&Bound<'_, PyAny>>, on_problem: &str) -> PyResult<Self> {
-        let set = tools.map_or_else(|| Ok(Arc::default()), read)?;
-        match (on_problem, set.problems().first()) {
-            ("raise", Some(problem)) => Err(problem.clone().into()),
-            ("keep" | "raise", _) => Ok(Self::of(set)),
-            (other, _) => {
+        let Some(tools) = tools else { return Ok(Self::of(Arc::default())) };
+        let raise = match on_problem {
+            "keep" => false,
+            "raise" => true,
+            other => {
                 let message = format!("{other:?} is neither \"keep\" nor \"raise\"");
-                Err(Error::at(ErrorCode::BadOption, "on_problem", message).into())
+                return Err(Error::at(ErrorCode::BadOption, "on_problem", message).into());
             }
+        };
+        if let Some(plain) = PlainDicts::read(tools) {
+            return Ok(Self::plain(Source::Dicts(plain)));
+        }
+        let set = source::read(tools)?;
+        match set.problems().first() {
+            Some(problem) if raise => Err(problem.clone().into()),
+            _ => Ok(Self::of(set)),
         }
     }
 
     /// Tools from JSON text: a list of them, or an object that holds one.
     #[staticmethod]
     fn from_json(json: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let value: serde_json::Result<Value> = match json.cast::<PyBytes>() {
-            Ok(bytes) => serde_json::from_slice(bytes.as_bytes()),
-            Err(_) => serde_json::from_str(json.cast::<PyString>()?.to_str()?),
-        };
-        let value = value.map_err(|e| Error::new(ErrorCode::BadJson, e.to_string()))?;
-        let items = match value {
-            Value::Array(items) => items,
-            one => vec![one],
-        };
-        let mut builder = Builder::default();
-        items.into_iter().for_each(|item| builder.item(None, Ok(item)));
-        Ok(Self::of(Arc::new(guard(|| builder.finish())??)))
+        match Source::plain_json(json.py(), JsonText::of(json)?)? {
+            Some(plain) => Ok(Self::plain(plain)),
+            None => Ok(Self::of(source::read_json(JsonText::of(json)?.bytes(json.py())?)?)),
+        }
     }
 
     #[pyo3(signature = (*, strict=false, describe=false))]
@@ -186,9 +209,13 @@ impl ToolSet {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let target = target(provider, options)?;
-        let json = guard(|| serde_json::to_vec(&self.set.declarations(&self.set.to(&target))))?;
-        let json = json.map_err(|e| Error::new(ErrorCode::BadTool, e.to_string()))?;
-        Ok(PyBytes::new(py, &json))
+        let texts = || self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = texts().iter().find(|(known, _)| *known == target) {
+            return Ok(known.bind(py).clone());
+        }
+        let json = self.written(py, &target)?;
+        texts().push((target, json.clone().unbind()));
+        Ok(json)
     }
 
     #[pyo3(signature = (provider, **options))]
@@ -199,7 +226,8 @@ impl ToolSet {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let target = target(provider, options)?;
-        let converted = guard(|| self.set.to(&target))?;
+        let set = self.core(py)?;
+        let converted = guard(|| set.to(&target))?;
         super::report::tuple_of(py, &converted.losses, Loss)
     }
 
@@ -211,7 +239,7 @@ impl ToolSet {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let names = PyDict::new(py);
-        for (spelling, name) in self.set.names(&target(provider, options)?) {
+        for (spelling, name) in self.core(py)?.names(&target(provider, options)?) {
             names.set_item(spelling, name)?;
         }
         Ok(names)
@@ -219,19 +247,19 @@ impl ToolSet {
 
     #[getter]
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let errors = self.set.problems().iter().map(|problem| PyErr::from(problem.clone()).into_value(py));
+        let errors = self.core(py)?.problems().iter().map(|problem| PyErr::from(problem.clone()).into_value(py));
         PyTuple::new(py, errors)
     }
 
-    fn resolve<'s>(&'s self, name: &str) -> Option<&'s str> {
-        match self.set.resolve(name) {
+    fn resolve<'s>(&'s self, py: Python<'_>, name: &str) -> PyResult<Option<&'s str>> {
+        Ok(match self.core(py)?.resolve(name) {
             Resolution::Exact(tool) | Resolution::Resolved(tool) => Some(&tool.name),
             Resolution::Unknown => None,
-        }
+        })
     }
 
-    fn nearest(&self, name: &str) -> Vec<&str> {
-        self.set.nearest(name)
+    fn nearest<'s>(&'s self, py: Python<'_>, name: &str) -> PyResult<Vec<&'s str>> {
+        Ok(self.core(py)?.nearest(name))
     }
 
     /// A call of `name` with these arguments, settled as a model's would be.
@@ -247,18 +275,21 @@ impl ToolSet {
             Ok(json) => json.to_str()?.to_owned(),
             Err(_) => from_py(arguments)?.to_string(),
         };
-        let call = guard(|| self.set.check(name, &json, id))?;
+        let set = self.core(py)?;
+        let call = guard(|| set.check(name, &json, id))?;
         Ok(ToolCall::from_core(py, call, &Input::NONE))
     }
 
     fn error_message(&self, py: Python<'_>, call: &Bound<'_, ToolCall>) -> PyResult<Option<String>> {
         let call = call.get().to_core(py)?;
-        guard(|| self.set.error_message(&call))
+        let set = self.core(py)?;
+        guard(|| set.error_message(&call))
     }
 
     #[pyo3(signature = (dialect="auto"))]
-    fn to_prompt(&self, dialect: &str) -> PyResult<String> {
-        Ok(guard(|| self.set.to_prompt(dialect))??)
+    fn to_prompt(&self, py: Python<'_>, dialect: &str) -> PyResult<String> {
+        let set = self.core(py)?;
+        Ok(guard(|| set.to_prompt(dialect))??)
     }
 
     #[pyo3(signature = (messages, dialect="auto"))]
@@ -268,45 +299,50 @@ impl ToolSet {
         messages: &Bound<'py, PyAny>,
         dialect: &str,
     ) -> PyResult<Bound<'py, PyList>> {
-        inject(py, messages, &self.to_prompt(dialect)?)
+        inject(py, messages, &self.to_prompt(py, dialect)?)
     }
 
-    fn __len__(&self) -> usize {
-        self.set.tools().len()
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        match self.source.len() {
+            Some(length) => Ok(length),
+            None => Ok(self.core(py)?.tools().len()),
+        }
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        let tools = (0..self.set.tools().len()).filter_map(|i| self.tool(i));
+        let set = self.core(py)?;
+        let tools = (0..set.tools().len()).filter_map(|i| Self::tool(set, i));
         PyTuple::new(py, tools.map(|tool| Bound::new(py, tool)).collect::<PyResult<Vec<_>>>()?)?.try_iter()
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(match name.cast::<PyString>() {
-            Ok(name) => self.set.get(name.to_str()?).is_some(),
+            Ok(name) => self.core(name.py())?.get(name.to_str()?).is_some(),
             Err(_) => false,
         })
     }
 
-    fn __getitem__(&self, name: &str) -> PyResult<Tool> {
-        let position = self.set.tools().iter().position(|tool| tool.name == name);
-        position.and_then(|i| self.tool(i)).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Tool> {
+        let set = self.core(py)?;
+        let position = set.tools().iter().position(|tool| tool.name == name);
+        position.and_then(|i| Self::tool(set, i)).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
-    fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
-        self.set.tools() == other.get().set.tools()
+    fn __eq__(&self, other: &Bound<'_, Self>) -> PyResult<bool> {
+        Ok(self.core(other.py())?.tools() == other.get().core(other.py())?.tools())
     }
 
-    fn __hash__(&self) -> u64 {
-        hash(self.set.tools().iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(hash(self.core(py)?.tools().iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>()))
     }
 
-    fn __repr__(&self) -> String {
-        let names: Vec<_> = self.set.tools().iter().map(|tool| tool.name.as_str()).collect();
-        format!("ToolSet({})", names.join(", "))
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let names: Vec<_> = self.core(py)?.tools().iter().map(|tool| tool.name.as_str()).collect();
+        Ok(format!("ToolSet({})", names.join(", ")))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyList>,))> {
-        let items = self.set.tools().iter().map(|tool| to_py(py, &tool.to_value()));
+        let items = self.core(py)?.tools().iter().map(|tool| to_py(py, &tool.to_value()));
         let items = PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?;
         Ok((py.get_type::<Self>().into_any(), (items,)))
     }
@@ -321,7 +357,7 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    fn tool(&self) -> PyResult<&schema::Tool> {
+    pub(super) fn tool(&self) -> PyResult<&schema::Tool> {
         // Made only for positions that there are.
         self.set.tools().get(self.position).ok_or_else(|| PyKeyError::new_err(self.position))
     }
@@ -437,77 +473,6 @@ impl Loss {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         repr_of("Loss", &self.to_dict(py)?)
     }
-}
-
-/// Reads what `ToolSet(...)` takes: a list of tools, a dict of lists by server, or one object that holds tools.
-fn read(tools: &Bound<'_, PyAny>) -> PyResult<Arc<schema::ToolSet>> {
-    if let Ok(set) = tools.cast::<ToolSet>() {
-        return Ok(Arc::clone(&set.get().set));
-    }
-    if tools.is_instance_of::<PyString>() || tools.is_instance_of::<PyBytes>() {
-        return Err(PyTypeError::new_err(format!("tools is a list of tools, not a {}", type_name(tools))));
-    }
-    let mut builder = Builder::default();
-    match tools.cast::<PyDict>() {
-        Ok(dict) if by_server(dict) => {
-            for (server, items) in dict {
-                let server = server.extract::<String>()?;
-                read_items(&items, Some(&server), &mut builder)?;
-            }
-        }
-        Ok(dict) => read_item(dict, None, &mut builder)?,
-        // An SDK's object that holds a list of tools.
-        Err(_) if tools.hasattr("model_dump")? => read_item(tools, None, &mut builder)?,
-        Err(_) => read_items(tools, None, &mut builder)?,
-    }
-    Ok(Arc::new(guard(|| builder.finish())??))
-}
-
-/// A dict of lists by server, not a tool and not an object with a list of tools.
-fn by_server(dict: &Bound<'_, PyDict>) -> bool {
-    const OWN: [&str; 6] = ["name", "function", "toolSpec", "tools", "functionDeclarations", "function_declarations"];
-    !OWN.iter().any(|key| dict.contains(key).unwrap_or(false))
-}
-
-fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
-    if items.is_instance_of::<PyDict>() || items.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err(format!("tools is a list of tools, not a {}", type_name(items))));
-    }
-    for item in items.try_iter()? {
-        read_item(&item?, server, builder)?;
-    }
-    Ok(())
-}
-
-/// One tool. What cannot be written as JSON is a problem of this tool alone.
-fn read_item(item: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
-    if let Ok(tool) = item.cast::<Tool>() {
-        builder.item(server, Ok(tool.get().tool()?.to_value()));
-        return Ok(());
-    }
-    match value_of(item) {
-        Ok(value) => builder.item(server, Ok(value)),
-        Err(error) if error.is_instance_of::<PyException>(item.py()) => {
-            let message = error.value(item.py()).to_string();
-            builder.item(server, Err(Error::new(ErrorCode::BadTool, message)));
-        }
-        // KeyboardInterrupt and its like.
-        Err(error) => return Err(error),
-    }
-    Ok(())
-}
-
-fn value_of(item: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if item.is_instance_of::<PyDict>() {
-        return from_py(item);
-    }
-    let described = item.py().import("toolglot.functions")?.call_method1(intern!(item.py(), "describe"), (item,))?;
-    from_py(if described.is_none() { item } else { &described })
-}
-
-/// What `tools=` means: None, a ToolSet, or tools as a ToolSet takes them.
-pub(super) fn tools_argument(tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<schema::ToolSet>>> {
-    tools.map(read).transpose()
 }
 
 /// The messages with `prompt` in the system message: at its end if there is one, else as a new first message. The

@@ -9,17 +9,21 @@ mod input;
 mod judge;
 mod names;
 mod openapi;
+pub(crate) mod plain;
 mod pointer;
 mod prompt;
 mod settle;
 mod text;
 mod tool;
 mod toolset;
+mod written;
 
 pub use expected::Expected;
 #[cfg(feature = "python")]
 pub(crate) use explain::error_message;
+pub(crate) use settle::is_settled;
 pub use settle::settle;
 pub use text::read_text;
 pub use tool::{Tool, ToolSource};
 pub use toolset::{Builder, Resolution, ToolSet};
+pub use written::write_calls;

@@ -34,13 +34,15 @@ struct Prompt {
     text: Option<String>,
     /// The form of a call, where the catalogue's example shows more than that.
     call: Option<String>,
+    /// The form of one call in a history, where that shows more still.
+    written: Option<String>,
 }
 
 static PROMPTS: Lazy<HashMap<String, Prompt>> =
     Lazy::new(|| serde_json::from_str(include_str!("prompts/prompts.json")).unwrap_or_default());
 
 /// The dialect used where the caller names none.
-const PLAIN: &str = "json";
+pub(super) const PLAIN: &str = "json";
 
 impl ToolSet {
     /// The text that tells a model without native tool calls which tools there are and how to call them, in the form
@@ -59,10 +61,7 @@ impl ToolSet {
         let part = |of: fn(&Prompt) -> Option<&str>| own.and_then(of).or_else(|| default.and_then(of));
         let text = part(|p| p.text.as_deref()).unwrap_or("{tools}\n\n{call}");
         let listing = own.and_then(|p| p.tools).or_else(|| default.and_then(|p| p.tools)).unwrap_or(Listing::Functions);
-        let call = match own.and_then(|p| p.call.clone()) {
-            Some(call) => call,
-            None => form(name),
-        };
+        let call = own.and_then(|p| p.call.clone()).unwrap_or_else(|| form(name));
         // One pass: a schema may hold the words in braces too.
         let mut out = String::new();
         let mut rest = text;
@@ -120,6 +119,12 @@ fn form(dialect: &str) -> String {
     // Prose before the call is no part of its form.
     let call = example.strip_prefix("I'll look.\n").unwrap_or(example);
     call.replace("get_weather", "TOOL_NAME").replace("city", "PARAMETER").replace("Paris", "VALUE")
+}
+
+/// The form of one call as it stands in a history.
+pub(super) fn written_form(dialect: &str) -> String {
+    let own = PROMPTS.get(dialect);
+    own.and_then(|p| p.written.clone().or_else(|| p.call.clone())).unwrap_or_else(|| form(dialect))
 }
 
 /// A function as elements, as Qwen3-Coder's template lists it.

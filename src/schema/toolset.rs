@@ -62,6 +62,21 @@ impl ToolSet {
         Self::from_sources([(None, items)])
     }
 
+    /// Reads the tools of a JSON text: a list of them, or an object that holds one.
+    ///
+    /// # Errors
+    /// [`ErrorCode::BadJson`], and as [`ToolSet::from_values`].
+    pub fn from_json(json: &str) -> Result<Self, Error> {
+        let value: Value = serde_json::from_str(json).map_err(|e| Error::new(ErrorCode::BadJson, e.to_string()))?;
+        let items = match value {
+            Value::Array(items) => items,
+            one => vec![one],
+        };
+        let mut builder = Builder::default();
+        items.into_iter().for_each(|item| builder.item(None, Ok(item)));
+        builder.finish()
+    }
+
     /// Reads the tools of several sources (MCP servers). A name that two servers offer becomes `server:name` for both.
     ///
     /// # Errors

@@ -20,6 +20,8 @@ macro_rules! codes {
     };
 }
 
+pub(crate) use codes;
+
 codes! {
     /// What was changed between what the model wrote and what the caller gets.
     RepairCode {

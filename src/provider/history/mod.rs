@@ -255,6 +255,19 @@ pub fn assistant_message(turn: &Turn<'_>, provider: Provider) -> Value {
     }
 }
 
+/// A turn as the message of a model without native tools, its calls as text in the dialect's own form.
+///
+/// # Errors
+/// [`crate::ErrorCode::UnknownDialect`].
+pub fn text_message(turn: &Turn<'_>, dialect: &str) -> Result<Value, Error> {
+    let arguments: Vec<_> = turn.tool_calls.iter().map(|call| call.arguments.to_json()).collect();
+    let calls = turn.tool_calls.iter().zip(&arguments).filter(|(call, _)| call.status.readable());
+    let written = crate::schema::write_calls(calls.map(|(call, arguments)| (&*call.name, &**arguments)), dialect)?;
+    let unreadable = turn.tool_calls.iter().filter(|call| !call.status.readable()).map(|call| &*call.raw);
+    let parts: Vec<&str> = [&*turn.content, &written].into_iter().chain(unreadable).filter(|p| !p.is_empty()).collect();
+    Ok(json!({"role": "assistant", "content": parts.join("\n")}))
+}
+
 /// A turn as a message.
 pub fn turn_message(turn: &Turn<'_>) -> Message {
     let mut parts = Vec::new();

@@ -25,8 +25,11 @@ pub use target::{Format, GeminiSchema, Target};
 
 use super::ToolSet;
 use super::clean::clean_for_reading;
+use super::plain::PlainTools;
+use crate::error::{Error, ErrorCode};
 use declare::Declared;
 use profile::Profile;
+pub(super) use profile::PropertyNames;
 use serde_json::Value;
 use walk::Walk;
 
@@ -37,6 +40,28 @@ pub struct Converted {
     declared: Vec<Declared>,
     /// Everything that the target is told less exactly, or not at all.
     pub losses: Vec<Loss>,
+}
+
+/// Tools in JSON text as the JSON text that goes into a request to `target`. What is taken as it is is only copied.
+///
+/// # Errors
+/// [`ErrorCode::BadJson`], and as [`ToolSet::from_json`].
+///
+/// ```
+/// use toolglot::schema::convert::{Format, Target, json_to_json};
+/// let tools = r#"[{"name": "now", "inputSchema": {"type": "object", "properties": {}}}]"#;
+/// let told = json_to_json(tools, &Target::new(Format::Anthropic))?;
+/// assert_eq!(told, br#"[{"name":"now","input_schema":{"type": "object", "properties": {}}}]"#);
+/// # Ok::<(), toolglot::Error>(())
+/// ```
+pub fn json_to_json(tools: &str, target: &Target) -> Result<Vec<u8>, Error> {
+    let plain = PlainTools::read(tools);
+    if let Some(pieces) = plain.as_ref().and_then(|plain| plain.pieces(tools.as_bytes(), target)) {
+        return Ok(pieces.collect::<Vec<_>>().concat());
+    }
+    let set = ToolSet::from_json(tools)?;
+    let json = serde_json::to_vec(&set.declarations(&set.to(target)));
+    json.map_err(|e| Error::new(ErrorCode::BadTool, e.to_string()))
 }
 
 /// Converts the whole set. [`ToolSet::to`] keeps the result.

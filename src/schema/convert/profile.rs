@@ -1,7 +1,8 @@
 //! What a target's schemas may hold, as data: one [`Profile`] a target, read by the one walker.
+use crate::schema::plain::Facts;
 
 /// The columns of a target's schema dialect.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Profile {
     /// Keywords that are taken. `None`: every keyword is at least shown to the model.
     pub keywords: Option<&'static [&'static str]>,
@@ -71,7 +72,7 @@ pub(super) enum Literals {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PropertyNames {
+pub(in crate::schema) enum PropertyNames {
     Any,
     /// `[A-Za-z0-9_.-]{1,64}`
     Dotted,
@@ -113,22 +114,26 @@ impl Profile {
         root_unions: false,
     };
 
+    /// Whether plain schemas ([`crate::schema::plain`]) are shown as they are.
+    pub(super) fn shows_plain(&self, facts: Facts) -> bool {
+        let names = self.properties == PropertyNames::Any
+            || (self.properties == PropertyNames::Dotted && !facts.odd_properties);
+        names && Self { properties: PropertyNames::Any, items: true, root_unions: false, ..*self } == Self::OPEN
+    }
+
     pub(super) fn takes(&self, keyword: &str) -> bool {
         self.keywords.is_none_or(|known| known.contains(&keyword))
     }
 }
 
 impl PropertyNames {
-    pub(super) fn takes(self, name: &str) -> bool {
-        let fits = |extra: &[u8]| {
-            !name.is_empty()
-                && name.len() <= 64
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || extra.contains(&b))
-        };
+    pub(in crate::schema) fn takes(self, name: &str) -> bool {
+        let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        let sized = matches!(name.len(), 1..=64);
         match self {
             Self::Any => true,
-            Self::Dotted => fits(b"_.-"),
-            Self::Identifiers => fits(b"_") && !name.starts_with(|c: char| c.is_ascii_digit()),
+            Self::Dotted => sized && name.bytes().all(|b| word(b) || matches!(b, b'.' | b'-')),
+            Self::Identifiers => sized && name.bytes().all(word) && !name.starts_with(|c: char| c.is_ascii_digit()),
         }
     }
 }

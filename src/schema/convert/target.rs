@@ -5,6 +5,7 @@ use super::{anthropic, bedrock, cohere, gemini, llama_cpp, mistral, ollama, open
 use crate::error::{Error, ErrorCode};
 use crate::schema::ToolSet;
 use crate::schema::names;
+use crate::schema::plain::Facts;
 
 /// A shape that tools are declared in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,6 +156,20 @@ impl Target {
             Format::OpenAiResponses => word(b"_-", 128),
             _ => word(b"_-", 64),
         }
+    }
+
+    /// Whether every target takes the name.
+    #[cfg(feature = "python")]
+    pub(crate) fn is_safe_name(name: &str) -> bool {
+        names::is_safe(name)
+    }
+
+    /// Whether tools that are plain ([`crate::schema::plain`]) are only wrapped for this target.
+    pub(crate) fn takes_plain(&self, facts: Facts) -> bool {
+        !self.strict
+            && self.budget().is_none()
+            && !(facts.long && self.longest_description().is_some())
+            && self.profile().shows_plain(facts)
     }
 
     /// Characters that a tool's description may have.

@@ -1,0 +1,255 @@
+//! Why what looked like a call is none.
+use crate::dialect::{Dialects, Element};
+use crate::engine::{Fences, Noted, Observed, Options, Policy, Reason, ReasoningCalls, observe};
+use crate::json::{ScanResult, Scanner};
+use crate::schema::ToolSet;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// So many places that were passed over are looked into.
+const MAX_PROBES: usize = 64;
+/// And so far.
+const MAX_PROBE_BYTES: usize = 64 << 10;
+
+/// Something that looked like a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) range: Range<usize>,
+    pub(super) reason: Reason,
+    pub(super) name: String,
+    pub(super) dialect: Option<String>,
+}
+
+impl Kept {
+    /// The reason as a sentence.
+    pub(super) fn sentence(&self, tools: Option<&ToolSet>) -> String {
+        let what = if self.name.is_empty() { "this".to_owned() } else { format!("{:?}", self.name) };
+        let mut text = match self.reason {
+            Reason::NotReadable => "nothing that can be read as a call stands here".to_owned(),
+            Reason::CutOff => "the text ends before it is clear that this is a call".to_owned(),
+            Reason::NoName => "this holds no name of a tool".to_owned(),
+            Reason::NoArguments => {
+                format!("{what} has no arguments beside it, under any key that dialects use for them")
+            }
+            Reason::Definition => format!("{what} is described here (its schema), not called"),
+            Reason::TooDeep => "this is nested deeper than the policy's max_depth".to_owned(),
+            Reason::Channel => format!("{what} stands in a message that is not for a tool"),
+            Reason::NoTools => format!(
+                "{what} stands here without the markers of a dialect, and no tools were given: with tools=..., an \
+                 offered name vouches for such a call"
+            ),
+            Reason::NameNotOffered => format!("{what} is none of the offered tools"),
+            Reason::Place => format!(
+                "{what} stands in the middle of text, without markers: such a call begins a line, or is all of the \
+                 answer or of a fence"
+            ),
+            Reason::InlineCode => format!("{what} stands in inline code (backticks), which is quoted, never run"),
+            Reason::FenceOfCode => format!(
+                "{what} stands in a code fence that holds something else than calls, or stands in reasoning: such a \
+                 fence is code"
+            ),
+            Reason::FencePolicy => {
+                format!("{what} stands in a code fence, and the policy `fences` takes no calls from it")
+            }
+            Reason::Draft => format!(
+                "{what} is a draft in reasoning; the policy `reasoning` decides whether drafts run (default: only if \
+                 the reasoning never closes)"
+            ),
+            Reason::LimitReached => "there are as many calls as the policy's max_calls allows".to_owned(),
+            Reason::OtherDialect => format!(
+                "{what} is written in the dialect {:?}, which is not the one named: dialect=\"auto\" reads it",
+                self.dialect.as_deref().unwrap_or("of another model")
+            ),
+        };
+        if self.reason == Reason::NameNotOffered
+            && let Some(tools) = tools
+        {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{}", nearest(tools, &self.name));
+        }
+        text
+    }
+}
+
+/// `; the nearest are "a", "b"`, for a sentence.
+pub(super) fn nearest(tools: &ToolSet, name: &str) -> String {
+    let near: Vec<String> = tools.nearest(name).iter().map(|near| format!("{near:?}")).collect();
+    match near.as_slice() {
+        [] => String::new(),
+        [one] => format!("; the nearest is {one}"),
+        many => format!("; the nearest are {}", many.join(", ")),
+    }
+}
+
+/// Everything that looked like a call and is text, in order, none overlapping another.
+pub(super) fn kept(
+    text: &str,
+    seen: &Observed<'_>,
+    dialects: &Dialects,
+    tools: Option<&ToolSet>,
+    options: &Options,
+) -> Vec<Kept> {
+    let mut found: Vec<Kept> = Vec::new();
+    let mut passed = Vec::new();
+    for (i, note) in seen.notes.iter().enumerate() {
+        match &note.noted {
+            Noted::Kept(reason, name) => {
+                let row = note.row.and_then(|row| dialects.rows.get(usize::from(row)));
+                let end = whole_end(text, note.range.clone(), row.map_or(&[], |row| row.calls.as_slice()));
+                let dialect = row.map(|row| row.dialect.name.clone());
+                if row.is_none() && is_code(text, note.range.start, name, tools) {
+                    continue;
+                }
+                found.push(Kept { range: note.range.start..end, reason: *reason, name: name.clone(), dialect });
+            }
+            Noted::Passed(reason) if note.range.is_empty() => {
+                let rest = seen.notes.get(i..).unwrap_or_default();
+                let end = rest.iter().find(|n| n.noted == Noted::CodeEnds).map_or(text.len(), |n| n.range.start);
+                passed.push((note.range.start..end, *reason));
+            }
+            Noted::Passed(reason) => passed.push((note.range.clone(), *reason)),
+            _ => {}
+        }
+    }
+    let mut probes = 0;
+    let mut done = 0;
+    passed.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+    for (range, reason) in passed {
+        let known = range.start < done || found.iter().any(|k| k.range.start < range.end && range.start < k.range.end);
+        if known || probes == MAX_PROBES {
+            continue;
+        }
+        probes += 1;
+        let before = found.len();
+        probe(text, range, reason, dialects, tools, options, &mut found);
+        done = found.get(before..).unwrap_or_default().iter().map(|k| k.range.end).max().unwrap_or(done);
+    }
+    if dialects.name().is_some() {
+        other_dialect(text, seen, tools, options, &mut found);
+    }
+    merge(found)
+}
+
+/// `name(...)` where nothing like the name is offered: any line of code looks so.
+fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
+    let word = text.as_bytes().get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    // A slip of the pen changes no more than a third of a name.
+    let near = |near: &&str| strsim::damerau_levenshtein(near, name) * 3 <= near.len();
+    word && tools.is_none_or(|tools| !tools.nearest(name).iter().any(near))
+}
+
+/// Where what looked like a call ends: at the JSON value's end, or at the template's closing marker.
+fn whole_end(text: &str, range: Range<usize>, calls: &[crate::dialect::Call]) -> usize {
+    let bounded = text.as_bytes().get(..text.len().min(range.start + MAX_PROBE_BYTES)).unwrap_or_default();
+    if matches!(bounded.get(range.start), Some(b'{' | b'['))
+        && let ScanResult::Complete { end } = Scanner::new(range.start, 128).scan(bounded, true)
+    {
+        return end.max(range.end);
+    }
+    let closers = calls.iter().flat_map(|call| call.tail.iter()).filter_map(|element| match element {
+        Element::Literal(text) => Some(text.as_bytes()),
+        _ => None,
+    });
+    let rest = bounded.get(range.end..).unwrap_or_default();
+    let ends = closers.filter_map(|closer| memchr::memmem::find(rest, closer).map(|at| range.end + at + closer.len()));
+    ends.min().unwrap_or(range.end)
+}
+
+/// The caller's policy, apart from what kept the place from being read.
+fn open_policy(policy: &Policy) -> Policy {
+    Policy {
+        fences: Fences::Calls,
+        reasoning: ReasoningCalls::Run,
+        max_calls: policy.max_calls.max(1),
+        ..policy.clone()
+    }
+}
+
+/// Reads on its own what was passed over: what is a call there is one that was kept from being one.
+fn probe(
+    text: &str,
+    range: Range<usize>,
+    reason: Reason,
+    dialects: &Dialects,
+    tools: Option<&ToolSet>,
+    options: &Options,
+    found: &mut Vec<Kept>,
+) {
+    let Some(slice) = text.get(range.clone()).filter(|slice| slice.len() <= MAX_PROBE_BYTES) else { return };
+    let options = Options { policy: open_policy(&options.policy), ..Options::default() };
+    let python = reason == Reason::NameNotOffered;
+    // A list of calls needs no offered names to be read.
+    let listed = if python { format!("[{slice}]") } else { String::new() };
+    let known = tools;
+    let (slice, shift, tools) = if python { (listed.as_str(), 1, None) } else { (slice, 0, tools) };
+    let seen = observe(slice, dialects, tools, &options);
+    for ((raw, dialect), call) in seen.calls.iter().zip(&seen.turn.tool_calls) {
+        let offered = tools.is_none_or(|tools| tools.get(&call.name).is_some());
+        let start = (range.start + raw.start).saturating_sub(shift);
+        let end = (range.start + raw.end).saturating_sub(shift).min(range.end);
+        if offered && call.status.readable() && start < end && !(python && is_code(text, start, &call.name, known)) {
+            let dialect = dialect.as_ref().map(|d| d.name.clone());
+            found.push(Kept { range: start..end, reason, name: call.name.to_string(), dialect });
+        }
+    }
+}
+
+/// What the named dialect left as text and another one reads.
+fn other_dialect(text: &str, seen: &Observed<'_>, tools: Option<&ToolSet>, options: &Options, found: &mut Vec<Kept>) {
+    let auto = observe(text, &Dialects::auto(), tools, options);
+    for ((raw, dialect), call) in auto.calls.iter().zip(&auto.turn.tool_calls) {
+        // Calls are in the order of the text, so the first that ends behind it decides.
+        let after = seen.calls.partition_point(|(known, _)| known.end <= raw.start);
+        let known = seen.calls.get(after).is_some_and(|(known, _)| known.start < raw.end);
+        if !known && call.status.readable() && !raw.is_empty() {
+            let dialect = dialect.as_ref().map(|d| d.name.clone());
+            let name = call.name.to_string();
+            found.push(Kept { range: raw.clone(), reason: Reason::OtherDialect, name, dialect });
+        }
+    }
+}
+
+/// In order, and what overlaps as one, with the reason that says most.
+fn merge(mut found: Vec<Kept>) -> Vec<Kept> {
+    found.sort_by_key(|kept| kept.range.start);
+    let mut merged: Vec<Kept> = Vec::new();
+    for kept in found {
+        match merged.last_mut() {
+            // What was noted first of a place is why: a call in a fence, to a tool that is not offered.
+            Some(last) if kept.range == last.range => {}
+            Some(last) if kept.range.start < last.range.end => {
+                last.range.end = last.range.end.max(kept.range.end);
+                if kept.reason > last.reason {
+                    last.reason = kept.reason;
+                    last.dialect = kept.dialect.or(last.dialect.take());
+                }
+                if last.name.is_empty() {
+                    last.name = kept.name;
+                }
+            }
+            _ => merged.push(kept),
+        }
+    }
+    merged
+}
+
+/// What may be said of a text in which nothing looked like a call.
+pub(super) fn hint(text: &str, seen: &Observed<'_>, kept: &[Kept], tools: Option<&ToolSet>) -> String {
+    if !seen.turn.tool_calls.is_empty() || !kept.is_empty() {
+        return String::new();
+    }
+    let Some(tools) = tools.filter(|tools| !tools.tools().is_empty()) else {
+        return "nothing here has the markers of a dialect; calls without markers are found only where tools are given"
+            .into();
+    };
+    let mentioned: Vec<String> = (tools.tools().iter())
+        .filter(|tool| memchr::memmem::find(text.as_bytes(), tool.name.as_bytes()).is_some())
+        .take(3)
+        .map(|tool| format!("{:?}", tool.name))
+        .collect();
+    if mentioned.is_empty() {
+        return "nothing here has the shape of a call, and no offered tool is named".into();
+    }
+    let them = mentioned.join(", ");
+    format!("{them} is named here, but nothing that has the shape of a call: arguments as JSON, markup or keywords")
+}

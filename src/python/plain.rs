@@ -1,0 +1,291 @@
+//! Tools given as dicts that providers take as they are: noted when they come, built when they are handed out, and read
+//! only once somebody asks for more.
+use super::template::{Template, is_leaf, is_number};
+use crate::schema::convert::{Format, Target};
+use crate::schema::plain::{Facts, Field, MAX_DEPTH, Seen, Want, at_root, field, type_bit, want};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString};
+use std::collections::HashSet;
+
+/// A list of plain tools, as it was when given.
+#[derive(Debug)]
+pub(super) struct PlainDicts {
+    tools: Vec<PlainDict>,
+    items: Template,
+    facts: Facts,
+}
+
+#[derive(Debug)]
+struct PlainDict {
+    name: Py<PyString>,
+    description: Option<Py<PyString>>,
+    /// Where the whole item is, and the schema in it.
+    item: usize,
+    schema: usize,
+}
+
+impl PlainDicts {
+    /// Reads a list of dicts. `None` if anything in it is not plain.
+    pub(super) fn read(tools: &Bound<'_, PyAny>) -> Option<Self> {
+        let list = tools.cast_exact::<PyList>().ok()?;
+        let mut reader = Reader::default();
+        let tools: Option<Vec<PlainDict>> = list.iter().map(|item| reader.tool(&item)).collect();
+        let tools = tools.filter(|tools| !tools.is_empty())?;
+        let py = list.py();
+        let names: HashSet<&str> = tools.iter().filter_map(|tool| tool.name.bind(py).to_str().ok()).collect();
+        let Reader { items, facts, .. } = reader;
+        (names.len() == tools.len()).then_some(Self { tools, items, facts })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// The tools as they were given.
+    pub(super) fn items<'py>(&self, py: Python<'py>) -> impl Iterator<Item = PyResult<Bound<'py, PyAny>>> {
+        self.tools.iter().map(move |tool| self.items.build(py, tool.item))
+    }
+
+    /// The declarations for a target that takes them as they are; `None` for any other.
+    pub(super) fn serve<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Option<Bound<'py, PyList>>> {
+        let wrap = match target.format {
+            Format::OpenAi | Format::Mistral | Format::Cohere | Format::OpenRouter => Self::chat,
+            Format::OpenAiResponses => Self::responses,
+            Format::Anthropic => Self::anthropic,
+            _ => return Ok(None),
+        };
+        if !target.takes_plain(self.facts) {
+            return Ok(None);
+        }
+        let list = PyList::empty(py);
+        for tool in &self.tools {
+            list.append(wrap(self, py, tool)?)?;
+        }
+        Ok(Some(list))
+    }
+
+    fn chat<'py>(&self, py: Python<'py>, tool: &PlainDict) -> PyResult<Bound<'py, PyDict>> {
+        let function = self.declaration(PyDict::new(py), tool, intern!(py, "parameters"))?;
+        let declaration = PyDict::new(py);
+        declaration.set_item(intern!(py, "type"), intern!(py, "function"))?;
+        declaration.set_item(intern!(py, "function"), function)?;
+        Ok(declaration)
+    }
+
+    fn responses<'py>(&self, py: Python<'py>, tool: &PlainDict) -> PyResult<Bound<'py, PyDict>> {
+        let declaration = PyDict::new(py);
+        declaration.set_item(intern!(py, "type"), intern!(py, "function"))?;
+        let declaration = self.declaration(declaration, tool, intern!(py, "parameters"))?;
+        declaration.set_item(intern!(py, "strict"), false)?;
+        Ok(declaration)
+    }
+
+    fn anthropic<'py>(&self, py: Python<'py>, tool: &PlainDict) -> PyResult<Bound<'py, PyDict>> {
+        self.declaration(PyDict::new(py), tool, intern!(py, "input_schema"))
+    }
+
+    /// `into` with name, description and schema.
+    fn declaration<'py>(
+        &self,
+        into: Bound<'py, PyDict>,
+        tool: &PlainDict,
+        key: &Bound<'py, PyString>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let py = into.py();
+        into.set_item(intern!(py, "name"), &tool.name)?;
+        if let Some(description) = &tool.description {
+            into.set_item(intern!(py, "description"), description)?;
+        }
+        into.set_item(key, self.items.build(py, tool.schema)?)?;
+        Ok(into)
+    }
+}
+
+/// Notes tools; every method gives `None` for what is not plain. Nothing here runs code of Python's, so no dict changes
+/// while it is read.
+#[derive(Default)]
+struct Reader {
+    items: Template,
+    facts: Facts,
+    /// Keywords by the address of the key: a parser makes one object of a key that occurs often.
+    known: [Option<(usize, Want)>; KNOWN],
+}
+
+const KNOWN: usize = 32;
+
+impl Reader {
+    /// One declaration, perhaps in OpenAI's wrapper.
+    fn tool(&mut self, item: &Bound<'_, PyAny>) -> Option<PlainDict> {
+        let dict = item.cast_exact::<PyDict>().ok()?;
+        let start = self.items.end();
+        if dict.get_item(intern!(item.py(), "function")).ok()?.is_none() {
+            return self.declaration(dict, start);
+        }
+        let mut tool = None;
+        self.items.push_dict(dict.len());
+        for (key, value) in dict {
+            let wrapper = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+            self.items.push_leaf(key);
+            match wrapper {
+                Field::Function => tool = Some(self.declaration(value.cast_exact::<PyDict>().ok()?, start)?),
+                Field::Other | Field::Mcp => self.items.push(&value, 0)?,
+                _ => return None,
+            }
+        }
+        tool
+    }
+
+    fn declaration(&mut self, dict: &Bound<'_, PyDict>, item: usize) -> Option<PlainDict> {
+        let (mut name, mut description, mut schema) = (None, None, None);
+        self.items.push_dict(dict.len());
+        for (key, value) in dict {
+            let wanted = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+            self.items.push_leaf(key);
+            match wanted {
+                Field::Name => {
+                    let text = value.cast_exact::<PyString>().ok()?;
+                    name = Target::is_safe_name(text.to_str().ok()?).then(|| text.clone().unbind());
+                }
+                Field::Description => {
+                    let text = value.cast_exact::<PyString>().ok()?;
+                    let bytes = text.to_str().ok()?.len();
+                    self.facts.description(bytes);
+                    description = (bytes > 0).then(|| text.clone().unbind());
+                }
+                Field::Schema if schema.is_none() => {
+                    schema = Some(self.items.end());
+                    self.schema(value.cast_exact::<PyDict>().ok()?, 0)?;
+                    continue;
+                }
+                Field::Schema | Field::Function => return None,
+                Field::Mcp | Field::Other => {
+                    self.items.push(&value, 0)?;
+                    continue;
+                }
+            }
+            self.items.push_leaf(value);
+        }
+        Some(PlainDict { name: name?, description, item, schema: schema? })
+    }
+
+    fn schema(&mut self, dict: &Bound<'_, PyDict>, depth: usize) -> Option<()> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        self.items.push_dict(dict.len());
+        let mut seen = Seen::default();
+        for (key, value) in dict {
+            let wanted = self.want(&key, depth == 0)?;
+            seen.note(wanted);
+            // Kept before the value is looked at: the address of a known key must stay its own.
+            self.items.push_leaf(key);
+            let leaf = match wanted {
+                Want::Type => match value.cast_exact::<PyString>() {
+                    Ok(name) => {
+                        seen.types = type_bit(name.to_str().ok()?)?;
+                        true
+                    }
+                    Err(_) => {
+                        seen.types = types(value.cast_exact::<PyList>().ok()?)?;
+                        false
+                    }
+                },
+                Want::Text => value.cast_exact::<PyString>().ok()?.to_str().is_ok().then_some(true)?,
+                Want::Flag => value.is_exact_instance_of::<PyBool>().then_some(true)?,
+                Want::Number => is_number(&value).then_some(true)?,
+                Want::Size => value.cast_exact::<PyInt>().ok()?.extract::<u64>().is_ok().then_some(true)?,
+                Want::Anything => is_leaf(&value),
+                Want::Properties => {
+                    self.properties(value.cast_exact::<PyDict>().ok()?, depth)?;
+                    continue;
+                }
+                Want::Schema => {
+                    self.schema(value.cast_exact::<PyDict>().ok()?, depth + 1)?;
+                    continue;
+                }
+                Want::SchemaOrFlag => match value.cast_exact::<PyDict>() {
+                    Ok(dict) => {
+                        self.schema(dict, depth + 1)?;
+                        continue;
+                    }
+                    Err(_) => value.is_exact_instance_of::<PyBool>().then_some(true)?,
+                },
+                Want::Branches => {
+                    let branches = value.cast_exact::<PyList>().ok()?;
+                    self.items.push_list(branches.len());
+                    for branch in branches {
+                        self.schema(branch.cast_exact::<PyDict>().ok()?, depth + 1)?;
+                    }
+                    if branches.is_empty() {
+                        return None;
+                    }
+                    continue;
+                }
+                Want::Names => {
+                    self.names(value.cast_exact::<PyList>().ok()?)?;
+                    continue;
+                }
+                Want::Literals => value.is_exact_instance_of::<PyList>().then_some(false)?,
+            };
+            if leaf {
+                self.items.push_leaf(value);
+            } else {
+                self.items.push(&value, 0)?;
+            }
+        }
+        seen.complete(depth == 0).then_some(())
+    }
+
+    fn want(&mut self, key: &Bound<'_, PyAny>, root: bool) -> Option<Want> {
+        let address = key.as_ptr() as usize;
+        let place = self.known.get_mut((address >> 4) % KNOWN)?;
+        if let (Some((known, wanted)), false) = (&place, root) {
+            if *known == address {
+                return Some(*wanted);
+            }
+        }
+        let word = key.cast_exact::<PyString>().ok()?.to_str().ok()?;
+        let wanted = want(word)?;
+        *place = Some((address, wanted));
+        (!root || at_root(wanted, word)).then_some(wanted)
+    }
+
+    fn properties(&mut self, dict: &Bound<'_, PyDict>, depth: usize) -> Option<()> {
+        self.items.push_dict(dict.len());
+        for (name, value) in dict {
+            self.facts.property(name.cast_exact::<PyString>().ok()?.to_str().ok()?);
+            self.items.push_leaf(name);
+            self.schema(value.cast_exact::<PyDict>().ok()?, depth + 1)?;
+        }
+        Some(())
+    }
+
+    /// Different strings.
+    fn names(&mut self, list: &Bound<'_, PyList>) -> Option<()> {
+        let mut known: Vec<Bound<'_, PyString>> = Vec::with_capacity(list.len());
+        self.items.push_list(list.len());
+        for name in list {
+            let name = name.cast_into_exact::<PyString>().ok()?;
+            let text = name.to_str().ok()?;
+            if known.len() > 64 || known.iter().any(|k| k.to_str().is_ok_and(|k| k == text)) {
+                return None;
+            }
+            self.items.push_leaf(name.clone().into_any());
+            known.push(name);
+        }
+        Some(())
+    }
+}
+
+fn types(list: &Bound<'_, PyList>) -> Option<u8> {
+    let mut types = 0;
+    for name in list {
+        let bit = type_bit(name.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+        if types & bit != 0 {
+            return None;
+        }
+        types |= bit;
+    }
+    (types != 0).then_some(types)
+}

@@ -1,0 +1,175 @@
+//! Where the tools of a `toolglot.ToolSet` come from. What is plain is kept as it came, and read into the core's
+//! [`schema::ToolSet`] only once something is asked that needs it.
+use super::convert::{from_py, type_name};
+use super::guard::guard;
+use super::plain::PlainDicts;
+use super::tools::{Tool, ToolSet};
+use crate::schema::convert::Target;
+use crate::schema::plain::PlainTools;
+use crate::schema::{self, Builder};
+use crate::{Error, ErrorCode};
+use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString};
+use serde_json::Value;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Tools that are not read yet.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// Everything is in the core.
+    Core,
+    Dicts(PlainDicts),
+    Json(JsonText, PlainTools),
+}
+
+/// JSON as it was given: neither bytes nor a string of Python ever changes.
+#[derive(Debug)]
+pub(super) enum JsonText {
+    Bytes(Py<PyBytes>),
+    Text(Py<PyString>),
+}
+
+impl JsonText {
+    pub(super) fn of(json: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(match json.cast::<PyBytes>() {
+            Ok(bytes) => Self::Bytes(bytes.clone().unbind()),
+            Err(_) => Self::Text(json.cast::<PyString>()?.clone().unbind()),
+        })
+    }
+
+    pub(super) fn bytes<'py>(&'py self, py: Python<'py>) -> PyResult<&'py [u8]> {
+        Ok(match self {
+            Self::Bytes(bytes) => bytes.as_bytes(py),
+            Self::Text(text) => text.to_str(py)?.as_bytes(),
+        })
+    }
+}
+
+impl Source {
+    /// The tools of a JSON text, if all are plain.
+    pub(super) fn plain_json(py: Python<'_>, json: JsonText) -> PyResult<Option<Self>> {
+        let plain = std::str::from_utf8(json.bytes(py)?).ok().and_then(PlainTools::read);
+        Ok(plain.map(|plain| Self::Json(json, plain)))
+    }
+
+    /// How many tools there are, if that is known without reading them.
+    pub(super) fn len(&self) -> Option<usize> {
+        match self {
+            Self::Core => None,
+            Self::Dicts(dicts) => Some(dicts.len()),
+            Self::Json(_, plain) => Some(plain.len()),
+        }
+    }
+
+    /// Reads what is kept.
+    pub(super) fn read(&self, py: Python<'_>) -> PyResult<Arc<schema::ToolSet>> {
+        match self {
+            Self::Core => Ok(Arc::default()),
+            Self::Dicts(dicts) => {
+                let mut builder = Builder::default();
+                for item in dicts.items(py) {
+                    builder.item(None, Ok(from_py(&item?)?));
+                }
+                Ok(Arc::new(guard(|| builder.finish())??))
+            }
+            Self::Json(json, _) => read_json(json.bytes(py)?),
+        }
+    }
+
+    /// The declarations as JSON text, where they only have to be wrapped.
+    pub(super) fn to_json<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Self::Json(json, plain) = self else { return Ok(None) };
+        let text = json.bytes(py)?;
+        let (Some(sizes), Some(pieces)) = (plain.pieces(text, target), plain.pieces(text, target)) else {
+            return Ok(None);
+        };
+        // Into the object itself: a megabyte is not written twice.
+        let written = PyBytes::new_with(py, sizes.map(<[u8]>::len).sum(), |mut rest| {
+            for piece in pieces {
+                rest.write_all(piece)?;
+            }
+            Ok(())
+        })?;
+        Ok(Some(written))
+    }
+}
+
+/// Tools from JSON text: a list of them, or an object that holds one.
+pub(super) fn read_json(json: &[u8]) -> PyResult<Arc<schema::ToolSet>> {
+    let text = std::str::from_utf8(json).map_err(|e| Error::new(ErrorCode::BadJson, e.to_string()))?;
+    Ok(Arc::new(guard(|| schema::ToolSet::from_json(text))??))
+}
+
+/// Reads what `ToolSet(...)` takes: a list of tools, a dict of lists by server, or one object that holds tools.
+pub(super) fn read(tools: &Bound<'_, PyAny>) -> PyResult<Arc<schema::ToolSet>> {
+    if let Ok(set) = tools.cast::<ToolSet>() {
+        return Ok(Arc::clone(set.get().core(tools.py())?));
+    }
+    if tools.is_instance_of::<PyString>() || tools.is_instance_of::<PyBytes>() {
+        return Err(PyTypeError::new_err(format!("tools is a list of tools, not a {}", type_name(tools))));
+    }
+    let mut builder = Builder::default();
+    match tools.cast::<PyDict>() {
+        Ok(dict) if by_server(dict) => {
+            for (server, items) in dict {
+                let server = server.extract::<String>()?;
+                read_items(&items, Some(&server), &mut builder)?;
+            }
+        }
+        Ok(dict) => read_item(dict, None, &mut builder)?,
+        // An SDK's object that holds a list of tools.
+        Err(_) if tools.hasattr("model_dump")? => read_item(tools, None, &mut builder)?,
+        Err(_) => read_items(tools, None, &mut builder)?,
+    }
+    Ok(Arc::new(guard(|| builder.finish())??))
+}
+
+/// A dict of lists by server, not a tool and not an object with a list of tools.
+fn by_server(dict: &Bound<'_, PyDict>) -> bool {
+    const OWN: [&str; 6] = ["name", "function", "toolSpec", "tools", "functionDeclarations", "function_declarations"];
+    !OWN.iter().any(|key| dict.contains(key).unwrap_or(false))
+}
+
+fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
+    if items.is_instance_of::<PyDict>() || items.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(format!("tools is a list of tools, not a {}", type_name(items))));
+    }
+    for item in items.try_iter()? {
+        read_item(&item?, server, builder)?;
+    }
+    Ok(())
+}
+
+/// One tool. What cannot be written as JSON is a problem of this tool alone.
+fn read_item(item: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
+    if let Ok(tool) = item.cast::<Tool>() {
+        builder.item(server, Ok(tool.get().tool()?.to_value()));
+        return Ok(());
+    }
+    match value_of(item) {
+        Ok(value) => builder.item(server, Ok(value)),
+        Err(error) if error.is_instance_of::<PyException>(item.py()) => {
+            let message = error.value(item.py()).to_string();
+            builder.item(server, Err(Error::new(ErrorCode::BadTool, message)));
+        }
+        // KeyboardInterrupt and its like.
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+fn value_of(item: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if item.is_instance_of::<PyDict>() {
+        return from_py(item);
+    }
+    let described = item.py().import("toolglot.functions")?.call_method1(intern!(item.py(), "describe"), (item,))?;
+    from_py(if described.is_none() { item } else { &described })
+}
+
+/// What `tools=` means: None, a ToolSet, or tools as a ToolSet takes them.
+pub(super) fn tools_argument(tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<schema::ToolSet>>> {
+    tools.map(read).transpose()
+}

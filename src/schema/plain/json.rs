@@ -1,0 +1,442 @@
+//! Plain tools in JSON text: found in one pass over the bytes, and written out again by copying them.
+use super::{Facts, Field, MAX_DEPTH, Seen, Want, at_root, field, type_bit, want};
+use crate::json::find_special;
+use crate::schema::convert::{Format, Target};
+use crate::schema::names::is_safe;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// Where the parts of plain tools are in a JSON text.
+#[derive(Debug)]
+pub(crate) struct PlainTools {
+    tools: Vec<PlainTool>,
+    facts: Facts,
+}
+
+#[derive(Debug, Default)]
+struct PlainTool {
+    /// The whole string, with its quotes.
+    name: Range<usize>,
+    description: Option<Range<usize>>,
+    schema: Range<usize>,
+}
+
+/// The names of members that are told apart before all must be looked at by hash.
+const FEW: usize = 64;
+
+impl PlainTools {
+    /// Finds the tools of a list, or of an object with a list of `tools`. `None` if the text is no JSON, or if anything
+    /// in it has to be looked at more closely.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, facts: Facts::default() };
+        let mut tools = Vec::with_capacity(text.len() / 1024);
+        reader.space();
+        match reader.peek()? {
+            b'[' => reader.list(|reader| reader.tool().map(|tool| tools.push(tool)))?,
+            b'{' => reader.object(|reader, key| match key {
+                "tools" if tools.is_empty() => reader.list(|reader| reader.tool().map(|tool| tools.push(tool))),
+                _ => matches!(field(key)?, Field::Other | Field::Mcp).then(|| reader.skip(0)).flatten(),
+            })?,
+            _ => return None,
+        }
+        reader.space();
+        if reader.at != text.len() || tools.is_empty() {
+            return None;
+        }
+        let names: HashSet<&str> = tools.iter().filter_map(|tool| text.get(tool.name.clone())).collect();
+        (names.len() == tools.len()).then_some(Self { tools, facts: reader.facts })
+    }
+
+    /// How many tools there are.
+    #[cfg(feature = "python")]
+    pub(crate) fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// The pieces that the declarations as JSON text are made of, `text` being what [`PlainTools::read`] read. `None` if
+    /// this target is told something else than what is written there.
+    pub(crate) fn pieces<'p>(&'p self, text: &'p [u8], target: &Target) -> Option<impl Iterator<Item = &'p [u8]>> {
+        let (open, key, close): (&[u8], &[u8], &[u8]) = match target.format {
+            Format::OpenAi | Format::Mistral | Format::Cohere | Format::OpenRouter => {
+                (br#"{"type":"function","function":{"name":"#, br#","parameters":"#, b"}}")
+            }
+            Format::OpenAiResponses => (br#"{"type":"function","name":"#, br#","parameters":"#, br#","strict":false}"#),
+            Format::Anthropic => (br#"{"name":"#, br#","input_schema":"#, b"}"),
+            Format::Bedrock => (br#"{"toolSpec":{"name":"#, br#","inputSchema":{"json":"#, b"}}}"),
+            _ => return None,
+        };
+        let part = move |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
+        let pieces = self.tools.iter().enumerate().flat_map(move |(i, tool)| {
+            let (says, description): (&[u8], &[u8]) = match &tool.description {
+                Some(description) => (br#","description":"#, part(description)),
+                None => (b"", b""),
+            };
+            let before: &[u8] = if i == 0 { b"[" } else { b"," };
+            [before, open, part(&tool.name), says, description, key, part(&tool.schema), close]
+        });
+        target.takes_plain(self.facts).then(|| pieces.chain([b"]".as_slice()]))
+    }
+}
+
+/// Reads valid JSON only, and of that only what is plain: every method gives `None` for all else.
+struct Reader<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    at: usize,
+    facts: Facts,
+}
+
+impl<'t> Reader<'t> {
+    #[inline(always)]
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    #[inline(always)]
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    /// A string and where it is, with its quotes; `true` if it holds escapes.
+    #[inline]
+    fn string(&mut self) -> Option<(Range<usize>, bool)> {
+        let start = self.at;
+        self.take(b'"')?;
+        let mut escaped = false;
+        loop {
+            let found = find_special(self.bytes, self.at);
+            match self.bytes.get(found)? {
+                b'"' => {
+                    self.at = found + 1;
+                    return Some((start..self.at, escaped));
+                }
+                b'\\' => {
+                    escaped = true;
+                    self.at = found + 2;
+                    match self.bytes.get(found + 1)? {
+                        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+                        b'u' => {
+                            let digits = self.text.get(self.at..self.at + 4)?;
+                            let plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
+                            // Halves of a pair are looked at elsewhere.
+                            if !plain || digits.starts_with(['d', 'D']) {
+                                return None;
+                            }
+                            self.at += 4;
+                        }
+                        _ => return None,
+                    }
+                }
+                // A raw control character.
+                _ => return None,
+            }
+        }
+    }
+
+    /// A string without escapes.
+    #[inline]
+    fn word(&mut self) -> Option<&'t str> {
+        let (range, escaped) = self.string()?;
+        if escaped { None } else { self.text.get(range.start + 1..range.end - 1) }
+    }
+
+    /// The members of an object, each handed to `member` with the place at the value.
+    #[inline(always)]
+    fn object(&mut self, mut member: impl FnMut(&mut Self, &'t str) -> Option<()>) -> Option<()> {
+        self.take(b'{')?;
+        self.space();
+        if self.take(b'}').is_some() {
+            return Some(());
+        }
+        loop {
+            let key = self.word()?;
+            self.space();
+            self.take(b':')?;
+            self.space();
+            member(self, key)?;
+            self.space();
+            match self.peek()? {
+                b',' => self.at += 1,
+                b'}' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+            self.space();
+        }
+    }
+
+    #[inline(always)]
+    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.take(b'[')?;
+        self.space();
+        if self.take(b']').is_some() {
+            return Some(());
+        }
+        loop {
+            item(self)?;
+            self.space();
+            match self.peek()? {
+                b',' => self.at += 1,
+                b']' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+            self.space();
+        }
+    }
+
+    /// Any value.
+    fn skip(&mut self, depth: usize) -> Option<()> {
+        match self.peek()? {
+            b'"' => self.string().map(drop),
+            b'{' if depth < MAX_DEPTH => self.object(|reader, _| reader.skip(depth + 1)),
+            b'[' if depth < MAX_DEPTH => self.list(|reader| reader.skip(depth + 1)),
+            b't' => self.literal("true"),
+            b'f' => self.literal("false"),
+            b'n' => self.literal("null"),
+            _ => self.number().map(drop),
+        }
+    }
+
+    fn literal(&mut self, word: &str) -> Option<()> {
+        self.bytes.get(self.at..)?.starts_with(word.as_bytes()).then(|| self.at += word.len())
+    }
+
+    /// A number; `true` if it is of digits alone.
+    fn number(&mut self) -> Option<bool> {
+        let digits = |reader: &mut Self| {
+            let start = reader.at;
+            while matches!(reader.peek(), Some(b'0'..=b'9')) {
+                reader.at += 1;
+            }
+            (reader.at > start).then_some(())
+        };
+        let mut plain = self.take(b'-').is_none();
+        if self.take(b'0').is_none() {
+            digits(self)?;
+        }
+        if self.take(b'.').is_some() {
+            plain = false;
+            digits(self)?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            plain = false;
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            digits(self)?;
+        }
+        Some(plain)
+    }
+
+    fn tool(&mut self) -> Option<PlainTool> {
+        let mut found = [false; 3];
+        let mut tool = PlainTool::default();
+        let mut wrapped = None;
+        self.object(|reader, key| match field(key)? {
+            Field::Function => {
+                let whole = wrapped.is_none().then(|| reader.function()).flatten()?;
+                wrapped = Some(whole);
+                Some(())
+            }
+            _ => reader.field(key, &mut tool, &mut found),
+        })?;
+        match (wrapped, found) {
+            (Some(tool), [false, false, false]) => Some(tool),
+            (None, [true, _, true]) => Some(tool),
+            _ => None,
+        }
+    }
+
+    fn function(&mut self) -> Option<PlainTool> {
+        let mut found = [false; 3];
+        let mut tool = PlainTool::default();
+        self.object(|reader, key| reader.field(key, &mut tool, &mut found))?;
+        matches!(found, [true, _, true]).then_some(tool)
+    }
+
+    /// One member of a declaration; `found` says whether name, description and schema are known already.
+    fn field(&mut self, key: &str, tool: &mut PlainTool, found: &mut [bool; 3]) -> Option<()> {
+        let [name, description, schema] = found;
+        let start = self.at;
+        let seen = match field(key)? {
+            Field::Name => {
+                let word = self.word()?;
+                tool.name = start..self.at;
+                is_safe(word).then_some(name)?
+            }
+            Field::Description => {
+                let (text, _) = self.string()?;
+                self.facts.description(text.len());
+                tool.description = (text.len() > 2).then_some(text);
+                description
+            }
+            Field::Schema => {
+                self.schema(0)?;
+                tool.schema = start..self.at;
+                schema
+            }
+            Field::Function => return None,
+            Field::Mcp | Field::Other => return self.skip(0),
+        };
+        // Said twice: which one counts is not decided here.
+        (!std::mem::replace(seen, true)).then_some(())
+    }
+
+    fn schema(&mut self, depth: usize) -> Option<()> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let mut seen = Seen::default();
+        self.object(|reader, key| {
+            let wanted = want(key)?;
+            if depth == 0 && !at_root(wanted, key) {
+                return None;
+            }
+            seen.note(wanted);
+            match wanted {
+                Want::Type => {
+                    let known = std::mem::replace(&mut seen.types, reader.types()?);
+                    (known == 0).then_some(())
+                }
+                Want::Properties => reader.object(|reader, name| {
+                    reader.facts.property(name);
+                    reader.schema(depth + 1)
+                }),
+                Want::Schema => reader.schema(depth + 1),
+                Want::SchemaOrFlag if reader.peek()? == b'{' => reader.schema(depth + 1),
+                Want::Branches => {
+                    let mut any = false;
+                    reader.list(|reader| {
+                        any = true;
+                        reader.schema(depth + 1)
+                    })?;
+                    any.then_some(())
+                }
+                Want::Names => {
+                    let mut names: Vec<&str> = Vec::new();
+                    reader.list(|reader| {
+                        let name = reader.word()?;
+                        let new = names.len() < FEW && !names.contains(&name);
+                        names.push(name);
+                        new.then_some(())
+                    })
+                }
+                Want::Literals => (reader.peek()? == b'[').then(|| reader.skip(0)).flatten(),
+                Want::Text => reader.string().map(drop),
+                Want::Flag | Want::SchemaOrFlag => match reader.peek()? {
+                    b't' => reader.literal("true"),
+                    _ => reader.literal("false"),
+                },
+                Want::Number => reader.number().map(drop),
+                Want::Size => reader.number().filter(|plain| *plain).map(drop),
+                Want::Anything => reader.skip(0),
+            }
+        })?;
+        seen.complete(depth == 0).then_some(())
+    }
+
+    fn types(&mut self) -> Option<u8> {
+        if self.peek()? == b'"' {
+            return type_bit(self.word()?);
+        }
+        let mut types = 0;
+        self.list(|reader| {
+            let bit = type_bit(reader.word()?)?;
+            let new = types & bit == 0;
+            types |= bit;
+            new.then_some(())
+        })?;
+        (types != 0).then_some(types)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::ToolSet;
+    use serde_json::Value;
+
+    fn both(text: &str) -> (Option<Value>, Value) {
+        let items: Value = serde_json::from_str(text).expect("JSON");
+        let items = match items {
+            Value::Array(items) => items,
+            one => vec![one],
+        };
+        let set = ToolSet::from_values(&items).expect("tools");
+        let target = Target::new(Format::OpenAi);
+        let slow = set.declarations(&set.to(&target)).to_value();
+        let fast = PlainTools::read(text).and_then(|tools| {
+            let pieces = tools.pieces(text.as_bytes(), &target)?;
+            Some(pieces.collect::<Vec<_>>().concat())
+        });
+        (fast.map(|json| serde_json::from_slice(&json).expect("JSON")), slow)
+    }
+
+    #[test]
+    fn plain_tools_are_wrapped_as_they_are() {
+        for schema in [
+            r#"{"type":"object","properties":{}}"#,
+            r#"{ "properties" : {"a":{"type":["string","null"],"default":null}, "b":{}} , "type":"object" }"#,
+            r#"{"type":"object","properties":{"x y":{"type":"array","items":{"anyOf":[{"type":"number"}]}}}}"#,
+            r#"{"type":"object","properties":{"a":{"enum":[1,"\u00e9\n",null],"minimum":-1.5e3}},"required":["a"]}"#,
+        ] {
+            for text in [
+                format!(r#"[{{"name":"a","description":"\"é\"","inputSchema":{schema}}}]"#),
+                format!(r#"{{"tools":[{{"title":"T","inputSchema":{schema},"name":"b"}}],"nextCursor":"x"}}"#),
+                format!(r#"[{{"type":"function","function":{{"name":"c","parameters":{schema}}}}}]"#),
+            ] {
+                let (fast, slow) = both(&text);
+                assert_eq!(fast, Some(slow), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_to_be_rewritten_is_not_plain() {
+        for schema in [
+            r#"{"type":"object"}"#,
+            r#"{"properties":{}}"#,
+            r#"{"type":"object","properties":{"a":true}}"#,
+            r#"{"type":"object","properties":{"a":{"type":"array"}}}"#,
+            r#"{"type":"object","properties":{"a":{"type":"float"}}}"#,
+            r#"{"type":"object","properties":{"a":{"nullable":true}}}"#,
+            r##"{"type":"object","properties":{"a":{"$ref":"#"}}}"##,
+            r#"{"type":"object","properties":{},"anyOf":[{}]}"#,
+            r#"{"type":"object","properties":{},"required":["a","a"]}"#,
+        ] {
+            let text = format!(r#"[{{"name":"a","inputSchema":{schema}}}]"#);
+            assert!(PlainTools::read(&text).is_none(), "{text}");
+        }
+        let schema = r#"{"type":"object","properties":{}}"#;
+        for text in [
+            format!(r#"[{{"name":"a.b","inputSchema":{schema}}}]"#),
+            format!(r#"[{{"name":"a","inputSchema":{schema}}},{{"name":"a","inputSchema":{schema}}}]"#),
+            format!(r#"[{{"name":"a","name":"b","inputSchema":{schema}}}]"#),
+            format!(r#"[{{"name":"a","enabled":false,"inputSchema":{schema}}}]"#),
+            r#"[{"name":"a"}]"#.to_owned(),
+            format!(r#"[{{"name":"a","inputSchema":{schema}}}"#),
+            format!(r#"[{{"name":"a","inputSchema":{schema}}}] x"#),
+            format!(r#"[{{"name":"a","x":01,"inputSchema":{schema}}}]"#),
+            format!(r#"[{{"name":"a","x":"\ud800","inputSchema":{schema}}}]"#),
+            format!("[{{\"name\":\"a\",\"x\":\"\n\",\"inputSchema\":{schema}}}]"),
+            format!(r#"[{{"name":"a","x":{}1{},"inputSchema":{schema}}}]"#, "[".repeat(99_999), "]".repeat(99_999)),
+            "[]".to_owned(),
+            String::new(),
+        ] {
+            assert!(PlainTools::read(&text).is_none(), "{text}");
+        }
+    }
+}

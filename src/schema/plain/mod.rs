@@ -1,0 +1,156 @@
+//! Tools that most providers take as they are: nothing in them is read, rewritten or lost, only wrapped.
+//!
+//! Most tools are so, and telling it takes one look at each keyword. The look is the same for JSON text
+//! ([`json::PlainTools`]), for values ([`super::convert`]) and for Python objects; this is what they share.
+mod json;
+
+pub(crate) use json::PlainTools;
+
+use super::convert::PropertyNames;
+
+/// What the value of a keyword must be for the keyword to be shown as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// The name of a type, or a list of different ones.
+    Type,
+    /// Schemas by name.
+    Properties,
+    Schema,
+    SchemaOrFlag,
+    /// A list of schemas, not empty.
+    Branches,
+    /// A list of different strings.
+    Names,
+    Literals,
+    Text,
+    Flag,
+    Number,
+    Size,
+    Anything,
+}
+
+/// What a keyword wants; `None` for one that has to be looked at more closely.
+pub(crate) fn want(key: &str) -> Option<Want> {
+    Some(match key {
+        "type" => Want::Type,
+        "properties" => Want::Properties,
+        "items" => Want::Schema,
+        "additionalProperties" => Want::SchemaOrFlag,
+        "anyOf" | "oneOf" => Want::Branches,
+        "required" => Want::Names,
+        "enum" => Want::Literals,
+        "description" | "title" | "$comment" | "$schema" | "format" | "pattern" => Want::Text,
+        "uniqueItems" => Want::Flag,
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => Want::Number,
+        "minLength" | "maxLength" | "minItems" | "maxItems" => Want::Size,
+        "const" | "default" | "examples" | "example" | "deprecated" | "readOnly" | "writeOnly" | "$id" => {
+            Want::Anything
+        }
+        _ => return None,
+    })
+}
+
+/// The root of a schema says no more than which properties there are.
+pub(crate) fn at_root(want: Want, key: &str) -> bool {
+    !matches!(want, Want::Branches | Want::Literals) && key != "const"
+}
+
+/// One of JSON Schema's types as a bit; `None` for any other word.
+pub(crate) fn type_bit(name: &str) -> Option<u8> {
+    Some(match name {
+        "string" => 1,
+        "integer" => 2,
+        "number" => 4,
+        "boolean" => 8,
+        "null" => 16,
+        "object" => OBJECT,
+        "array" => ARRAY,
+        _ => return None,
+    })
+}
+
+const OBJECT: u8 = 32;
+const ARRAY: u8 = 64;
+
+/// What was seen of one schema.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Seen {
+    pub types: u8,
+    pub properties: bool,
+    pub items: bool,
+}
+
+impl Seen {
+    pub(crate) fn note(&mut self, want: Want) {
+        self.properties |= want == Want::Properties;
+        self.items |= want == Want::Schema;
+    }
+
+    /// Arrays say their items; the root is an object that says its properties.
+    pub(crate) fn complete(self, root: bool) -> bool {
+        (self.types & ARRAY == 0 || self.items) && (!root || (self.types == OBJECT && self.properties))
+    }
+}
+
+/// What is known of a whole list of plain tools.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Facts {
+    /// Some property has a name that is not of letters, digits, `_`, `.` and `-`.
+    pub odd_properties: bool,
+    /// Some description is longer than [`LONG`] bytes.
+    pub long: bool,
+}
+
+/// Descriptions up to this are taken everywhere.
+const LONG: usize = 1024;
+
+impl Facts {
+    pub(crate) fn property(&mut self, name: &str) {
+        self.odd_properties |= !PropertyNames::Dotted.takes(name);
+    }
+
+    pub(crate) fn description(&mut self, bytes: usize) {
+        self.long |= bytes > LONG;
+    }
+}
+
+/// What a key of a declaration is, for tools that may be plain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Name,
+    Description,
+    Schema,
+    /// OpenAI's wrapper: the declaration is inside.
+    Function,
+    /// What MCP says beside; only MCP itself is told it.
+    Mcp,
+    /// Nothing that is converted.
+    Other,
+}
+
+/// What a declaration's key is; `None` for keys of shapes that have to be read with more care.
+pub(crate) fn field(key: &str) -> Option<Field> {
+    Some(match key {
+        "name" => Field::Name,
+        "description" => Field::Description,
+        "inputSchema" | "input_schema" | "parametersJsonSchema" | "parameters_json_schema" | "parameters" => {
+            Field::Schema
+        }
+        "function" => Field::Function,
+        "title" | "outputSchema" | "output_schema" | "annotations" | "icons" | "execution" | "_meta" | "meta" => {
+            Field::Mcp
+        }
+        "enabled"
+        | "server"
+        | "definition"
+        | "tools"
+        | "toolSpec"
+        | "parameter_definitions"
+        | "functionDeclarations"
+        | "function_declarations" => return None,
+        _ => Field::Other,
+    })
+}
+
+/// Nesting of a plain schema.
+pub(crate) const MAX_DEPTH: usize = 40;
