@@ -99,7 +99,7 @@ static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
 });
 
 /// Markers that are words, and where to break them.
-const WORDS: [(&str, &str); 2] = [("functools", "["), ("Action", " Input:")];
+const WORDS: [(&str, &str); 3] = [("functools", "["), ("Action", " Input:"), ("t", "o=functions.")];
 
 /// The marker of the catalogue at the beginning of `text`, and what it is followed by makes it one.
 fn in_catalogue(text: &str) -> bool {
@@ -164,6 +164,9 @@ static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r#"\{\s*["'][^
 /// A list of calls as Python writes it.
 static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alphabetic}_][\w.]*\s*\()").ok());
 
+/// A tag, in a dialect whose tags are the tools' names.
+static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<(/?[\p{Alphabetic}_])").ok());
+
 /// The results of a text dialect: `text`, whose markers are broken, in a form in which no reader of the dialect takes
 /// it for a call; `None` if it is that already.
 ///
@@ -171,12 +174,17 @@ static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alph
 /// stands as a JSON string.
 pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
     let dialects = Dialects::named(dialect).ok().filter(|dialects| dialects.name().is_some());
+    let row = dialects.as_ref().and_then(|dialects| catalogue().iter().find(|row| Some(&*row.name) == dialects.name()));
+    let tags = row.is_some_and(|row| row.calls.iter().any(|call| call.starts_with("<{name}")));
+    let tag = TAG.as_ref().filter(|tag| tags && tag.is_match(text));
+    let broken = tag.map(|tag| tag.replace_all(text, format!("<{BREAK}$1")));
+    let text = broken.as_deref().unwrap_or(text);
     let (bare, python) = dialects.map_or((true, true), |dialects| (dialects.reads_bare(), dialects.reads_python()));
     let holds = |keys: &[&str]| keys.iter().any(|key| text.contains(key));
     let json = holds(&["name\"", "name'", "function\"", "tool\"", "recipient", "Calls\"", "calls\""])
         && holds(&["arg", "param", "input", "kwargs"]);
     let keyed = || NAME_AS_KEY.as_ref().is_some_and(|pattern| pattern.is_match(text));
-    if !(bare && text.contains(['{', '(', '[']) || json || keyed()) {
+    if !(bare && text.contains(['{', '(', '[']) || json || broken.is_some() || keyed()) {
         return None;
     }
     Some(match CALL_LIST.as_ref().filter(|_| python) {

@@ -71,7 +71,7 @@ impl StreamNormalizer {
 
     fn drain(&mut self, events: &mut Vec<Event>) {
         if let Some(reader) = &mut self.reader {
-            reader.take_events(events);
+            reader.take_events(false, events);
         }
     }
 
@@ -173,7 +173,7 @@ impl StreamNormalizer {
         }
         let Some(mut reader) = self.reader.take() else { return Err(errors::no_answer(self.provider, None)) };
         let turns = reader.finish();
-        reader.take_events(events);
+        reader.take_events(true, events);
         turns
     }
 }

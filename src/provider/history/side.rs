@@ -42,7 +42,7 @@ pub(super) fn complete(
     Ok(())
 }
 
-fn beside<'w>(written: &'w mut Written, index: usize) -> Option<&'w mut Map<String, Value>> {
+fn beside(written: &mut Written, index: usize) -> Option<&mut Map<String, Value>> {
     written.side.entry(index.to_string()).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
 }
 
