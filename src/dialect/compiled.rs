@@ -84,6 +84,8 @@ impl Row {
                 // What opens such a call is everywhere: an offered name finds it.
             } else if let Some(opener) = opener {
                 markers.push((opener, Marker::Call { row: number, call: i as u16 }));
+            } else if call.head.first() == Some(&Element::Slot(super::Slot::Ignored)) {
+                // A word that belongs to the marker behind it: looked for where an answer begins.
             } else if dialect.sections.is_empty() && dialect.channels.is_none() {
                 return Err(Error::at(
                     ErrorCode::BadDialect,

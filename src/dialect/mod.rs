@@ -55,8 +55,11 @@ pub enum Bare {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Channels {
-    /// What begins a header.
+    /// What begins a header. Behind the last of them stands the channel's name, where there are channels.
     pub opens: Vec<String>,
+    /// Who speaks, in a header. Where special tokens are hidden, this and a channel's name are all that is left of one;
+    /// empty if such headers are not read.
+    pub role: String,
     /// What ends the header and begins the message.
     pub message: String,
     /// What ends a message.

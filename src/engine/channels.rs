@@ -31,16 +31,28 @@ fn word(cx: &Reader<'_>, from: usize, to: usize) -> Range<usize> {
     from..from + length
 }
 
-fn read(cx: &Reader<'_>, from: usize, to: usize) -> Header {
+fn read(cx: &Reader<'_>, channels: &Channels, from: usize, to: usize) -> Header {
     let text = cx.slice(from, to);
     let after = |what: &str, text: &str| text.rfind(what).map(|i| from + i + what.len());
-    let channel = after("<|channel|>", text).map(|at| word(cx, at, to));
+    let channel = channels.opens.last().and_then(|open| after(open, text)).map(|at| word(cx, at, to));
     let recipient = after("to=", text).map(|at| word(cx, at, to)).filter(|r| !r.is_empty());
     Header { channel, recipient }
 }
 
+/// Where in `recipient` the tool's name begins, if a message to it is a call: of an offered tool, or of one by the prefix
+/// of tools.
+pub(super) fn opens_call(cx: &Reader<'_>, channels: &Channels, recipient: &str) -> Option<usize> {
+    let name = recipient.strip_prefix(channels.tool_prefix.as_str());
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/') || b >= 0x80;
+    match name {
+        _ if recipient.is_empty() || !recipient.bytes().all(plain) => None,
+        Some(name) => (!name.is_empty()).then_some(channels.tool_prefix.len()),
+        None => cx.offered(recipient).then_some(0),
+    }
+}
+
 impl Engine {
-    fn channels<'t>(cx: &Reader<'t>, row: u16) -> Option<&'t Channels> {
+    pub(super) fn channels<'t>(cx: &Reader<'t>, row: u16) -> Option<&'t Channels> {
         cx.dialects.rows.get(usize::from(row))?.dialect.channels.as_ref()
     }
 
@@ -85,20 +97,23 @@ impl Engine {
         let Some(length) = bounded.find(&channels.message) else {
             return if cx.eof || limit < rest.len() { Look::No } else { Look::More };
         };
-        // A header with a channel is another dialect's; one inside an answer is quoted there.
-        if channels.calls_to_recipients
-            && (bounded[..length].contains("<|channel|>")
-                || (self.channel.is_some_and(|c| c.row == row)
-                    && self.mode == Mode::Content
-                    && !self.channel.is_some_and(|c| c.calls)))
-        {
+        // A header inside an answer that holds no calls is quoted there, whosever it is.
+        if self.mode == Mode::Content && self.channel.is_some_and(|c| !c.calls) {
+            return Look::No;
+        }
+        // One with a channel is the other kind's.
+        let others = || cx.dialects.rows.iter().filter_map(|r| r.dialect.channels.as_ref());
+        let names_channel = |c: &Channels| {
+            !c.calls_to_recipients && c.opens.last().is_some_and(|o| bounded[..length].contains(o.as_str()))
+        };
+        if channels.calls_to_recipients && others().any(names_channel) {
             return Look::No;
         }
         // A message's end before the next message begins: this header has none.
         if channels.closes.iter().any(|c| bounded[..length].contains(c.as_str())) {
             return Look::No;
         }
-        let found = read(cx, at, from + length);
+        let found = read(cx, channels, at, from + length);
         let body = from + length + channels.message.len();
         let text = |range: &Option<Range<usize>>| range.clone().map_or("", |r| cx.slice(r.start, r.end));
         let (channel, recipient) = (text(&found.channel), text(&found.recipient));
@@ -106,11 +121,7 @@ impl Engine {
         let listed = |list: &[String]| list.iter().any(|w| w == key);
 
         if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients) {
-            let prefixed = recipient.starts_with(&channels.tool_prefix);
-            let skip = if prefixed { channels.tool_prefix.len() } else { 0 };
-            let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/') || b >= 0x80;
-            let possible = recipient.len() > skip && recipient.bytes().all(plain);
-            if possible && (prefixed || cx.offered(recipient)) {
+            if let Some(skip) = opens_call(cx, channels, recipient) {
                 let before = self.end_message(cx, at, body, row);
                 if self.out.calls.len() >= cx.policy.max_calls {
                     self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls"));
@@ -146,7 +157,7 @@ impl Engine {
         Look::Is(())
     }
 
-    fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Before {
+    pub(super) fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Before {
         if self.channel.is_some_and(|c| c.row == row && c.dropped) {
             self.out.trace.note(self.from..at, Noted::Dropped);
             self.from = at;

@@ -8,6 +8,7 @@ use crate::dialect::Element;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, CallStatus};
+use serde_json::Value as Schema;
 
 #[derive(Debug)]
 pub(super) struct Elements {
@@ -101,12 +102,12 @@ enum Node {
 }
 
 impl Node {
-    fn write(&self, json: &mut String, schema: Option<&serde_json::Value>, root: Option<&serde_json::Value>) {
+    fn write(&self, json: &mut String, schema: Option<&Schema>, root: Option<&Schema>) {
         let follow = |schema| follow_reference(schema, root);
         let schema = follow(schema);
         match self {
             Self::Text(text) => {
-                let empty = serde_json::Value::Null;
+                let empty = Schema::Null;
                 let expected = schema.map_or(Expected::ANY, |s| Expected::of(s, root.unwrap_or(&empty)));
                 match read_text(text, expected) {
                     ArgumentValue::Text(text) => push_string(json, &text),
@@ -117,7 +118,12 @@ impl Node {
                 let items = find(schema, root, 0, &|s| s.get("items"));
                 let list =
                     items.is_some() || find(schema, root, 0, &|s| s.get("type").filter(|t| *t == "array")).is_some();
-                if list {
+                let mut objects = Vec::new();
+                variants(schema, root, 0, &mut objects);
+                // Children with names that an object of the schema has are its members.
+                let has = |object: &Schema, key: &str| object.get("properties").is_some_and(|p| p.get(key).is_some());
+                let members = objects.iter().any(|object| children.iter().all(|(key, _)| has(object, key)));
+                if list && !members {
                     json.push('[');
                     for (i, (_, child)) in children.iter().enumerate() {
                         if i > 0 {
@@ -144,6 +150,10 @@ impl Node {
                     json.push_str(": ");
                     let of = find(schema, root, 0, &|s| s.get("properties").and_then(|p| p.get(*key))).or_else(|| {
                         find(schema, root, 0, &|s| s.get("additionalProperties").filter(|a| a.is_object()))
+                    });
+                    // Where one object of a union types the member and another leaves it open, it is text.
+                    let of = of.filter(|_| {
+                        objects.len() < 2 || objects.iter().all(|object| has(object, key) || closed(object))
                     });
                     match nodes.as_slice() {
                         [one] => one.write(json, of, root),
@@ -273,13 +283,31 @@ impl<'t> Tree<'t> {
     }
 }
 
+/// The objects that a schema, or one that it is a union of, describes.
+fn variants<'s>(schema: Option<&'s Schema>, root: Option<&'s Schema>, depth: usize, into: &mut Vec<&'s Schema>) {
+    let Some(schema) = follow_reference(schema, root).filter(|_| depth <= 16 && into.len() < 64) else { return };
+    let parts = |key: &str| schema.get(key).and_then(Schema::as_array);
+    match parts("anyOf").or_else(|| parts("oneOf")) {
+        Some(parts) => parts.iter().for_each(|part| variants(Some(part), root, depth + 1, into)),
+        None if schema.get("properties").is_some() || schema.get("type").is_some_and(|t| t == "object") => {
+            into.push(schema);
+        }
+        None => {}
+    }
+}
+
+/// An object of this schema has no members but those it names.
+fn closed(object: &Schema) -> bool {
+    object.get("additionalProperties").is_some_and(|a| *a == Schema::Bool(false)) || object.get("properties").is_some()
+}
+
 /// What `look` finds in a schema or in what it is combined of.
 pub(super) fn find<'s>(
-    schema: Option<&'s serde_json::Value>,
-    root: Option<&'s serde_json::Value>,
+    schema: Option<&'s Schema>,
+    root: Option<&'s Schema>,
     depth: usize,
-    look: &dyn Fn(&'s serde_json::Value) -> Option<&'s serde_json::Value>,
-) -> Option<&'s serde_json::Value> {
+    look: &dyn Fn(&'s Schema) -> Option<&'s Schema>,
+) -> Option<&'s Schema> {
     let schema = follow_reference(schema, root)?;
     if depth > 16 {
         return None;
@@ -292,12 +320,9 @@ pub(super) fn find<'s>(
 }
 
 /// The schema that `$ref` points to, or the schema itself.
-fn follow_reference<'s>(
-    schema: Option<&'s serde_json::Value>,
-    root: Option<&'s serde_json::Value>,
-) -> Option<&'s serde_json::Value> {
+fn follow_reference<'s>(schema: Option<&'s Schema>, root: Option<&'s Schema>) -> Option<&'s Schema> {
     let schema = schema?;
-    match (schema.get("$ref").and_then(serde_json::Value::as_str), root) {
+    match (schema.get("$ref").and_then(Schema::as_str), root) {
         (Some(reference), Some(root)) => root.pointer(reference.strip_prefix('#')?),
         _ => Some(schema),
     }

@@ -44,6 +44,9 @@ impl Head {
             _ => return None,
         };
         let name = name.strip_prefix("functions.").unwrap_or(name);
+        // Another namespace than the one of functions: the offered name stands behind it.
+        let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
+        let name = if !cx.offered(name) && cx.offered(last) { last } else { name };
         let strange = |c: char| c.is_whitespace() || c == ':';
         if name.is_empty() || name.starts_with(strange) { None } else { Some(name.to_owned()) }
     }

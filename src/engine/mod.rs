@@ -17,6 +17,7 @@ mod lenient;
 mod options;
 mod output;
 mod parameters;
+mod plain;
 mod prose;
 mod python;
 mod trace;
@@ -334,6 +335,8 @@ pub(crate) struct Engine {
     space: Option<std::ops::Range<usize>>,
     /// The message that is being read, in a dialect with headers.
     channel: Option<channels::Channel>,
+    /// Headers without their special tokens are expected.
+    plain: Option<plain::Plain>,
     out: Output,
 }
 
@@ -357,6 +360,7 @@ impl Engine {
             reasoning_seen: mode == Mode::Reasoning,
             space: None,
             channel: None,
+            plain: None,
             out: Output::new(streaming),
         }
     }

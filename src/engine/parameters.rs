@@ -46,6 +46,8 @@ pub(super) struct Parameters {
     value: Option<OpenValue>,
     /// Something was given out, so the opening brace is.
     opened: bool,
+    /// A parameter stands there that cannot be read.
+    broken: bool,
     repairs: Vec<Repair>,
 }
 
@@ -61,7 +63,16 @@ enum Next {
 
 impl Parameters {
     pub(super) fn new(at: usize, head: Head) -> Self {
-        Self { head, at, index: None, members: Vec::new(), value: None, opened: false, repairs: Vec::new() }
+        Self {
+            head,
+            at,
+            index: None,
+            members: Vec::new(),
+            value: None,
+            opened: false,
+            broken: false,
+            repairs: Vec::new(),
+        }
     }
 
     pub(super) fn plausible(
@@ -250,10 +261,12 @@ impl Parameters {
                 Next::Junk => {
                     // Text between the parameters: it is in the call's raw text, and in the record.
                     let from = cx.skip_space(self.at);
-                    let byte =
-                        writer.origin.row(cx).and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
+                    let row = writer.origin.row(cx);
+                    let byte = row.and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
                     let rest = cx.bytes().get(from + 1..).unwrap_or_default();
                     let skip = memchr::memchr(byte.unwrap_or(b'<'), rest);
+                    let end = skip.map_or(cx.text.len(), |i| from + 1 + i);
+                    self.broken |= row.is_some_and(|r| lost_value(r, cx.slice(from, end)));
                     if self.repairs.iter().all(|r| r.code != RepairCode::Surroundings) {
                         let what = "text between the parameters was left out";
                         self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
@@ -351,7 +364,8 @@ impl Parameters {
                 if value.streams && !row.dialect.entities {
                     let end = cx.text.len();
                     self.open_member(cx, out, writer, index, &value);
-                    self.members.push((span(value.key.clone()), Value::Text(span(value.start..end.max(value.start)))));
+                    let found = Value::Text(span(value.start..end.max(value.start)));
+                    self.members.push((key_piece(cx, &value.key), found));
                 }
                 Look::No
             }
@@ -468,7 +482,7 @@ impl Parameters {
         }
         let mut text = String::from(if self.opened { ", " } else { "{" });
         self.opened = true;
-        push_string(&mut text, &cx.text[value.key.clone()]);
+        push_string(&mut text, &decode_entities(&cx.text[value.key.clone()]));
         text.push_str(": ");
         writer.piece(out, index, &text);
     }
@@ -549,7 +563,7 @@ impl Parameters {
         }
         let text = &cx.text[range.clone()];
         let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
-        let key = &cx.text[value.key.clone()];
+        let key = &*decode_entities(&cx.text[value.key.clone()]);
         let expected = Self::expected(cx, out, index, key);
         let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
@@ -582,7 +596,7 @@ impl Parameters {
                 let what = "a parameter stood twice: the last value counts";
                 self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.key.start, what));
             }
-            None => self.members.push((span(value.key.clone()), found)),
+            None => self.members.push((key_piece(cx, &value.key), found)),
         }
     }
 
@@ -606,9 +620,17 @@ impl Parameters {
             self.repairs.push(Repair::new(RepairCode::Misplaced, "one parameter held all arguments"));
         }
         let pending = writer.over(index, Found::Members(members), writer.start..end);
-        pending.status = status;
+        pending.status = if self.broken && status.readable() { CallStatus::Malformed } else { status };
         pending.repairs = std::mem::take(&mut self.repairs);
         Progress::Done { end }
+    }
+}
+
+/// A parameter's name; in an attribute it may hold entities.
+fn key_piece(cx: &Reader<'_>, range: &Range<usize>) -> Piece {
+    match decode_entities(cx.slice(range.start, range.end)) {
+        Cow::Borrowed(_) => span(range.clone()),
+        Cow::Owned(key) => Piece::Made(key),
     }
 }
 
@@ -617,6 +639,15 @@ fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
     let rest = cx.rest(cx.skip_markup_space(at));
     let closers = tail.iter().filter_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
     closers.chain(row.parameters.iter().map(|p| &p.opener)).any(|text| text.starts_with(rest))
+}
+
+/// Markup between the parameters with text that belonged to one: a value that lost its key or its marker. A key alone is
+/// none.
+fn lost_value(row: &Row, junk: &str) -> bool {
+    let text = junk.split_once('>').map_or("", |(_, text)| text.trim());
+    let attributes = |p: &Parameter| p.head.iter().any(|e| matches!(e, Element::Attributes(_)));
+    let opens = || row.parameters.iter().any(|p| attributes(p) && junk.starts_with(&*p.opener));
+    !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens())
 }
 
 /// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its

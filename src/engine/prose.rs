@@ -17,7 +17,7 @@ impl Engine {
         }
         let bytes = cx.bytes();
         if self.at == 0 {
-            for look in [Self::opening_header, Self::opening_name] {
+            for look in [Self::opening_header, Self::opening_channel, Self::opening_word, Self::opening_name] {
                 match look(self, cx) {
                     Look::Is(()) => return Step::Go,
                     Look::More if !cx.eof => return Step::More,
@@ -27,6 +27,7 @@ impl Engine {
         }
         loop {
             let stop = cx.dialects.markers.next_stop(bytes, self.at);
+            let stop = self.plain_stop(cx, stop);
             self.at = stop;
             if stop >= bytes.len() {
                 if cx.eof {
@@ -154,6 +155,12 @@ impl Engine {
     }
 
     fn look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if self.plain.is_some() {
+            match self.plain_look(cx, at) {
+                Look::No => {}
+                found => return found,
+            }
+        }
         let byte = cx.bytes().get(at).copied().unwrap_or_default();
         if byte == b'`' {
             return self.ticks(cx, at);
@@ -602,6 +609,39 @@ impl Engine {
             None if !cx.eof => Look::More,
             _ => Look::No,
         }
+    }
+
+    /// The answer begins with a word that belongs to the marker behind it: `get_weather<|content_invoke_tool_json|>{...}`.
+    fn opening_word(&mut self, cx: &Reader<'_>) -> Taken {
+        let word = head::bare_name(cx.text);
+        let open = word.len() == cx.text.len() && !cx.eof;
+        if word.is_empty() || word.len() > 128 {
+            return Look::No;
+        }
+        for (row, entry) in cx.dialects.rows.iter().enumerate() {
+            for (call, template) in entry.calls.iter().enumerate() {
+                let [Element::Slot(Slot::Ignored), Element::Literal(marker), ..] = template.head.as_slice() else {
+                    continue;
+                };
+                let offered = || cx.tools.is_some_and(|tools| tools.tools().iter().any(|t| begins(&t.name, word)));
+                if open {
+                    if cx.dialects.auto && !offered() {
+                        continue;
+                    }
+                    return Look::More;
+                }
+                match head::literal(cx, word.len(), marker) {
+                    Look::Is(_) => {}
+                    Look::More => return Look::More,
+                    Look::No => continue,
+                }
+                return match head::head(cx, 0, &template.head) {
+                    Look::Is(found) => self.begin(cx, 0, row as u16, call as u16, found, None),
+                    other => other.map(|_| ()),
+                };
+            }
+        }
+        Look::No
     }
 
     /// Calls without a marker, where calls stand and the evidence is there.

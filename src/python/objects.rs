@@ -1,109 +1,183 @@
-//! Python objects straight from JSON text, by jiter's reader: in one pass, with a limit of depth of our own.
-//!
-//! jiter's own way into Python takes a fixed limit, so a caller who wants another would have to read the text twice. And
-//! the objects of a list mostly have the same keys in the same order, which a row of the last ones finds without hashing.
-use jiter::{Jiter, Peek};
+//! Python objects straight from JSON text, in one pass: the text is mostly known to be valid, and most of it is strings.
+use super::convert::number_to_py;
+use crate::json::{find_special, read_string};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
-/// So many keys are remembered.
-const MAX_KEYS: usize = 32;
+/// Arrays and objects are built by recursion.
+const MAX_DEPTH: usize = 200;
+/// Keys remembered: the rows of a list have the same ones.
+const KEYS: usize = 16;
 
-/// The value of a JSON text that is nested no deeper than `max_depth`; `None` for anything else, and for what jiter
-/// refuses beyond that: numbers of more than 4,300 digits.
-pub(super) fn objects<'py>(py: Python<'py>, json: &str, max_depth: usize) -> Option<Bound<'py, PyAny>> {
-    let reader = Jiter::new(json.as_bytes());
-    let mut builder = Builder { py, reader, depth: max_depth, items: Vec::new(), keys: Keys::default() };
-    let first = builder.reader.peek().ok()?;
-    let value = builder.value(first)?;
-    builder.reader.finish().ok()?;
-    Some(value)
+/// Builds the value that `json` is. `None` if it is not valid JSON, or nested too deep. Raw control characters in
+/// strings pass.
+pub(super) fn build<'py>(py: Python<'py>, json: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    build_with(py, json, MAX_DEPTH, false)
+}
+
+/// As [`build`], for text of which nothing is known: `None` for whatever the strict scanner would refuse with this limit
+/// of depth.
+pub(super) fn build_strict<'py>(py: Python<'py>, json: &str, max_depth: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+    build_with(py, json, max_depth.min(MAX_DEPTH), true)
+}
+
+fn build_with<'py>(py: Python<'py>, json: &str, max_depth: usize, strict: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut builder = Builder { py, json, max_depth, strict, at: 0, text: Vec::new(), keys: [const { None }; KEYS] };
+    let value = builder.value(0)?;
+    builder.space();
+    Ok(value.filter(|_| builder.at == json.len()))
 }
 
 struct Builder<'j, 'py> {
     py: Python<'py>,
-    reader: Jiter<'j>,
-    /// How much deeper the value may be nested.
-    depth: usize,
-    /// The items so far of all lists that are open.
-    items: Vec<Bound<'py, PyAny>>,
-    keys: Keys<'py>,
+    json: &'j str,
+    max_depth: usize,
+    /// Control characters in strings are refused.
+    strict: bool,
+    at: usize,
+    /// The string being read, where it holds escapes; kept for the next one.
+    text: Vec<u8>,
+    keys: [Option<(&'j str, Bound<'py, PyString>)>; KEYS],
 }
 
-impl<'py> Builder<'_, 'py> {
-    fn value(&mut self, first: Peek) -> Option<Bound<'py, PyAny>> {
-        match first {
-            Peek::String => Some(PyString::new(self.py, self.reader.known_str().ok()?).into_any()),
-            Peek::Object => self.nested(Self::dict),
-            Peek::Array => self.nested(Self::list),
-            Peek::Null => {
-                self.reader.known_null().ok()?;
-                Some(self.py.None().into_bound(self.py))
-            }
-            Peek::True | Peek::False => {
-                let truth = self.reader.known_bool(first).ok()?;
-                Some(PyBool::new(self.py, truth).to_owned().into_any())
-            }
-            number => self.reader.known_number(number).ok()?.into_pyobject(self.py).ok(),
+/// Inside: what was built, or `None` where the text is no JSON.
+type Built<T> = PyResult<Option<T>>;
+
+/// Goes on with the value, or leaves with `None`.
+macro_rules! some {
+    ($value:expr) => {
+        match $value {
+            Some(value) => value,
+            None => return Ok(None),
+        }
+    };
+}
+
+impl<'j, 'py> Builder<'j, 'py> {
+    fn peek(&self) -> Option<u8> {
+        self.json.as_bytes().get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+            self.at += 1;
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Option<Bound<'py, PyAny>>) -> Option<Bound<'py, PyAny>> {
-        self.depth = self.depth.checked_sub(1)?;
-        let value = read(self)?;
-        self.depth += 1;
-        Some(value)
+    /// The next byte that is no white space is `byte`: passes it.
+    fn passes(&mut self, byte: u8) -> bool {
+        self.space();
+        let is = self.peek() == Some(byte);
+        self.at += usize::from(is);
+        is
     }
 
-    fn list(&mut self) -> Option<Bound<'py, PyAny>> {
-        let before = self.items.len();
-        let mut next = self.reader.known_array().ok()?;
-        while let Some(first) = next {
-            let item = self.value(first)?;
-            self.items.push(item);
-            next = self.reader.array_step().ok()?;
+    fn value(&mut self, depth: usize) -> Built<Bound<'py, PyAny>> {
+        self.space();
+        match some!(self.peek()) {
+            b'"' => Ok(self.string()?.map(Bound::into_any)),
+            b'{' if depth < self.max_depth => self.object(depth),
+            b'[' if depth < self.max_depth => self.array(depth),
+            b't' => Ok(self.word("true").then(|| PyBool::new(self.py, true).to_owned().into_any())),
+            b'f' => Ok(self.word("false").then(|| PyBool::new(self.py, false).to_owned().into_any())),
+            b'n' => Ok(self.word("null").then(|| self.py.None().into_bound(self.py))),
+            b'-' | b'0'..=b'9' => self.number(),
+            _ => Ok(None),
         }
-        Some(PyList::new(self.py, self.items.drain(before..)).ok()?.into_any())
     }
 
-    fn dict(&mut self) -> Option<Bound<'py, PyAny>> {
+    fn word(&mut self, word: &str) -> bool {
+        let is = self.json.get(self.at..).is_some_and(|rest| rest.starts_with(word));
+        self.at += word.len();
+        is
+    }
+
+    fn number(&mut self) -> Built<Bound<'py, PyAny>> {
+        let rest = some!(self.json.get(self.at..));
+        let end = rest.bytes().position(|b| !matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
+        let written = some!(rest.get(..end.unwrap_or(rest.len())));
+        self.at += written.len();
+        number_to_py(self.py, written)
+    }
+
+    /// The body of the string at `at` if it holds no escape. Else `at` stands behind its opening quote.
+    fn plain(&mut self) -> Option<&'j str> {
+        self.at += 1;
+        let quote = find_special(self.json.as_bytes(), self.at);
+        let body = self.json.get(self.at..quote).filter(|_| self.json.as_bytes().get(quote) == Some(&b'"'))?;
+        self.at = quote + 1;
+        Some(body)
+    }
+
+    fn string(&mut self) -> Built<Bound<'py, PyString>> {
+        if let Some(body) = self.plain() {
+            return Ok(Some(PyString::new(self.py, body)));
+        }
+        self.text.clear();
+        let quote = some!(read_string(self.json.as_bytes(), self.at, &mut self.text));
+        // Without a branch in it, so that the compiler looks at many bytes at once.
+        let controls = |raw: &[u8]| raw.iter().fold(false, |any, byte| any | (*byte < 0x20));
+        if self.strict && self.json.as_bytes().get(self.at..quote).is_none_or(controls) {
+            return Ok(None);
+        }
+        self.at = quote + 1;
+        PyString::from_bytes(self.py, &self.text).map(Some)
+    }
+
+    fn key(&mut self) -> Built<Bound<'py, PyString>> {
+        let start = self.at;
+        let Some(body) = self.plain() else {
+            self.at = start;
+            return self.string();
+        };
+        let [first, .., last] = body.as_bytes() else { return Ok(Some(PyString::new(self.py, body))) };
+        let place = (usize::from(*first) ^ usize::from(*last) << 1 ^ body.len()) % KEYS;
+        let Some(slot) = self.keys.get_mut(place) else { return Ok(None) };
+        if let Some((known, key)) = slot
+            && *known == body
+        {
+            return Ok(Some(key.clone()));
+        }
+        let key = PyString::new(self.py, body);
+        *slot = Some((body, key.clone()));
+        Ok(Some(key))
+    }
+
+    fn object(&mut self, depth: usize) -> Built<Bound<'py, PyAny>> {
+        self.at += 1;
         let dict = PyDict::new(self.py);
-        let mut next = self.reader.known_object().ok()?;
-        while let Some(written) = next {
-            let key = self.keys.get(self.py, written);
-            let first = self.reader.peek().ok()?;
-            let value = self.value(first)?;
-            dict.set_item(key, value).ok()?;
-            next = self.reader.next_key().ok()?;
+        if self.passes(b'}') {
+            return Ok(Some(dict.into_any()));
         }
-        Some(dict.into_any())
+        loop {
+            self.space();
+            if self.peek() != Some(b'"') {
+                return Ok(None);
+            }
+            let key = some!(self.key()?);
+            if !self.passes(b':') {
+                return Ok(None);
+            }
+            let value = some!(self.value(depth + 1)?);
+            dict.set_item(key, value)?;
+            if !self.passes(b',') {
+                return Ok(self.passes(b'}').then_some(dict.into_any()));
+            }
+        }
     }
-}
 
-/// Keys that were met, in the order of their first meeting.
-#[derive(Default)]
-struct Keys<'py> {
-    known: Vec<(Box<str>, Bound<'py, PyString>)>,
-    /// The one that comes next, if this object is like the last one.
-    expected: usize,
-}
-
-impl<'py> Keys<'py> {
-    fn get(&mut self, py: Python<'py>, written: &str) -> Bound<'py, PyString> {
-        let is = |known: &&(Box<str>, Bound<'py, PyString>)| &*known.0 == written;
-        if let Some((_, key)) = self.known.get(self.expected).filter(is) {
-            self.expected += 1;
-            return key.clone();
+    fn array(&mut self, depth: usize) -> Built<Bound<'py, PyAny>> {
+        self.at += 1;
+        let list = PyList::empty(self.py);
+        if self.passes(b']') {
+            return Ok(Some(list.into_any()));
         }
-        if let Some(found) = self.known.iter().position(|known| is(&known)) {
-            self.expected = found + 1;
-            return self.known.get(found).map_or_else(|| PyString::new(py, written), |(_, key)| key.clone());
+        loop {
+            let item = some!(self.value(depth + 1)?);
+            list.append(item)?;
+            if !self.passes(b',') {
+                return Ok(self.passes(b']').then_some(list.into_any()));
+            }
         }
-        let key = PyString::new(py, written);
-        if self.known.len() < MAX_KEYS {
-            self.known.push((written.into(), key.clone()));
-            self.expected = self.known.len();
-        }
-        key
     }
 }

@@ -1,0 +1,171 @@
+//! Headers that lost their special tokens: `analysisI need the weather.assistantcommentary to=functions.get_weather
+//! json{"city": "Paris"}`. Servers that hide special tokens leave of a header the words in it, glued to the text.
+use super::call::{CallState, Origin};
+use super::channels::{Channel, opens_call};
+use super::head::{self, Head};
+use super::prose::Taken;
+use super::{Engine, Look, Mode, Reader, State};
+use crate::dialect::{Body, Channels};
+use std::ops::Range;
+
+/// Headers without special tokens are expected: of which row, and how far the next has been looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plain {
+    pub(super) row: u16,
+    searched: usize,
+}
+
+/// A header that was read: the channel's name, the recipient's, and where the message begins.
+struct Found<'t> {
+    channel: &'t str,
+    name: Option<Range<usize>>,
+    end: usize,
+}
+
+impl Engine {
+    /// The answer begins with a channel's name, glued to what it says: `analysisWe need ...`, or with a whole header.
+    pub(super) fn opening_channel(&mut self, cx: &Reader<'_>) -> Taken {
+        for (number, row) in cx.dialects.rows.iter().enumerate() {
+            let Some(channels) = row.dialect.channels.as_ref().filter(|c| !c.role.is_empty()) else { continue };
+            if !cx.dialects.auto {
+                self.plain = Some(Plain { row: number as u16, searched: 0 });
+            }
+            let begin = cx.skip_space(0);
+            let start = match head::literal(cx, begin, &channels.role) {
+                Look::Is(end) => end,
+                Look::More => return Look::More,
+                Look::No => begin,
+            };
+            match plain_header(cx, channels, start) {
+                Look::Is(found) if found.name.is_some() => return self.plain_message(cx, begin, number as u16, &found),
+                // A name alone is a word like any other, unless a sentence is glued to it.
+                Look::Is(found) => match sentence_begins(cx, found.end) {
+                    Look::Is(()) => return self.plain_message(cx, begin, number as u16, &found),
+                    Look::More => return Look::More,
+                    Look::No => {}
+                },
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
+        Look::No
+    }
+
+    /// Where the next header may begin, at or before `stop`, if headers without special tokens are expected.
+    pub(super) fn plain_stop(&mut self, cx: &Reader<'_>, stop: usize) -> usize {
+        let Some(plain) = &mut self.plain else { return stop };
+        let role = cx.dialects.rows.get(usize::from(plain.row)).and_then(|r| r.dialect.channels.as_ref());
+        let Some(role) = role.map(|c| c.role.as_bytes()) else { return stop };
+        if plain.searched < self.at || !cx.bytes().get(plain.searched..).is_some_and(|t| t.starts_with(role)) {
+            let from = plain.searched.max(self.at);
+            let text = cx.bytes().get(from..).unwrap_or_default();
+            let partial = || (1..role.len()).rev().find(|n| role.get(..*n).is_some_and(|r| text.ends_with(r)));
+            plain.searched = match memchr::memmem::find(text, role) {
+                Some(hit) => from + hit,
+                None => cx.text.len() - partial().unwrap_or(0),
+            };
+        }
+        plain.searched.min(stop)
+    }
+
+    /// The header at `at`, which is where [`Self::plain_stop`] stopped.
+    pub(super) fn plain_look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let Some(plain) = self.plain.filter(|p| p.searched == at) else { return Look::No };
+        let Some(channels) = Self::channels(cx, plain.row) else { return Look::No };
+        let taken = match head::literal(cx, at, &channels.role) {
+            Look::Is(end) => match plain_header(cx, channels, end) {
+                Look::Is(found) => self.plain_message(cx, at, plain.row, &found),
+                other => other.map(|_| ()),
+            },
+            other => other.map(|_| ()),
+        };
+        if taken == Look::No
+            && let Some(plain) = &mut self.plain
+        {
+            plain.searched = at + 1;
+        }
+        taken
+    }
+
+    fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: u16, found: &Found<'_>) -> Taken {
+        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        if found.name.is_some() && self.out.calls.len() >= cx.policy.max_calls {
+            return Look::No;
+        }
+        let before = self.end_message(cx, at, found.end, row);
+        self.plain = Some(Plain { row, searched: found.end });
+        if let Some(name) = found.name.clone() {
+            let head = Head { name: Some(name), end: found.end, ..Head::default() };
+            let origin = Origin { row, call: 0 };
+            self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false, before)));
+            return Look::Is(());
+        }
+        let reasoning = channels.reasoning.iter().any(|c| c == found.channel);
+        self.mode = if reasoning { Mode::Reasoning } else { Mode::Content };
+        self.reasoning_seen |= reasoning;
+        self.channel = Some(Channel { row, calls: true, dropped: false });
+        Look::Is(())
+    }
+}
+
+/// The channel's name at `at`, and ` to=functions.f json` if an object follows that.
+fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<Found<'t>> {
+    let mut more = false;
+    for channel in channels.reasoning.iter().chain(&channels.content).filter(|c| !c.is_empty()) {
+        let end = match head::literal(cx, at, channel) {
+            Look::Is(end) => end,
+            Look::More => {
+                more = true;
+                continue;
+            }
+            Look::No => continue,
+        };
+        let to = cx.skip_space(end);
+        return match head::literal(cx, to, "to=") {
+            Look::Is(name) => match recipient(cx, channels, name) {
+                Look::Is((name, end)) => Look::Is(Found { channel, name: Some(name), end }),
+                Look::More => Look::More,
+                Look::No => Look::Is(Found { channel, name: None, end }),
+            },
+            Look::More if to > end => Look::More,
+            _ if end >= cx.text.len() && !cx.eof => Look::More,
+            _ => Look::Is(Found { channel, name: None, end }),
+        };
+    }
+    if more { Look::More } else { Look::No }
+}
+
+/// `functions.f json` with an object behind it: the tool's name and where the object begins.
+fn recipient(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usize>, usize)> {
+    let limit = at + cx.policy.max_markup_bytes;
+    let rest = cx.rest(at);
+    let Some(length) = rest.bytes().take(cx.policy.max_markup_bytes).position(|b| b == b'{') else {
+        let over = rest.contains('\n') || rest.len() > limit - at;
+        return if cx.eof || over { Look::No } else { Look::More };
+    };
+    let mut words = cx.slice(at, at + length).split_whitespace();
+    let (Some(name), kind, None) = (words.next(), words.next(), words.next()) else { return Look::No };
+    // `functions.f` and `json` are parted by white space, if only by that which stood before a lost token.
+    let known = kind.is_none_or(|k| k.bytes().all(|b| b.is_ascii_alphabetic()));
+    match opens_call(cx, channels, name).filter(|_| known) {
+        Some(skip) => Look::Is((at + skip..at + name.len(), at + length)),
+        None => Look::No,
+    }
+}
+
+/// A sentence begins at `at`: a capital letter, then words.
+fn sentence_begins(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let rest = cx.rest(at);
+    if !rest.starts_with(|c: char| c.is_uppercase()) && !rest.is_empty() {
+        return Look::No;
+    }
+    let word = rest.len() - rest.trim_start_matches(|c: char| c.is_alphabetic() || c == '\'' || c == '’').len();
+    let behind = cx.rest(at + word);
+    let mut chars = behind.chars();
+    match (chars.next(), chars.next()) {
+        _ if word > 64 => Look::No,
+        (None, _) | (Some(' '), None) if !cx.eof => Look::More,
+        (Some(' '), Some(c)) if c.is_alphanumeric() || matches!(c, '"' | '\'' | '`' | '(') => Look::Is(()),
+        _ => Look::No,
+    }
+}
