@@ -51,7 +51,7 @@ pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, 
     let mut engine = Engine::new(options, false);
     let tools = tools.filter(|t| !t.tools().is_empty());
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
-    engine.out.turn(text)
+    engine.out.into_turn(text)
 }
 
 /// A turn, and what [`crate::explain`] tells of how it came about.
@@ -76,7 +76,7 @@ pub(crate) fn observe<'a>(
     engine.out.trace = Trace::on();
     let tools = tools.filter(|t| !t.tools().is_empty());
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
-    let turn = engine.out.turn(text);
+    let turn = engine.out.clone().into_turn(text);
     let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), call.dialect.clone())).collect();
     let (content, reasoning, notes) = engine.out.into_parts();
     Observed { turn, content, reasoning, calls, notes }
@@ -158,7 +158,7 @@ impl StreamParser {
             self.advance(true, events);
             self.finished = true;
         }
-        self.engine.out.turn(&self.text).into_owned()
+        self.engine.out.clone().into_turn(&self.text).into_owned()
     }
 
     /// All text fed so far.
