@@ -188,6 +188,21 @@ impl Node {
     }
 }
 
+/// A value that is written as elements, as the schema's object or list: `<item>a</item><item>b</item>`.
+pub(super) fn nested(text: &str, schema: Option<&Schema>, root: Option<&Schema>, max_depth: usize) -> Option<String> {
+    let mut reader = Tree { text, at: 0, prefix: "", max_depth, cut: None };
+    let mut children = Vec::new();
+    while let Some(child) = reader.element(0) {
+        children.push(child);
+    }
+    if !reader.rest().trim().is_empty() {
+        return None;
+    }
+    let mut json = String::new();
+    Node::Children(children, String::new()).write(&mut json, schema, root);
+    Some(json)
+}
+
 /// Reads elements from the text between the call's markers.
 struct Tree<'t> {
     text: &'t str,

@@ -20,6 +20,7 @@ mod parameters;
 mod plain;
 mod prose;
 mod python;
+mod runaway;
 mod trace;
 mod utf8;
 mod values;
@@ -337,6 +338,7 @@ pub(crate) struct Engine {
     channel: Option<channels::Channel>,
     /// Headers without their special tokens are expected.
     plain: Option<plain::Plain>,
+    runaway: runaway::Runaway,
     out: Output,
 }
 
@@ -361,6 +363,7 @@ impl Engine {
             space: None,
             channel: None,
             plain: None,
+            runaway: runaway::Runaway::default(),
             out: Output::new(streaming),
         }
     }

@@ -1,6 +1,7 @@
 //! Parameters written as markup: `<parameter=city>Paris</parameter>`. There is no escaping, so a value ends at its own
 //! closing marker where the structure goes on behind it. String values stream as they are written.
 use super::call::{Progress, Writer, closes, span};
+use super::elements::nested;
 use super::head::{self, Head, header_name};
 use super::output::{Found, Output, Piece, Value};
 use super::values::{decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
@@ -568,7 +569,17 @@ impl Parameters {
         let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
         let read = typed(&decoded, kind, expected, json_first);
-        let found = match read {
+        let elements = || match (&read, expected) {
+            (ArgumentValue::Text(_), Some(expected)) if value.closer.is_some() => {
+                let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
+                let tool = out.calls.get(index).and_then(|c| cx.tool(&c.name)).filter(|_| wanted)?;
+                let schema = tool.schema.get("properties").and_then(|p| p.get(key));
+                nested(text, schema, Some(&tool.schema), cx.policy.max_depth)
+            }
+            _ => None,
+        };
+        let elements = elements();
+        let found = match elements.map_or(read, |json| ArgumentValue::Json(Cow::Owned(json))) {
             ArgumentValue::Text(t) => Value::Text(piece_of(&range, text, &t)),
             ArgumentValue::Json(t) => Value::Json(piece_of(&range, text, &t)),
         };

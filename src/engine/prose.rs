@@ -199,6 +199,10 @@ impl Engine {
             }
             return Look::No;
         }
+        if self.runs_away(cx, start) {
+            self.pass(cx, start, Reason::Runaway);
+            return Look::No;
+        }
         self.begin_bare(cx, start, Body::Python)
     }
 
@@ -238,7 +242,13 @@ impl Engine {
             return Look::No;
         }
         let parameters = || tool.parameters.iter().map(|(name, _)| name);
+        let closing = format!("</{}>", tag(at).0);
         match tag(inside) {
+            // A tool without parameters has nothing else to show.
+            _ if tool.parameters.is_empty() => match head::literal(cx, inside, &closing) {
+                Look::Is(_) => {}
+                other => return other.map(|_| ()),
+            },
             (name, Some(b'>')) if parameters().any(|p| p == name) => {}
             (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Look::More,
             _ => return Look::No,
@@ -667,6 +677,10 @@ impl Engine {
         };
         if !place {
             self.pass(cx, at, if cx.tools.is_none() { Reason::NoTools } else { Reason::Place });
+            return Look::No;
+        }
+        if self.runs_away(cx, at) {
+            self.pass(cx, at, Reason::Runaway);
             return Look::No;
         }
         let body = match CallState::bare_body(cx, at) {

@@ -112,7 +112,7 @@ impl Python {
                 Expect::Argument => self.argument(cx, out, writer, at, byte),
                 Expect::Value { key } => self.value(cx, out, writer, key),
                 Expect::AfterArgument => self.after_argument(cx, out, writer, at, byte),
-                Expect::AfterCall => self.after_call(cx, at, byte),
+                Expect::AfterCall => self.after_call(cx, writer, at, byte),
             };
             match progress {
                 None => {}
@@ -354,7 +354,7 @@ impl Python {
         Found::Members(members.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v)))).collect())
     }
 
-    fn after_call(&mut self, cx: &Reader<'_>, at: usize, byte: Option<u8>) -> Option<Progress> {
+    fn after_call(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
         let done = Some(Progress::Done { end: self.at });
         match byte {
             None if cx.eof => done,
@@ -386,6 +386,23 @@ impl Python {
                         Some(Progress::Done { end: self.at })
                     }
                 }
+            }
+            // A parenthesis too many at the end of the line.
+            Some(b')') if !self.list && at == self.at => {
+                let rest = cx.rest(at + 1);
+                let line = rest.trim_start_matches([' ', '\t', '\r']);
+                if line.is_empty() && !cx.eof {
+                    return Some(Progress::More);
+                }
+                if line.is_empty() || line.starts_with('\n') {
+                    if let Some(pending) = &mut writer.pending {
+                        let what = "a closing parenthesis too many was left out";
+                        pending.repairs.push(Repair::at(RepairCode::Bracket, at, what));
+                    }
+                    self.at = at + 1;
+                    return None;
+                }
+                done
             }
             // Another call on the next line, or right behind a list.
             Some(_) => {
