@@ -291,12 +291,17 @@ TARGETS: list[tuple[str, dict[str, Any], Callable[[Schema], None], str]] = [
 ]
 
 
-def declarations(provider: str, tools: list[dict[str, Any]]) -> Iterator[tuple[str, Schema | None, bool]]:
-    """Name, schema and strictness of each declaration in a provider's list."""
+def bodies(provider: str, tools: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What stands inside the wrapper of each declaration in a provider's list."""
     if provider == "gemini":
         tools = [function for tool in tools for function in tool["functionDeclarations"]]
     for tool in tools:
-        body = tool.get("function") or tool.get("toolSpec") or tool
+        yield tool.get("function") or tool.get("toolSpec") or tool
+
+
+def declarations(provider: str, tools: list[dict[str, Any]]) -> Iterator[tuple[str, Schema | None, bool]]:
+    """Name, schema and strictness of each declaration in a provider's list."""
+    for body in bodies(provider, tools):
         schemas = [body[key] for key in ("parameters", "input_schema", "parametersJsonSchema") if key in body]
         if "inputSchema" in body:
             schemas.append(body["inputSchema"]["json"])
@@ -307,7 +312,12 @@ def check(tools: Any, provider: str, options: dict[str, Any], rule: Callable[[Sc
     """Every declaration of a ToolSet is what the provider takes; a tool that could not be said strictly is loose."""
     loose = {"openai": openai, "openai_responses": openai, "anthropic": anthropic}
     seen = set()
-    for name, schema, strict in declarations(provider, tools.to(provider, **options)):
+    converted = tools.to(provider, **options)
+    for body in bodies(provider, converted):
+        # Nobody takes an empty one, and OpenAI none that is longer.
+        assert len(body.get("description", "d")) >= 1
+        assert len(body.get("description", "d")) <= 1024 or not provider.startswith("openai")
+    for name, schema, strict in declarations(provider, converted):
         assert re.fullmatch(names, name), name
         assert name not in seen
         seen.add(name)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -62,8 +64,18 @@ def test_registry() -> None:
     )
 
 
+@dataclass
+class Tool:
+    """A request's tool, as frameworks hold it."""
+
+    type: str
+    function: dict[str, Any]
+
+
 def test_prompts() -> None:
     prompt = compat.tools_to_system_prompt([READ])
+    assert "tool_calls" in prompt
+    assert "read_file" in compat.tools_to_system_prompt([Tool("function", {"name": "read_file", "parameters": {}})])
     assert READ["description"] in prompt
     assert compat.tools_to_system_prompt([]) == ""
     messages = [{"role": "user", "content": "Hi"}]
@@ -89,6 +101,11 @@ def test_calls_in_text() -> None:
     assert calls is not None
     assert [(c["type"], c["function"]["name"]) for c in calls] == [("function", "read_file")]
     assert json.loads(calls[0]["function"]["arguments"]) == CALL["arguments"]
+    # The documents show it without tools, in a fence and bare; the model's own id stays.
+    function = {"name": "read_file", "arguments": "{}"}
+    envelope = json.dumps({"tool_calls": [{"id": "call_1", "type": "function", "function": function}]})
+    for text in (f"```json\n{envelope}\n```", envelope):
+        assert compat.extract_tool_calls_from_text(text) == [{"id": "call_1", "type": "function", "function": function}]
 
 
 def test_responses() -> None:
@@ -110,6 +127,7 @@ def test_responses() -> None:
     [
         '<function_calls>\n<invoke name="read_file">\n<parameter name="path">/etc/hosts</parameter>\n'
         "</invoke>\n</function_calls>",
+        '<invoke name="read_file">\n<parameter name="path">/etc/hosts</parameter>\n</invoke>',
         '<function_calls>\n[{"name": "read_file", "arguments": {"path": "/etc/hosts"}}]\n</function_calls>',
     ],
 )

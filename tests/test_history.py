@@ -163,12 +163,14 @@ RUN_IT = {"name": "run_it", "parameters": {"type": "object", "properties": PROPE
 @pytest.mark.parametrize("dialect", [*(dialect.name for dialect in toolglot.dialects()), "auto"])
 def test_calls_as_text_are_read_back(dialect: str) -> None:
     """What a model of the dialect is shown as its own calls is what it would have written."""
-    calls = [toolglot.ToolCall(name, arguments) for name, arguments in WRITTEN]
+    # An element without children is a call nowhere.
+    made = [call for call in WRITTEN if call[1] or dialect != "cline"]
+    calls = [toolglot.ToolCall(name, arguments) for name, arguments in made]
     message = toolglot.assistant_message(toolglot.Turn("Words.", calls), provider="text", dialect=dialect)
     tools = toolglot.ToolSet([RUN_IT, {"name": "ping"}])
     for reader in (dialect, "auto"):
         turn = toolglot.extract(message["content"], tools=tools, dialect=reader)
-        assert [(call.name, call.arguments) for call in turn.tool_calls] == WRITTEN
+        assert [(call.name, call.arguments) for call in turn.tool_calls] == made
         assert turn.content.strip() == "Words."
     # One call stands there as the prompt shows it.
     one = toolglot.Turn("", [toolglot.ToolCall("TOOL_NAME", '{"PARAMETER": "VALUE"}')])

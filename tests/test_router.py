@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import toolglot
+from support import ROOT
 from toolglot.router import RequestError, stream_with_tool_detection, transform_request, transform_response_with_tools
 
 TOOL = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {"path": {}}}}}
@@ -171,3 +173,25 @@ def test_an_unanswered_call_is_refused() -> None:
     with pytest.raises(RequestError) as caught:
         transform_request({"messages": [{"role": "assistant", "tool_calls": [wire]}, {"role": "user", "content": "?"}]})
     assert caught.value.body["error"]["code"] == "invalid_message_order"
+
+
+CASES = [
+    pytest.param(case["text"], case["tools"], id=f"{path.stem}-{number}")
+    for path in sorted((ROOT / "tests" / "data" / "dialects").glob("*.jsonl"))
+    for number, case in enumerate(map(json.loads, path.read_text("utf-8").splitlines()))
+    if case.get("tools")
+]
+
+
+@pytest.mark.parametrize(("text", "tools"), CASES)
+def test_a_stream_says_what_a_response_says(text: str, tools: list[Any]) -> None:
+    """For every case of every dialect: the same calls, the same end, and arguments that are JSON if it is a good one."""
+    request = {**REQUEST, "tools": toolglot.ToolSet(tools).to_openai()}
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+    (choice,) = transform_response_with_tools(answer, request)["choices"]
+    pieces = [event(content=text[start : start + 3]) for start in range(0, len(text), 3)]
+    _, calls, finish = read(run([*pieces, event("stop"), DONE], request))
+    assert finish == choice["finish_reason"]
+    if finish == "tool_calls":
+        whole = [json.loads(call["function"]["arguments"]) for call in choice["message"]["tool_calls"]]
+        assert [list(json.loads(calls[index])) for index in sorted(calls)] == [list(each) for each in whole]

@@ -181,6 +181,38 @@ def test_a_bad_tool_is_named_and_spoils_no_other(item: Any, place: str, message:
         subsets.check(tools, provider, options, rule, names)
 
 
+def test_bad_json_raises_and_bad_tools_in_json_are_named() -> None:
+    deep_text = '[{"name": "x", "inputSchema": ' + '{"not": ' * 10_000 + "{}" + "}" * 10_000 + "}]"
+    for wrong in ("", "[", '[{"name": NaN}]', '[{"name": "x", "x": "\\ud800"}]', deep_text, b"\xff"):
+        with pytest.raises(toolglot.BadJsonError):
+            ToolSet.from_json(wrong)
+    with pytest.raises(toolglot.BadToolError, match="needs a name"):
+        ToolSet.from_json("[{}]")
+    tools = ToolSet.from_json(json.dumps([tool("read"), {"name": "x", "inputSchema": 5}, tool("write")]))
+    assert [t.name for t in tools] == ["read", "write"]
+    assert [problem.place for problem in tools.problems] == ["/1/inputSchema"]
+    assert len(ToolSet.from_json("[]")) == 0
+
+
+def test_a_schema_that_holds_itself_is_written_out_twice_and_then_cut() -> None:
+    node = {"type": "object", "properties": {"value": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}}}
+    schema = {"type": "object", "properties": {"list": {"$ref": "#/$defs/node"}}, "$defs": {"node": node}}
+    tools = ToolSet([tool("f", schema)])
+    told = tools.to_gemini(schema="parameters")[0]["functionDeclarations"][0]["parameters"]
+    levels = 0
+    while "properties" in told:
+        told, levels = told["properties"].get("list") or told["properties"]["next"], levels + 1
+    assert (levels, told) == (3, {"type": "OBJECT"})
+    (loss,) = [loss for loss in tools.losses("gemini", schema="parameters") if "contains itself" in loss.message]
+    assert (loss.kind, loss.pointer) == ("rewritten", "/properties/list/properties/next/properties/next/$ref")
+    # Where references are taken, nothing is cut, and nothing is lost.
+    for provider in ("openai", "anthropic"):
+        assert "#/$defs/node" in str(tools.to(provider))
+        assert not tools.losses(provider)
+    call = tools.check("f", {"list": {"value": "1", "next": {"next": {"next": {"next": {"value": "5"}}}}}})
+    assert call.arguments["list"]["next"]["next"]["next"]["next"] == {"value": 5}
+
+
 def test_nothing_but_bad_tools_raises() -> None:
     with pytest.raises(toolglot.BadToolError, match="needs a name"):
         ToolSet([{}])
@@ -353,32 +385,44 @@ def test_messages_to_the_model() -> None:
     assert tools.check("read_file", "5 apples").status in ("malformed", "invalid")
 
 
+def test_normalized_calls_know_their_tools() -> None:
+    def response(name: str, arguments: str) -> dict[str, Any]:
+        call = {"id": "1", "type": "function", "function": {"name": name, "arguments": arguments}}
+        return {"choices": [{"index": 0, "message": {"role": "assistant", "tool_calls": [call]}}]}
+
+    for name, arguments, words in (
+        ("read_file", '{"path": [1]}', ["/path", json.dumps(SCHEMA, separators=(",", ":"))]),
+        ("reed_file", "{}", ['Did you mean "read_file"?']),
+    ):
+        (call,) = toolglot.normalize(response(name, arguments), tools=[tool("read_file")]).tool_calls
+        stream = toolglot.StreamNormalizer("openai", tools=[tool("read_file")])
+        message = response(name, arguments)["choices"][0]["message"]
+        stream.feed({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **message["tool_calls"][0]}]}}]})
+        stream.close()
+        (streamed,) = stream.finish().tool_calls
+        for message in (call.error_message(), streamed.error_message()):
+            assert all(word in str(message) for word in words), message
+
+
 def test_extracted_calls_know_their_tools() -> None:
     text = '<tool_call>\n{"name": "reed_file", "arguments": {"path": "a"}}\n</tool_call>'
     (call,) = toolglot.extract(text, tools=[tool("read_file")]).tool_calls
     assert '"read_file"' in str(call.error_message())
 
 
-def test_prompts_are_read_back_by_their_dialects() -> None:
+@pytest.mark.parametrize("dialect", [row.name for row in toolglot.dialects()])
+def test_prompts_are_read_back_by_their_dialects(dialect: str) -> None:
     tools = ToolSet([tool("TOOL_NAME", {"type": "object", "properties": {"PARAMETER": {"type": "string"}}})])
-    for dialect in (
-        "json",
-        "hermes",
-        "qwen3_coder",
-        "glm45",
-        "mistral",
-        "llama3_json",
-        "minimax_m2",
-        "claude_xml",
-        "kimi_k2",
-    ):
-        prompt = tools.to_prompt(dialect)
-        assert "Does TOOL_NAME." in prompt
-        turn = toolglot.extract(prompt.replace("TOOL_NAME with", ""), tools=tools, dialect=dialect)
-        form = [c for c in turn.tool_calls if c.arguments == {"PARAMETER": "VALUE"}]
-        assert form or dialect in ("json", "llama3_json"), (dialect, turn)
+    prompt = tools.to_prompt(dialect)
+    assert "Does TOOL_NAME." in prompt
+    turn = toolglot.extract(prompt.replace("TOOL_NAME with", ""), tools=tools, dialect=dialect)
+    assert [c for c in turn.tool_calls if c.arguments == {"PARAMETER": "VALUE"}], turn
+
+
+def test_prompts_are_for_dialects_that_there_are() -> None:
     with pytest.raises(toolglot.UnknownDialectError):
-        tools.to_prompt("no such dialect")
+        ToolSet([tool("read")]).to_prompt("no such dialect")
+    assert ToolSet([tool("read")]).to_prompt("auto") == ToolSet([tool("read")]).to_prompt("json")
 
 
 def test_inject_merges_with_a_system_message() -> None:

@@ -19,6 +19,7 @@ import cohere
 import google.genai.types
 import hypothesis_jsonschema
 import jsonschema
+import mcp.types
 import mistralai.client.models
 import ollama
 import openai.types.chat
@@ -50,10 +51,15 @@ def strictly(kind: Any) -> Any:
     return check
 
 
+@functools.cache
+def bedrock_tools() -> Any:
+    """Botocore's shape of Bedrock's list of tools; reading the service's description takes a second."""
+    model = botocore.loaders.Loader().load_service_model("bedrock-runtime", "service-2")
+    return botocore.model.ServiceModel(model).shape_for("ToolConfiguration")
+
+
 def botocore_tool(value: Any) -> None:
-    loader = botocore.loaders.Loader()
-    model = botocore.model.ServiceModel(loader.load_service_model("bedrock-runtime", "service-2"))
-    report = botocore.validate.ParamValidator().validate({"tools": [value]}, model.shape_for("ToolConfiguration"))
+    report = botocore.validate.ParamValidator().validate({"tools": [value]}, bedrock_tools())
     assert not report.has_errors(), report.generate_report()
 
 
@@ -67,6 +73,16 @@ MODELS: dict[str, Any] = {
     "ollama": ollama.Tool.model_validate,
     "bedrock": botocore_tool,
 }
+
+
+def check(tools: ToolSet, provider: str, options: dict[str, Any], rule: Any, names: str) -> None:
+    """The provider's subset; and where types are JSON Schema's, that the schemas are valid JSON Schema."""
+    subsets.check(tools, provider, options, rule, names)
+    for _, schema, _ in subsets.declarations(provider, tools.to(provider, **options)):
+        if schema is not None and schema.get("type") == "object":
+            jsonschema.Draft202012Validator.check_schema(schema)
+
+
 TARGETS = [target for target in subsets.TARGETS if target[0] in MODELS]
 IDS = [f"{name}-{'-'.join(map(str, options.values()))}" for name, options, _, _ in TARGETS]
 
@@ -75,6 +91,7 @@ IDS = [f"{name}-{'-'.join(map(str, options.values()))}" for name, options, _, _ 
 def test_tricky_schemas(provider: str, options: dict[str, Any], rule: Any, names: str) -> None:
     for key, schema in TRICKY.items():
         tools = ToolSet([{"name": f"a.{key}", "description": "d", "inputSchema": schema}])
+        check(tools, provider, options, rule, names)
         for declaration in tools.to(provider, **options):
             MODELS[provider](declaration)
 
@@ -105,7 +122,41 @@ def test_bfcl(provider: str, options: dict[str, Any], rule: Any, names: str) -> 
         tools = ToolSet([function])
         for declaration in tools.to(provider, **options):
             MODELS[provider](declaration)
-        subsets.check(tools, provider, options, rule, names)
+        check(tools, provider, options, rule, names)
+
+
+def objects_of_sdks(tools: ToolSet) -> dict[str, list[Any]]:
+    """The tools as the objects that the SDKs make of them."""
+    (declared,) = tools.to_gemini()
+    (subset,) = tools.to_gemini(schema="parameters")
+    return {
+        "mcp": [mcp.types.Tool.model_validate(tool) for tool in tools.to_mcp()],
+        "mcp list": mcp.types.ListToolsResult.model_validate({"tools": tools.to_mcp()}),  # type: ignore[dict-item]
+        "gemini": [google.genai.types.Tool.model_validate(declared)],
+        "gemini subset": [google.genai.types.Tool.model_validate(subset)],
+        "gemini functions": google.genai.types.Tool.model_validate(declared).function_declarations or [],
+        "mistral": [mistralai.client.models.Tool.model_validate(tool) for tool in tools.to_mistral()],
+        "cohere": [cohere.ToolV2.model_validate(tool) for tool in tools.to_cohere()],
+        "ollama": [ollama.Tool.model_validate(tool) for tool in tools.to_ollama()],
+        "responses": [openai.types.responses.FunctionTool.model_validate(tool) for tool in tools.to_openai_responses()],
+    }
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string", "description": "Where."}, "lines": {"type": "integer"}},
+    "required": ["path"],
+}
+SDK_OBJECTS = objects_of_sdks(ToolSet([{"name": "read", "description": "Reads.", "inputSchema": SCHEMA}]))
+
+
+@pytest.mark.parametrize("sdk", SDK_OBJECTS)
+def test_objects_of_sdks_come_in(sdk: str) -> None:
+    tools = ToolSet(SDK_OBJECTS[sdk])
+    assert not tools.problems
+    (read,) = tools
+    assert (read.name, read.description) == ("read", "Reads.")
+    assert read.schema == SCHEMA
 
 
 SERVERS = {
@@ -155,7 +206,7 @@ def test_real_servers(server: str) -> None:
     assert not tools.problems
     assert tools.to_mcp() == items
     for provider, options, rule, names in subsets.TARGETS:
-        subsets.check(tools, provider, options, rule, names)
+        check(tools, provider, options, rule, names)
         for declaration in tools.to(provider, **options):
             MODELS.get(provider, lambda value: value)(declaration)
 
@@ -247,7 +298,18 @@ SLOW = settings(
 @SLOW
 @given(schema=ROOTS)
 def test_any_schema_is_taken(schema: Any, provider: str, options: dict[str, Any], rule: Any, names: str) -> None:
-    subsets.check(ToolSet([{"name": "f", "inputSchema": schema}]), provider, options, rule, names)
+    check(ToolSet([{"name": "f", "inputSchema": schema}]), provider, options, rule, names)
+
+
+def properties(pointer: str) -> list[str] | None:
+    """Return the properties on the way to a place in a schema; None inside a definition, which stands anywhere."""
+    names, tokens = [], iter(pointer.replace("~1", "/").split("/")[1:])
+    for token in tokens:
+        if token == "$defs":
+            return None
+        if token == "properties":
+            names += [name for name in [next(tokens, None)] if name is not None]
+    return names
 
 
 @pytest.mark.parametrize(("provider", "options", "rule", "names"), subsets.TARGETS)
@@ -264,7 +326,11 @@ def test_what_comes_back_fits_or_its_loss_is_told(
         assume(False)
     call = tools.check("f", json.loads(json.dumps(arguments)))
     if call.status not in ("ok", "repaired"):
-        assert tools.losses(provider, **options), (arguments, call.errors)
+        losses = [properties(loss.pointer) for loss in tools.losses(provider, **options)]
+        for error in call.errors:
+            place = [name for name in error.pointer.replace("~1", "/").split("/")[1:] if not name.isdigit()]
+            told = [names for names in losses if names is None or names[: len(place)] == place[: len(names)]]
+            assert told, (arguments, error, tools.losses(provider, **options))
         return
     # The judge here is another validator than the product's.
     jsonschema.Draft202012Validator(read(schema)).validate(call.arguments)

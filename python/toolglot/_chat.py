@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from ._core import ToolSet, Turn
+from ._core import ToolCall, ToolSet
 
 __all__ = ["as_dict", "error_body", "finish_reason", "fresh_id", "offered", "used_ids"]
 
@@ -41,9 +41,9 @@ def offered(body: Mapping[str, Any]) -> ToolSet | None:
     return ToolSet(tools)
 
 
-def finish_reason(turn: Turn, said: str | None) -> str | None:
-    """OpenAI's word for why the turn ended, by what is there."""
-    statuses = {call.status for call in turn.tool_calls}
+def finish_reason(calls: Iterable[ToolCall], said: str | None) -> str | None:
+    """OpenAI's word for why a turn with these calls ended; ``said`` is the backend's."""
+    statuses = {call.status for call in calls}
     if statuses & {"incomplete", "malformed"}:
         return "length"
     if statuses:

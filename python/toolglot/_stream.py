@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
-from ._chat import as_dict, error_body, fresh_id, offered, used_ids
+from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids
 from ._core import Dialect, Event, Policy, StreamNormalizer, StreamParser, ToolCall, ToolSet
 from ._sse import Lines, TooLongError
 
@@ -243,6 +243,8 @@ class _Choice:
         self._sent: dict[int, list[str]] = {}
         self._calls: list[ToolCall] = []
         self._text_calls = False
+        # A call was mended, and what the client has of it is no JSON.
+        self._unreadable = False
 
     def take(self, choice: dict[str, Any]) -> list[dict[str, Any]]:
         """The choices to send for this one; the very same object if nothing changes."""
@@ -329,10 +331,13 @@ class _Choice:
         self._calls.append(call)
         sent = "".join(self._sent.pop(index, []))
         # What has been sent cannot be taken back; what is missing can be added.
-        if call.status not in ("incomplete", "malformed") and call.arguments_json.startswith(sent):
-            rest = call.arguments_json[len(sent) :]
-            return [_piece(index, rest)] if rest else []
-        return []
+        if call.status in ("incomplete", "malformed"):
+            return []
+        if not call.arguments_json.startswith(sent):
+            self._unreadable = self._unreadable or not _is_json(sent)
+            return []
+        rest = call.arguments_json[len(sent) :]
+        return [_piece(index, rest)] if rest else []
 
     def _close(self, said: Any = None) -> list[dict[str, Any]]:
         out: list[dict[str, Any]] = []
@@ -356,12 +361,7 @@ class _Choice:
         return out
 
     def _reason(self, said: str) -> str:
-        statuses = {call.status for call in self._calls}
-        if statuses & {"incomplete", "malformed"}:
-            return "length"
-        if statuses:
-            return "length" if said == "length" else "tool_calls"
-        return "stop" if said in ("tool_calls", "function_call") else said
+        return "length" if self._unreadable else finish_reason(self._calls, said) or "stop"
 
     def end(self) -> list[dict[str, Any]]:
         """The stream is over, and perhaps nobody gave this choice a finish_reason."""
@@ -379,6 +379,14 @@ class _Choice:
             return []
         events = [event for event in self._text.close() if event.kind in ("text", "reasoning")]
         return [{"index": self._index, "delta": delta, "finish_reason": None} for delta in self._deltas(events, "text")]
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _piece(index: int, text: str) -> dict[str, Any]:

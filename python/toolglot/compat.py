@@ -6,6 +6,7 @@ Each does in one call what the name says; ``ToolSet``, ``extract`` and their res
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -36,6 +37,7 @@ __all__ = [
     "transform_response_with_tools",
 ]
 
+_INVOKED = re.compile(r'<invoke\s+name="([^"]+)"')
 _ANYTHING = ToolSet([{"name": "object"}])
 
 
@@ -143,6 +145,9 @@ def normalize_xml_tool_calls(content: str | None, tools: Iterable[Any] | None = 
     """Return ``{"toolCalls", "content", "needsMoreWork"}`` for a text with calls in any markup; None without calls."""
     if not content:
         return None
+    if tools is None:
+        # Without the wrapper, only a name that is offered makes an element a call.
+        tools = [{"name": name} for name in dict.fromkeys(_INVOKED.findall(content))] or None
     turn = extract(content, tools=tools)
     return turn.to_envelope() if turn.needs_more_work else None
 

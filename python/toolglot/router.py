@@ -308,5 +308,5 @@ def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     if turn.source == "text" and turn.reasoning and not message.get("reasoning_content"):
         message["reasoning_content"] = turn.reasoning
     choice["message"] = message
-    choice["finish_reason"] = finish_reason(turn, choice.get("finish_reason"))
+    choice["finish_reason"] = finish_reason(turn.tool_calls, choice.get("finish_reason"))
     return choice

@@ -1,5 +1,6 @@
 //! All literal markers of a set of dialects in one trie, and the search for the next place where one may begin.
 use super::late::Late;
+use aho_corasick::{Span, packed};
 use std::collections::HashMap;
 
 /// What a literal marker begins or ends. Numbers are indexes into the set's tables.
@@ -61,12 +62,44 @@ pub(crate) struct Markers {
     lists: Vec<Vec<Marker>>,
     /// First bytes of markers and of what else the engine stops at.
     stops: [bool; 256],
-    needles: Vec<u8>,
+    /// Finds them in long text, with the bytes round them that a stop needs; `None` where the processor is too plain.
+    search: Option<Search>,
     /// For each first byte, the bytes that may follow it.
     seconds: Vec<(u8, Box<[bool; 256]>)>,
     /// Any tag may begin a call.
     tags: bool,
     late: Late,
+}
+
+/// A search for the stops, at the speed of the processor's widest comparison.
+#[derive(Debug, Clone)]
+struct Search(packed::Searcher);
+
+impl Search {
+    /// In less text than this, looking at every byte is faster.
+    const WORTH: usize = 64;
+    /// With more bytes that may follow, a stop is found by its first byte alone.
+    const SECONDS: usize = 8;
+
+    fn new(markers: &Markers, also: &[u8]) -> Option<Self> {
+        let mut patterns: Vec<Vec<u8>> = Vec::new();
+        for byte in (0..=255u8).filter(|byte| markers.stops[usize::from(*byte)]) {
+            let seconds = markers.seconds.iter().find(|(first, _)| *first == byte).map(|(_, seconds)| seconds);
+            let seconds: Vec<u8> = (0..=255u8).filter(|s| seconds.is_some_and(|list| list[usize::from(*s)])).collect();
+            // What the engine stops at, or an anchor, need not be the first byte of a marker.
+            let alone = also.contains(&byte) || markers.late.anchors().contains(&byte);
+            if alone || seconds.len() > Self::SECONDS {
+                patterns.push(vec![byte]);
+            } else {
+                patterns.extend(seconds.into_iter().map(|second| vec![byte, second]));
+            }
+        }
+        packed::Searcher::new(patterns).filter(|searcher| searcher.minimum_len() <= Self::WORTH).map(Self)
+    }
+
+    fn find(&self, text: &[u8], from: usize) -> Option<usize> {
+        self.0.find_in(text, Span { start: from, end: text.len() }).map(|found| found.start())
+    }
 }
 
 impl Markers {
@@ -76,7 +109,7 @@ impl Markers {
             nodes: vec![Node::default()],
             lists: Vec::new(),
             stops: [false; 256],
-            needles: Vec::new(),
+            search: None,
             seconds: Vec::new(),
             tags: also.contains(&b'<'),
             late,
@@ -119,63 +152,30 @@ impl Markers {
         }
         let first = markers.nodes[0].next.iter().map(|(b, _)| *b).chain(also.iter().copied());
         for byte in first.chain(markers.late.anchors()).collect::<Vec<_>>() {
-            if !markers.stops[usize::from(byte)] {
-                markers.stops[usize::from(byte)] = true;
-                markers.needles.push(byte);
-            }
+            markers.stops[usize::from(byte)] = true;
         }
+        markers.search = Search::new(&markers, also);
         markers
     }
 
     /// The next place at or after `from` where a marker may begin, or the end of the text.
     pub(crate) fn next_stop(&self, text: &[u8], from: usize) -> usize {
         let mut at = from;
-        loop {
-            let rest = text.get(at..).unwrap_or_default();
-            let found = match *self.needles {
-                [] => None,
-                [a] => memchr::memchr(a, rest),
-                [a, b] => memchr::memchr2(a, b, rest),
-                [a, b, c] => memchr::memchr3(a, b, c, rest),
-                _ => return self.next_stop_blocks(text, at),
-            };
-            match found {
-                None => return text.len(),
-                Some(hit) if self.may_begin(text, at + hit) => return at + hit,
-                Some(hit) => at += hit + 1,
+        if let Some(search) = &self.search {
+            while text.len() - at.min(text.len()) >= Search::WORTH {
+                match search.find(text, at) {
+                    Some(found) if self.may_begin(text, found) => return found,
+                    Some(found) => at = found + 1,
+                    // Of the last byte it is not known what follows.
+                    None => at = text.len() - 1,
+                }
             }
         }
+        (at..text.len()).find(|at| self.is_stop(text, *at)).unwrap_or(text.len())
     }
 
-    fn next_stop_blocks(&self, text: &[u8], from: usize) -> usize {
-        const BLOCK: usize = 64;
-        let mut at = from;
-        let mut blocks = text.get(from..).unwrap_or_default().chunks_exact(BLOCK);
-        for block in &mut blocks {
-            // Comparing whole blocks against one needle after another is what the compiler turns into SIMD.
-            let mut hit = 0u8;
-            for needle in &self.needles {
-                let mut any = 0u8;
-                for byte in block {
-                    any |= u8::from(byte == needle);
-                }
-                hit |= any;
-            }
-            if hit != 0 {
-                for (i, byte) in block.iter().enumerate() {
-                    if self.stops[usize::from(*byte)] && self.may_begin(text, at + i) {
-                        return at + i;
-                    }
-                }
-            }
-            at += BLOCK;
-        }
-        for (i, byte) in blocks.remainder().iter().enumerate() {
-            if self.stops[usize::from(*byte)] && self.may_begin(text, at + i) {
-                return at + i;
-            }
-        }
-        text.len()
+    fn is_stop(&self, text: &[u8], at: usize) -> bool {
+        text.get(at).is_some_and(|byte| self.stops[usize::from(*byte)]) && self.may_begin(text, at)
     }
 
     /// The bytes round `at` let something begin there: a cheap look that spares the thorough one.
@@ -237,5 +237,46 @@ impl Markers {
 
     pub(crate) fn list(&self, list: u32) -> &[Marker] {
         self.lists.get(list as usize).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialect::Dialects;
+
+    #[test]
+    fn long_text_is_searched_for_the_stops_that_short_text_has() {
+        let dialects = Dialects::auto();
+        let markers = &dialects.markers;
+        if cfg!(target_arch = "x86_64") {
+            assert!(markers.search.is_some(), "too many patterns");
+        }
+        let texts = [
+            "Action: x",
+            "a <tool_call> b",
+            "`x`",
+            "f(1)",
+            "(1)",
+            "{\"a\"",
+            "[f(",
+            "<|x",
+            "functools[{",
+            " <",
+            ":",
+            "~~~",
+        ];
+        for (i, text) in texts.iter().enumerate() {
+            for before in 0..70 {
+                let text = "x".repeat(before) + text + &" y".repeat(70) + texts[(i + before) % texts.len()];
+                let bytes = text.as_bytes();
+                let mut at = 0;
+                let mut byte_by_byte = (0..bytes.len()).filter(|at| markers.is_stop(bytes, *at));
+                while at < bytes.len() {
+                    let stop = markers.next_stop(bytes, at);
+                    assert_eq!(Some(stop).filter(|s| *s < bytes.len()), byte_by_byte.next(), "{text:?} from {at}");
+                    at = stop + 1;
+                }
+            }
+        }
     }
 }

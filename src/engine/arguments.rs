@@ -39,7 +39,7 @@ impl Arguments {
         };
         let tail = writer.origin.tail(cx);
         if let Some(searched) = self.lenient {
-            return self.mend(cx, writer, index, searched);
+            return self.mend(cx, out, writer, index, searched);
         }
         self.start = if self.sent == self.start { cx.skip_space(self.start) } else { self.start };
         let first = cx.bytes().get(self.start).copied();
@@ -73,22 +73,25 @@ impl Arguments {
             ScanResult::Incomplete => floor(cx.text, self.scanner.position()),
             ScanResult::Error { at, .. } => {
                 self.lenient = Some(at);
-                return self.mend(cx, writer, index, at);
+                return self.mend(cx, out, writer, index, at);
             }
         };
         if reached - self.start > cx.policy.max_arguments_bytes {
             writer.over(index, Found::none(), writer.start..reached).status = CallStatus::Malformed;
             return Progress::Done { end: reached };
         }
-        if first == Some(b'{') && out.streaming() && reached > self.sent {
-            writer.piece(out, index, cx.slice(self.sent, reached));
-            self.sent = reached;
+        let open = result == ScanResult::Incomplete;
+        let certain = if open { lenient::certain_end(cx, self.sent, reached) } else { reached };
+        if first == Some(b'{') && out.streaming() && certain > self.sent {
+            writer.piece(out, index, cx.slice(self.sent, certain));
+            self.sent = certain;
         }
         match result {
             ScanResult::Complete { end } => {
                 let text = cx.slice(self.start, end);
                 let (found, status, repair) = whole_arguments(text, || span(self.start..end));
                 let pending = writer.over(index, found, writer.start..end);
+                pending.members = self.scanner.take_members();
                 pending.status = status;
                 pending.repairs.extend(repair);
                 Progress::Done { end }
@@ -97,7 +100,7 @@ impl Arguments {
             _ => {
                 if let Some(limit) = lenient::last_closer(cx, tail, self.start) {
                     self.lenient = Some(limit);
-                    return self.mend(cx, writer, index, limit);
+                    return self.mend(cx, out, writer, index, limit);
                 }
                 let found = lenient::certain(cx.slice(self.start, cx.text.len()));
                 let raw = writer.start..cx.text.len();
@@ -108,7 +111,14 @@ impl Arguments {
     }
 
     /// The arguments are no JSON: repair reads them up to what closes the call.
-    fn mend(&mut self, cx: &Reader<'_>, writer: &mut Writer, index: usize, searched: usize) -> Progress {
+    fn mend(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        index: usize,
+        searched: usize,
+    ) -> Progress {
         let limit = match lenient::limit(cx, writer.origin.tail(cx), searched) {
             lenient::Limit::At(limit) => limit,
             lenient::Limit::More(searched) => {
@@ -127,6 +137,8 @@ impl Arguments {
                 if !object {
                     pending.status = CallStatus::Malformed;
                 }
+                writer.muted = Some(index);
+                writer.rest(cx, out, cx.slice(self.start, self.sent));
                 Progress::Done { end }
             }
             Some(_) => {

@@ -10,6 +10,7 @@ use super::python::Python;
 use super::trace::Reason;
 use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
+use crate::json::Member;
 use crate::schema::Resolution;
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
 use std::ops::Range;
@@ -69,6 +70,8 @@ enum BodyState {
 pub(super) struct Pending {
     pub(super) index: usize,
     pub(super) arguments: Found,
+    /// The members of arguments that are an object in the input, as the scanner noted them; else none.
+    pub(super) members: Vec<Member>,
     pub(super) status: CallStatus,
     pub(super) repairs: Vec<Repair>,
     pub(super) raw: Range<usize>,
@@ -96,6 +99,8 @@ pub(super) struct Writer {
     pub(super) pending: Option<Pending>,
     /// A call that has begun and that the next one read continues.
     pub(super) adopt: Option<usize>,
+    /// The call whose pieces are not sent while its repaired text is read.
+    pub(super) muted: Option<usize>,
     /// How many calls have begun.
     pub(super) begun: usize,
 }
@@ -153,14 +158,26 @@ impl Writer {
 
     /// A piece of a begun call's arguments.
     pub(super) fn piece(&self, out: &mut Output, index: usize, text: &str) {
-        if !text.is_empty() {
+        if !text.is_empty() && self.muted != Some(index) {
             out.event(|| Event::Arguments { index, text: text.to_owned() });
+        }
+    }
+
+    /// The muted call has been read: sends what is missing of its arguments, if what was `told` of them still holds.
+    pub(super) fn rest(&mut self, cx: &Reader<'_>, out: &mut Output, told: &str) {
+        let Some(index) = self.muted.take() else { return };
+        if let Some(pending) = self.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
+            let whole = pending.arguments.arguments(cx.text).to_json().into_owned();
+            if let Some(rest) = whole.strip_prefix(told) {
+                self.piece(out, index, rest);
+            }
         }
     }
 
     /// The arguments of a call are over; what closes it may still follow.
     pub(super) fn over(&mut self, index: usize, arguments: Found, raw: Range<usize>) -> &mut Pending {
-        self.pending.insert(Pending { index, arguments, status: CallStatus::Ok, repairs: Vec::new(), raw })
+        let (members, repairs) = (Vec::new(), Vec::new());
+        self.pending.insert(Pending { index, arguments, members, status: CallStatus::Ok, repairs, raw })
     }
 
     /// The last call read is certain now.
@@ -171,7 +188,7 @@ impl Writer {
         call.arguments = pending.arguments;
         call.raw = pending.raw;
         call.repairs.extend(pending.repairs);
-        settle(cx, call, pending.status);
+        settle(cx, call, pending.status, &pending.members);
         let issue = match call.status {
             CallStatus::Ok | CallStatus::Repaired => None,
             CallStatus::Invalid => Some((IssueCode::InvalidArguments, "the arguments are not what the schema allows")),
@@ -189,12 +206,14 @@ impl Writer {
 }
 
 /// Decides what a call is worth, from how it was read and what the offered tools say.
-fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus) {
+fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Member]) {
     call.status = status;
     if !status.readable() {
         return;
     }
     match cx.tools.map(|t| t.resolve(&call.name)) {
+        Some(Resolution::Exact(tool) | Resolution::Resolved(tool))
+            if !members.is_empty() && crate::schema::is_settled(tool, cx.text, members) => {}
         Some(Resolution::Exact(tool) | Resolution::Resolved(tool)) => {
             let mut settled = ToolCall::new("", "", call.arguments.arguments(cx.text));
             settled.status = status;
@@ -300,7 +319,7 @@ impl CallState {
         before: Before,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
-        let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, begun: 0 };
+        let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, muted: None, begun: 0 };
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),

@@ -1,12 +1,12 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::arguments::whole_arguments;
 use super::call::{Progress, Writer, span};
-use super::keys::{Key, decode, decode_inner, floor, schema_like, string_end};
+use super::keys::{Key, decode, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece};
 use super::trace::{Noted, Reason};
 use super::{Look, Reader};
-use crate::json::{ScanError, ScanResult, Scanner};
+use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
@@ -85,6 +85,8 @@ pub(super) struct JsonCalls {
     expect: Expect,
     at: usize,
     scanner: Scanner,
+    /// The arguments that were scanned last, and the members of that object.
+    scanned: (Range<usize>, Vec<Member>),
     /// How far a begun call's arguments have been given out.
     sent: usize,
     max_depth: usize,
@@ -105,6 +107,7 @@ impl JsonCalls {
             expect: Expect::Value { close: false },
             at,
             scanner: Scanner::new(at, max_depth),
+            scanned: (at..at, Vec::new()),
             sent: at,
             max_depth,
             repairs: Vec::new(),
@@ -307,9 +310,14 @@ impl JsonCalls {
             if reached - self.scanner_start() > cx.policy.max_arguments_bytes {
                 return self.too_long(cx, out, writer, index, reached);
             }
-            if reached > self.sent && out.streaming() {
-                writer.piece(out, index, cx.slice(self.sent, reached));
-                self.sent = reached;
+            let certain = if matches!(result, ScanResult::Incomplete) {
+                lenient::certain_end(cx, self.sent, reached)
+            } else {
+                reached
+            };
+            if certain > self.sent && out.streaming() {
+                writer.piece(out, index, cx.slice(self.sent, certain));
+                self.sent = certain;
             }
         }
         let ScanResult::Complete { end } = result else { return Flow::Stop(Progress::More) };
@@ -333,7 +341,10 @@ impl JsonCalls {
                 }
             }
             Key::Id => frame.id = Some(decode(text).into_owned()),
-            Key::Arguments => frame.arguments = Some(value),
+            Key::Arguments => {
+                frame.arguments = Some(value.clone());
+                self.scanned = (value, self.scanner.take_members());
+            }
             Key::Content => {
                 frame.content = Some(value.clone());
                 frame.others.push((key, value));
@@ -450,7 +461,7 @@ impl JsonCalls {
         // `{"get_weather": {...}}`: the key is the name.
         if frame.name.is_none() && frame.arguments.is_none() {
             for (key, value) in std::mem::take(&mut frame.others) {
-                let name = decode_inner(cx.slice(key.start, key.end)).into_owned();
+                let name = unescaped(cx.slice(key.start, key.end)).into_owned();
                 let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
                 if !object || !(named_by_key || cx.offered(&name)) {
                     continue;
@@ -485,7 +496,7 @@ impl JsonCalls {
         let tool = cx.tool(&name);
         let flat: Vec<_> = (others.iter())
             .filter(|(key, _)| {
-                let key = decode_inner(cx.slice(key.start, key.end));
+                let key = unescaped(cx.slice(key.start, key.end));
                 tool.is_some_and(|t| t.parameters.iter().any(|(n, _)| *n == key))
             })
             .collect();
@@ -532,6 +543,9 @@ impl JsonCalls {
         let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
         let guess = self.made && (!found.is_object() || !vouched);
         let pending = writer.over(index, found, raw);
+        if !self.made && self.scanned.0 == arguments {
+            pending.members = std::mem::take(&mut self.scanned.1);
+        }
         pending.status = if guess { CallStatus::Malformed } else { status };
         pending.repairs.extend(repairs);
         pending.repairs.extend(repair);
@@ -593,6 +607,7 @@ impl JsonCalls {
                     .unwrap_or(Progress::Fail { at: limit }),
             );
         }
+        let told = self.told(cx);
         let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
         self.frames.truncate(depth);
         if depth > 0 {
@@ -602,12 +617,14 @@ impl JsonCalls {
         writer.flush(cx, out);
         let before = writer.begun;
         writer.adopt = begun;
+        writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
         inner.made = true;
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         inner.repairs = mended.repairs;
         let inside = Reader { text: &mended.json, eof: true, ..*cx };
         inner.step(&inside, out, writer);
+        writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
         let end = start + mended.consumed;
         match (begun, adopted) {
@@ -632,6 +649,13 @@ impl JsonCalls {
         }
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
+    }
+
+    /// What has been sent of the arguments of the call that is open.
+    fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
+        let Some(frame) = self.frames.iter().rev().find(|f| f.index.is_some()) else { return "" };
+        let range = frame.arguments.clone().unwrap_or(self.scanner_start()..self.sent);
+        Some(cx.slice(range.start, range.end)).filter(|text| text.starts_with('{')).unwrap_or_default()
     }
 
     /// The text ends inside the body.
@@ -741,7 +765,7 @@ impl JsonCalls {
         let Expect::Member { key, what: Key::Other } = &self.expect else { return None };
         let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
         let frame = self.frames.last().filter(|f| f.name.is_none() && f.arguments.is_none())?;
-        let name = decode_inner(cx.slice(key.start, key.end)).into_owned();
+        let name = unescaped(cx.slice(key.start, key.end)).into_owned();
         let (start, value, end) = (frame.start, self.scanner_start(), cx.text.len());
         if cx.bytes().get(value) != Some(&b'{') || !(named_by_key || cx.offered(&name)) {
             return None;

@@ -1,5 +1,6 @@
 //! The keys of call objects, and the JSON strings round names.
 use super::{Look, Reader};
+use crate::json::unescaped;
 use std::borrow::Cow;
 
 /// What a member of a call object is, by its key.
@@ -71,17 +72,8 @@ pub(super) fn schema_like(cx: &Reader<'_>, at: usize, name: Option<&str>) -> Loo
 /// A JSON string as text; what is no string is given back as it is.
 pub(super) fn decode(text: &str) -> Cow<'_, str> {
     match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
-        Some(inner) => decode_inner(inner),
+        Some(inner) => unescaped(inner),
         None => Cow::Borrowed(text),
-    }
-}
-
-/// The inside of a JSON string as text.
-pub(super) fn decode_inner(inner: &str) -> Cow<'_, str> {
-    if inner.contains('\\') {
-        serde_json::from_str::<String>(&format!("\"{inner}\"")).map_or(Cow::Borrowed(inner), Cow::Owned)
-    } else {
-        Cow::Borrowed(inner)
     }
 }
 

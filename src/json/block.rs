@@ -5,6 +5,7 @@ const BLOCK: usize = 64;
 /// Words looked at one by one before whole blocks are: most strings, and the runs between escapes in code, end here.
 const SHORT_RUN: usize = 6 * WORD;
 
+#[inline(always)]
 const fn splat(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; WORD])
 }
@@ -33,6 +34,28 @@ pub(crate) fn find_special(bytes: &[u8], from: usize) -> usize {
     match find_in_words(head) {
         Some(at) => from + at,
         None => from + head.len() + find_in_blocks(tail),
+    }
+}
+
+/// Bytes of a string that are copied at once.
+pub(super) const BLOCK_16: usize = 2 * WORD;
+
+/// The place of the first `"` or `\` in `block`.
+#[inline(always)]
+pub(super) fn quote_or_backslash(block: &[u8; BLOCK_16]) -> Option<usize> {
+    // As in `special_mask`: a borrow can only falsify bytes above a true hit.
+    let mask = |word: u64| {
+        let quote = word ^ splat(b'"');
+        let backslash = word ^ splat(b'\\');
+        (quote.wrapping_sub(splat(1)) & !quote | backslash.wrapping_sub(splat(1)) & !backslash) & splat(0x80)
+    };
+    let (low, high) = block.split_at(WORD);
+    let word = |bytes: &[u8]| <[u8; WORD]>::try_from(bytes).map_or(0, u64::from_le_bytes);
+    let (low, high) = (mask(word(low)), mask(word(high)));
+    match (low, high) {
+        (0, 0) => None,
+        (0, high) => Some(WORD + (high.trailing_zeros() / 8) as usize),
+        (low, _) => Some((low.trailing_zeros() / 8) as usize),
     }
 }
 

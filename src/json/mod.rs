@@ -9,5 +9,5 @@ pub(crate) use block::find_special;
 pub use partial::{Partial, PartialOptions, parse_partial};
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
-pub(crate) use string::push_escaped;
 pub use string::push_string;
+pub(crate) use string::{push_escaped, read_string, unescaped};

@@ -1,8 +1,75 @@
-//! Writing and comparing JSON strings.
-use super::block::find_special;
-use super::scan::Member;
+//! Reading, writing and comparing JSON strings.
+use super::block::{BLOCK_16, find_special, quote_or_backslash};
+use super::scan::{Body, Member, scan_unicode};
 use std::borrow::Cow;
 use std::collections::HashSet;
+
+/// Appends the text of a JSON string to `out`, its escapes undone. `from` is the place behind the opening quote.
+///
+/// Returns the place of the closing quote, or the end of `json` if none comes. `None` for an escape that JSON does not
+/// know; raw control characters pass.
+pub(crate) fn read_string(json: &[u8], from: usize, out: &mut Vec<u8>) -> Option<usize> {
+    let mut at = from;
+    loop {
+        // Whole blocks are copied before it is known how much of them counts: a copy of a fixed length is one store.
+        while let Some(block) = json.get(at..).and_then(|rest| rest.first_chunk::<BLOCK_16>()) {
+            out.extend_from_slice(block);
+            let Some(hit) = quote_or_backslash(block) else {
+                at += BLOCK_16;
+                continue;
+            };
+            out.truncate(out.len() - BLOCK_16 + hit);
+            at += hit;
+            break;
+        }
+        match json.get(at) {
+            None | Some(b'"') => return Some(at.min(json.len())),
+            Some(b'\\') => at = read_escape(json, at, out)?,
+            // The last bytes of the text, less than a block.
+            Some(byte) => {
+                out.push(*byte);
+                at += 1;
+            }
+        }
+    }
+}
+
+/// Appends what the escape at `at` stands for, and returns the place behind it.
+#[inline(always)]
+fn read_escape(json: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
+    let byte = match json.get(at + 1)? {
+        byte @ (b'"' | b'\\' | b'/') => *byte,
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 0x08,
+        b'f' => 0x0c,
+        b'u' => {
+            let Body::Quote(end) = scan_unicode(json, at) else { return None };
+            let escape = std::str::from_utf8(json.get(at..end)?).ok()?;
+            let units = escape.split("\\u").skip(1).filter_map(|unit| u16::from_str_radix(unit, 16).ok());
+            for unit in char::decode_utf16(units) {
+                out.extend_from_slice(unit.ok()?.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            return Some(end);
+        }
+        _ => return None,
+    };
+    out.push(byte);
+    Some(at + 2)
+}
+
+/// The body of a JSON string, without its quotes, with its escapes undone; as it stands if it is not valid.
+pub(crate) fn unescaped(body: &str) -> Cow<'_, str> {
+    if !body.contains('\\') {
+        return Cow::Borrowed(body);
+    }
+    let mut text = Vec::with_capacity(body.len());
+    match read_string(body.as_bytes(), 0, &mut text) {
+        Some(end) if end == body.len() => String::from_utf8(text).map_or(Cow::Borrowed(body), Cow::Owned),
+        _ => Cow::Borrowed(body),
+    }
+}
 
 /// Appends `text` as a JSON string, quotes included. Only what JSON demands is escaped.
 pub fn push_string(out: &mut String, text: &str) {
@@ -62,17 +129,44 @@ pub(super) fn first_duplicate(text: &str, members: &[Member]) -> Option<usize> {
     members.iter().find(|member| !seen.insert(unescaped(key(member)))).map(|member| member.key.start)
 }
 
-/// The body of a JSON string with its escapes undone; as it stands if it is not valid.
-fn unescaped(body: &str) -> Cow<'_, str> {
-    if !body.contains('\\') {
-        return Cow::Borrowed(body);
-    }
-    serde_json::from_str(&format!("\"{body}\"")).map_or(Cow::Borrowed(body), Cow::Owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strings_are_read_as_serde_reads_them() {
+        let units = [
+            "a",
+            "\\n",
+            "\\\"",
+            "\\\\",
+            "\\/",
+            "\\b",
+            "\\f",
+            "\\r",
+            "\\t",
+            "\\u00e9",
+            "\\uD83D\\uDE00",
+            "ß",
+            "🦀",
+            "plain text",
+        ];
+        for (i, first) in units.iter().enumerate() {
+            for length in 0..40 {
+                let body = first.to_string() + &"x".repeat(length) + units[(i + length) % units.len()] + first;
+                let json = format!("\"{body}\" and more");
+                let expected: String = serde_json::from_str(&format!("\"{body}\"")).unwrap_or_default();
+                let mut out = b"kept".to_vec();
+                assert_eq!(read_string(json.as_bytes(), 1, &mut out), Some(body.len() + 1), "{json}");
+                assert_eq!(String::from_utf8(out).as_deref(), Ok(format!("kept{expected}").as_str()));
+                assert_eq!(unescaped(&body), expected);
+            }
+        }
+        for bad in ["\\x", "\\", "\\u12", "\\ud800", "\\udc00", "\\ud800\\n"] {
+            assert_eq!(read_string(bad.as_bytes(), 0, &mut Vec::new()), None, "{bad}");
+            assert_eq!(unescaped(bad), bad);
+        }
+    }
 
     #[test]
     fn every_character_below_0x80_is_escaped_as_json_wants_it() {

@@ -2,8 +2,8 @@
 //!
 //! - Into Rust: [`from_py`], for dicts and lists and for the objects of SDKs.
 //! - Into Python: [`json_to_py`] from JSON text, straight into objects; [`to_py`] from a value.
+use super::objects::build;
 use crate::{Error, ErrorCode};
-use jiter::{PythonParse, StringCacheMode};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -149,7 +149,9 @@ pub(super) fn to_py<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, 
     match value {
         Value::Null => Ok(py.None().into_bound(py)),
         Value::Bool(truth) => Ok(PyBool::new(py, *truth).to_owned().into_any()),
-        Value::Number(number) => number_to_py(py, number.as_str()),
+        Value::Number(number) => {
+            number_to_py(py, number.as_str())?.ok_or_else(|| PyValueError::new_err(number.to_string()))
+        }
         Value::String(text) => Ok(PyString::new(py, text).into_any()),
         Value::Array(items) => {
             let list = PyList::empty(py);
@@ -173,18 +175,27 @@ pub(super) fn to_py<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, 
 /// # Errors
 /// `toolglot.BadJsonError` if the text is no JSON.
 pub(super) fn json_to_py<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
-    jiter(py, json).or_else(|_| {
-        // Valid JSON that jiter refuses: numbers of more than 4,300 digits.
-        let value: Value = serde_json::from_str(json).map_err(|e| Error::new(ErrorCode::BadJson, e.to_string()))?;
-        to_py(py, &value)
+    build(py, json)?.ok_or_else(|| {
+        let wrong = serde_json::from_str::<Value>(json).err();
+        Error::new(ErrorCode::BadJson, wrong.map_or_else(|| "nested too deep".to_owned(), |e| e.to_string())).into()
     })
 }
 
-fn jiter<'py>(py: Python<'py>, json: &str) -> jiter::JsonResult<Bound<'py, PyAny>> {
-    PythonParse { cache_mode: StringCacheMode::Keys, ..PythonParse::default() }.python_parse(py, json.as_bytes())
-}
-
-/// A number as Python's own: int and float, and `Decimal` for an integer of more digits than Python reads as an int.
-fn number_to_py<'py>(py: Python<'py>, number: &str) -> PyResult<Bound<'py, PyAny>> {
-    jiter(py, number).or_else(|_| py.import("decimal")?.getattr("Decimal")?.call1((number,)))
+/// A JSON number as Python's own: int and float, and `Decimal` for an integer of more digits than Python reads as an
+/// int. `None` if it is no number.
+pub(super) fn number_to_py<'py>(py: Python<'py>, number: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    let whole = digits.bytes().all(|b| b.is_ascii_digit());
+    if digits.is_empty() || (whole && digits.len() > 1 && digits.starts_with('0')) {
+        return Ok(None);
+    }
+    if !whole {
+        let valid = number.parse::<Number>().is_ok();
+        return Ok(number.parse().ok().filter(|_| valid).map(|float| PyFloat::new(py, float).into_any()));
+    }
+    if let Ok(int) = number.parse::<i64>() {
+        return Ok(Some(int.into_pyobject(py)?.into_any()));
+    }
+    let int = py.get_type::<PyInt>().call1((number,));
+    int.or_else(|_| py.import("decimal")?.getattr("Decimal")?.call1((number,))).map(Some)
 }

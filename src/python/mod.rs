@@ -10,6 +10,7 @@ mod event;
 mod explain;
 mod guard;
 mod json;
+mod objects;
 mod parser;
 mod plain;
 mod policy;

@@ -4,96 +4,122 @@ use super::convert::MAX_DEPTH;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
-/// A dict or list of JSON's values as it was when read; never handed out itself.
-#[derive(Debug)]
+/// Dicts and lists of JSON's values as they were when read, one after the other.
+///
+/// They are kept flat: a dict costs nothing until it is built.
+#[derive(Debug, Default)]
 pub(super) struct Template {
-    shell: Shell,
-    /// What in the shell is a dict or list itself: it is copied too.
-    inner: Vec<(Place, Template)>,
+    steps: Vec<Step>,
 }
 
-/// One level: strings, numbers and their like are shared, what can be changed is replaced in every copy.
+/// What is built, in the order of building.
 #[derive(Debug)]
-enum Shell {
-    Dict(Py<PyDict>),
-    List(Py<PyList>),
-}
-
-#[derive(Debug)]
-pub(super) enum Place {
-    Key(Py<PyString>),
-    Index(usize),
+enum Step {
+    /// A string, number, boolean or None, which nobody can change; or the key of the next value.
+    Leaf(Py<PyAny>),
+    /// A dict of so many members: a key and a value each.
+    Dict(usize),
+    /// A list of so many items.
+    List(usize),
 }
 
 impl Template {
-    /// A template of a dict, and of what in it `inner` says has to be copied as well.
-    pub(super) fn of_dict(shell: &Bound<'_, PyDict>, inner: Vec<(Place, Self)>) -> Self {
-        Self { shell: Shell::Dict(shell.clone().unbind()), inner }
+    /// The template of one dict or list, see [`Template::push`].
+    pub(super) fn of(value: &Bound<'_, PyAny>) -> Option<Self> {
+        let mut template = Self::default();
+        template.push(value, 0).map(|()| template)
     }
 
-    pub(super) fn of_list(shell: &Bound<'_, PyList>, inner: Vec<(Place, Self)>) -> Self {
-        Self { shell: Shell::List(shell.clone().unbind()), inner }
+    /// Where the next value will be.
+    pub(super) fn end(&self) -> usize {
+        self.steps.len()
     }
 
-    /// The template of a dict or list of exactly JSON's types; the value is read, not kept. `None` for anything else, and
-    /// for what JSON cannot say.
-    pub(super) fn of(value: &Bound<'_, PyAny>, depth: usize) -> Option<Self> {
+    pub(super) fn push_dict(&mut self, members: usize) {
+        self.steps.push(Step::Dict(members));
+    }
+
+    pub(super) fn push_list(&mut self, items: usize) {
+        self.steps.push(Step::List(items));
+    }
+
+    /// A key, or a value that [`is_leaf`].
+    pub(super) fn push_leaf(&mut self, leaf: Bound<'_, PyAny>) {
+        self.steps.push(Step::Leaf(leaf.unbind()));
+    }
+
+    /// A value of exactly JSON's types; it is read, not kept. `None` for anything else, and for what JSON cannot say.
+    pub(super) fn push(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> Option<()> {
+        if is_leaf(value) {
+            self.push_leaf(value.clone());
+            return Some(());
+        }
         if depth > MAX_DEPTH {
             return None;
         }
-        let mut inner = Vec::new();
         if let Ok(dict) = value.cast_exact::<PyDict>() {
-            let shell = dict.copy().ok()?;
-            for (key, value) in &shell {
-                let key = key.cast_into_exact::<PyString>().ok()?;
-                key.to_str().ok()?;
-                if !is_leaf(&value) {
-                    inner.push((Place::Key(key.unbind()), Self::of(&value, depth + 1)?));
-                }
+            self.push_dict(dict.len());
+            for (key, value) in dict {
+                key.cast_exact::<PyString>().ok()?.to_str().ok()?;
+                self.push_leaf(key);
+                self.push(&value, depth + 1)?;
             }
-            return Some(Self::of_dict(&shell, inner));
+            return Some(());
         }
-        let shell = value.cast_exact::<PyList>().ok()?;
-        let shell = shell.get_slice(0, shell.len());
-        for (i, value) in shell.iter().enumerate() {
-            if !is_leaf(&value) {
-                inner.push((Place::Index(i), Self::of(&value, depth + 1)?));
-            }
-        }
-        Some(Self::of_list(&shell, inner))
+        let list = value.cast_exact::<PyList>().ok()?;
+        self.push_list(list.len());
+        list.iter().try_for_each(|item| self.push(&item, depth + 1))
     }
 
-    /// A structure like the one that was read, with nothing in it that another copy shares and anyone can change.
-    pub(super) fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match &self.shell {
-            Shell::Dict(shell) => {
-                let dict = shell.bind(py).copy()?;
-                for (place, template) in &self.inner {
-                    if let Place::Key(key) = place {
-                        dict.set_item(key, template.copy(py)?)?;
+    /// The value that stands at `at`: nothing in it that anyone can change is shared with another copy.
+    pub(super) fn build<'py>(&self, py: Python<'py>, mut at: usize) -> PyResult<Bound<'py, PyAny>> {
+        self.step(py, &mut at)
+    }
+
+    fn step<'py>(&self, py: Python<'py>, at: &mut usize) -> PyResult<Bound<'py, PyAny>> {
+        let step = self.steps.get(*at);
+        *at += 1;
+        match step {
+            Some(Step::Dict(members)) => {
+                let dict = PyDict::new(py);
+                for _ in 0..*members {
+                    let key = self.leaf(py, *at);
+                    *at += 1;
+                    match (key, self.leaf(py, *at)) {
+                        (Some(key), Some(value)) => {
+                            *at += 1;
+                            dict.set_item(key, value)?;
+                        }
+                        (Some(key), None) => dict.set_item(key, self.step(py, at)?)?,
+                        // Every member was given its key.
+                        (None, _) => {}
                     }
                 }
                 Ok(dict.into_any())
             }
-            Shell::List(shell) => {
-                let shell = shell.bind(py);
-                let list = shell.get_slice(0, shell.len());
-                for (place, template) in &self.inner {
-                    if let Place::Index(at) = place {
-                        list.set_item(*at, template.copy(py)?)?;
+            Some(Step::List(items)) => {
+                let list = PyList::empty(py);
+                for _ in 0..*items {
+                    match self.leaf(py, *at) {
+                        Some(leaf) => {
+                            *at += 1;
+                            list.append(leaf)?;
+                        }
+                        None => list.append(self.step(py, at)?)?,
                     }
                 }
                 Ok(list.into_any())
             }
+            Some(Step::Leaf(leaf)) => Ok(leaf.bind(py).clone()),
+            None => Ok(py.None().into_bound(py)),
         }
     }
 
-    /// The part under a key.
-    pub(super) fn part(&self, py: Python<'_>, name: &str) -> Option<&Self> {
-        self.inner.iter().find_map(|(place, template)| match place {
-            Place::Key(key) if key.bind(py).to_str().is_ok_and(|key| key == name) => Some(template),
+    fn leaf<'t, 'py>(&'t self, py: Python<'py>, at: usize) -> Option<&'t Bound<'py, PyAny>> {
+        match self.steps.get(at) {
+            Some(Step::Leaf(leaf)) => Some(leaf.bind(py)),
             _ => None,
-        })
+        }
     }
 }
 

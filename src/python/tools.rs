@@ -86,12 +86,12 @@ impl ToolSet {
         let served = || self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let known = served().iter().find(|(known, _)| known == target).map(|(_, template)| Arc::clone(template));
         if let Some(template) = known {
-            return Ok(template.copy(py)?.cast_into::<PyList>()?);
+            return Ok(template.build(py, 0)?.cast_into::<PyList>()?);
         }
-        // By way of JSON text: jiter builds objects faster than any walk over values.
+        // By way of JSON text, which becomes objects faster than any walk over values.
         let json = self.written(py, target)?;
         let list = json_to_py(py, &String::from_utf8_lossy(json.as_bytes()))?.cast_into::<PyList>()?;
-        if let Some(template) = Template::of(&list, 0) {
+        if let Some(template) = Template::of(&list) {
             served().push((target.clone(), Arc::new(template)));
         }
         Ok(list)

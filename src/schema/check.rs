@@ -3,7 +3,7 @@
 //! Reads the text once and knows the keywords that tools use. "Not proven" means only that: the full validator then
 //! decides. So every doubt here (an escape in a key, a pattern, a keyword that is not known) is a "not proven".
 use super::pointer;
-use crate::json::find_special;
+use crate::json::{Kind, Member, find_special};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -70,6 +70,53 @@ enum Rest {
     Schema(usize),
 }
 
+impl Node {
+    /// It takes values of this type, and what it asks of them is in its own fields.
+    fn is_plain(&self, kind: u8) -> bool {
+        takes(self, kind) && self.any.is_empty() && self.all.is_empty()
+    }
+
+    fn is_any_string(&self) -> bool {
+        self.is_plain(STRING) && self.words.is_none() && self.min_length == 0 && self.max_length.is_none()
+    }
+}
+
+/// What an object's node says about a key.
+enum Place {
+    Property(usize),
+    Rest(Rest),
+    /// More properties than are counted here.
+    Unknown,
+}
+
+/// The keys of one object as they are read.
+#[derive(Default)]
+struct Keys {
+    /// The required properties seen, a bit each.
+    seen: u64,
+    found: u32,
+    /// Models keep the schema's order, so the next property is the likely one.
+    hint: usize,
+}
+
+impl Keys {
+    fn place(&mut self, node: &Node, key: &[u8]) -> Place {
+        let named = |i: &usize| node.properties.get(*i).is_some_and(|p| p.name.as_bytes() == key);
+        let place = Some(self.hint).filter(named).or_else(|| (0..node.properties.len()).find(named));
+        let Some((i, property)) = place.and_then(|i| Some((i, node.properties.get(i)?))) else {
+            return Place::Rest(node.rest);
+        };
+        self.hint = i + 1;
+        if property.required {
+            // A key that comes twice is counted once.
+            let Some(bit) = u32::try_from(i).ok().and_then(|i| 1_u64.checked_shl(i)) else { return Place::Unknown };
+            self.found += u32::from(self.seen & bit == 0);
+            self.seen |= bit;
+        }
+        Place::Property(property.node)
+    }
+}
+
 impl Check {
     /// Compiles a clean schema ([`super::clean::clean`]).
     pub(super) fn new(root: &Value) -> Self {
@@ -87,12 +134,29 @@ impl Check {
         }
     }
 
+    /// The same for an object of which the scanner has noted the members: strings are not read once more.
+    pub(super) fn proves_scanned(&self, text: &str, members: &[Member]) -> bool {
+        let Some(root) = self.nodes.first().filter(|root| root.is_plain(OBJECT)) else { return false };
+        let mut keys = Keys::default();
+        members.iter().all(|member| {
+            let Some(key) = text.get(member.key.clone()).filter(|key| !key.contains('\\')) else { return false };
+            let node = match keys.place(root, key.as_bytes()) {
+                Place::Property(node) => node,
+                Place::Rest(Rest::Anything) => return true,
+                Place::Rest(Rest::Schema(node)) => node,
+                Place::Rest(Rest::Nothing) | Place::Unknown => return false,
+            };
+            let any_string = member.kind == Kind::String && self.nodes.get(node).is_some_and(Node::is_any_string);
+            any_string || {
+                let value = member.value().and_then(|value| text.get(value));
+                value.is_some_and(|value| Reader::new(self, value).value(node))
+            }
+        }) && keys.found == root.required
+    }
+
     /// The same for arguments that are not one JSON text: members by name.
     pub(super) fn proves_members<'m>(&self, members: impl Iterator<Item = (&'m str, Written<'m>)>) -> bool {
-        let Some(root) = self.nodes.first() else { return false };
-        if root.types & OBJECT == 0 || root.opaque & OBJECT != 0 || !root.any.is_empty() || !root.all.is_empty() {
-            return false;
-        }
+        let Some(root) = self.nodes.first().filter(|root| root.is_plain(OBJECT)) else { return false };
         let mut found = 0;
         for (name, value) in members {
             let node = match root.properties.iter().find(|p| p.name == name) {
@@ -446,49 +510,25 @@ impl<'c, 't> Reader<'c, 't> {
 
     fn object(&mut self, node: &Node) -> bool {
         self.at += 1;
-        let mut seen: u64 = 0;
-        let mut found = 0;
-        let mut hint = 0;
+        let mut keys = Keys::default();
         loop {
             self.space();
             match self.text.get(self.at) {
                 Some(b'}') => {
                     self.at += 1;
-                    return found == node.required;
+                    return keys.found == node.required;
                 }
                 Some(b',') => self.at += 1,
                 Some(b'"') => {
-                    let Some((key, escaped)) = self.raw_string() else { return false };
-                    if escaped {
-                        return false;
-                    }
-                    // Models keep the schema's order, so the next property is the likely one.
-                    let next = node.properties.get(hint).filter(|p| p.name.as_bytes() == key).map(|_| hint);
-                    let place = next.or_else(|| node.properties.iter().position(|p| p.name.as_bytes() == key));
+                    let Some((key, false)) = self.raw_string() else { return false };
+                    let place = keys.place(node, key);
                     self.space();
                     // The colon.
                     self.at += 1;
-                    let fits = match place.and_then(|i| node.properties.get(i).map(|p| (i, p))) {
-                        Some((i, property)) => {
-                            hint = i + 1;
-                            if property.required {
-                                // A key that comes twice is counted once.
-                                match u32::try_from(i).ok().and_then(|i| 1_u64.checked_shl(i)) {
-                                    Some(bit) if seen & bit == 0 => {
-                                        seen |= bit;
-                                        found += 1;
-                                    }
-                                    Some(_) => {}
-                                    None => return false,
-                                }
-                            }
-                            self.value(property.node)
-                        }
-                        None => match node.rest {
-                            Rest::Anything => self.skip(),
-                            Rest::Nothing => false,
-                            Rest::Schema(schema) => self.value(schema),
-                        },
+                    let fits = match place {
+                        Place::Property(node) | Place::Rest(Rest::Schema(node)) => self.value(node),
+                        Place::Rest(Rest::Anything) => self.skip(),
+                        Place::Rest(Rest::Nothing) | Place::Unknown => false,
                     };
                     if !fits {
                         return false;

@@ -2,6 +2,7 @@
 use super::check::{Check, Written};
 use super::clean::clean;
 use super::input::deeper_than;
+use crate::json::Member;
 use crate::turn::{ArgumentError, ArgumentValue};
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
@@ -40,6 +41,11 @@ impl Judge {
     /// Whether `json` is proven to fit, without building a value.
     pub(super) fn proves(&self, original: &Value, json: &str) -> bool {
         self.check(original).proves(json)
+    }
+
+    /// As [`Self::proves`], for an object in `text` of which the scanner has noted the members.
+    pub(super) fn proves_scanned(&self, original: &Value, text: &str, members: &[Member]) -> bool {
+        self.check(original).proves_scanned(text, members)
     }
 
     pub(super) fn proves_members(&self, original: &Value, members: &[(Cow<'_, str>, ArgumentValue<'_>)]) -> bool {

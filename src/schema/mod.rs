@@ -21,6 +21,7 @@ mod written;
 pub use expected::Expected;
 #[cfg(feature = "python")]
 pub(crate) use explain::error_message;
+pub(crate) use settle::is_settled;
 pub use settle::settle;
 pub use text::read_text;
 pub use tool::{Tool, ToolSource};

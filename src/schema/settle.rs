@@ -1,6 +1,7 @@
 //! Settling a call: are its arguments what the tool's schema allows, and if not, can they be made so?
 use super::Tool;
 use super::coerce::Coercer;
+use crate::json::Member;
 use crate::turn::{ArgumentValue, Arguments, CallStatus, ToolCall};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -22,6 +23,11 @@ pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
         return false;
     }
     settle_slowly(tool, call)
+}
+
+/// Whether the object in `text` that has these `members` is proven to be what [`settle`] would leave as it is.
+pub(crate) fn is_settled(tool: &Tool, text: &str, members: &[Member]) -> bool {
+    tool.judge.proves_scanned(&tool.schema, text, members) && !tool.judge.respelt(&tool.schema)
 }
 
 #[cold]

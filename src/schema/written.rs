@@ -3,7 +3,7 @@
 //! The form is the one that the prompt shows the model, with names and arguments in place of its capital words; so
 //! every dialect of the catalogue has one, and what the model is told and what it sees are the same.
 use super::prompt;
-use crate::dialect::{Dialects, Element, Row};
+use crate::dialect::{Body, Dialects, Element, Row};
 use crate::error::Error;
 use crate::json::push_string;
 use serde_json::{Map, Value};
@@ -88,8 +88,9 @@ fn filled(form: &str, row: Option<&Row>, name: &str, arguments: &Map<String, Val
         out.push_str(&named(before.strip_suffix('{')?, name));
         gemma(&mut out, &Value::Object(arguments.clone()), quote);
         out.push_str(after.strip_prefix(quote)?.strip_prefix('}')?);
-    } else if let Some((_, tail)) = after.split_once("</PARAMETER>") {
-        let prefix = row.map_or("", |row| row.dialect.tag_prefix.as_str());
+    } else if row?.calls.first()?.body == Body::Elements {
+        let (_, tail) = after.split_once("</PARAMETER>")?;
+        let prefix = row?.dialect.tag_prefix.as_str();
         out.push_str(&named(before.strip_suffix('<')?.strip_suffix(prefix)?, name));
         for (key, value) in arguments {
             element(&mut out, prefix, key, value);
@@ -99,10 +100,12 @@ fn filled(form: &str, row: Option<&Row>, name: &str, arguments: &Map<String, Val
         let template = row?.parameters.iter().find(|p| before.contains(&*p.opener) && after.contains(&*p.closer))?;
         let (head, opening) = before.split_at(before.rfind(&*template.opener)?);
         let mut end = after.find(&*template.closer)? + template.closer.len();
-        for element in &template.after {
-            if let Element::Literal(text) = element {
-                end += after.get(end..)?.find(&**text)? + text.len();
-            }
+        let literals = template.after.iter().filter_map(|element| match element {
+            Element::Literal(text) => Some(text),
+            _ => None,
+        });
+        for text in template.behind_key.iter().chain(literals) {
+            end += after.get(end..)?.find(&**text)? + text.len();
         }
         let (closing, tail) = after.split_at(end);
         // Line breaks between parameters are as behind the one of the form.
@@ -116,9 +119,10 @@ fn filled(form: &str, row: Option<&Row>, name: &str, arguments: &Map<String, Val
             let string = if kind == "string" { "true" } else { "false" };
             let between = between.replace("string=\"true\"", &format!("string=\"{string}\""));
             let between = between.replace("type=\"string\"", &format!("type=\"{kind}\""));
+            let closing = closing.replace(KEY, key);
             out.push_str(&format!("{opening}{key}{between}{text}{closing}{space}"));
         }
-        out.push_str(tail);
+        out.push_str(&named(tail, name));
     }
     Some(out)
 }

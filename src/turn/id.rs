@@ -21,14 +21,14 @@ fn next() -> u64 {
 /// A new unique call id: `call_` and 20 letters and digits.
 pub fn new_call_id() -> String {
     const ALPHABET: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789aZ";
-    let mut id = String::with_capacity(25);
-    id.push_str("call_");
-    for _ in 0..2 {
+    let mut id = *b"call_00000000000000000000";
+    let (_, random) = id.split_at_mut(5);
+    for half in random.chunks_exact_mut(10) {
         let mut bits = next();
-        for _ in 0..10 {
-            id.push(char::from(ALPHABET[(bits & 63) as usize]));
+        for digit in half {
+            *digit = ALPHABET[(bits & 63) as usize];
             bits >>= 6;
         }
     }
-    id
+    String::from_utf8_lossy(&id).into_owned()
 }

@@ -317,7 +317,7 @@ impl Walk<'_> {
             (Strict::No, schema) if self.profile.takes("additionalProperties") => {
                 Some(self.part(&["additionalProperties"], schema))
             }
-            (Strict::No, Value::Bool(false)) => None,
+            (Strict::No, Value::Bool(true)) => None,
             (Strict::No, _) => {
                 self.lose("additionalProperties", LossKind::Dropped, "the target does not take this keyword");
                 None

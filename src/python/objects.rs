@@ -1,0 +1,164 @@
+//! Python objects straight from JSON text, in one pass: the text is known to be valid, and most of it is strings.
+use super::convert::number_to_py;
+use crate::json::{find_special, read_string};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList, PyString};
+
+/// Arrays and objects are built by recursion.
+const MAX_DEPTH: usize = 200;
+/// Keys remembered: the rows of a list have the same ones.
+const KEYS: usize = 16;
+
+/// Builds the value that `json` is. `None` if it is not valid JSON, or nested too deep.
+pub(super) fn build<'py>(py: Python<'py>, json: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut builder = Builder { py, json, at: 0, text: Vec::new(), keys: [const { None }; KEYS] };
+    let value = builder.value(0)?;
+    builder.space();
+    Ok(value.filter(|_| builder.at == json.len()))
+}
+
+struct Builder<'j, 'py> {
+    py: Python<'py>,
+    json: &'j str,
+    at: usize,
+    /// The string being read, where it holds escapes; kept for the next one.
+    text: Vec<u8>,
+    keys: [Option<(&'j str, Bound<'py, PyString>)>; KEYS],
+}
+
+/// Inside: what was built, or `None` where the text is no JSON.
+type Built<T> = PyResult<Option<T>>;
+
+/// Goes on with the value, or leaves with `None`.
+macro_rules! some {
+    ($value:expr) => {
+        match $value {
+            Some(value) => value,
+            None => return Ok(None),
+        }
+    };
+}
+
+impl<'j, 'py> Builder<'j, 'py> {
+    fn peek(&self) -> Option<u8> {
+        self.json.as_bytes().get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte that is no white space is `byte`: passes it.
+    fn passes(&mut self, byte: u8) -> bool {
+        self.space();
+        let is = self.peek() == Some(byte);
+        self.at += usize::from(is);
+        is
+    }
+
+    fn value(&mut self, depth: usize) -> Built<Bound<'py, PyAny>> {
+        self.space();
+        match some!(self.peek()) {
+            b'"' => Ok(self.string()?.map(Bound::into_any)),
+            b'{' if depth < MAX_DEPTH => self.object(depth),
+            b'[' if depth < MAX_DEPTH => self.array(depth),
+            b't' => Ok(self.word("true").then(|| PyBool::new(self.py, true).to_owned().into_any())),
+            b'f' => Ok(self.word("false").then(|| PyBool::new(self.py, false).to_owned().into_any())),
+            b'n' => Ok(self.word("null").then(|| self.py.None().into_bound(self.py))),
+            b'-' | b'0'..=b'9' => self.number(),
+            _ => Ok(None),
+        }
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let is = self.json.get(self.at..).is_some_and(|rest| rest.starts_with(word));
+        self.at += word.len();
+        is
+    }
+
+    fn number(&mut self) -> Built<Bound<'py, PyAny>> {
+        let rest = some!(self.json.get(self.at..));
+        let end = rest.bytes().position(|b| !matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
+        let written = some!(rest.get(..end.unwrap_or(rest.len())));
+        self.at += written.len();
+        number_to_py(self.py, written)
+    }
+
+    /// The body of the string at `at` if it holds no escape. Else `at` stands behind its opening quote.
+    fn plain(&mut self) -> Option<&'j str> {
+        self.at += 1;
+        let quote = find_special(self.json.as_bytes(), self.at);
+        let body = self.json.get(self.at..quote).filter(|_| self.json.as_bytes().get(quote) == Some(&b'"'))?;
+        self.at = quote + 1;
+        Some(body)
+    }
+
+    fn string(&mut self) -> Built<Bound<'py, PyString>> {
+        if let Some(body) = self.plain() {
+            return Ok(Some(PyString::new(self.py, body)));
+        }
+        self.text.clear();
+        let quote = some!(read_string(self.json.as_bytes(), self.at, &mut self.text));
+        self.at = quote + 1;
+        PyString::from_bytes(self.py, &self.text).map(Some)
+    }
+
+    fn key(&mut self) -> Built<Bound<'py, PyString>> {
+        let start = self.at;
+        let Some(body) = self.plain() else {
+            self.at = start;
+            return self.string();
+        };
+        let [first, .., last] = body.as_bytes() else { return Ok(Some(PyString::new(self.py, body))) };
+        let place = (usize::from(*first) ^ usize::from(*last) << 1 ^ body.len()) % KEYS;
+        let Some(slot) = self.keys.get_mut(place) else { return Ok(None) };
+        if let Some((known, key)) = slot
+            && *known == body
+        {
+            return Ok(Some(key.clone()));
+        }
+        let key = PyString::new(self.py, body);
+        *slot = Some((body, key.clone()));
+        Ok(Some(key))
+    }
+
+    fn object(&mut self, depth: usize) -> Built<Bound<'py, PyAny>> {
+        self.at += 1;
+        let dict = PyDict::new(self.py);
+        if self.passes(b'}') {
+            return Ok(Some(dict.into_any()));
+        }
+        loop {
+            self.space();
+            if self.peek() != Some(b'"') {
+                return Ok(None);
+            }
+            let key = some!(self.key()?);
+            if !self.passes(b':') {
+                return Ok(None);
+            }
+            let value = some!(self.value(depth + 1)?);
+            dict.set_item(key, value)?;
+            if !self.passes(b',') {
+                return Ok(self.passes(b'}').then_some(dict.into_any()));
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Built<Bound<'py, PyAny>> {
+        self.at += 1;
+        let list = PyList::empty(self.py);
+        if self.passes(b']') {
+            return Ok(Some(list.into_any()));
+        }
+        loop {
+            let item = some!(self.value(depth + 1)?);
+            list.append(item)?;
+            if !self.passes(b',') {
+                return Ok(self.passes(b']').then_some(list.into_any()));
+            }
+        }
+    }
+}
