@@ -4,7 +4,7 @@ use super::call::{Progress, Writer, closes, span};
 use super::elements::nested;
 use super::head::{self, Head, header_name};
 use super::output::{Found, Output, Piece, Value};
-use super::values::{decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
+use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
 use super::{Look, Reader};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
 use crate::json::{push_escaped, push_string};
@@ -44,6 +44,7 @@ pub(super) struct Parameters {
     at: usize,
     index: Option<usize>,
     members: Vec<(Piece, Value)>,
+    keys: Keys,
     value: Option<OpenValue>,
     /// Something was given out, so the opening brace is.
     opened: bool,
@@ -69,6 +70,7 @@ impl Parameters {
             at,
             index: None,
             members: Vec::new(),
+            keys: Keys::default(),
             value: None,
             opened: false,
             broken: false,
@@ -600,7 +602,9 @@ impl Parameters {
                 writer.piece(out, index, &json);
             }
         }
-        let same = self.members.iter().position(|(k, _)| k.get(cx.text) == *key);
+        let members = &self.members;
+        let name = |i: usize| members.get(i).map(|(k, _)| k.get(cx.text));
+        let same = self.keys.position(key, members.len(), name);
         match same.and_then(|i| self.members.get_mut(i)) {
             Some(member) => {
                 member.1 = found;

@@ -3,8 +3,10 @@ use super::call::{Progress, Writer};
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
 use super::trace::Reason;
+use super::values::Keys;
 use super::{Look, Reader};
 use crate::turn::{CallStatus, Repair, RepairCode};
+use std::borrow::Cow;
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,7 @@ pub(super) struct Python {
     /// The call that has begun.
     index: Option<usize>,
     members: Vec<(String, String)>,
+    keys: Keys,
     repairs: Vec<Repair>,
     scan: ValueScan,
 }
@@ -95,6 +98,7 @@ impl Python {
             name_start: at,
             index: None,
             members: Vec::new(),
+            keys: Keys::default(),
             repairs: Vec::new(),
             scan: ValueScan::default(),
         }
@@ -161,6 +165,7 @@ impl Python {
         self.name_start = name.start;
         self.index = None;
         self.members.clear();
+        self.keys = Keys::default();
         self.at = name.end + 1;
         self.expect = Expect::Argument;
         None
@@ -294,7 +299,10 @@ impl Python {
             text.push_str(&json);
             writer.piece(out, index, &text);
         }
-        match self.members.iter_mut().find(|(k, _)| *k == key) {
+        let members = &self.members;
+        let name = |i: usize| members.get(i).map(|(k, _)| Cow::Borrowed(k.as_str()));
+        let same = self.keys.position(&key, members.len(), name);
+        match same.and_then(|i| self.members.get_mut(i)) {
             Some(member) => {
                 member.1 = json;
                 self.repairs
