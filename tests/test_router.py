@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import copy
 import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import toolglot
 from support import ROOT
@@ -195,3 +199,85 @@ def test_a_stream_says_what_a_response_says(text: str, tools: list[Any]) -> None
     if finish == "tool_calls":
         whole = [json.loads(call["function"]["arguments"]) for call in choice["message"]["tool_calls"]]
         assert [list(json.loads(calls[index])) for index in sorted(calls)] == [list(each) for each in whole]
+
+
+def test_halves_of_characters() -> None:
+    """Servers that cut between UTF-16's units send half a character in one chunk and half in the next."""
+
+    def half(**delta: Any) -> bytes:
+        return (
+            b"data: "
+            + json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}).encode()
+            + b"\n\n"
+        )
+
+    def call(arguments: str) -> bytes:
+        return half(tool_calls=[{"index": 0, "id": "c", "function": {"name": "ls", "arguments": arguments}}])
+
+    said = [half(content="Hi \ud83d"), half(content="\ude00"), half(content=" lone \ud83d"), half(content="!")]
+    assert read(run([*said, event("stop"), DONE])) == ("Hi \U0001f600 lone \ufffd!", {}, "stop")
+    pieces = [call('{"path": "\ud83d'), call('\ude00"}')]
+    assert read(run([*pieces, event("tool_calls"), DONE])) == ("", {0: '{"path": "\U0001f600"}'}, "tool_calls")
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=[])),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=3,
+)
+CONVERSATION = {
+    **REQUEST,
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "?"}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "function": {"name": "ls", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": "a"},
+    ],
+    "tool_choice": {"type": "function", "function": {"name": "ls"}},
+    "stream_options": {"include_usage": True},
+}
+CHUNK = {
+    "id": "1",
+    "choices": [
+        {
+            "index": 0,
+            "delta": {
+                "content": CALL,
+                "tool_calls": [{"index": 0, "id": "c", "function": {"name": "ls", "arguments": "{}"}}],
+            },
+            "finish_reason": None,
+        }
+    ],
+    "usage": {},
+}
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [found for key, inner in items for found in ((*place, key), *places(inner, (*place, key)))]
+
+
+def spoilt(value: Any, place: tuple[Any, ...], put: Any) -> Any:
+    """A copy with something else at one place."""
+    if not place:
+        return put
+    copied = copy.copy(value)
+    copied[place[0]] = spoilt(copied[place[0]], place[1:], put)
+    return copied
+
+
+@given(st.sampled_from(places(CONVERSATION)), ANYTHING, st.sampled_from(["native", "text"]))
+def test_a_request_is_taken_or_refused(place: Any, put: Any, mode: Any) -> None:
+    with contextlib.suppress(RequestError):
+        transform_request(spoilt(CONVERSATION, place, put), mode=mode)
+
+
+@given(st.sampled_from(places(CHUNK)), ANYTHING)
+def test_a_chunk_of_any_shape_is_passed_on_or_ends_the_stream(place: Any, put: Any) -> None:
+    chunk = b"data: " + json.dumps(spoilt(CHUNK, place, put)).encode() + b"\n\n"
+    out = run([event(content="Hi "), chunk, event("stop"), DONE])
+    assert out.endswith(DONE) or b'"error"' in out
+    assert b"backend_disconnected" not in out

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
 from ._core import ToolCall, ToolSet
 
-__all__ = ["as_dict", "error_body", "finish_reason", "fresh_id", "offered", "used_ids"]
+__all__ = ["as_dict", "error_body", "finish_reason", "fresh_id", "offered", "used_ids", "whole_characters"]
 
 
 def error_body(message: str, *, code: str | None = None, param: str | None = None, type: str | None = None) -> Any:
@@ -64,3 +65,9 @@ def fresh_id(identity: str | None, used: set[str]) -> str:
         identity = f"call_{uuid4().hex[:24]}"
     used.add(identity)
     return identity
+
+
+def whole_characters(value: Any) -> Any:
+    """JSON without halves of characters: a lone surrogate, which JSON can write and no text can hold, is replaced."""
+    text = json.dumps(value, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

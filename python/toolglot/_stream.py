@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
-from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids
+from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
 from ._core import Dialect, Event, Policy, StreamNormalizer, StreamParser, ToolCall, ToolSet
 from ._sse import Lines, TooLongError
 
@@ -245,6 +245,8 @@ class _Choice:
         self._text_calls = False
         # A call was mended, and what the client has of it is no JSON.
         self._unreadable = False
+        # Halves of characters that wait for their other half, by where they stand.
+        self._halves: dict[str, str] = {}
 
     def take(self, choice: dict[str, Any]) -> list[dict[str, Any]]:
         """The choices to send for this one; the very same object if nothing changes."""
@@ -254,6 +256,8 @@ class _Choice:
         delta = choice.get("delta")
         delta = delta if isinstance(delta, dict) else {}
         said = choice.get("finish_reason")
+        if said and not (isinstance(said, str) and said.isascii()):
+            said = "stop"
         content, calls = delta.get("content"), delta.get("tool_calls")
         if not said and not calls and not (isinstance(content, str) and content):
             return [choice]
@@ -281,7 +285,17 @@ class _Choice:
     def _feed_text(self, content: str) -> list[dict[str, Any]]:
         if self._text is None:
             return [{"content": content}]
-        return self._deltas(self._text.feed(content), "text")
+        return self._deltas(self._text.feed(self._whole(content, "text")), "text")
+
+    def _whole(self, text: str, place: str) -> str:
+        """The text without half a character, which servers send that cut between UTF-16's units."""
+        if text.isascii() and not self._halves:
+            return text
+        text = self._halves.pop(place, "") + text
+        if "\ud800" <= text[-1:] <= "\udbff":
+            self._halves[place] = text[-1]
+            text = text[:-1]
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def _feed_native(self, calls: Any) -> list[dict[str, Any]]:
         out: list[dict[str, Any]] = []
@@ -293,8 +307,22 @@ class _Choice:
                     [event for event in self._text.close() if event.kind in ("text", "reasoning")], "text"
                 )
                 self._text = None
-        events = self._native.feed({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]})
+        calls = [self._whole_call(call) for call in calls] if isinstance(calls, list) else []
+        delta = {"tool_calls": calls}
+        try:
+            events = self._native.feed({"choices": [{"index": 0, "delta": delta}]})
+        except UnicodeEncodeError:
+            events = self._native.feed({"choices": [{"index": 0, "delta": whole_characters(delta)}]})
         return out + self._native_deltas(events)
+
+    def _whole_call(self, call: Any) -> Any:
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict):
+            return call
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str) or (arguments.isascii() and not self._halves):
+            return call
+        return {**call, "function": {**function, "arguments": self._whole(arguments, str(call.get("index")))}}
 
     def _native_deltas(self, events: list[Event]) -> list[dict[str, Any]]:
         if self._text_calls:

@@ -15,10 +15,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids
+from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
 from ._core import Dialect, Policy, ToolCall, ToolSet, Turn, assistant_message, format_tool_results, normalize_choices
 from ._stream import stream_with_tool_detection
-from .errors import BadJsonError, ToolglotError
+from .errors import BadJsonError, BadToolError, ToolglotError
 
 __all__ = [
     "RequestError",
@@ -99,15 +99,20 @@ def _check_tools(body: dict[str, Any]) -> None:
             raise RequestError(f"the name {name!r} is used twice", code="invalid_tool_schema", param=where)
         names.add(name)
     choice = body.get("tool_choice")
-    if isinstance(choice, Mapping) and choice.get("type", "function") == "function":
-        function = choice.get("function")
-        wanted = function.get("name") if isinstance(function, Mapping) else None
-        if wanted not in names:
+    if isinstance(choice, Mapping):
+        wanted = _forced(choice)
+        if not isinstance(wanted, str) or wanted not in names:
             message = f"tool_choice names {wanted!r}, which is none of the tools"
             raise RequestError(message, code="invalid_value", param="tool_choice")
     elif isinstance(choice, str) and choice not in ("none", "auto", "required"):
         message = "tool_choice must be none, auto, required or a function"
         raise RequestError(message, code="invalid_value", param="tool_choice")
+
+
+def _forced(choice: Mapping[str, Any]) -> Any:
+    """The name of the tool that must be called."""
+    function = choice.get("function")
+    return function.get("name") if isinstance(function, Mapping) else None
 
 
 def _tool_problem(tool: Any) -> str | None:
@@ -118,14 +123,12 @@ def _tool_problem(tool: Any) -> str | None:
     if not isinstance(name, str) or not _NAME.match(name):
         return "a function's name has 1 to 64 letters, digits, underscores and dashes"
     schema = function.get("parameters")
-    if schema is None:
-        return None
-    if not isinstance(schema, Mapping):
+    if schema is not None and not isinstance(schema, Mapping):
         return f"the parameters of {name!r} must be a JSON Schema object"
     if schema and schema.get("type", "object") != "object":
         return f"the parameters of {name!r} must have the type object"
     try:
-        problems = ToolSet([dict(tool)]).problems
+        problems = ToolSet([whole_characters(tool)]).problems
     except ToolglotError as error:
         return error.message
     return problems[0].message if problems else None
@@ -139,8 +142,10 @@ def _check_messages(messages: Any) -> None:
     for index, message in enumerate(messages):
         where = f"messages[{index}]"
         role = message.get("role") if isinstance(message, Mapping) else None
-        if role not in _ROLES:
+        if not isinstance(role, str) or role not in _ROLES:
             raise RequestError("a message needs a known role", code="invalid_value", param=where)
+        if not isinstance(message.get("content"), str | list | None):
+            raise RequestError("content is text or a list of parts", code="invalid_value", param=f"{where}.content")
         if role == "tool":
             _check_result(message, where, known, waiting)
             continue
@@ -148,7 +153,7 @@ def _check_messages(messages: Any) -> None:
             text = f"the tool_calls before have no result yet: {', '.join(waiting)}"
             raise RequestError(text, code="invalid_message_order", param=where)
         if role == "assistant" and message.get("tool_calls"):
-            waiting = [_call_id(call, where) for call in message["tool_calls"]]
+            waiting = _call_ids(message["tool_calls"], where)
             known.update(waiting)
     if waiting:
         text = f"the last tool_calls have no result: {', '.join(waiting)}"
@@ -172,11 +177,21 @@ def _check_result(message: Mapping[str, Any], where: str, known: set[str], waiti
         raise RequestError(f"there is no tool call {answers!r}", code="invalid_tool_call_id", param=where)
 
 
-def _call_id(call: Any, where: str) -> str:
-    identity = call.get("id") if isinstance(call, Mapping) else None
-    if not isinstance(identity, str) or not identity:
-        raise RequestError("a tool call needs an id", code="invalid_tool_call_id", param=where)
-    return identity
+def _call_ids(calls: Any, where: str) -> list[str]:
+    if not isinstance(calls, list):
+        raise RequestError("tool_calls must be a list", code="invalid_value", param=where)
+    ids: list[str] = []
+    for call in calls:
+        identity = call.get("id") if isinstance(call, Mapping) else None
+        if not isinstance(identity, str) or not identity:
+            raise RequestError("a tool call needs an id", code="invalid_tool_call_id", param=where)
+        function = call.get("function")
+        named = isinstance(function, Mapping) and isinstance(function.get("name"), str)
+        if not named or not isinstance(function.get("arguments"), str | Mapping | None):
+            text = 'a tool call is {"id", "type": "function", "function": {"name", "arguments"}}'
+            raise RequestError(text, code="invalid_value", param=where)
+        ids.append(identity)
+    return ids
 
 
 def transform_request(
@@ -200,6 +215,16 @@ def transform_request(
         validate_request(body)
     if mode == "native":
         return body
+    try:
+        return _in_text(body, dialect)
+    except (UnicodeEncodeError, BadToolError):
+        # Half a character, which JSON can write and no text can hold.
+        return _in_text(whole_characters(body), dialect)
+
+
+def _in_text(asked: dict[str, Any], dialect: str) -> dict[str, Any]:
+    """The request for a backend that knows no tools."""
+    body = dict(asked)
     tools = offered(body)
     choice = body.get("tool_choice")
     messages = as_text(body.get("messages") or [], dialect)
@@ -207,7 +232,7 @@ def transform_request(
         body.pop(option, None)
     if tools is not None:
         if isinstance(choice, Mapping):
-            wanted = choice["function"]["name"]
+            wanted = _forced(choice)
             tools = ToolSet([tool for tool in tools.to_openai() if tool["function"]["name"] == wanted])
         messages = tools.inject(messages, dialect)
         if choice == "required" or isinstance(choice, Mapping):
@@ -285,13 +310,21 @@ def transform_response_with_tools(
     A call that was cut off is not in it, and the ``finish_reason`` is then ``"length"``. Calls that name no offered
     tool or do not fit the schema are in it: the client tells the model. A response to a request without tools, and an
     error body, are returned as they are.
+
+    Raises:
+        ProviderError: A choice holds no answer.
     """
     body, asked = as_dict(response), as_dict(request)
     tools = offered(asked)
     choices = body.get("choices")
     if tools is None or not isinstance(choices, list) or not choices:
         return body
-    turns = normalize_choices(body, tools=tools, provider="openai", dialect=dialect, policy=policy)
+    options: dict[str, Any] = {"tools": tools, "provider": "openai", "dialect": dialect, "policy": policy}
+    try:
+        turns = normalize_choices(body, **options)
+    except UnicodeEncodeError:
+        body = whole_characters(body)
+        choices, turns = body["choices"], normalize_choices(body, **options)
     body["choices"] = [_rewritten(choice, turn, used_ids(asked)) for choice, turn in zip(choices, turns, strict=False)]
     return body
 
@@ -299,7 +332,8 @@ def transform_response_with_tools(
 def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     """One choice with what was read in it; fields that say something else stay."""
     choice: dict[str, Any] = dict(said)
-    message = dict(choice.get("message") or {})
+    message = choice.get("message")
+    message = dict(message) if isinstance(message, Mapping) else {}
     read = turn.to_openai()
     message["content"] = read.get("content")
     message.pop("tool_calls", None)

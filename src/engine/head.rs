@@ -171,13 +171,19 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
     let mut from = skip;
     loop {
         let run = bounded.get(from..).unwrap_or("");
-        let found = memchr::memmem::find(run.as_bytes(), until.as_bytes());
-        let stop = run.bytes().position(|b| bad(&b));
+        let ends = |i: usize| run.as_bytes().get(i..).is_some_and(|rest| rest.starts_with(until.as_bytes()));
+        let first = until.as_bytes().first().copied();
+        // One pass: holes are short, and what is behind them is not.
+        let end = run.bytes().enumerate().find_map(|(i, b)| match b {
+            _ if Some(b) == first && ends(i) => Some((Some(i), None)),
+            _ if bad(&b) => Some((None, Some(i))),
+            _ => None,
+        });
+        let (found, stop) = end.unwrap_or_default();
         match (found, stop) {
-            (Some(length), None) => return Look::Is(at..at + from + length),
-            (Some(length), Some(stop)) if length <= stop => return Look::Is(at..at + from + length),
+            (Some(length), _) => return Look::Is(at..at + from + length),
             // White space before the literal is not yet the end of the line.
-            (_, Some(stop)) => {
+            (None, Some(stop)) => {
                 let tail = run.get(stop..).unwrap_or("");
                 let literal_next = tail.trim_start();
                 if tail.starts_with('\n')

@@ -53,7 +53,7 @@ pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, 
     let tools = tools.filter(|t| !t.tools().is_empty());
     let blank = Blank::default();
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, blank: &blank });
-    engine.out.turn(text)
+    engine.out.into_turn(text)
 }
 
 /// A turn, and what [`crate::explain`] tells of how it came about.
@@ -79,7 +79,7 @@ pub(crate) fn observe<'a>(
     let tools = tools.filter(|t| !t.tools().is_empty());
     let blank = Blank::default();
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, blank: &blank });
-    let turn = engine.out.turn(text);
+    let turn = engine.out.clone().into_turn(text);
     let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), call.dialect.clone())).collect();
     let (content, reasoning, notes) = engine.out.into_parts();
     Observed { turn, content, reasoning, calls, notes }
@@ -174,7 +174,7 @@ impl StreamParser {
             self.advance(true, events);
             self.finished = true;
         }
-        self.engine.out.turn(&self.text).into_owned()
+        self.engine.out.clone().into_turn(&self.text).into_owned()
     }
 
     /// All text fed so far.

@@ -101,14 +101,14 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    fn to_tool_call<'t>(&self, text: &'t str) -> ToolCall<'t> {
+    fn into_tool_call<'t>(self, text: &'t str) -> ToolCall<'t> {
         ToolCall {
-            id: Cow::Owned(self.id.clone()),
-            name: Cow::Owned(self.name.clone()),
+            id: Cow::Owned(self.id),
+            name: Cow::Owned(self.name),
             arguments: self.arguments.arguments(text),
             status: self.status,
-            repairs: self.repairs.clone(),
-            errors: self.errors.clone(),
+            repairs: self.repairs,
+            errors: self.errors,
             raw: Cow::Borrowed(text.get(self.raw.clone()).unwrap_or("")),
         }
     }
@@ -124,7 +124,7 @@ pub(crate) struct Mark {
     events: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Output {
     streaming: bool,
     content: Vec<Piece>,
@@ -272,7 +272,7 @@ impl Output {
         if self.streaming
             && let Some(call) = self.calls.get(index)
         {
-            let call = Box::new(call.to_tool_call(text).into_owned());
+            let call = Box::new(call.clone().into_tool_call(text).into_owned());
             self.events.push(Event::CallEnded { index, call });
         }
     }
@@ -285,14 +285,14 @@ impl Output {
         }
     }
 
-    pub(crate) fn turn<'t>(&self, text: &'t str) -> Turn<'t> {
-        let tool_calls: Vec<_> = self.calls.iter().map(|c| c.to_tool_call(text)).collect();
-        let runnable = tool_calls.iter().any(ToolCall::runnable);
+    pub(crate) fn into_turn(self, text: &str) -> Turn<'_> {
         let dialect = self.calls.iter().find_map(|c| c.dialect.as_ref()).map(|d| Cow::Owned(d.name.clone()));
+        let tool_calls: Vec<_> = self.calls.into_iter().map(|c| c.into_tool_call(text)).collect();
+        let runnable = tool_calls.iter().any(ToolCall::runnable);
         Turn {
             content: Self::join(&self.content, text),
             reasoning: Self::join(&self.reasoning, text),
-            stop_reason: match self.calls.last().map(|c| c.status) {
+            stop_reason: match tool_calls.last().map(|c| c.status) {
                 Some(CallStatus::Incomplete) => StopReason::Length,
                 _ if runnable => StopReason::ToolCalls,
                 _ => StopReason::Stop,
@@ -301,7 +301,7 @@ impl Output {
             source: if tool_calls.is_empty() { Source::None } else { Source::Text },
             tool_calls,
             dialect,
-            issues: self.issues.clone(),
+            issues: self.issues,
             provider_state: None,
         }
     }

@@ -94,7 +94,7 @@ pub(crate) enum Markup {
 /// Notes are taken only up to here: a text of markers has no use for a million of them.
 const MAX_NOTES: usize = 10_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Notes {
     notes: Vec<Note>,
     /// Why the call that is being looked at is none, as far as is known.
@@ -102,7 +102,7 @@ struct Notes {
 }
 
 /// The notes, if any are wanted.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Trace(Option<Box<Notes>>);
 
 impl Trace {

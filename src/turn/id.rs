@@ -30,5 +30,5 @@ pub fn new_call_id() -> String {
             bits >>= 6;
         }
     }
-    String::from_utf8_lossy(&id).into_owned()
+    String::from_utf8(id.to_vec()).unwrap_or_default()
 }
