@@ -593,8 +593,9 @@ impl JsonCalls {
         let Some(mut mended) = lenient::repair(cx, start, limit) else {
             if let Some(index) = begun {
                 let raw = writer.start..limit;
-                writer.over(index, Found::none(), raw).status =
-                    if closed { CallStatus::Malformed } else { CallStatus::Incomplete };
+                // An object that begins here and gives nothing at all is nested too deep, cut off or not.
+                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+                out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
                 return Flow::Stop(Progress::Done { end: limit });
             }
             return fail(error);

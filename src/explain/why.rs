@@ -97,7 +97,7 @@ pub(super) fn kept(
     let mut passed = Vec::new();
     for (i, note) in seen.notes.iter().enumerate() {
         match &note.noted {
-            Noted::Kept(reason, name) => {
+            Noted::Kept(reason, name) if !note.range.is_empty() => {
                 let row = note.row.and_then(|row| dialects.rows.get(usize::from(row)));
                 let end = whole_end(text, note.range.clone(), row.map_or(&[], |row| row.calls.as_slice()));
                 let dialect = row.map(|row| row.dialect.name.clone());
