@@ -51,6 +51,10 @@ impl Kept {
             Reason::FencePolicy => {
                 format!("{what} stands in a code fence, and the policy `fences` takes no calls from it")
             }
+            Reason::Runaway => format!(
+                "{what} stands in text that the model wrote on behind its answer: the other side's turn, or a program \
+                 that quotes the answer"
+            ),
             Reason::Draft => format!(
                 "{what} is a draft in reasoning; the policy `reasoning` decides whether drafts run (default: only if \
                  the reasoning never closes)"
