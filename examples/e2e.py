@@ -6,8 +6,10 @@ A model of 135 million parameters cannot be told what to call, so where a call i
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib.util
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -86,9 +88,27 @@ def test_router_in_text_mode(llama: str) -> None:
 
 
 def test_service(llama: str) -> None:
-    async def execute(call: toolglot.ToolCall) -> str:
-        return "12:00"
-
     app = service.LLMService(llama, "m", [TOOL], execute)
     asyncio.run(app.process("Say hello.", max_rounds=1))
     assert toolglot.check_history(app.conversation_history, "openai") == []
+
+
+async def execute(call: toolglot.ToolCall) -> str:
+    return f"12:00 in {call.arguments['timezone']}"
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
+def test_service_makes_calls(llama: str, streaming: bool) -> None:
+    """Two rounds in text mode: the model's text has the call, the next question has its result."""
+    app = service.LLMService(llama, "m", [TOOL], execute, mode="text", streaming=streaming)
+    app.api.chat.completions.create = functools.partial(  # type: ignore[method-assign]
+        app.api.chat.completions.create, extra_body={"grammar": CALL}, max_tokens=100
+    )
+    asyncio.run(app.process("What time is it in UTC?", max_rounds=2))
+    assert toolglot.check_history(app.conversation_history, "openai") == []
+    roles = [message["role"] for message in app.conversation_history]
+    assert roles == ["user", "assistant", "user", "assistant", "user"]
+    for said, result in zip(app.conversation_history[1::2], app.conversation_history[2::2], strict=True):
+        zone = re.fullmatch(r'<tool_call>.*"timezone": "([A-Z]{3})".*</tool_call>', said["content"])
+        assert zone is not None
+        assert f"12:00 in {zone[1]}" in result["content"]
