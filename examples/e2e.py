@@ -44,7 +44,7 @@ def llama() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def sdk(llama: str) -> Iterator[openai.OpenAI]:
     with serve(router.create_app(llama, mode="text")) as url:
-        yield openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=300)
+        yield openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=600)
 
 
 # The call as Hermes models write it; which letters the zone has is left to the model.
@@ -82,7 +82,7 @@ def test_router_makes_a_call(sdk: openai.OpenAI, limit: int, stream: bool) -> No
 def test_router_in_text_mode(llama: str) -> None:
     with serve(router.create_app(llama, mode="text")) as url:
         body = {"model": "m", "messages": ASK, "tools": [TOOL], "stream": True, "max_tokens": 8}
-        text = httpx.post(f"{url}/chat/completions", json=body, timeout=300).text
+        text = httpx.post(f"{url}/chat/completions", json=body, timeout=600).text
     assert text.endswith("data: [DONE]\n\n")
     assert '"finish_reason":"' in text
 
