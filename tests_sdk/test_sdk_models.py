@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import typing
 from pathlib import Path
 from typing import Any
@@ -163,11 +164,12 @@ SERVERS = {
     "time": [sys.executable, "-m", "mcp_server_time"],
     "fetch": [sys.executable, "-m", "mcp_server_fetch"],
     "git": [sys.executable, "-m", "mcp_server_git"],
-    "sqlite": [sys.executable, "-m", "mcp_server_sqlite"],
     "filesystem": ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."],
     "memory": ["npx", "-y", "@modelcontextprotocol/server-memory"],
     "everything": ["npx", "-y", "@modelcontextprotocol/server-everything"],
     "sequential-thinking": ["npx", "-y", "@modelcontextprotocol/server-sequential-thinking"],
+    "github": ["npx", "-y", "@modelcontextprotocol/server-github"],
+    "playwright": ["npx", "-y", "@playwright/mcp"],
 }
 
 
@@ -185,6 +187,8 @@ def listed(command: list[str]) -> list[dict[str, Any]]:
     ) as server:
         assert server.stdin
         assert server.stdout
+        late = threading.Timer(180, server.kill)  # The first start of one from npm downloads it.
+        late.start()
         try:
             for message in messages:
                 server.stdin.write(json.dumps(message) + "\n")
@@ -194,6 +198,7 @@ def listed(command: list[str]) -> list[dict[str, Any]]:
                 if answer.get("id") == 2:
                     return list(answer["result"]["tools"])
         finally:
+            late.cancel()
             server.kill()
     raise AssertionError("the server closed without listing its tools")
 
