@@ -6,8 +6,10 @@ A model of 135 million parameters cannot be told what to call, so where a call i
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib.util
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,7 +44,7 @@ def llama() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def sdk(llama: str) -> Iterator[openai.OpenAI]:
     with serve(router.create_app(llama, mode="text")) as url:
-        yield openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=300)
+        yield openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=600)
 
 
 # The call as Hermes models write it; which letters the zone has is left to the model.
@@ -80,15 +82,33 @@ def test_router_makes_a_call(sdk: openai.OpenAI, limit: int, stream: bool) -> No
 def test_router_in_text_mode(llama: str) -> None:
     with serve(router.create_app(llama, mode="text")) as url:
         body = {"model": "m", "messages": ASK, "tools": [TOOL], "stream": True, "max_tokens": 8}
-        text = httpx.post(f"{url}/chat/completions", json=body, timeout=300).text
+        text = httpx.post(f"{url}/chat/completions", json=body, timeout=600).text
     assert text.endswith("data: [DONE]\n\n")
     assert '"finish_reason":"' in text
 
 
 def test_service(llama: str) -> None:
-    async def execute(call: toolglot.ToolCall) -> str:
-        return "12:00"
-
     app = service.LLMService(llama, "m", [TOOL], execute)
     asyncio.run(app.process("Say hello.", max_rounds=1))
     assert toolglot.check_history(app.conversation_history, "openai") == []
+
+
+async def execute(call: toolglot.ToolCall) -> str:
+    return f"12:00 in {call.arguments['timezone']}"
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
+def test_service_makes_calls(llama: str, streaming: bool) -> None:
+    """Two rounds in text mode: the model's text has the call, the next question has its result."""
+    app = service.LLMService(llama, "m", [TOOL], execute, mode="text", streaming=streaming)
+    app.api.chat.completions.create = functools.partial(  # type: ignore[method-assign]
+        app.api.chat.completions.create, extra_body={"grammar": CALL}, max_tokens=100
+    )
+    asyncio.run(app.process("What time is it in UTC?", max_rounds=2))
+    assert toolglot.check_history(app.conversation_history, "openai") == []
+    roles = [message["role"] for message in app.conversation_history]
+    assert roles == ["user", "assistant", "user", "assistant", "user"]
+    for said, result in zip(app.conversation_history[1::2], app.conversation_history[2::2], strict=True):
+        zone = re.fullmatch(r'<tool_call>.*"timezone": "([A-Z]{3})".*</tool_call>', said["content"])
+        assert zone is not None
+        assert f"12:00 in {zone[1]}" in result["content"]

@@ -67,6 +67,12 @@ def test_table_of_formats() -> None:
     assert table[0].strip() == readme.formats(), "run: python tests/readme.py formats"
 
 
+def test_table_of_repairs() -> None:
+    table = readme.REPAIRS.search(readme.REPAIR.read_text("utf-8"))
+    assert table is not None
+    assert table[0].strip() == readme.repairs().strip(), "run: python tests/readme.py repairs"
+
+
 def test_an_example_output_for_every_dialect() -> None:
     have = {path.stem for path in (ROOT / "examples" / "outputs").iterdir()}
     assert {dialect.name for dialect in toolglot.dialects()} <= have

@@ -24,8 +24,8 @@ from test_promises import TOOLS, soup
 CASES = [json.loads(line) for line in (ROOT / "tests" / "data" / "explain.jsonl").read_text("utf-8").splitlines()]
 REASONS = {
     "not_readable", "cut_off", "no_name", "no_arguments", "definition", "too_deep", "channel", "no_tools",
-    "name_not_offered", "place", "inline_code", "fence_of_code", "fence_policy", "draft", "limit_reached",
-    "other_dialect",
+    "name_not_offered", "place", "inline_code", "fence_of_code", "fence_policy", "runaway", "draft",
+    "limit_reached", "other_dialect",
 }  # fmt: skip
 
 
@@ -173,3 +173,14 @@ def test_time_grows_with_the_text(unit: str) -> None:
 
     few, many = (min(cost(size) for _ in range(2)) for size in (30_000, 120_000))
     assert many < 9 * few + 0.1
+
+
+@pytest.mark.parametrize("closed", ["}}</tool_call>", "}}", ""])
+def test_a_call_that_is_too_deep(closed: str) -> None:
+    """It was begun, so it is a call, but malformed; its name says why."""
+    text = '<tool_call>{"name": "search", "arguments": {"query": ' + "[" * 6 + "]" * 6 + closed
+    explanation = toolglot.explain(text, TOOLS, policy={"max_depth": 4})
+    check(explanation)
+    assert [call.status for call in explanation.turn.tool_calls] == ["malformed"]
+    (name,) = (span for span in explanation.spans if span.kind == "name")
+    assert "max_depth" in name.detail

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ def test_valid_json_is_read_as_it_is(value: object) -> None:
     report = toolglot.repair_json(text, report=True)
     assert (report.json, report.repairs, report.ending) == (text, (), "closed")
     assert json.dumps(report.value) == text
+    assert json.dumps(toolglot.repair_json(json.dumps(value, indent=1, ensure_ascii=False))) == text
     assert toolglot.parse_partial_json(text) == value or isinstance(value, (int, float))
 
 
@@ -76,3 +78,24 @@ def test_partial() -> None:
 def test_lone_surrogates_are_answered() -> None:
     assert toolglot.repair_json("{'a': '\ud800'}") == {"a": "\ufffd"}
     assert toolglot.repair_json('{"a": "\\ud800"}') == {"a": "\ufffd"}
+
+
+@pytest.mark.parametrize("limit", [2, 4, 100, 128])
+@pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
+def test_the_depth_is_exact(opens: str, closes: str, limit: int) -> None:
+    """Valid JSON takes a way of its own to Python's objects; the limit is the same."""
+    times = limit // len(closes)
+    text = opens * times + "1" + closes * times
+    assert toolglot.repair_json(text, max_depth=limit) == json.loads(text)
+    for deeper in (f"[{text}]", f"[{text},]", f'{{"a": {text}}}'):
+        with pytest.raises(toolglot.BadJsonError, match="deeper"):
+            toolglot.repair_json(deeper, max_depth=limit)
+
+
+def test_keys_are_told_apart() -> None:
+    """Keys are remembered from object to object, in whatever order they come, and however many there are."""
+    choice = random.Random(7)
+    keys = [f"k{i}" for i in range(60)] + ["", "é", "k\n"]
+    rows = [dict.fromkeys(choice.sample(keys, choice.randrange(len(keys))), i) for i in range(200)]
+    assert toolglot.repair_json(json.dumps(rows)) == rows
+    assert toolglot.repair_json('{"a": 1, "a": 2}') == {"a": 2}

@@ -143,6 +143,22 @@ def test_the_client_leaves() -> None:
     assert closed == [True]
 
 
+USAGE = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}
+
+
+@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize("apart", [True, False], ids=["apart", "with the end"])
+def test_usage_is_the_last_chunk_if_asked_for(apart: bool, asked: bool) -> None:
+    end = {"id": "1", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    last = [end, {"id": "1", "choices": [], "usage": USAGE}] if apart else [{**end, "usage": USAGE}]
+    pieces = [b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in last]
+    out = run([event(content=CALL), *pieces, DONE], {**REQUEST, "stream_options": {"include_usage": asked}})
+    *_, before, done = [json.loads(line[6:]) if b"{" in line else line for line in out.split(b"\n") if line]
+    assert done == DONE.strip()
+    assert (before["choices"] == []) == asked
+    assert not asked or before["usage"] == USAGE
+
+
 def test_without_tools_nothing_changes() -> None:
     body = event(content=CALL) + event("stop") + DONE
     assert run([body], {"model": "m", "messages": []}) == body

@@ -195,6 +195,26 @@ def test_a_result_that_the_model_made_up_does_not_go_back() -> None:
     assert '"time:wait"' in said["content"]
 
 
+def test_calls_run_at_once() -> None:
+    """Each waits for all the others to have begun."""
+    service = ToolCalling(REGISTRY)
+    begun: list[int] = []
+
+    async def go() -> list[Any]:
+        everyone = asyncio.Event()
+
+        async def execute(call: toolglot.ToolCall) -> int:
+            begun.append(call.arguments["n"])
+            if len(begun) == 3:
+                everyone.set()
+            await asyncio.wait_for(everyone.wait(), 60)
+            return call.arguments["n"]
+
+        return await run(service, execute, openai_response('{"n": 7}', '{"n": 8}', '{"n": 9}', name=spelt(service)))
+
+    assert [outcome.output for outcome in asyncio.run(go())] == [7, 8, 9]
+
+
 def test_threads_do_not_mix() -> None:
     service = ToolCalling(REGISTRY)
     name = spelt(service)

@@ -196,8 +196,9 @@ def test_strings_stay_what_they_are(backend: Backend) -> None:
 
 
 def test_a_call_cut_off_is_not_run(backend: Backend) -> None:
-    text = '<tool_call>{"name": "terminal", "arguments": {"command": "ls", "path": "/us'
-    _, new, service = first(backend, text)
+    text = '<tool_call>{"name": "terminal", "arguments": {"command": "rm -r x", "env": {"A": "1"}, "only": "/us'
+    old, new, service = first(backend, text)
+    assert old == [("terminal", {"command": "rm -r x", "A": 1})]
     assert new == []
     assert toolglot.check_history(service.conversation_history, "openai") == []
     assert "not" in str(service.conversation_history[-1]["content"])

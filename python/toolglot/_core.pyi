@@ -687,6 +687,7 @@ _Reason: TypeAlias = Literal[
     "inline_code",
     "fence_of_code",
     "fence_policy",
+    "runaway",
     "draft",
     "limit_reached",
     "other_dialect",

@@ -188,15 +188,18 @@ impl Markers {
             let begins = self.seconds.iter().find(|(b, _)| *b == byte);
             begins.is_some_and(|(_, next_bytes)| next_bytes[usize::from(next)])
         };
+        let late = || before.is_some_and(|b| self.late.may_end_in(b, byte));
         match byte {
             b'`' => true,
             b'~' => next == b'~',
+            // An object begins with a key, a list with an object, a name or a string.
             b'{' | b'[' => {
-                word(next) || next.is_ascii_whitespace() || matches!(next, b'{' | b'[' | b']' | b'}') || marker()
+                let begins = next.is_ascii_alphabetic() || matches!(next, b'_' | b'\'' | b'"');
+                begins || next.is_ascii_whitespace() || (byte == b'[' && next == b'{') || marker() || late()
             }
             b'(' if before.is_some_and(word) => true,
             b'<' if self.tags && (next.is_ascii_alphabetic() || next == b'_') => true,
-            _ => marker() || before.is_some_and(|b| self.late.may_end_in(b, byte)),
+            _ => marker() || late(),
         }
     }
 

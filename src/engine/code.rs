@@ -95,10 +95,15 @@ impl Engine {
         }
         self.inline = None;
         self.keep(Doubt::InlineCode);
-        let never = cx.policy.fences == Fences::Ignore || self.hold.is_some() || self.mode == Mode::Reasoning;
+        let runs_away = self.runs_away(cx, at);
+        let never =
+            cx.policy.fences == Fences::Ignore || self.hold.is_some() || self.mode == Mode::Reasoning || runs_away;
         if never {
-            let policy = cx.policy.fences == Fences::Ignore;
-            let reason = if policy { Reason::FencePolicy } else { Reason::FenceOfCode };
+            let reason = match cx.policy.fences {
+                Fences::Ignore => Reason::FencePolicy,
+                _ if runs_away => Reason::Runaway,
+                _ => Reason::FenceOfCode,
+            };
             self.out.trace.note(body..body, Noted::Passed(reason));
             self.at = body;
             self.state = State::Code { ticks, tick };

@@ -4,11 +4,13 @@ use super::Reader;
 use super::call::{Progress, Writer};
 use super::head::{Head, header_name};
 use super::output::{Found, Output, Piece, Value};
+use super::values::Keys;
 use crate::dialect::Element;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, CallStatus};
 use serde_json::Value as Schema;
+use std::borrow::Cow;
 
 #[derive(Debug)]
 pub(super) struct Elements {
@@ -58,6 +60,7 @@ impl Elements {
         let mut reader =
             Tree { text: cx.slice(self.start, end), at: 0, prefix, max_depth: cx.policy.max_depth, cut: None };
         let mut members: Vec<(Piece, Value)> = Vec::new();
+        let mut keys = Keys::default();
         loop {
             // What is there of a string that the text ends in is certain, of anything else it is not.
             let expected = |key: &str| tool.map_or(Expected::ANY, |t| t.expected(key));
@@ -81,7 +84,9 @@ impl Elements {
                     Value::Json(Piece::Made(json))
                 }
             };
-            match members.iter_mut().find(|(k, _)| k.get(cx.text) == key) {
+            let name = |i: usize| members.get(i).map(|(k, _)| k.get(cx.text));
+            let same = keys.position(&key, members.len(), name);
+            match same.and_then(|i| members.get_mut(i)) {
                 Some(member) => member.1 = value,
                 None => members.push((Piece::Made(key), value)),
             }
@@ -135,8 +140,11 @@ impl Node {
                     return;
                 }
                 let mut groups: Vec<(&str, Vec<&Node>)> = Vec::new();
+                let mut keys = Keys::default();
                 for (key, child) in children {
-                    match groups.iter_mut().find(|(k, _)| k == key) {
+                    let name = |i: usize| groups.get(i).map(|(k, _)| Cow::Borrowed(*k));
+                    let same = keys.position(key, groups.len(), name);
+                    match same.and_then(|i| groups.get_mut(i)) {
                         Some((_, nodes)) => nodes.push(child),
                         None => groups.push((key, vec![child])),
                     }
@@ -186,6 +194,21 @@ impl Node {
             }
         }
     }
+}
+
+/// A value that is written as elements, as the schema's object or list: `<item>a</item><item>b</item>`.
+pub(super) fn nested(text: &str, schema: Option<&Schema>, root: Option<&Schema>, max_depth: usize) -> Option<String> {
+    let mut reader = Tree { text, at: 0, prefix: "", max_depth, cut: None };
+    let mut children = Vec::new();
+    while let Some(child) = reader.element(0) {
+        children.push(child);
+    }
+    if !reader.rest().trim().is_empty() {
+        return None;
+    }
+    let mut json = String::new();
+    Node::Children(children, String::new()).write(&mut json, schema, root);
+    Some(json)
 }
 
 /// Reads elements from the text between the call's markers.

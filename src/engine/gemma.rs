@@ -6,6 +6,7 @@ use super::head::{Head, header_name};
 use super::keys::floor;
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
+use super::values::Keys;
 use super::{Look, Reader, head};
 use crate::dialect::Element;
 use crate::json::push_string;
@@ -119,6 +120,7 @@ impl Gemma {
         let mut values = Values { text, at: 0, max_depth: cx.policy.max_depth, quote, root };
         values.at = 1.min(values.text.len());
         let mut members: Vec<(Piece, Value)> = Vec::new();
+        let mut keys = Keys::default();
         while let Some(key) = values.key() {
             let schema = root.and_then(|r| r.get("properties")).and_then(|p| p.get(&key));
             let value = match values.value(0, schema) {
@@ -133,7 +135,9 @@ impl Gemma {
                 }
                 Read::Nothing => break,
             };
-            match members.iter_mut().find(|(k, _)| k.get(cx.text) == key) {
+            let name = |i: usize| members.get(i).map(|(k, _)| k.get(cx.text));
+            let same = keys.position(&key, members.len(), name);
+            match same.and_then(|i| members.get_mut(i)) {
                 Some(member) => member.1 = value,
                 None => members.push((Piece::Made(key), value)),
             }

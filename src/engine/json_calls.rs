@@ -5,7 +5,7 @@ use super::keys::{Key, decode, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece};
 use super::trace::{Noted, Reason};
-use super::{Look, Reader};
+use super::{Blank, Look, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
@@ -593,8 +593,9 @@ impl JsonCalls {
         let Some(mut mended) = lenient::repair(cx, start, limit) else {
             if let Some(index) = begun {
                 let raw = writer.start..limit;
-                writer.over(index, Found::none(), raw).status =
-                    if closed { CallStatus::Malformed } else { CallStatus::Incomplete };
+                // An object that begins here and gives nothing at all is nested too deep, cut off or not.
+                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+                out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
                 return Flow::Stop(Progress::Done { end: limit });
             }
             return fail(error);
@@ -622,7 +623,7 @@ impl JsonCalls {
         inner.made = true;
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         inner.repairs = mended.repairs;
-        let inside = Reader { text: &mended.json, eof: true, ..*cx };
+        let inside = Reader { text: &mended.json, eof: true, blank: &Blank::default(), ..*cx };
         inner.step(&inside, out, writer);
         writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
@@ -753,7 +754,7 @@ impl JsonCalls {
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
         inner.made = true;
-        inner.step(&Reader { text: &certain, eof: true, ..*cx }, out, writer);
+        inner.step(&Reader { text: &certain, eof: true, blank: &Blank::default(), ..*cx }, out, writer);
         let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
         pending.raw = start..end;
         pending.status = CallStatus::Incomplete;

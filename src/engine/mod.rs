@@ -20,6 +20,7 @@ mod parameters;
 mod plain;
 mod prose;
 mod python;
+mod runaway;
 mod trace;
 mod utf8;
 mod values;
@@ -50,7 +51,8 @@ pub(crate) use trace::{Markup, Note, Noted};
 pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options) -> Turn<'a> {
     let mut engine = Engine::new(options, false);
     let tools = tools.filter(|t| !t.tools().is_empty());
-    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
+    let blank = Blank::default();
+    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, blank: &blank });
     engine.out.into_turn(text)
 }
 
@@ -75,7 +77,8 @@ pub(crate) fn observe<'a>(
     let mut engine = Engine::new(options, false);
     engine.out.trace = Trace::on();
     let tools = tools.filter(|t| !t.tools().is_empty());
-    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy });
+    let blank = Blank::default();
+    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, blank: &blank });
     let turn = engine.out.clone().into_turn(text);
     let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), call.dialect.clone())).collect();
     let (content, reasoning, notes) = engine.out.into_parts();
@@ -105,18 +108,31 @@ pub struct StreamParser {
     tools: Option<Arc<ToolSet>>,
     options: Options,
     finished: bool,
+    /// See [`Reader::blank`].
+    blank: (usize, usize),
 }
 
 impl StreamParser {
     pub fn new(dialects: Arc<Dialects>, tools: Option<Arc<ToolSet>>, options: Options) -> Self {
         let engine = Engine::new(&options, true);
-        Self { text: String::new(), bytes: utf8::Decoder::default(), engine, dialects, tools, options, finished: false }
+        Self {
+            text: String::new(),
+            bytes: utf8::Decoder::default(),
+            engine,
+            dialects,
+            tools,
+            options,
+            finished: false,
+            blank: (0, 0),
+        }
     }
 
     fn advance(&mut self, eof: bool, events: &mut Vec<Event>) {
         let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
         let policy = &self.options.policy;
-        self.engine.advance(&Reader { text: &self.text, eof, dialects: &self.dialects, tools, policy });
+        let blank = Blank::new(self.blank);
+        self.engine.advance(&Reader { text: &self.text, eof, dialects: &self.dialects, tools, policy, blank: &blank });
+        self.blank = blank.get();
         self.engine.release(events);
     }
 
@@ -176,7 +192,12 @@ pub(crate) struct Reader<'t> {
     pub(crate) dialects: &'t Dialects,
     pub(crate) tools: Option<&'t ToolSet>,
     pub(crate) policy: &'t Policy,
+    /// A long run of white space that was looked through, so that it need not be again.
+    pub(crate) blank: &'t Blank,
 }
+
+/// From where to where there is white space.
+pub(crate) type Blank = std::cell::Cell<(usize, usize)>;
 
 impl<'t> Reader<'t> {
     pub(crate) fn bytes(&self) -> &'t [u8] {
@@ -203,8 +224,14 @@ impl<'t> Reader<'t> {
 
     /// The first place at or after `at` without white space.
     pub(crate) fn skip_space(&self, at: usize) -> usize {
-        let rest = self.bytes().get(at..).unwrap_or_default();
-        at + rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len())
+        let (start, end) = self.blank.get();
+        let from = if (start..end).contains(&at) { end } else { at };
+        let rest = self.bytes().get(from..).unwrap_or_default();
+        let next = from + rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
+        if next - at > 64 {
+            self.blank.set((if from > at { start } else { at }, next));
+        }
+        next
     }
 
     /// Only white space stands between the last line break (or the start of the text) and `at`.
@@ -337,6 +364,7 @@ pub(crate) struct Engine {
     channel: Option<channels::Channel>,
     /// Headers without their special tokens are expected.
     plain: Option<plain::Plain>,
+    runaway: runaway::Runaway,
     out: Output,
 }
 
@@ -361,6 +389,7 @@ impl Engine {
             space: None,
             channel: None,
             plain: None,
+            runaway: runaway::Runaway::default(),
             out: Output::new(streaming),
         }
     }

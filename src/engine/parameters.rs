@@ -1,9 +1,10 @@
 //! Parameters written as markup: `<parameter=city>Paris</parameter>`. There is no escaping, so a value ends at its own
 //! closing marker where the structure goes on behind it. String values stream as they are written.
 use super::call::{Progress, Writer, closes, span};
+use super::elements::nested;
 use super::head::{self, Head, header_name};
 use super::output::{Found, Output, Piece, Value};
-use super::values::{decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
+use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
 use super::{Look, Reader};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
 use crate::json::{push_escaped, push_string};
@@ -43,6 +44,7 @@ pub(super) struct Parameters {
     at: usize,
     index: Option<usize>,
     members: Vec<(Piece, Value)>,
+    keys: Keys,
     value: Option<OpenValue>,
     /// Something was given out, so the opening brace is.
     opened: bool,
@@ -68,6 +70,7 @@ impl Parameters {
             at,
             index: None,
             members: Vec::new(),
+            keys: Keys::default(),
             value: None,
             opened: false,
             broken: false,
@@ -568,7 +571,17 @@ impl Parameters {
         let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
         let read = typed(&decoded, kind, expected, json_first);
-        let found = match read {
+        let elements = || match (&read, expected) {
+            (ArgumentValue::Text(_), Some(expected)) if value.closer.is_some() => {
+                let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
+                let tool = out.calls.get(index).and_then(|c| cx.tool(&c.name)).filter(|_| wanted)?;
+                let schema = tool.schema.get("properties").and_then(|p| p.get(key));
+                nested(text, schema, Some(&tool.schema), cx.policy.max_depth)
+            }
+            _ => None,
+        };
+        let elements = elements();
+        let found = match elements.map_or(read, |json| ArgumentValue::Json(Cow::Owned(json))) {
             ArgumentValue::Text(t) => Value::Text(piece_of(&range, text, &t)),
             ArgumentValue::Json(t) => Value::Json(piece_of(&range, text, &t)),
         };
@@ -589,7 +602,9 @@ impl Parameters {
                 writer.piece(out, index, &json);
             }
         }
-        let same = self.members.iter().position(|(k, _)| k.get(cx.text) == *key);
+        let members = &self.members;
+        let name = |i: usize| members.get(i).map(|(k, _)| k.get(cx.text));
+        let same = self.keys.position(key, members.len(), name);
         match same.and_then(|i| self.members.get_mut(i)) {
             Some(member) => {
                 member.1 = found;

@@ -4,6 +4,7 @@ use super::call::{CallState, Origin};
 use super::channels::{Channel, opens_call};
 use super::head::{self, Head};
 use super::prose::Taken;
+use super::trace::{Markup, Noted};
 use super::{Engine, Look, Mode, Reader, State};
 use crate::dialect::{Body, Channels};
 use std::ops::Range;
@@ -92,9 +93,11 @@ impl Engine {
         if found.name.is_some() && self.out.calls.len() >= cx.policy.max_calls {
             return Look::No;
         }
+        self.out.trace.note(at..found.end, Noted::Marker(Markup::Header));
         let before = self.end_message(cx, at, found.end, row);
         self.plain = Some(Plain { row, searched: found.end });
         if let Some(name) = found.name.clone() {
+            self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: found.end, ..Head::default() };
             let origin = Origin { row, call: 0 };
             self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false, before)));

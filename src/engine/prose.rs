@@ -25,8 +25,13 @@ impl Engine {
                 }
             }
         }
+        let mut next = None;
         loop {
-            let stop = cx.dialects.markers.next_stop(bytes, self.at);
+            // A header without special tokens may stand before the next stop, which then is still the next.
+            let stop = match next.filter(|stop| *stop >= self.at) {
+                Some(stop) => stop,
+                None => *next.insert(cx.dialects.markers.next_stop(bytes, self.at)),
+            };
             let stop = self.plain_stop(cx, stop);
             self.at = stop;
             if stop >= bytes.len() {
@@ -91,7 +96,7 @@ impl Engine {
         }
         let mut from = self.from;
         if self.fresh && !text.is_empty() {
-            let start = text.len() - text.trim_ascii_start().len();
+            let start = cx.skip_space(self.from).min(to) - self.from;
             if start == text.len() && !last {
                 return;
             }
@@ -199,6 +204,10 @@ impl Engine {
             }
             return Look::No;
         }
+        if self.runs_away(cx, start) {
+            self.pass(cx, start, Reason::Runaway);
+            return Look::No;
+        }
         self.begin_bare(cx, start, Body::Python)
     }
 
@@ -238,7 +247,13 @@ impl Engine {
             return Look::No;
         }
         let parameters = || tool.parameters.iter().map(|(name, _)| name);
+        let closing = format!("</{}>", tag(at).0);
         match tag(inside) {
+            // A tool without parameters has nothing else to show.
+            _ if tool.parameters.is_empty() => match head::literal(cx, inside, &closing) {
+                Look::Is(_) => {}
+                other => return other.map(|_| ()),
+            },
             (name, Some(b'>')) if parameters().any(|p| p == name) => {}
             (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Look::More,
             _ => return Look::No,
@@ -623,11 +638,13 @@ impl Engine {
                 let [Element::Slot(Slot::Ignored), Element::Literal(marker), ..] = template.head.as_slice() else {
                     continue;
                 };
-                let offered = || cx.tools.is_some_and(|tools| tools.tools().iter().any(|t| begins(&t.name, word)));
+                // Only an offered name vouches for it where the dialect is not known: other words do not wait.
+                let vouched = |name: &str| begins(name, word) && (open || name.len() == word.len());
+                let tools = || cx.tools.is_some_and(|tools| tools.tools().iter().any(|t| vouched(&t.name)));
+                if cx.dialects.auto && !tools() {
+                    continue;
+                }
                 if open {
-                    if cx.dialects.auto && !offered() {
-                        continue;
-                    }
                     return Look::More;
                 }
                 match head::literal(cx, word.len(), marker) {
@@ -667,6 +684,10 @@ impl Engine {
         };
         if !place {
             self.pass(cx, at, if cx.tools.is_none() { Reason::NoTools } else { Reason::Place });
+            return Look::No;
+        }
+        if self.runs_away(cx, at) {
+            self.pass(cx, at, Reason::Runaway);
             return Look::No;
         }
         let body = match CallState::bare_body(cx, at) {

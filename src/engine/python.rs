@@ -3,8 +3,10 @@ use super::call::{Progress, Writer};
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
 use super::trace::Reason;
+use super::values::Keys;
 use super::{Look, Reader};
 use crate::turn::{CallStatus, Repair, RepairCode};
+use std::borrow::Cow;
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,7 @@ pub(super) struct Python {
     /// The call that has begun.
     index: Option<usize>,
     members: Vec<(String, String)>,
+    keys: Keys,
     repairs: Vec<Repair>,
     scan: ValueScan,
 }
@@ -95,6 +98,7 @@ impl Python {
             name_start: at,
             index: None,
             members: Vec::new(),
+            keys: Keys::default(),
             repairs: Vec::new(),
             scan: ValueScan::default(),
         }
@@ -112,7 +116,7 @@ impl Python {
                 Expect::Argument => self.argument(cx, out, writer, at, byte),
                 Expect::Value { key } => self.value(cx, out, writer, key),
                 Expect::AfterArgument => self.after_argument(cx, out, writer, at, byte),
-                Expect::AfterCall => self.after_call(cx, at, byte),
+                Expect::AfterCall => self.after_call(cx, writer, at, byte),
             };
             match progress {
                 None => {}
@@ -161,6 +165,7 @@ impl Python {
         self.name_start = name.start;
         self.index = None;
         self.members.clear();
+        self.keys = Keys::default();
         self.at = name.end + 1;
         self.expect = Expect::Argument;
         None
@@ -294,7 +299,10 @@ impl Python {
             text.push_str(&json);
             writer.piece(out, index, &text);
         }
-        match self.members.iter_mut().find(|(k, _)| *k == key) {
+        let members = &self.members;
+        let name = |i: usize| members.get(i).map(|(k, _)| Cow::Borrowed(k.as_str()));
+        let same = self.keys.position(&key, members.len(), name);
+        match same.and_then(|i| self.members.get_mut(i)) {
             Some(member) => {
                 member.1 = json;
                 self.repairs
@@ -354,7 +362,7 @@ impl Python {
         Found::Members(members.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v)))).collect())
     }
 
-    fn after_call(&mut self, cx: &Reader<'_>, at: usize, byte: Option<u8>) -> Option<Progress> {
+    fn after_call(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
         let done = Some(Progress::Done { end: self.at });
         match byte {
             None if cx.eof => done,
@@ -386,6 +394,23 @@ impl Python {
                         Some(Progress::Done { end: self.at })
                     }
                 }
+            }
+            // A parenthesis too many at the end of the line.
+            Some(b')') if !self.list && at == self.at => {
+                let rest = cx.rest(at + 1);
+                let line = rest.trim_start_matches([' ', '\t', '\r']);
+                if line.is_empty() && !cx.eof {
+                    return Some(Progress::More);
+                }
+                if line.is_empty() || line.starts_with('\n') {
+                    if let Some(pending) = &mut writer.pending {
+                        let what = "a closing parenthesis too many was left out";
+                        pending.repairs.push(Repair::at(RepairCode::Bracket, at, what));
+                    }
+                    self.at = at + 1;
+                    return None;
+                }
+                done
             }
             // Another call on the next line, or right behind a list.
             Some(_) => {

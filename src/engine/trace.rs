@@ -37,6 +37,8 @@ codes! {
         FenceOfCode => "fence_of_code",
         /// The policy `fences` says that no fence, or not this one, holds calls.
         FencePolicy => "fence_policy",
+        /// It stands in text that a model without a stop wrote after its answer.
+        Runaway => "runaway",
         /// It stands in reasoning, which holds drafts.
         Draft => "draft",
         /// There are `max_calls` calls already.

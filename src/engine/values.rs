@@ -7,6 +7,7 @@ use super::output::{Output, Piece, Value};
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// A parameter's text as a value: by the type written beside it, else by the schema.
@@ -38,6 +39,33 @@ pub(super) fn may_be_null(text: &str) -> bool {
     let text = text.trim();
     let begins = |word: &str| word.get(..text.len()).is_some_and(|w| w.eq_ignore_ascii_case(text));
     begins("null") || begins("none")
+}
+
+/// Which member has which key, so that one that stands twice is found however many there are.
+#[derive(Debug, Default)]
+pub(super) struct Keys(HashMap<String, usize>);
+
+impl Keys {
+    /// Up to so many members are looked through one by one.
+    const FEW: usize = 16;
+
+    /// The member of `key`, of `count` members that have the keys `name`.
+    pub(super) fn position<'k>(
+        &mut self,
+        key: &str,
+        count: usize,
+        name: impl Fn(usize) -> Option<Cow<'k, str>>,
+    ) -> Option<usize> {
+        if count <= Self::FEW {
+            return (0..count).find(|i| name(*i).is_some_and(|n| n == key));
+        }
+        for i in self.0.len()..count {
+            if let Some(name) = name(i) {
+                self.0.insert(name.into_owned(), i);
+            }
+        }
+        self.0.get(key).copied()
+    }
 }
 
 /// The part of the input that `made` is, or `made` itself.

@@ -1,7 +1,7 @@
 //! The spans of a text: what the engine gave out, what calls are made of, and the markup between.
 use super::why::{Kept, nearest};
 use super::{Span, SpanKind};
-use crate::engine::{Markup, Noted, Observed, Piece};
+use crate::engine::{Markup, Noted, Observed, Piece, Reason};
 use crate::schema::ToolSet;
 use crate::turn::CallStatus;
 use std::ops::Range;
@@ -267,6 +267,15 @@ fn tell(spans: &mut [Span], seen: &Observed<'_>, tools: Option<&ToolSet>) {
         if call.status == CallStatus::UnknownTool {
             let near = tools.map_or(String::new(), |tools| nearest(tools, &call.name));
             span.detail = format!("none of the offered tools{near}");
+        }
+        if call.status == CallStatus::Malformed
+            && let Some((raw, _)) = seen.calls.get(index)
+            && seen
+                .notes
+                .iter()
+                .any(|note| matches!(note.noted, Noted::Kept(Reason::TooDeep, _)) && raw.contains(&note.range.start))
+        {
+            span.detail = "nested deeper than the policy's max_depth, so the arguments cannot be read".into();
         }
     }
 }

@@ -51,6 +51,10 @@ impl Kept {
             Reason::FencePolicy => {
                 format!("{what} stands in a code fence, and the policy `fences` takes no calls from it")
             }
+            Reason::Runaway => format!(
+                "{what} stands in text that the model wrote on behind its answer: the other side's turn, or a program \
+                 that quotes the answer"
+            ),
             Reason::Draft => format!(
                 "{what} is a draft in reasoning; the policy `reasoning` decides whether drafts run (default: only if \
                  the reasoning never closes)"
@@ -93,7 +97,7 @@ pub(super) fn kept(
     let mut passed = Vec::new();
     for (i, note) in seen.notes.iter().enumerate() {
         match &note.noted {
-            Noted::Kept(reason, name) => {
+            Noted::Kept(reason, name) if !note.range.is_empty() => {
                 let row = note.row.and_then(|row| dialects.rows.get(usize::from(row)));
                 let end = whole_end(text, note.range.clone(), row.map_or(&[], |row| row.calls.as_slice()));
                 let dialect = row.map(|row| row.dialect.name.clone());

@@ -7,7 +7,11 @@ mod string;
 
 pub(crate) use block::find_special;
 pub use partial::{Partial, PartialOptions, parse_partial};
+#[cfg(feature = "python")]
+pub(crate) use repair::mend;
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;
-pub(crate) use string::{push_escaped, read_string, unescaped};
+#[cfg(feature = "python")]
+pub(crate) use string::read_string;
+pub(crate) use string::{push_escaped, unescaped};

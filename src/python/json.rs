@@ -1,6 +1,7 @@
 //! `repair_json` and `parse_partial_json`: the repairer for any text, as Python objects.
 use super::convert::json_to_py;
 use super::guard::guard_detached;
+use super::objects::build_strict;
 use super::report::{Repair, tuple_of};
 use super::text::utf8;
 use crate::json::{self, Ending, PartialOptions, RepairOptions, Repaired};
@@ -39,11 +40,16 @@ pub(super) fn repair_json<'py>(
     let py = text.py();
     let options = RepairOptions { max_depth: depth(max_depth)?, join_values: join, search };
     let (text, _) = utf8(text)?;
+    if !report {
+        // Mostly the text is valid, and goes straight into objects. What is not has been read once already.
+        if let Some(value) = build_strict(py, &text, max_depth)? {
+            return Ok(value);
+        }
+        let repaired = guard_detached(py, text.len(), || json::mend(&text, &options))??;
+        return json_to_py(py, &repaired.json);
+    }
     let repaired = guard_detached(py, text.len(), || json::repair(&text, &options))??;
     let value = json_to_py(py, &repaired.json)?;
-    if !report {
-        return Ok(value);
-    }
     let Repaired { json, repairs, unlisted, consumed, ending } = repaired;
     let report = RepairedJson { value: value.unbind(), json: json.into_owned(), repairs, unlisted, consumed, ending };
     Ok(Bound::new(py, report)?.into_any())

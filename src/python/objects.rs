@@ -1,4 +1,4 @@
-//! Python objects straight from JSON text, in one pass: the text is known to be valid, and most of it is strings.
+//! Python objects straight from JSON text, in one pass: the text is mostly known to be valid, and most of it is strings.
 use super::convert::number_to_py;
 use crate::json::{find_special, read_string};
 use pyo3::prelude::*;
@@ -9,9 +9,20 @@ const MAX_DEPTH: usize = 200;
 /// Keys remembered: the rows of a list have the same ones.
 const KEYS: usize = 16;
 
-/// Builds the value that `json` is. `None` if it is not valid JSON, or nested too deep.
+/// Builds the value that `json` is. `None` if it is not valid JSON, or nested too deep. Raw control characters in
+/// strings pass.
 pub(super) fn build<'py>(py: Python<'py>, json: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let mut builder = Builder { py, json, at: 0, text: Vec::new(), keys: [const { None }; KEYS] };
+    build_with(py, json, MAX_DEPTH, false)
+}
+
+/// As [`build`], for text of which nothing is known: `None` for whatever the strict scanner would refuse with this limit
+/// of depth.
+pub(super) fn build_strict<'py>(py: Python<'py>, json: &str, max_depth: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+    build_with(py, json, max_depth.min(MAX_DEPTH), true)
+}
+
+fn build_with<'py>(py: Python<'py>, json: &str, max_depth: usize, strict: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut builder = Builder { py, json, max_depth, strict, at: 0, text: Vec::new(), keys: [const { None }; KEYS] };
     let value = builder.value(0)?;
     builder.space();
     Ok(value.filter(|_| builder.at == json.len()))
@@ -20,6 +31,9 @@ pub(super) fn build<'py>(py: Python<'py>, json: &str) -> PyResult<Option<Bound<'
 struct Builder<'j, 'py> {
     py: Python<'py>,
     json: &'j str,
+    max_depth: usize,
+    /// Control characters in strings are refused.
+    strict: bool,
     at: usize,
     /// The string being read, where it holds escapes; kept for the next one.
     text: Vec<u8>,
@@ -62,8 +76,8 @@ impl<'j, 'py> Builder<'j, 'py> {
         self.space();
         match some!(self.peek()) {
             b'"' => Ok(self.string()?.map(Bound::into_any)),
-            b'{' if depth < MAX_DEPTH => self.object(depth),
-            b'[' if depth < MAX_DEPTH => self.array(depth),
+            b'{' if depth < self.max_depth => self.object(depth),
+            b'[' if depth < self.max_depth => self.array(depth),
             b't' => Ok(self.word("true").then(|| PyBool::new(self.py, true).to_owned().into_any())),
             b'f' => Ok(self.word("false").then(|| PyBool::new(self.py, false).to_owned().into_any())),
             b'n' => Ok(self.word("null").then(|| self.py.None().into_bound(self.py))),
@@ -101,6 +115,11 @@ impl<'j, 'py> Builder<'j, 'py> {
         }
         self.text.clear();
         let quote = some!(read_string(self.json.as_bytes(), self.at, &mut self.text));
+        // Without a branch in it, so that the compiler looks at many bytes at once.
+        let controls = |raw: &[u8]| raw.iter().fold(false, |any, byte| any | (*byte < 0x20));
+        if self.strict && self.json.as_bytes().get(self.at..quote).is_none_or(controls) {
+            return Ok(None);
+        }
         self.at = quote + 1;
         PyString::from_bytes(self.py, &self.text).map(Some)
     }

@@ -95,7 +95,7 @@ fn filled(form: &str, row: Option<&Row>, name: &str, arguments: &Map<String, Val
         for (key, value) in arguments {
             element(&mut out, prefix, key, value);
         }
-        out.push_str(tail);
+        out.push_str(&named(tail, name));
     } else {
         let template = row?.parameters.iter().find(|p| before.contains(&*p.opener) && after.contains(&*p.closer))?;
         let (head, opening) = before.split_at(before.rfind(&*template.opener)?);

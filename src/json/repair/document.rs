@@ -38,6 +38,12 @@ pub fn repair<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>
         }
         _ => {}
     }
+    mend(text, options)
+}
+
+/// [`repair`] of a text that is known not to be valid, which need not be looked for then. What is valid all the same
+/// comes back untouched.
+pub(crate) fn mend<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>, Error> {
     let start =
         find_start(text, options.search).ok_or_else(|| Error::new(ErrorCode::BadJson, "there is no JSON here"))?;
     if let Some(unescaped) = unescape_all(text, start) {

@@ -16,6 +16,8 @@ mod token;
 use crate::turn::Repair;
 use std::borrow::Cow;
 
+#[cfg(feature = "python")]
+pub(crate) use document::mend;
 pub(super) use document::partial_value;
 pub use document::repair;
 pub use literal::literal;
