@@ -10,9 +10,9 @@ use toolglot::schema::ToolSet;
 
 /// How much longer the longer text is. Were time to grow with the square, it would take so many times what as many
 /// shorter texts take together.
-const LONGER: usize = 16;
+const LONGER: usize = 24;
 /// How many times that it may take: far from `LONGER`, far from the noise.
-const MAY_TAKE: f64 = 5.0;
+const MAY_TAKE: f64 = 11.0;
 
 struct Hostile {
     about: String,
