@@ -44,7 +44,7 @@ def llama() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def sdk(llama: str) -> Iterator[openai.OpenAI]:
     with serve(router.create_app(llama, mode="text")) as url:
-        yield openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=300)
+        yield openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=600)
 
 
 # The call as Hermes models write it; which letters the zone has is left to the model.
@@ -82,14 +82,22 @@ def test_router_makes_a_call(sdk: openai.OpenAI, limit: int, stream: bool) -> No
 def test_router_in_text_mode(llama: str) -> None:
     with serve(router.create_app(llama, mode="text")) as url:
         body = {"model": "m", "messages": ASK, "tools": [TOOL], "stream": True, "max_tokens": 8}
-        text = httpx.post(f"{url}/chat/completions", json=body, timeout=300).text
+        text = httpx.post(f"{url}/chat/completions", json=body, timeout=600).text
     assert text.endswith("data: [DONE]\n\n")
     assert '"finish_reason":"' in text
 
 
+def talk(app: service.LLMService, question: str, rounds: int) -> None:
+    async def go() -> None:
+        async with app.api:
+            await app.process(question, max_rounds=rounds)
+
+    asyncio.run(go())
+
+
 def test_service(llama: str) -> None:
     app = service.LLMService(llama, "m", [TOOL], execute)
-    asyncio.run(app.process("Say hello.", max_rounds=1))
+    talk(app, "Say hello.", 1)
     assert toolglot.check_history(app.conversation_history, "openai") == []
 
 
@@ -104,7 +112,7 @@ def test_service_makes_calls(llama: str, streaming: bool) -> None:
     app.api.chat.completions.create = functools.partial(  # type: ignore[method-assign]
         app.api.chat.completions.create, extra_body={"grammar": CALL}, max_tokens=100
     )
-    asyncio.run(app.process("What time is it in UTC?", max_rounds=2))
+    talk(app, "What time is it in UTC?", 2)
     assert toolglot.check_history(app.conversation_history, "openai") == []
     roles = [message["role"] for message in app.conversation_history]
     assert roles == ["user", "assistant", "user", "assistant", "user"]

@@ -68,7 +68,9 @@ SPELLING = {
 
 def meant(text: str) -> tuple[str, tuple[str, dict[str, Any]]]:
     """How an output begins, and the call that it makes."""
-    return next((words, call) for words, call in MEANT.items() if words in text)
+    found = [(words, call) for words, call in MEANT.items() if words in text]
+    assert found, f"an output begins with words of MEANT, to make the call that goes with them: {text!r}"
+    return found[0]
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:

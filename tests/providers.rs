@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use toolglot::dialect::Dialects;
-use toolglot::provider::{Provider, Reading, StreamNormalizer, normalize, normalize_value};
+use toolglot::provider::{Node, Provider, Reading, StreamNormalizer, normalize, normalize_node};
 use toolglot::schema::ToolSet;
 use toolglot::turn::{Event, Turn};
 
@@ -137,7 +138,7 @@ fn stream_of(case: &Case) -> (Turn<'static>, Vec<Event>) {
     let mut stream = StreamNormalizer::new(case.provider, &reading());
     let mut events = Vec::new();
     for chunk in case.input.as_array().unwrap() {
-        stream.feed_value(chunk, &mut events);
+        stream.feed_node(&Node::from(chunk), &mut events);
     }
     let turn = stream.finish(&mut events).unwrap_or_else(|error| panic!("{}: {error}", case.name));
     (turn, events)
@@ -146,8 +147,8 @@ fn stream_of(case: &Case) -> (Turn<'static>, Vec<Event>) {
 #[test]
 fn responses_become_the_expected_turn() {
     for case in cases().iter().filter(|case| !case.stream && case.file != "errors") {
-        let turn =
-            normalize_value(&case.input, case.provider, &reading()).unwrap_or_else(|e| panic!("{}: {e}", case.name));
+        let turn = normalize_node(&Node::from(&case.input), case.provider, &reading())
+            .unwrap_or_else(|e| panic!("{}: {e}", case.name));
         check(case, &turn, "value");
         let bytes = case.input.to_string();
         let again = normalize(bytes.as_bytes(), case.provider, &reading()).unwrap();
@@ -177,6 +178,10 @@ fn sse(case: &Case) -> String {
     out
 }
 
+fn lines(case: &Case) -> String {
+    case.input.as_array().unwrap().iter().map(|chunk| format!("{chunk}\n")).collect()
+}
+
 fn without_ids(mut summary: Value) -> Value {
     for call in summary["calls"].as_array_mut().unwrap() {
         if let Some(id) = call["id"].as_str().filter(|id| id.len() == 25) {
@@ -193,9 +198,7 @@ fn bytes_may_be_cut_anywhere() {
         let (whole, _) = stream_of(case);
         let expected = without_ids(summary(&whole));
         let text = sse(case);
-        let lines: String = case.input.as_array().unwrap().iter().map(|chunk| format!("{chunk}\n")).collect();
-        for (i, bytes) in [text.as_bytes(), lines.as_bytes(), case.input.to_string().as_bytes()].into_iter().enumerate()
-        {
+        for bytes in [text.as_bytes(), lines(case).as_bytes(), case.input.to_string().as_bytes()] {
             for size in [1, 2, 3, 7, 64, 1021] {
                 let mut stream = StreamNormalizer::new(case.provider, &reading());
                 let mut events = Vec::new();
@@ -208,23 +211,47 @@ fn bytes_may_be_cut_anywhere() {
                 assert_eq!(turn.stop_reason, whole.stop_reason, "{}", case.name);
                 assert_eq!(turn.provider_state, whole.provider_state, "{}", case.name);
             }
-            // One byte at a time is every cut at once; here are single cuts, with whole events round them.
-            for cut in (0..bytes.len()).step_by(if i == 0 { 7 } else { 97 }) {
-                let mut stream = StreamNormalizer::new(case.provider, &reading());
-                let mut events = Vec::new();
-                stream.feed_bytes(&bytes[..cut], &mut events);
-                stream.feed_bytes(&bytes[cut..], &mut events);
-                let turn = stream.finish(&mut events).unwrap();
-                assert_eq!(without_ids(summary(&turn)), expected, "{} cut at {cut}", case.name);
-            }
         }
     }
+}
+
+/// One byte at a time is every cut at once; here is each cut alone, with whole events round it.
+#[test]
+fn bytes_may_be_cut_once_at_every_place() {
+    let cases: Vec<_> = cases().into_iter().filter(|case| case.stream).collect();
+    let reading = reading();
+    let read = |case: &Case, pieces: [&[u8]; 2]| {
+        let mut stream = StreamNormalizer::new(case.provider, &reading);
+        let mut events = Vec::new();
+        for piece in pieces {
+            stream.feed_bytes(piece, &mut events);
+        }
+        let turn = stream.finish(&mut events).unwrap();
+        (without_ids(summary(&turn)), turn.stop_reason, turn.usage, turn.provider_state)
+    };
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for (text, step) in [(sse(case), 1), (lines(case), 7)] {
+                        let bytes = text.as_bytes();
+                        let whole = read(case, [bytes, b""]);
+                        for cut in (1..bytes.len()).step_by(step) {
+                            let (head, tail) = bytes.split_at(cut);
+                            assert_eq!(read(case, [head, tail]), whole, "{} cut at {cut}", case.name);
+                        }
+                    }
+                }
+            });
+        }
+    });
 }
 
 #[test]
 fn error_bodies_are_errors_with_provider_and_reason() {
     for case in cases().iter().filter(|case| case.file == "errors") {
-        let read = normalize_value(&case.input, case.provider, &reading());
+        let read = normalize_node(&Node::from(&case.input), case.provider, &reading());
         if case.expect["error"] == true {
             let error = read.expect_err(&case.name);
             assert_eq!(error.code.as_str(), "provider_error", "{}", case.name);
@@ -291,13 +318,13 @@ fn wrong_types_anywhere_are_survived() {
                     let mut stream = StreamNormalizer::new(case.provider, &reading());
                     let mut events = Vec::new();
                     for chunk in input.as_array().into_iter().flatten() {
-                        stream.feed_value(chunk, &mut events);
+                        stream.feed_node(&Node::from(chunk), &mut events);
                     }
                     if let Ok(turn) = stream.finish(&mut events) {
                         assert_eq!(add_up(&events), summary(&turn), "{} with {value} at {place}", case.name);
                     }
                 } else {
-                    let _ = normalize_value(&input, case.provider, &reading());
+                    let _ = normalize_node(&Node::from(&input), case.provider, &reading());
                 }
             }
         }
@@ -308,7 +335,7 @@ fn wrong_types_anywhere_are_survived() {
 fn a_call_in_an_error_body_is_rescued() {
     for case in cases().iter().filter(|case| case.expect["failed_generation"] == true) {
         let quoted = case.input["error"]["failed_generation"].as_str().unwrap();
-        match normalize_value(&case.input, case.provider, &reading()) {
+        match normalize_node(&Node::from(&case.input), case.provider, &reading()) {
             // Prose is what the model answered, if not what was wanted of it.
             Ok(turn) if !quoted.contains('{') => {
                 assert_eq!((&*turn.content, turn.stop_reason.as_str()), (quoted, "error"));

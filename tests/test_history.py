@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toolglot
 import toolglot.compat
-
-PROVIDERS = ["openai", "openai_responses", "anthropic", "gemini", "mistral", "cohere", "ollama", "bedrock"]
+from conversations import PROVIDERS, conversations
 
 WORDS = st.text("ab é\n{}", min_size=1, max_size=8).filter(lambda text: text.strip() and not text.startswith("Error"))
 ARGUMENTS = st.dictionaries(st.text("abc", min_size=1, max_size=3), st.integers() | WORDS | st.none(), max_size=3)
 
 
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(data=st.data())
+def test_a_history_in_its_own_shape_stays_as_it_is(provider: str, data: st.DataObject) -> None:
+    messages, system = data.draw(conversations(provider))
+    assert toolglot.check_history(messages, provider) == []
+    same = toolglot.convert_messages(messages, to=provider, source=provider, system=system)
+    assert (list(same), same.system) == (messages, system)
+    assert same.issues == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("other", PROVIDERS)
+@settings(max_examples=settings().max_examples // 12)
+@given(data=st.data())
+def test_what_is_lost_on_the_way_there_and_back_is_reported(provider: str, other: str, data: st.DataObject) -> None:
+    messages, system = data.draw(conversations(provider))
+    there = toolglot.convert_messages(messages, to=other, source=provider, system=system)
+    assert toolglot.check_history(there, other) == []
+    back = toolglot.convert_messages(there, to=provider)
+    assert toolglot.check_history(back, provider) == []
+    assert back.system == system
+    reported = {issue.place.strip("/") for issue in there.issues}
+    differ = [at for at, (was, now) in enumerate(itertools.zip_longest(messages, back)) if was != now]
+    assert len(messages) == len(back) or reported, there.issues
+    if len(messages) == len(back):
+        assert {str(at) for at in differ} <= reported, there.issues
+    if not any("image" in json.dumps(message) for message in messages):
+        # Only media have no place everywhere.
+        assert differ == [], there.issues
+
+
 @st.composite
-def conversations(draw: st.DrawFn) -> list[dict[str, Any]]:
+def openai_conversations(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Chat Completions as they should be: calls answered, in order."""
     messages: list[dict[str, Any]] = []
     if draw(st.booleans()):
@@ -51,7 +82,7 @@ def told(messages: list[Any]) -> list[Any]:
     return out
 
 
-@given(conversations(), st.sampled_from(PROVIDERS))
+@given(openai_conversations(), st.sampled_from(PROVIDERS))
 def test_there_and_back(messages: list[dict[str, Any]], provider: str) -> None:
     there = toolglot.convert_messages(messages, to=provider, source="openai")
     assert toolglot.check_history(there, provider) == []
@@ -64,7 +95,7 @@ def test_there_and_back(messages: list[dict[str, Any]], provider: str) -> None:
     assert toolglot.repair_history(there, provider).issues == []
 
 
-@given(conversations(), st.data())
+@given(openai_conversations(), st.data())
 def test_whatever_is_broken_is_found_and_mended(messages: list[dict[str, Any]], data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(messages) - 1))

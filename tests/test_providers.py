@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import Any
 
@@ -122,6 +121,13 @@ def test_choices_stay_apart() -> None:
     stream.feed({"choices": [choice(1, content="B")]})
     stream.feed({"choices": [choice(0, content="A")]})
     assert [turn.content for turn in stream.choices()] == ["aA", "bB"]
+    # Whichever begins, the events are those of the first.
+    stream = toolglot.StreamNormalizer("openai")
+    events = stream.feed({"choices": [choice(1, content="b")]})
+    events += stream.feed({"choices": [choice(0, content="a")]})
+    events += stream.close()
+    add_up(events, stream.finish())
+    assert stream.finish().content == "a"
     response = {
         "choices": [{"index": i, "message": {"content": text}, "finish_reason": "stop"} for i, text in enumerate("xy")]
     }
@@ -198,17 +204,14 @@ def test_quirks_never_lose_merge_or_invent_a_call(calls: list[tuple[str, Any]], 
     index = data.draw(st.sampled_from(["right", "zero", "missing", "null", "gaps"]))
     names = data.draw(st.sampled_from(["first", "each"]))
     form = data.draw(st.sampled_from(["text", "object", "snapshots", "double"]))
-    names_in_row = any(a[0] == b[0] for a, b in itertools.pairwise(calls))
-    # Nothing tells a second call of one name from the first one said once more.
-    assume(
-        not (form == "snapshots" and ids in ("none", "empty") and index in ("zero", "missing", "null") and names_in_row)
-    )
+    keyed = ids not in ("none", "empty") or index not in ("zero", "missing", "null")
     together = data.draw(st.booleans())
     finish = data.draw(st.sampled_from(["tool_calls", "stop", "", None, "early"]))
     chunks: list[Any] = [{"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}]
     if finish == "early":
         chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
     deltas: list[dict[str, Any]] = []
+    previous = ""
     for number, (name, arguments) in enumerate(calls):
         text = json.dumps(arguments, ensure_ascii=data.draw(st.booleans()))
         cuts = sorted(data.draw(st.lists(st.integers(1, len(text)), max_size=3, unique=True)))
@@ -220,6 +223,10 @@ def test_quirks_never_lose_merge_or_invent_a_call(calls: list[tuple[str, Any]], 
         elif form == "snapshots":
             pieces = [text[:cut] for cut in sorted({*cuts, len(text)})]
         pieces = [piece for piece in pieces if piece != ""]
+        if form == "snapshots" and not keyed and number > 0 and calls[number - 1][0] == name:
+            # A second call that begins with all of the first one's arguments may be the first one said once more.
+            assume(not str(pieces[0]).startswith(previous))
+        previous = text
         for at, piece in enumerate(pieces):
             function: dict[str, Any] = {"arguments": piece}
             delta: dict[str, Any] = {"function": function}

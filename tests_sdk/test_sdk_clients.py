@@ -195,6 +195,62 @@ def test_ollama(replay: Replay) -> None:
     check_stream(client.chat(model="m", messages=MESSAGES, stream=True), "ollama")
 
 
+NAMES = ["get_weather", "get_time", "ping", "run_py", "find_customer"]
+TOOLS = toolglot.ToolSet([{"name": name, "input_schema": {"type": "object"}} for name in NAMES])
+
+
+def streams(*files: str) -> list[Any]:
+    """Every example stream of these files."""
+    rows = [
+        json.loads(line) for file in files for line in (DATA / "providers" / f"{file}.jsonl").open(encoding="utf-8")
+    ]
+    rows = [row for row in rows if row["kind"] == "stream" and "needs" not in row["expect"]]
+    return [pytest.param(row, id=f"{number}-{row['name']}") for number, row in enumerate(rows)]
+
+
+def same_as_expected(chunks: Any, row: dict[str, Any], broken: type[Exception]) -> None:
+    """What the client's objects give is the example's turn, unless the client itself cannot read the stream."""
+    stream = toolglot.StreamNormalizer(row["provider"] or "auto", tools=TOOLS)
+    try:
+        chunks = list(chunks)
+    except broken:
+        pytest.skip("the SDK raises")
+    for chunk in chunks:
+        stream.feed(chunk)
+    turn, expect = stream.finish(), row["expect"]
+    assert turn.content == expect["content"]
+    names = [call["name"] for call in expect["calls"]]
+    assert [call.name for call in turn.tool_calls] == names
+    for call, expected in zip(turn.tool_calls, expect["calls"], strict=True):
+        if expected["status"] in ("ok", "repaired"):
+            assert call.runnable
+            assert call.arguments == expected["arguments"]
+    assert turn.stop_reason == expect["stop_reason"]
+
+
+@pytest.mark.parametrize("row", streams("openai_chat", "compat_streams"))
+def test_every_stream_through_openai(replay: Replay, row: dict[str, Any]) -> None:
+    openai = pytest.importorskip("openai")
+    client = openai.OpenAI(base_url=replay.stream(row["input"]), api_key="x", max_retries=0)
+    same_as_expected(client.chat.completions.create(model="m", messages=MESSAGES, stream=True), row, openai.APIError)
+
+
+@pytest.mark.parametrize("row", streams("openai_responses"))
+def test_every_stream_through_openai_responses(replay: Replay, row: dict[str, Any]) -> None:
+    openai = pytest.importorskip("openai")
+    client = openai.OpenAI(base_url=replay.stream(row["input"]), api_key="x", max_retries=0)
+    same_as_expected(client.responses.create(model="m", input="hi", stream=True), row, openai.APIError)
+
+
+@pytest.mark.parametrize("row", streams("anthropic"))
+def test_every_stream_through_anthropic(replay: Replay, row: dict[str, Any]) -> None:
+    anthropic = pytest.importorskip("anthropic")
+    replay.serve(sse(row["input"], done=False), "text/event-stream")
+    client = anthropic.Anthropic(base_url=replay.url, api_key="x", max_retries=0)
+    create = client.messages.create
+    same_as_expected(create(model="m", max_tokens=10, messages=MESSAGES, stream=True), row, anthropic.APIError)
+
+
 def aws_event(name: str, payload: Any) -> bytes:
     """One message of AWS's binary event stream."""
 

@@ -40,7 +40,7 @@ def create_app(backend: str, mode: Literal["native", "text"] = "native", dialect
         await http.aclose()
 
     app = FastAPI(lifespan=lifespan)
-    http = httpx.AsyncClient(timeout=30)
+    http = httpx.AsyncClient(timeout=httpx.Timeout(300, connect=10))
     url = f"{backend}/chat/completions"
 
     @app.exception_handler(RequestError)

@@ -179,6 +179,16 @@ impl Dialects {
         if self.auto { None } else { self.rows.first().map(|r| r.dialect.name.as_str()) }
     }
 
+    /// Calls may stand in the text without any marker.
+    pub(crate) fn reads_bare(&self) -> bool {
+        self.bare_json || self.bare_python || self.name_line
+    }
+
+    /// Calls may stand in the text as Python writes them.
+    pub(crate) fn reads_python(&self) -> bool {
+        self.bare_python
+    }
+
     fn empty() -> Self {
         Self {
             rows: Vec::new(),

@@ -14,6 +14,10 @@ pub(crate) struct LateMarker {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Late {
     markers: Vec<LateMarker>,
+    /// For each byte, whether a marker begins with it.
+    firsts: Vec<bool>,
+    /// The longest part of a marker before its anchor.
+    longest: usize,
 }
 
 fn common(byte: u8) -> bool {
@@ -29,7 +33,11 @@ impl Late {
             let anchor = text.bytes().position(|b| !common(b)).unwrap_or(text.len());
             LateMarker { text, marker, anchor }
         });
-        (Self { markers: markers.collect() }, rest)
+        let markers: Vec<_> = markers.collect();
+        let longest = markers.iter().map(|late| late.anchor).max().unwrap_or_default();
+        let begins = |byte: u8| markers.iter().any(|late| late.text.as_bytes().first() == Some(&byte));
+        let firsts = (0..=u8::MAX).map(begins).collect();
+        (Self { markers, firsts, longest }, rest)
     }
 
     /// The bytes by which they are found.
@@ -76,22 +84,18 @@ impl Late {
 
     /// How much of `text`, which begins at `from`, is certain to hold no beginning of a late marker.
     pub(crate) fn certain(&self, text: &str, from: usize, to: usize) -> usize {
-        let mut certain = to;
-        for late in &self.markers {
-            let want = late.text.as_bytes();
-            let longest = late.anchor.min(to.saturating_sub(from));
-            let bytes = text.as_bytes().get(to - longest..to).unwrap_or_default();
-            for (i, byte) in bytes.iter().enumerate() {
-                if want.first() == Some(byte) && want.starts_with(&bytes[i..]) {
-                    let start = to - longest + i;
-                    if text.is_char_boundary(start) && !in_word(text, start, want) {
-                        certain = certain.min(start);
-                        break;
-                    }
-                }
-            }
-        }
-        certain
+        let longest = self.longest.min(to.saturating_sub(from));
+        let tail = text.as_bytes().get(to - longest..to).unwrap_or_default();
+        let begins = |i: usize| {
+            let rest = tail.get(i..).unwrap_or_default();
+            self.markers.iter().any(|late| {
+                let want = late.text.as_bytes();
+                rest.len() <= late.anchor && want.starts_with(rest) && !in_word(text, to - rest.len(), want)
+            })
+        };
+        let first = |byte: &u8| self.firsts.get(usize::from(*byte)).is_some_and(|first| *first);
+        let start = tail.iter().enumerate().find(|(i, byte)| first(byte) && begins(*i)).map(|(i, _)| i);
+        start.map_or(to, |i| to - longest + i)
     }
 }
 

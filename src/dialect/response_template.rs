@@ -188,7 +188,11 @@ impl Dialect {
         let unquoted = arguments.get("unquoted_keys").and_then(Value::as_bool) == Some(true);
         let named = opens.iter().all(|open| open.contains("{name}"));
         let body = match kind {
-            "json" if named && unquoted && arguments.get("string_delims").is_some() => "gemma",
+            "json" if named && unquoted && arguments.get("string_delims").is_some() => {
+                let quote = arguments.pointer("/string_delims/0/0").and_then(Value::as_str);
+                self.quote = quote.ok_or_else(|| bad(place, "string_delims holds no pair of texts"))?.to_owned();
+                "gemma"
+            }
             "json" if named => "arguments",
             "json" => "json",
             "xml-inline" if named => {

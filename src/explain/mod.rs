@@ -94,7 +94,8 @@ impl Explanation<'_> {
 ///
 /// ```
 /// use toolglot::{dialect::Dialects, engine::Options, explain::{Reason, explain}, schema::ToolSet};
-/// let tools = ToolSet::new(vec![serde_json::json!({"name": "get_time", "parameters": {"properties": {"zone": {}}}})])?;
+/// let tool = serde_json::json!({"name": "get_time", "parameters": {"properties": {"zone": {"type": "string"}}}});
+/// let tools = ToolSet::from_values(&[tool])?;
 /// let text = "Try `get_time(zone=\"UTC\")` for that.";
 /// let explanation = explain(text, &Dialects::auto(), Some(&tools), &Options::default());
 /// assert!(explanation.turn.tool_calls.is_empty());

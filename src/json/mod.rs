@@ -12,4 +12,6 @@ pub(crate) use repair::mend;
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;
-pub(crate) use string::{push_escaped, read_string, unescaped};
+#[cfg(feature = "python")]
+pub(crate) use string::read_string;
+pub(crate) use string::{push_escaped, unescaped};

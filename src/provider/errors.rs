@@ -19,7 +19,7 @@ pub(super) fn parse(bytes: &[u8], provider: Option<Provider>) -> Result<Node<'_>
     if text.is_empty() {
         return Err(error(provider, "", "the response is empty"));
     }
-    Node::parse(text).map_err(|reason| {
+    Node::payload(text).map_err(|reason| {
         let shown: String = String::from_utf8_lossy(text.get(..200).unwrap_or(text)).into_owned();
         let what = if shown.trim_start().starts_with('<') { "HTML or XML" } else { "no JSON" };
         let place = format!("byte {}", offset(text, reason.line(), reason.column()));

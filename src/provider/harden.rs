@@ -4,6 +4,10 @@
 //! that contains `<tool_call>` must not teach the model that a call was made. Hosted providers keep results apart from
 //! their markers; self-hosted tokenizers often do not.
 
+use crate::dialect::{Dialects, catalogue};
+use once_cell::sync::Lazy;
+use regex::Regex;
+
 /// Put into a marker, it makes another text of it, for a tokenizer and for a parser, and looks like nothing.
 const BREAK: char = '\u{200b}';
 
@@ -73,7 +77,49 @@ const BRACKETS: &[&str] = &[
     "MIDDLE]",
 ];
 
+/// Every marker of the catalogue that begins or ends something, without those that are plain words or fences (they
+/// mark a call only where a marker does). Sorted by their first byte.
+static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
+    let mut out: Vec<&str> = Vec::new();
+    for row in catalogue() {
+        let pairs = row.sections.iter().chain(&row.reasoning).chain(&row.results);
+        out.extend(pairs.flat_map(|(open, close)| [open.as_str(), close]));
+        out.extend(row.tokens.iter().map(String::as_str));
+        if let Some(channels) = &row.channels {
+            out.extend(channels.opens.iter().chain(&channels.closes).map(String::as_str));
+            out.push(&channels.message);
+        }
+        // What a call begins with, and a parameter: literal text up to the first hole.
+        out.extend(row.calls.iter().chain(&row.parameters).filter_map(|template| template.split(['{', ' ']).next()));
+    }
+    out.retain(|marker| marker.len() > 2 && marker.starts_with(['<', '[', ']', '>', '｜']));
+    out.sort_unstable();
+    out.dedup();
+    out
+});
+
+/// Markers that are words, and where to break them.
+const WORDS: [(&str, &str); 3] = [("functools", "["), ("Action", " Input:"), ("t", "o=functions.")];
+
+/// The marker of the catalogue at the beginning of `text`, and what it is followed by makes it one.
+fn in_catalogue(text: &str) -> bool {
+    let from = MARKERS.partition_point(|marker| marker.as_bytes().first() < text.as_bytes().first());
+    let same = MARKERS.iter().skip(from).take_while(|marker| marker.as_bytes().first() == text.as_bytes().first());
+    same.into_iter().any(|marker| {
+        let Some(after) = text.get(marker.len()..).filter(|_| starts_with(text, marker)) else { return false };
+        // `>>>name` begins a call, `>>> ` is Python's prompt.
+        !marker.ends_with(">>>") || after.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    })
+}
+
+fn starts_with(text: &str, marker: &str) -> bool {
+    text.get(..marker.len()).is_some_and(|head| head.eq_ignore_ascii_case(marker))
+}
+
 /// `text` with every marker broken up by a zero-width space behind its first character; text without any is as it was.
+///
+/// Markers are those of the catalogue's dialects and what templates' special tokens look like. Data stays data: JSON
+/// and code are left as they are, also where they spell a call, since nothing reads a result for calls.
 ///
 /// ```
 /// use toolglot::provider::harden;
@@ -83,33 +129,66 @@ const BRACKETS: &[&str] = &[
 pub fn harden(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let rest = match byte {
-            b'<' | b'[' | b'|' => text.get(at + 1..).unwrap_or_default(),
-            // The fullwidth bar of DeepSeek's tokens, U+FF5C.
-            0xef => match text.get(at..) {
-                Some(rest) if rest.starts_with("｜>") => {
-                    out.push_str(text.get(from..at + 3).unwrap_or_default());
-                    out.push(BREAK);
-                    from = at + 3;
-                    continue;
-                }
-                _ => continue,
-            },
-            _ => continue,
-        };
+    for (at, c) in text.char_indices() {
+        if !matches!(c, '<' | '[' | ']' | '|' | '>' | '｜') {
+            continue;
+        }
+        let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
         let inner = rest.strip_prefix('/').unwrap_or(rest);
-        let marker = match byte {
-            b'<' => TAGS.iter().any(|tag| inner.get(..tag.len()).is_some_and(|head| head.eq_ignore_ascii_case(tag))),
-            b'[' => BRACKETS.iter().any(|tag| inner.starts_with(tag)),
-            _ => rest.starts_with('>'),
+        let marker = match c {
+            '<' => TAGS.iter().any(|tag| starts_with(inner, tag)),
+            '[' => BRACKETS.iter().any(|tag| inner.starts_with(tag)),
+            '|' | '｜' => rest.starts_with('>'),
+            _ => false,
         };
-        if marker {
-            out.push_str(text.get(from..=at).unwrap_or_default());
+        if marker || in_catalogue(text.get(at..).unwrap_or_default()) {
+            let end = at + c.len_utf8();
+            out.push_str(text.get(from..end).unwrap_or_default());
             out.push(BREAK);
-            from = at + 1;
+            from = end;
         }
     }
     out.push_str(text.get(from..).unwrap_or_default());
+    for (head, tail) in WORDS {
+        let word = format!("{head}{tail}");
+        if out.contains(&word) {
+            out = out.replace(&word, &format!("{head}{BREAK}{tail}"));
+        }
+    }
     out
+}
+
+/// An object whose first member is an object: a call to whom the key is a tool's name.
+static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r#"\{\s*["'][^"'\n]{1,128}["']\s*:\s*\{"#).ok());
+
+/// A list of calls as Python writes it.
+static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alphabetic}_][\w.]*\s*\()").ok());
+
+/// A tag, in a dialect whose tags are the tools' names.
+static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<(/?[\p{Alphabetic}_])").ok());
+
+/// The results of a text dialect: `text`, whose markers are broken, in a form in which no reader of the dialect takes
+/// it for a call; `None` if it is that already.
+///
+/// Dialects that write calls without markers, and JSON with a call's keys, which is a call in every dialect: such text
+/// stands as a JSON string.
+pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
+    let dialects = Dialects::named(dialect).ok().filter(|dialects| dialects.name().is_some());
+    let row = dialects.as_ref().and_then(|dialects| catalogue().iter().find(|row| Some(&*row.name) == dialects.name()));
+    let tags = row.is_some_and(|row| row.calls.iter().any(|call| call.starts_with("<{name}")));
+    let tag = TAG.as_ref().filter(|tag| tags && tag.is_match(text));
+    let broken = tag.map(|tag| tag.replace_all(text, format!("<{BREAK}$1")));
+    let text = broken.as_deref().unwrap_or(text);
+    let (bare, python) = dialects.map_or((true, true), |dialects| (dialects.reads_bare(), dialects.reads_python()));
+    let holds = |keys: &[&str]| keys.iter().any(|key| text.contains(key));
+    let json = holds(&["name\"", "name'", "function\"", "tool\"", "recipient", "Calls\"", "calls\""])
+        && holds(&["arg", "param", "input", "kwargs"]);
+    let keyed = || NAME_AS_KEY.as_ref().is_some_and(|pattern| pattern.is_match(text));
+    if !(bare && text.contains(['{', '(', '[']) || json || broken.is_some() || keyed()) {
+        return None;
+    }
+    Some(match CALL_LIST.as_ref().filter(|_| python) {
+        Some(pattern) => pattern.replace_all(text, format!("[{BREAK}$1")).into_owned(),
+        None => text.to_owned(),
+    })
 }

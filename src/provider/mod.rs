@@ -42,6 +42,8 @@ pub use history::{
     turn_message, write_history,
 };
 pub use node::Node;
+#[cfg(feature = "python")]
+pub(crate) use node::{CARRIED, is_unread};
 pub use results::{
     ResultOptions, ToolResult, bytes_result, call_of, format_tool_result, format_tool_results, text_results,
 };
@@ -53,7 +55,6 @@ use crate::error::{Error, ErrorCode};
 use crate::schema::ToolSet;
 use crate::turn::Turn;
 use reader::Reader;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// An API's wire format.
@@ -173,20 +174,32 @@ pub fn normalize(bytes: &[u8], provider: Option<Provider>, reading: &Reading) ->
 ///
 /// # Errors
 /// As [`normalize`].
-pub fn normalize_value(value: &Value, provider: Option<Provider>, reading: &Reading) -> Result<Turn<'static>, Error> {
-    first(choices_of(&Node::from(value), provider, reading)?)
+pub fn normalize_node(body: &Node<'_>, provider: Option<Provider>, reading: &Reading) -> Result<Turn<'static>, Error> {
+    first(choices_of(body, provider, reading)?)
 }
 
-/// As [`normalize_value`], but every choice of the response (`n > 1`).
+/// As [`normalize`], but every choice of the response (`n > 1`).
 ///
 /// # Errors
 /// As [`normalize`].
 pub fn normalize_choices(
-    value: &Value,
+    bytes: &[u8],
     provider: Option<Provider>,
     reading: &Reading,
 ) -> Result<Vec<Turn<'static>>, Error> {
-    choices_of(&Node::from(value), provider, reading)
+    choices_of(&errors::parse(bytes, provider)?, provider, reading)
+}
+
+/// As [`normalize_choices`], from a parsed response.
+///
+/// # Errors
+/// As [`normalize`].
+pub fn normalize_choices_node(
+    body: &Node<'_>,
+    provider: Option<Provider>,
+    reading: &Reading,
+) -> Result<Vec<Turn<'static>>, Error> {
+    choices_of(body, provider, reading)
 }
 
 fn first(turns: Vec<Turn<'static>>) -> Result<Turn<'static>, Error> {

@@ -2,7 +2,7 @@
 //!
 //! A stream's chunk is parsed, read once and dropped. [`Node`] keeps its strings where they are and its members in a
 //! plain list, which makes that several times cheaper than a [`Value`], and keeps numbers as they are written.
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
@@ -22,13 +22,38 @@ pub enum Node<'a> {
 /// What serde_json's `arbitrary_precision` calls the one member of the object it presents a number as.
 const NUMBER: &str = "$serde_json::private::Number";
 
+/// Members of a payload that no reader looks at, and that may be most of it: Responses repeats every tool that was
+/// offered, Ollama the tokens of the context.
+const UNREAD: [&str; 6] = ["tools", "instructions", "tool_choice", "prompt", "context", "prompt_logprobs"];
+
+/// What is left out of a payload, at its top and that of the response which an event carries.
+pub(crate) fn is_unread(key: &str) -> bool {
+    UNREAD.contains(&key)
+}
+
+/// The member of an event that is a payload too.
+pub(crate) const CARRIED: &str = "response";
+
 impl<'a> Node<'a> {
+    /// Parses `bytes` as a payload: what no reader looks at is judged, but left out.
+    pub(super) fn payload(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => match serde_json::from_str(text) {
+                Ok(Payload(node)) => Ok(node),
+                Err(_) => Self::parse(bytes),
+            },
+            Err(_) => Self::parse(bytes),
+        }
+    }
+
     /// Parses `bytes`; a lone surrogate escape, which no string can hold, is read as U+FFFD.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
-        match serde_json::from_slice(bytes) {
+        // Judged once as a whole, the strings need not be judged one by one.
+        let Ok(text) = std::str::from_utf8(bytes) else { return serde_json::from_slice(bytes) };
+        match serde_json::from_str(text) {
             Ok(node) => Ok(node),
             Err(error) => {
-                let mended = std::str::from_utf8(bytes).ok().and_then(mend_surrogates).ok_or(error)?;
+                let mended = mend_surrogates(text).ok_or(error)?;
                 let value: Value = serde_json::from_str(&mended)?;
                 Ok(Node::from(&value).into_owned())
             }
@@ -214,7 +239,16 @@ impl<'a> From<&'a Value> for Node<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Node<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
+        deserializer.deserialize_any(NodeVisitor { payload: false })
+    }
+}
+
+/// A [`Node`] without what no reader looks at.
+struct Payload<'a>(Node<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Payload<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor { payload: true }).map(Self)
     }
 }
 
@@ -240,7 +274,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     }
 }
 
-struct NodeVisitor;
+struct NodeVisitor {
+    /// This is a payload, or the one in it.
+    payload: bool,
+}
 
 impl<'de> Visitor<'de> for NodeVisitor {
     type Value = Node<'de>;
@@ -298,7 +335,14 @@ impl<'de> Visitor<'de> for NodeVisitor {
                     _ => Err(A::Error::custom("a number that is no text")),
                 };
             }
-            let value = map.next_value()?;
+            if self.payload && is_unread(&key) {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let value = match self.payload && key == CARRIED {
+                true => map.next_value::<Payload<'de>>()?.0,
+                false => map.next_value()?,
+            };
             // Of a key that comes twice the last counts, as everywhere.
             match members.iter_mut().find(|(k, _)| *k == key) {
                 Some(member) => member.1 = value,
@@ -355,6 +399,13 @@ mod tests {
         let value: Value = serde_json::from_str(text).unwrap();
         assert_eq!(Node::from(&value), node);
         assert_eq!(node.to_value(), value);
+    }
+
+    #[test]
+    fn what_no_reader_looks_at_is_left_out_at_the_top_only() {
+        let text = br#"{"a":{"tools":1},"tools":[{"x":"\ud83d"}],"response":{"tools":[],"b":2}}"#;
+        assert_eq!(Node::payload(text).unwrap().to_json(), r#"{"a":{"tools":1},"response":{"b":2}}"#);
+        assert!(Node::payload(br#"{"tools":[}"#).is_err());
     }
 
     #[test]

@@ -194,8 +194,12 @@ impl Reader {
         }
     }
 
-    /// The events so far of the first choice; those of others are dropped.
-    pub(super) fn take_events(&mut self, into: &mut Vec<Event>) {
+    /// The events so far of the first choice; those of others are dropped. Which one is first is certain for number 0,
+    /// and for any other when nothing follows (`over`): choices begin in any order.
+    pub(super) fn take_events(&mut self, over: bool, into: &mut Vec<Event>) {
+        if !over && self.choices.first().is_some_and(|choice| choice.index != 0) {
+            return;
+        }
         for (i, choice) in self.choices.iter_mut().enumerate() {
             if i == 0 {
                 into.append(&mut choice.out.events);

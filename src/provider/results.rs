@@ -2,11 +2,11 @@
 //!
 //! Results come as text, JSON, bytes, or MCP's `CallToolResult` (specification 2025-11-25 and 2026-07-28). Media go into
 //! the result where the provider takes them there, else into a user's message behind all results of the turn.
-use super::harden::harden;
+use super::harden::{harden, quoted};
 use super::history::{Answer, Media, MediaKind, Message, Part, Role, Source, write_history};
 use super::{Node, Provider};
 use crate::error::{Error, ErrorCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// How results are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -304,9 +304,19 @@ pub fn text_results(results: Vec<ToolResult>, dialect: &str, options: &ResultOpt
             out.push('\n');
         }
         out.push_str(open);
-        if style.is_none_or(|style| style.named) && !result.name.is_empty() {
-            let name = if options.harden { harden(&result.name) } else { result.name };
-            out.push_str(&json!({"name": name, "content": body}).to_string());
+        // As a JSON string nothing in it is a call, in a dialect that needs no markers either.
+        let quoted = if options.harden { quoted(&body, dialect) } else { None };
+        let named = style.is_none_or(|style| style.named) && !result.name.is_empty();
+        let quote = quoted.is_some();
+        let body = quoted.unwrap_or(body);
+        if quote || named {
+            let mut object = Map::new();
+            if !result.name.is_empty() {
+                let name = if options.harden { harden(&result.name) } else { result.name };
+                object.insert("name".into(), json!(name));
+            }
+            object.insert("content".into(), json!(body));
+            out.push_str(&Value::Object(object).to_string());
         } else {
             out.push_str(&body);
         }

@@ -4,7 +4,6 @@ use super::reader::Reader;
 use super::{Node, Provider, Reading, detect, errors};
 use crate::error::Error;
 use crate::turn::{Event, Issue, IssueCode, Turn};
-use serde_json::Value;
 
 /// Reads a provider's stream: parsed chunks, or the bytes of its SSE or NDJSON, cut anywhere.
 ///
@@ -25,7 +24,7 @@ pub struct StreamNormalizer {
     reader: Option<Reader>,
     splitter: Splitter,
     /// Payloads that said nothing of their provider, until one does.
-    waiting: Vec<(String, Value)>,
+    waiting: Vec<(String, Node<'static>)>,
     issues: Vec<Issue>,
 }
 
@@ -59,8 +58,8 @@ impl StreamNormalizer {
     }
 
     /// Takes one parsed chunk.
-    pub fn feed_value(&mut self, chunk: &Value, events: &mut Vec<Event>) {
-        self.node("", &Node::from(chunk));
+    pub fn feed_node(&mut self, chunk: &Node<'_>, events: &mut Vec<Event>) {
+        self.node("", chunk);
         self.drain(events);
     }
 
@@ -72,7 +71,7 @@ impl StreamNormalizer {
 
     fn drain(&mut self, events: &mut Vec<Event>) {
         if let Some(reader) = &mut self.reader {
-            reader.take_events(events);
+            reader.take_events(false, events);
         }
     }
 
@@ -83,7 +82,7 @@ impl StreamNormalizer {
                     reader.done();
                 }
             }
-            Frame::Data { event, data } => match Node::parse(data) {
+            Frame::Data { event, data } => match Node::payload(data) {
                 Ok(node) => self.node(event, &node),
                 Err(error) => {
                     let shown: String = String::from_utf8_lossy(data.get(..100).unwrap_or(data)).into_owned();
@@ -112,7 +111,7 @@ impl StreamNormalizer {
         if self.reader.is_none() {
             let Some(provider) = detect(node) else {
                 if self.waiting.len() < MAX_WAITING {
-                    self.waiting.push((event.to_owned(), node.to_value()));
+                    self.waiting.push((event.to_owned(), node.clone().into_owned()));
                 }
                 return;
             };
@@ -126,8 +125,8 @@ impl StreamNormalizer {
     fn begin(&mut self, provider: Provider) {
         let mut reader = Reader::new(provider, &self.reading, true);
         reader.issues.append(&mut self.issues);
-        for (event, value) in self.waiting.drain(..) {
-            reader.chunk(&event, &Node::from(&value));
+        for (event, node) in self.waiting.drain(..) {
+            reader.chunk(&event, &node);
         }
         self.reader = Some(reader);
     }
@@ -174,7 +173,7 @@ impl StreamNormalizer {
         }
         let Some(mut reader) = self.reader.take() else { return Err(errors::no_answer(self.provider, None)) };
         let turns = reader.finish();
-        reader.take_events(events);
+        reader.take_events(true, events);
         turns
     }
 }

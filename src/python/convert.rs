@@ -3,12 +3,14 @@
 //! - Into Rust: [`from_py`], for dicts and lists and for the objects of SDKs.
 //! - Into Python: [`json_to_py`] from JSON text, straight into objects; [`to_py`] from a value.
 use super::objects::build;
+use crate::provider::{CARRIED, Node, is_unread};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
+use std::borrow::Cow;
 use std::cell::Cell;
 
 /// Values nested deeper than this are refused: the stack is finite, and no API takes such a thing.
@@ -21,16 +23,76 @@ pub(super) const MAX_DEPTH: usize = 127;
 /// `TypeError` for what JSON cannot say, `ValueError` for NaN and infinity, `RecursionError` for a value nested too deep
 /// or holding itself, and whatever the object's own methods raise.
 pub(super) fn from_py(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    from_py_at(value, 0)
+    from_py_at(value, Place::TOP)
+}
+
+/// What JSON is read into.
+pub(super) trait Json: Sized {
+    fn null() -> Self;
+    fn bool(truth: bool) -> Self;
+    fn number(number: Number) -> Self;
+    fn string(text: String) -> Self;
+    fn array(items: Vec<Self>) -> Self;
+    fn object(members: Vec<(String, Self)>) -> Self;
+    /// The member of a payload, or of the object in it under [`CARRIED`], is needed.
+    fn wants(_key: &str) -> bool {
+        true
+    }
+}
+
+impl Json for Value {
+    fn null() -> Self {
+        Self::Null
+    }
+    fn bool(truth: bool) -> Self {
+        Self::Bool(truth)
+    }
+    fn number(number: Number) -> Self {
+        Self::Number(number)
+    }
+    fn string(text: String) -> Self {
+        Self::String(text)
+    }
+    fn array(items: Vec<Self>) -> Self {
+        Self::Array(items)
+    }
+    fn object(members: Vec<(String, Self)>) -> Self {
+        Self::Object(members.into_iter().collect())
+    }
+}
+
+/// A payload is read once and dropped: a plain list of members does, without a map's hashes.
+impl Json for Node<'static> {
+    fn null() -> Self {
+        Self::Null
+    }
+    fn bool(truth: bool) -> Self {
+        Self::Bool(truth)
+    }
+    fn number(number: Number) -> Self {
+        Self::Number(Cow::Owned(number.as_str().to_owned()))
+    }
+    fn string(text: String) -> Self {
+        Self::String(Cow::Owned(text))
+    }
+    fn array(items: Vec<Self>) -> Self {
+        Self::Array(items)
+    }
+    fn object(members: Vec<(String, Self)>) -> Self {
+        Self::Object(members.into_iter().map(|(key, value)| (Cow::Owned(key), value)).collect())
+    }
+    fn wants(key: &str) -> bool {
+        !is_unread(key)
+    }
 }
 
 /// As [`from_py`], for what an SDK hands out: bytes in it (botocore, google-genai) become base64 text, as in JSON.
 ///
 /// # Errors
 /// As [`from_py`].
-pub(super) fn from_payload(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(super) fn from_payload<J: Json>(value: &Bound<'_, PyAny>) -> PyResult<J> {
     let was = BYTES.replace(true);
-    let read = from_py_at(value, 0);
+    let read = from_py_at(value, Place::TOP);
     BYTES.set(was);
     read
 }
@@ -40,69 +102,97 @@ thread_local! {
     static BYTES: Cell<bool> = const { Cell::new(false) };
 }
 
-fn from_py_at(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
-    if depth > MAX_DEPTH {
+/// Where in a payload a value stands.
+#[derive(Clone, Copy)]
+struct Place {
+    depth: usize,
+    /// It is the payload, or the one in it.
+    payload: bool,
+}
+
+impl Place {
+    const TOP: Self = Self { depth: 0, payload: true };
+
+    fn below(self) -> Self {
+        Self { depth: self.depth + 1, payload: false }
+    }
+
+    /// The same value in another form.
+    fn dumped(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+}
+
+fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
+    if place.depth > MAX_DEPTH {
         return Err(PyRecursionError::new_err(format!(
             "a value is nested more than {MAX_DEPTH} deep, or holds itself"
         )));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Value::String(text.to_str()?.to_owned()));
+        return Ok(J::string(text.to_str()?.to_owned()));
     }
     if let Ok(dict) = value.cast::<PyDict>() {
-        return object(dict.items().iter(), dict.len(), depth);
+        return members(dict.keys().iter().zip(dict.values().iter()), dict.len(), place);
     }
     if let Ok(list) = value.cast::<PyList>() {
-        return list.iter().map(|item| from_py_at(&item, depth + 1)).collect();
+        return list.iter().map(|item| from_py_at(&item, place.below())).collect::<PyResult<_>>().map(J::array);
     }
     if value.is_none() {
-        return Ok(Value::Null);
+        return Ok(J::null());
     }
     if let Ok(truth) = value.cast::<PyBool>() {
-        return Ok(Value::Bool(truth.is_true()));
+        return Ok(J::bool(truth.is_true()));
     }
     if let Ok(int) = value.cast::<PyInt>() {
         return integer(int);
     }
     if let Ok(float) = value.cast::<PyFloat>() {
         let number = Number::from_f64(float.value());
-        return number.map(Value::Number).ok_or_else(|| PyValueError::new_err("JSON has no NaN and no infinity"));
+        return number.map(J::number).ok_or_else(|| PyValueError::new_err("JSON has no NaN and no infinity"));
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
-        return tuple.iter().map(|item| from_py_at(&item, depth + 1)).collect();
+        return tuple.iter().map(|item| from_py_at(&item, place.below())).collect::<PyResult<_>>().map(J::array);
     }
     if BYTES.get() {
         if let Ok(bytes) = value.cast::<PyBytes>() {
-            return Ok(Value::String(data_encoding::BASE64.encode(bytes.as_bytes())));
+            return Ok(J::string(data_encoding::BASE64.encode(bytes.as_bytes())));
         }
     }
-    from_object(value, depth)
+    from_object(value, place)
 }
 
-fn integer(int: &Bound<'_, PyInt>) -> PyResult<Value> {
+fn integer<J: Json>(int: &Bound<'_, PyInt>) -> PyResult<J> {
     if let Ok(small) = int.extract::<i64>() {
-        return Ok(Value::from(small));
+        return Ok(J::number(Number::from(small)));
     }
     // int.__str__ and not str(): an IntEnum or a subclass may print as something else.
     let digits = int.py().get_type::<PyInt>().call_method1(intern!(int.py(), "__repr__"), (int,))?;
     let number = digits.cast::<PyString>()?.to_str()?.parse::<Number>();
-    number.map(Value::Number).map_err(|e| PyValueError::new_err(e.to_string()))
+    number.map(J::number).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-fn object<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, size: usize, depth: usize) -> PyResult<Value> {
-    let mut map = Map::with_capacity(size);
-    for item in items {
-        let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+fn members<'py, J: Json>(
+    members: impl Iterator<Item = (Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+    size: usize,
+    place: Place,
+) -> PyResult<J> {
+    let mut out = Vec::with_capacity(size);
+    for (key, value) in members {
         let Ok(key) = key.cast::<PyString>() else {
             return Err(PyTypeError::new_err(format!("a key is a {}, not a str", type_name(&key))));
         };
-        map.insert(key.to_str()?.to_owned(), from_py_at(&value, depth + 1)?);
+        let key = key.to_str()?;
+        if !place.payload || J::wants(key) {
+            let below = Place { payload: place.payload && key == CARRIED, ..place.below() };
+            out.push((key.to_owned(), from_py_at(&value, below)?));
+        }
     }
-    Ok(Value::Object(map))
+    Ok(J::object(out))
 }
 
 /// Objects that say themselves what they hold.
-fn from_object(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
+fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     let py = value.py();
     // A class has the methods too, but nothing to call them on.
     if !value.is_instance_of::<pyo3::types::PyType>() {
@@ -116,24 +206,22 @@ fn from_object(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
                 Err(e) if e.is_instance_of::<PyTypeError>(py) => dump.call0()?,
                 other => other?,
             };
-            return from_py_at(&dumped, depth + 1);
+            return from_py_at(&dumped, place.dumped());
         }
         if let Some(to_dict) = value.getattr_opt(intern!(py, "to_dict"))? {
-            return from_py_at(&to_dict.call0()?, depth + 1);
+            return from_py_at(&to_dict.call0()?, place.dumped());
         }
         if let Some(fields) = value.getattr_opt(intern!(py, "__dataclass_fields__"))? {
-            let mut map = Map::new();
-            for name in fields.cast::<PyDict>()?.keys() {
-                let name = name.cast_into::<PyString>()?;
-                map.insert(name.to_str()?.to_owned(), from_py_at(&value.getattr(&name)?, depth + 1)?);
-            }
-            return Ok(Value::Object(map));
+            let names = fields.cast::<PyDict>()?.keys();
+            let values = names.iter().map(|name| value.getattr(name.cast::<PyString>()?));
+            let values = values.collect::<PyResult<Vec<_>>>()?;
+            return members(names.iter().zip(values), names.len(), place);
         }
         if let Ok(mapping) = value.cast::<PyMapping>() {
-            return object(mapping.items()?.iter(), mapping.len()?, depth);
+            return members(mapping.keys()?.iter().zip(mapping.values()?.iter()), mapping.len()?, place);
         }
         if value.is_instance(&py.import("enum")?.getattr("Enum")?)? {
-            return from_py_at(&value.getattr(intern!(py, "value"))?, depth + 1);
+            return from_py_at(&value.getattr(intern!(py, "value"))?, place.dumped());
         }
     }
     Err(PyTypeError::new_err(format!("a {} cannot be written as JSON", type_name(value))))

@@ -10,15 +10,16 @@ use super::source::tools_argument;
 use super::text::{Input, utf8};
 use super::turn::Turn;
 use crate::engine::{Options, StartsIn};
-use crate::provider::{self, Provider, Reading, ResultOptions, ToolResult};
+use crate::provider::{self, Node, Provider, Reading, ResultOptions, ToolResult};
 use crate::schema;
 use crate::turn;
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyBaseException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyList, PyString, PyTuple};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 fn provider_argument(name: &str) -> PyResult<Option<Provider>> {
@@ -40,20 +41,26 @@ fn reading(
     })
 }
 
-/// A payload as JSON text.
-enum Payload {
-    Text(Vec<u8>),
-    Value(Value),
+/// A payload: JSON text where it lies, or a value of Python's.
+enum Payload<'a> {
+    Text(Cow<'a, [u8]>),
+    Node(Node<'static>),
 }
 
-fn payload(value: &Bound<'_, PyAny>) -> PyResult<Payload> {
+fn payload<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Payload<'a>> {
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Payload::Text(utf8(text)?.0.into_owned().into_bytes()));
+        return Ok(Payload::Text(match utf8(text)?.0 {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        }));
     }
     if let Ok(bytes) = value.cast::<PyBytes>() {
-        return Ok(Payload::Text(bytes.as_bytes().to_vec()));
+        return Ok(Payload::Text(Cow::Borrowed(bytes.as_bytes())));
     }
-    from_payload(value).map(Payload::Value)
+    if let Ok(bytes) = value.cast::<PyByteArray>() {
+        return Ok(Payload::Text(Cow::Owned(bytes.to_vec())));
+    }
+    from_payload(value).map(Payload::Node)
 }
 
 /// Any provider's response as a Turn.
@@ -72,7 +79,7 @@ pub(super) fn normalize(
     let reading = reading(tools, dialect, policy)?;
     let turn = match payload(response)? {
         Payload::Text(bytes) => guard_detached(py, bytes.len(), || provider::normalize(&bytes, provider, &reading))?,
-        Payload::Value(value) => guard(|| provider::normalize_value(&value, provider, &reading))?,
+        Payload::Node(node) => guard(|| provider::normalize_node(&node, provider, &reading))?,
     };
     Ok(Turn::from_core(py, turn?, Input::NONE)?.offered(py, reading.tools.as_ref()))
 }
@@ -91,13 +98,12 @@ pub(super) fn normalize_choices(
 ) -> PyResult<Vec<Turn>> {
     let provider = provider_argument(provider)?;
     let reading = reading(tools, dialect, policy)?;
-    let value = match payload(response)? {
+    let turns = match payload(response)? {
         Payload::Text(bytes) => {
-            serde_json::from_slice(&bytes).map_err(|e| Error::new(ErrorCode::ProviderError, e.to_string()))?
+            guard_detached(py, bytes.len(), || provider::normalize_choices(&bytes, provider, &reading))??
         }
-        Payload::Value(value) => value,
+        Payload::Node(node) => guard(|| provider::normalize_choices_node(&node, provider, &reading))??,
     };
-    let turns = guard(|| provider::normalize_choices(&value, provider, &reading))??;
     let tools = reading.tools.as_ref();
     turns.into_iter().map(|turn| Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools))).collect()
 }
@@ -145,9 +151,12 @@ impl StreamNormalizer {
             state.run(|stream, events| stream.feed_bytes(text.as_bytes(), events))
         } else if let Ok(bytes) = chunk.cast::<PyBytes>() {
             state.run(|stream, events| stream.feed_bytes(bytes.as_bytes(), events))
+        } else if let Ok(bytes) = chunk.cast::<PyByteArray>() {
+            let bytes = bytes.to_vec();
+            state.run(|stream, events| stream.feed_bytes(&bytes, events))
         } else {
-            let value = from_payload(chunk)?;
-            state.run(|stream, events| stream.feed_value(&value, events))
+            let node: Node<'static> = from_payload(chunk)?;
+            state.run(|stream, events| stream.feed_node(&node, events))
         };
         worked?;
         state.take(py)
@@ -256,7 +265,7 @@ fn call_argument(call: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
         let (id, name) = (&call.get().id, &call.get().name);
         return Ok((id.to_str(call.py())?.to_owned(), name.to_str(call.py())?.to_owned()));
     }
-    Ok(provider::call_of(&from_payload(call)?)?)
+    Ok(provider::call_of(&from_payload::<Value>(call)?)?)
 }
 
 /// A tool's result: JSON, bytes, an exception, or anything else by its `str`.

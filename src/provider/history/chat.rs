@@ -1,5 +1,6 @@
 //! Messages of Chat Completions and its relatives: OpenAI, Mistral, Cohere, Ollama.
 use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of};
+use super::side::ERROR_PREFIX;
 use super::{Notes, Written, keep_aside, media, object_of, provider_id, text_of_arguments};
 use crate::provider::Provider;
 use serde_json::{Map, Value, json};
@@ -32,10 +33,7 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
     if role == Role::Tool {
         let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let name = if message.get("tool_name").is_some() { text("tool_name") } else { text("name") };
-        let failed = matches!(parts.first(), Some(Part::Text(text)) if text.starts_with("Error: "));
-        if let (true, Some(Part::Text(text))) = (failed, parts.first_mut()) {
-            *text = text.trim_start_matches("Error: ").to_owned();
-        }
+        let failed = matches!(parts.first(), Some(Part::Text(text)) if text.starts_with(ERROR_PREFIX));
         let answer = Answer { id: text("tool_call_id"), name, parts, is_error: failed };
         let mut tool = Message::new(Role::Tool, vec![Part::Answer(answer)]);
         tool.origin = index;
@@ -313,7 +311,7 @@ fn result(answer: &Answer, provider: Provider, written: &mut Written, after: &mu
         .collect();
     let mut text = text_of(&answer.parts);
     if answer.is_error && !text.starts_with("Error") {
-        text = format!("Error: {text}");
+        text = format!("{ERROR_PREFIX}{text}");
     }
     if !media.is_empty() {
         let what: Vec<String> = media.iter().map(|media| media.describe()).collect();

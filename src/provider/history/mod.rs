@@ -13,6 +13,7 @@ mod media;
 mod model;
 mod repair;
 mod responses;
+mod side;
 
 pub use check::check_history;
 pub use ids::provider_id;
@@ -31,7 +32,7 @@ pub struct Written {
     /// The system prompt, where the provider takes it beside the messages (Anthropic, Gemini, Bedrock) or as
     /// instructions (Responses keeps it among the items); spelt as the request's field wants it.
     pub system: Option<Value>,
-    /// What the provider has no place for, by the index of the message: opaque state of other providers.
+    /// What the provider has no place for, by the index of the message: opaque state of other providers, ids, marks.
     pub side: Map<String, Value>,
     /// Everything that was changed or left out, with the index of the message it was in.
     pub issues: Vec<Issue>,
@@ -101,7 +102,17 @@ pub fn read_history(
     provider: Provider,
     side: Option<&Map<String, Value>>,
 ) -> Result<Vec<Message>, Error> {
-    let mut out = Vec::new();
+    Ok(read_with_places(messages, system, provider, side)?.0)
+}
+
+/// As [`read_history`]; with the index of the message that each result was in.
+fn read_with_places(
+    messages: &[Value],
+    system: Option<&Value>,
+    provider: Provider,
+    side: Option<&Map<String, Value>>,
+) -> Result<(Vec<Message>, Vec<usize>), Error> {
+    let (mut out, mut places) = (Vec::new(), Vec::new());
     if let Some(text) = system.map(system_text).filter(|text| !text.is_empty()) {
         out.push(Message::text(Role::System, text));
     }
@@ -109,7 +120,7 @@ pub fn read_history(
         if !message.is_object() {
             return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), "a message is an object"));
         }
-        let first = out.len();
+        let (first, results) = (out.len(), out.last().map_or(0, |last: &Message| last.answers().count()));
         match provider {
             Provider::Anthropic => anthropic::read(message, index, &mut out),
             Provider::Gemini => gemini::read(message, index, &mut out),
@@ -119,18 +130,27 @@ pub fn read_history(
                 chat::read(message, index, provider, &mut out);
             }
         }
-        if let Some(kept) = side.and_then(|side| side.get(&index.to_string())).and_then(Value::as_object) {
-            if let Some(message) =
-                out.get_mut(first..).and_then(|new| new.iter_mut().find(|m| m.role == Role::Assistant))
-            {
-                for (key, value) in kept {
-                    message.state.entry(key.clone()).or_insert_with(|| value.clone());
-                }
+        let kept = side.and_then(|side| side.get(&index.to_string())).and_then(Value::as_object);
+        if let Some(kept) = kept {
+            side::restore(out.get_mut(first..).unwrap_or_default(), kept);
+        }
+        // A result may have joined those before it.
+        let joined = out.get(first.saturating_sub(1)).map_or(0, |before| before.answers().count()) > results;
+        let (from, skip) = if first > 0 && joined { (first - 1, results) } else { (first, 0) };
+        let new = out.get_mut(from..).into_iter().flatten().flat_map(|message| &mut message.parts);
+        let new = new.filter_map(|part| if let Part::Answer(answer) = part { Some(answer) } else { None }).skip(skip);
+        for (ordinal, answer) in new.enumerate() {
+            places.push(index);
+            if let Some(kept) = kept {
+                side::restore_result(answer, ordinal, kept);
             }
         }
     }
+    if let Some(side) = side {
+        side::restore_ids(&mut out, side);
+    }
     name_answers(&mut out);
-    Ok(out)
+    Ok((out, places))
 }
 
 /// Results that have no name or no id get them from the calls they answer.
@@ -216,8 +236,10 @@ pub fn convert_messages(
     side: Option<&Map<String, Value>>,
 ) -> Result<Written, Error> {
     let from = from.unwrap_or_else(|| detect_history(messages));
-    let read = read_history(messages, system, from, side)?;
-    Ok(write_history(&read, to))
+    let (read, places) = read_with_places(messages, system, from, side)?;
+    let mut written = write_history(&read, to);
+    side::complete(&read, &places, to, &mut written)?;
+    Ok(written)
 }
 
 /// A turn as the message that goes into the history of a conversation with `provider`.

@@ -1,5 +1,6 @@
 //! Items of OpenAI's Responses: calls and results stand beside messages and pair by `call_id`.
 use super::model::{Answer, Call, Message, Part, Role, text_of};
+use super::side::ERROR_PREFIX;
 use super::{Notes, Written, chat::left_out, fill, keep_aside, media, other_fields, provider_id, text_of_arguments};
 use crate::provider::Provider;
 use serde_json::{Map, Value, json};
@@ -32,10 +33,7 @@ pub(super) fn read(item: &Value, index: usize, out: &mut Vec<Message>) {
                 Some(Value::Array(list)) => parts.extend(list.iter().map(part)),
                 _ => {}
             }
-            let failed = matches!(parts.first(), Some(Part::Text(text)) if text.starts_with("Error: "));
-            if let (true, Some(Part::Text(text))) = (failed, parts.first_mut()) {
-                *text = text.trim_start_matches("Error: ").to_owned();
-            }
+            let failed = matches!(parts.first(), Some(Part::Text(text)) if text.starts_with(ERROR_PREFIX));
             let answer = Part::Answer(Answer { id: text("call_id"), name: text("name"), parts, is_error: failed });
             match out.last_mut() {
                 Some(last) if last.role == Role::Tool => last.parts.push(answer),
@@ -188,12 +186,18 @@ fn assistant(message: &Message, notes: &mut Notes) -> Vec<Value> {
 
 fn result(answer: &Answer, custom: bool, origin: usize, notes: &mut Notes) -> Value {
     let kind = if custom { "custom_tool_call_output" } else { "function_call_output" };
-    let plain = answer.parts.iter().all(|part| matches!(part, Part::Text(_) | Part::Json(_)));
-    let output = if plain || answer.is_error {
-        let text = text_of(&answer.parts);
-        json!(if answer.is_error && !text.starts_with("Error") { format!("Error: {text}") } else { text })
+    let text = text_of(&answer.parts);
+    let prefix = if answer.is_error && !text.starts_with("Error") { ERROR_PREFIX } else { "" };
+    let output = if answer.parts.iter().all(|part| matches!(part, Part::Text(_) | Part::Json(_))) {
+        json!(format!("{prefix}{text}"))
     } else {
-        content(&answer.parts, origin, notes)
+        let mut parts = answer.parts.clone();
+        match parts.first_mut() {
+            Some(Part::Text(text)) => text.insert_str(0, prefix),
+            _ if prefix.is_empty() => {}
+            _ => parts.insert(0, Part::Text(prefix.trim_end().to_owned())),
+        }
+        content(&parts, origin, notes)
     };
     json!({"type": kind, "call_id": provider_id(&answer.id, Provider::OpenAiResponses), "output": output})
 }

@@ -1,0 +1,227 @@
+//! What a conversation would lose on the way to another provider and back: kept beside the messages where it can be,
+//! reported where it cannot.
+//!
+//! Nothing here knows the providers' shapes. What was written is read again, and what does not come back as it was is
+//! found by comparison; so no loss goes unnoticed, whoever causes it.
+use super::model::{Answer, Message, Part, Role, text_of};
+use super::{Written, read_history, read_with_places};
+use crate::error::Error;
+use crate::provider::Provider;
+use crate::turn::{Issue, IssueCode};
+use serde_json::{Map, Value, json};
+
+/// The ids of a message's calls, where the provider has others or none.
+const IDS: &str = "$ids";
+/// What a message's results were, by their number in it: errors, where the provider has no other mark than the text's
+/// beginning (which was `added`); JSON, where it takes text only.
+const RESULTS: &str = "$results";
+/// Reasoning that the provider takes none of.
+const REASONING: &str = "$reasoning";
+
+/// How errors are told where nothing but text tells them.
+pub(super) const ERROR_PREFIX: &str = "Error: ";
+
+/// Completes what was written of `messages`: the rest goes into [`Written::side`], or into an issue. `origins` has the
+/// index of the message that each result came from.
+///
+/// # Errors
+/// None in practice: as [`read_history`], of messages written just now.
+pub(super) fn complete(
+    messages: &[Message],
+    origins: &[usize],
+    provider: Provider,
+    written: &mut Written,
+) -> Result<(), Error> {
+    let system = written.system.as_ref();
+    let (back, places) = read_with_places(&written.messages, system, provider, Some(&written.side))?;
+    keep_ids(messages, &back, written);
+    keep_results(messages, &back, &places, written);
+    keep_reasoning(messages, &back, written);
+    let back = read_history(&written.messages, written.system.as_ref(), provider, Some(&written.side))?;
+    report(messages, origins, &back, provider, written);
+    Ok(())
+}
+
+fn beside(written: &mut Written, index: usize) -> Option<&mut Map<String, Value>> {
+    written.side.entry(index.to_string()).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
+}
+
+/// The messages of one kind, there and back, if there are as many of them.
+fn paired<'m>(
+    messages: &'m [Message],
+    back: &'m [Message],
+    of: impl Fn(&Message) -> bool + Copy + 'm,
+) -> impl Iterator<Item = (&'m Message, &'m Message)> {
+    let count = |messages: &[Message]| messages.iter().filter(|message| of(message)).count();
+    let limit = if count(messages) == count(back) { usize::MAX } else { 0 };
+    messages.iter().filter(move |m| of(m)).zip(back.iter().filter(move |m| of(m))).take(limit)
+}
+
+fn keep_ids(messages: &[Message], back: &[Message], written: &mut Written) {
+    for (before, after) in paired(messages, back, |message| message.calls().next().is_some()) {
+        let ids = |message: &Message| message.calls().map(|call| json!(call.id)).collect::<Vec<_>>();
+        let (old, new) = (ids(before), ids(after));
+        if old != new && old.len() == new.len() {
+            if let Some(kept) = beside(written, after.origin) {
+                kept.insert(IDS.into(), Value::Array(old));
+            }
+        }
+    }
+}
+
+fn keep_results(messages: &[Message], back: &[Message], places: &[usize], written: &mut Written) {
+    let results = |messages: &[Message]| messages.iter().flat_map(Message::answers).cloned().collect::<Vec<_>>();
+    let (old, new) = (results(messages), results(back));
+    if old.len() != new.len() || new.len() != places.len() {
+        return;
+    }
+    let mut ordinal = 0;
+    for (number, ((old, new), place)) in old.iter().zip(&new).zip(places).enumerate() {
+        ordinal = if number > 0 && places.get(number - 1) == Some(place) { ordinal + 1 } else { 0 };
+        let (was, is) = (text_of(&old.parts), text_of(&new.parts));
+        let added = is.strip_prefix(ERROR_PREFIX) == Some(was.as_str());
+        let json = matches!(old.parts.as_slice(), [Part::Json(_)]) && !matches!(new.parts.as_slice(), [Part::Json(_)]);
+        if old.is_error == new.is_error && !added && !json {
+            continue;
+        }
+        let kept = beside(written, *place).map(|kept| kept.entry(RESULTS).or_insert_with(|| json!({})));
+        if let Some(Value::Object(kept)) = kept {
+            kept.insert(ordinal.to_string(), json!({"is_error": old.is_error, "added": added, "json": json}));
+        }
+    }
+}
+
+fn keep_reasoning(messages: &[Message], back: &[Message], written: &mut Written) {
+    for (before, after) in paired(messages, back, |message| message.role == Role::Assistant) {
+        if !before.reasoning.is_empty() && after.reasoning != before.reasoning {
+            if let Some(kept) = beside(written, after.origin) {
+                kept.insert(REASONING.into(), json!(before.reasoning));
+            }
+        }
+    }
+}
+
+/// Gives `new`, which was read from the message that `kept` stands beside, what it lost.
+pub(super) fn restore(new: &mut [Message], kept: &Map<String, Value>) {
+    if let Some(message) = new.iter_mut().find(|message| message.role == Role::Assistant) {
+        for (key, value) in kept.iter().filter(|(key, _)| !key.starts_with('$')) {
+            message.state.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+        if let Some(reasoning) = kept.get(REASONING).and_then(Value::as_str).filter(|_| message.reasoning.is_empty()) {
+            reasoning.clone_into(&mut message.reasoning);
+        }
+    }
+}
+
+/// Gives the result number `ordinal` of a message what it lost.
+pub(super) fn restore_result(answer: &mut Answer, ordinal: usize, kept: &Map<String, Value>) {
+    let Some(mark) = kept.get(RESULTS).and_then(|results| results.get(ordinal.to_string())) else { return };
+    let is = |key: &str| mark.get(key) == Some(&Value::Bool(true));
+    answer.is_error = is("is_error");
+    if let Some(Part::Text(text)) = answer.parts.first_mut() {
+        if let (true, Some(rest)) = (is("added"), text.strip_prefix(ERROR_PREFIX)) {
+            *text = rest.to_owned();
+        }
+    }
+    if let (true, [Part::Text(text)]) = (is("json"), answer.parts.as_slice()) {
+        if let Ok(value) = serde_json::from_str(text) {
+            answer.parts = vec![Part::Json(value)];
+        }
+    }
+}
+
+/// Gives calls the ids they had, and results those of their calls.
+pub(super) fn restore_ids(messages: &mut [Message], side: &Map<String, Value>) {
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    for message in messages {
+        let kept = (message.role == Role::Assistant).then(|| side.get(&message.origin.to_string())?.get(IDS));
+        let mut ids = kept.flatten().and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        for part in &mut message.parts {
+            match part {
+                Part::Call(call) => {
+                    if let Some(id) = ids.next() {
+                        renamed.push((std::mem::replace(&mut call.id, id.to_owned()), id.to_owned()));
+                    }
+                }
+                Part::Answer(answer) => {
+                    if let Some(at) = renamed.iter().position(|(new, _)| !new.is_empty() && *new == answer.id) {
+                        answer.id = renamed.remove(at).1;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// One thing that a conversation says, in a form to be compared.
+type Fact = (usize, &'static str, Value);
+
+fn facts(messages: &[Message], origins: &[usize]) -> Vec<Fact> {
+    let mut out = Vec::new();
+    let mut origins = origins.iter();
+    for message in messages {
+        let mut add = |origin: usize, what, value| out.push((origin, what, value));
+        let media = |parts: &[Part]| -> Vec<Value> {
+            let media = parts.iter().filter_map(|part| match part {
+                Part::Json(value) => Some(json!({"json": value})),
+                Part::Media(media) => Some(json!([media.kind.as_str(), media.mime, media.data_url(), media.name])),
+                Part::Opaque(value) => Some(value.clone()),
+                _ => None,
+            });
+            media.collect()
+        };
+        let text = message.all_text();
+        if !text.is_empty() {
+            add(message.origin, "text", json!([format!("{:?}", message.role), text]));
+        }
+        if !message.reasoning.is_empty() {
+            add(message.origin, "reasoning", json!(message.reasoning));
+        }
+        for medium in media(&message.parts) {
+            add(message.origin, "medium", medium);
+        }
+        for part in &message.parts {
+            match part {
+                Part::Call(call) => {
+                    let arguments: Value = match serde_json::from_str(&call.arguments) {
+                        Ok(arguments) if !call.custom => arguments,
+                        _ => json!(call.arguments),
+                    };
+                    add(message.origin, "call", json!([call.name, arguments, call.custom]));
+                    add(message.origin, "id of a call", json!(call.id));
+                }
+                Part::Answer(answer) => {
+                    let origin = *origins.next().unwrap_or(&message.origin);
+                    add(origin, "result", json!([answer.id, text_of(&answer.parts), media(&answer.parts)]));
+                    add(origin, "error mark of a result", json!([answer.id, answer.is_error]));
+                }
+                _ => {}
+            }
+        }
+        for (provider, state) in &message.state {
+            add(message.origin, "opaque state", json!([provider, state]));
+        }
+    }
+    out
+}
+
+/// Says what does not come back, once a message and kind.
+fn report(messages: &[Message], origins: &[usize], back: &[Message], provider: Provider, written: &mut Written) {
+    let mut found = facts(back, &[]);
+    let own = provider.as_str();
+    let mut last = None;
+    for (origin, what, value) in facts(messages, origins) {
+        // The provider's own state is in its messages.
+        if what == "opaque state" && value.get(0).and_then(Value::as_str) == Some(own) {
+            continue;
+        }
+        if let Some(at) = found.iter().position(|(_, other, known)| *other == what && *known == value) {
+            found.remove(at);
+        } else if last != Some((origin, what)) {
+            last = Some((origin, what));
+            let message = format!("the {what} does not come back from `{own}` as it was");
+            written.issues.push(Issue::of(IssueCode::Converted, format!("/{origin}"), message));
+        }
+    }
+}
