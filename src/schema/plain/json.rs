@@ -367,6 +367,7 @@ impl<'t> Reader<'t> {
 mod tests {
     use super::*;
     use crate::schema::ToolSet;
+    use proptest::prelude::*;
     use serde_json::Value;
 
     fn both(text: &str) -> (Option<Value>, Value) {
@@ -437,6 +438,34 @@ mod tests {
             String::new(),
         ] {
             assert!(PlainTools::read(&text).is_none(), "{text}");
+        }
+    }
+
+    const SAMPLE: &str = r##"{"tools": [{"name": "ab", "title": "T", "description": "x\n\u00e9\"", "inputSchema": {
+        "type": "object", "properties": {"p": {"type": ["array", "null"], "items": {"anyOf": [{"enum": [1, null]}, {}]},
+        "minItems": 0, "default": [-1.5e+3, {"k": false}]}, "q r": {"type": "string", "maxLength": 12}}, "required": ["p"],
+        "additionalProperties": false}}, {"type": "function", "function": {"name": "cd", "parameters": {"type": "object",
+        "properties": {"n": {"type": "number", "minimum": 0.5, "uniqueItems": true}}}}}], "nextCursor": "c"}"##;
+
+    proptest! {
+        /// One byte, or a few, are changed: what is still called plain is JSON, and means what the careful reading says.
+        #[test]
+        fn what_is_called_plain_is_read_alike(
+            at in 0..SAMPLE.len(),
+            cut in 0_usize..4,
+            with in prop::sample::select(vec![
+                "", "\"", "\\", "{", "}", "[", "]", ",", ":", " ", "0", "1", "-", ".", "e", "null", "true", "\n", "x", "é",
+                "\"type\":", "\"a\":1,", "{},", "\\u", "$ref",
+            ]),
+        ) {
+            let mut text = SAMPLE.to_owned();
+            let end = (at + cut).min(text.len());
+            prop_assume!(text.is_char_boundary(at) && text.is_char_boundary(end));
+            text.replace_range(at..end, with);
+            if PlainTools::read(&text).is_some() {
+                let (fast, slow) = both(&text);
+                prop_assert_eq!(fast, Some(slow));
+            }
         }
     }
 }
