@@ -1,0 +1,229 @@
+//! Calls in JSON that strict reading refuses, or that the text cuts off.
+use super::*;
+
+impl JsonCalls {
+    /// What stands at `at` is not JSON: the rest of the call object is left to repair.
+    pub(super) fn broken(&mut self, at: usize) -> Flow {
+        if self.made {
+            return Flow::Stop(Progress::Fail { at });
+        }
+        // The outermost object that is still open is the call; the list round it goes on after it.
+        let first = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope);
+        let start = match first.and_then(|i| self.frames.get(i)) {
+            Some(frame) => frame.start,
+            None => at,
+        };
+        self.at = at;
+        self.expect = Expect::Lenient { start, error: at, searched: at };
+        Flow::On
+    }
+
+    pub(super) fn lenient(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        start: usize,
+        error: usize,
+        searched: usize,
+    ) -> Flow {
+        let limit = match lenient::limit(cx, writer.origin.tail(cx), searched) {
+            lenient::Limit::At(limit) => limit,
+            lenient::Limit::More(searched) => {
+                self.expect = Expect::Lenient { start, error, searched };
+                return Flow::Stop(Progress::More);
+            }
+        };
+        let closed = limit < cx.text.len();
+        let begun = self.frames.iter().rev().find_map(|f| f.index);
+        let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
+        let Some(mut mended) = lenient::repair(cx, start, limit) else {
+            if let Some(index) = begun {
+                let raw = writer.start..limit;
+                // An object that begins here and gives nothing at all is nested too deep, cut off or not.
+                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+                out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
+                return Flow::Stop(Progress::Done { end: limit });
+            }
+            return fail(error);
+        };
+        if !closed && !mended.complete {
+            // The text ended inside the value: what there is of it is certain as far as it goes.
+            return Flow::Stop(
+                (self.incomplete(cx, writer, start, limit, begun))
+                    .or_else(|| self.incomplete_made(cx, out, writer, start))
+                    .unwrap_or(Progress::Fail { at: limit }),
+            );
+        }
+        let told = self.told(cx);
+        let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
+        self.frames.truncate(depth);
+        if depth > 0 {
+            mended.leave_list(cx.slice(start, limit));
+        }
+        // The call before it is over; its places are in this text, not in the repaired one.
+        writer.flush(cx, out);
+        let before = writer.begun;
+        writer.adopt = begun;
+        writer.muted = begun;
+        let mut inner = Self::new(0, self.max_depth);
+        inner.made = true;
+        inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
+        inner.repairs = mended.repairs;
+        let inside = Reader { text: &mended.json, eof: true, memo: &Memo::default(), ..*cx };
+        inner.step(&inside, out, writer);
+        writer.rest(cx, out, told);
+        let adopted = writer.adopt.take().is_none();
+        let end = start + mended.consumed;
+        match (begun, adopted) {
+            (Some(index), false) => {
+                // The repaired object is no call any more, but one has begun.
+                writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
+            }
+            (None, _) if writer.begun == before && before == 0 && self.frames.is_empty() => {
+                return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
+            }
+            _ => {}
+        }
+        if let Some((end, _)) = self.before
+            && begun.is_none()
+            && writer.begun == before
+            && self.frames.is_empty()
+        {
+            return Flow::Stop(Progress::Done { end });
+        }
+        if let Some(pending) = &mut writer.pending {
+            pending.raw = start..end;
+        }
+        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
+        self.go(end.max(error.min(end)), expect)
+    }
+
+    /// What has been sent of the arguments of the call that is open.
+    pub(super) fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
+        let Some(frame) = self.frames.iter().rev().find(|f| f.index.is_some()) else { return "" };
+        let range = frame.arguments.clone().unwrap_or(self.scanner_start()..self.sent);
+        Some(cx.slice(range.start, range.end)).filter(|text| text.starts_with('{')).unwrap_or_default()
+    }
+
+    /// The text ends inside the body.
+    pub(super) fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
+        let end = cx.text.len();
+        if self.made {
+            return Some(Progress::Done { end });
+        }
+        if self.expect == Expect::Between {
+            return Some(Progress::Done { end: self.at });
+        }
+        if let Expect::Lenient { .. } = self.expect {
+            return Some(Progress::Fail { at: end });
+        }
+        // A closing marker stands at the very end, taken for the inside of a string or of an object left open.
+        let start = self.frames.iter().find(|f| f.kind == Kind::Object && !f.envelope).map(|f| f.start);
+        if let Some(start) = start
+            && let Some(limit) = lenient::last_closer(cx, writer.origin.tail(cx), start)
+        {
+            self.expect = Expect::Lenient { start, error: limit.min(self.at), searched: limit };
+            return None;
+        }
+        // Calls in it are whole, only the brackets round them are missing.
+        let open = self.frames.iter().rposition(|f| f.kind == Kind::Object && !f.envelope);
+        let Some(open) = open else {
+            if let Some(pending) = &mut writer.pending {
+                pending.repairs.push(Repair::at(RepairCode::Bracket, end, "the list is not closed"));
+            }
+            return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
+        };
+        if self.expect == Expect::Next && !writer.bare {
+            let frame = self.frames.get(open)?;
+            let nested = self.frames.get(open + 1);
+            let arguments = nested.and_then(|f| f.arguments.clone()).or_else(|| frame.arguments.clone());
+            let index = nested.and_then(|f| f.index).or(frame.index);
+            if let (Some(index), Some(arguments)) = (index, arguments) {
+                let raw = frame.start..end;
+                if !cx.offered_call(out, index) {
+                    return self.incomplete(cx, writer, arguments.start, arguments.end, Some(index));
+                }
+                self.repairs.push(Repair::at(RepairCode::Bracket, end, "a closing brace is missing"));
+                self.over(cx, writer, index, arguments, raw);
+                return Some(Progress::Done { end });
+            }
+        }
+        let index = self.frames.iter().rev().find_map(|f| f.index);
+        let named = self.frames.iter().rev().find_map(|f| f.name.clone());
+        if index.is_none()
+            && !writer.bare
+            && let Some(name) = named
+            && let Some(index) = writer.begin(cx, out, &name, None)
+        {
+            writer.over(index, Found::none(), writer.start..end).status = CallStatus::Incomplete;
+            return Some(Progress::Done { end });
+        }
+        if index.is_none()
+            && !writer.bare
+            && let Some(progress) = self.incomplete_by_key(cx, out, writer)
+        {
+            return Some(progress);
+        }
+        let start = self.scanner_start();
+        self.incomplete(cx, writer, start, end, index).or(Some(Progress::Fail { at: end }))
+    }
+
+    /// A begun call is cut off; what is certain of its arguments stays.
+    pub(super) fn incomplete(
+        &mut self,
+        cx: &Reader<'_>,
+        writer: &mut Writer,
+        start: usize,
+        end: usize,
+        index: Option<usize>,
+    ) -> Option<Progress> {
+        let index = index?;
+        let in_arguments = matches!(self.expect, Expect::Member { what: Key::Arguments, .. } | Expect::Next);
+        let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
+        writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+
+    /// The object at `start` is no strict JSON and cut off, and no call has begun: what is certain of it may be one.
+    pub(super) fn incomplete_made(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        start: usize,
+    ) -> Option<Progress> {
+        let end = cx.text.len();
+        let certain = lenient::certain_literal(cx.slice(start, end)).filter(|json| json.starts_with('{'))?;
+        writer.flush(cx, out);
+        let before = writer.begun;
+        let mut inner = Self::new(0, self.max_depth);
+        inner.made = true;
+        inner.step(&Reader { text: &certain, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
+        let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
+        pending.raw = start..end;
+        pending.status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+
+    /// `{"get_weather": {"city": "Par`: the key is the name, and the text ends in the arguments.
+    pub(super) fn incomplete_by_key(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+    ) -> Option<Progress> {
+        let Expect::Member { key, what: Key::Other } = &self.expect else { return None };
+        let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
+        let frame = self.frames.last().filter(|f| f.name.is_none() && f.arguments.is_none())?;
+        let name = unescaped(cx.slice(key.start, key.end)).into_owned();
+        let (start, value, end) = (frame.start, self.scanner_start(), cx.text.len());
+        if cx.bytes().get(value) != Some(&b'{') || !(named_by_key || cx.offered(&name)) {
+            return None;
+        }
+        let index = writer.begin(cx, out, &name, None)?;
+        let found = lenient::certain(cx.slice(value, end));
+        writer.over(index, Found::Json(Piece::Made(found)), start..end).status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+}

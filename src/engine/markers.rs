@@ -1,0 +1,334 @@
+//! Markers in the text: what each begins or ends where it stands.
+use super::call::{CallState, Origin};
+use super::head::{self, Head};
+use super::prose::Taken;
+use super::trace::{Noted, Reason};
+use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
+use crate::dialect::{Body, Marker};
+use crate::turn::{Issue, IssueCode};
+
+impl Engine {
+    /// A literal marker at `at`, if there is one and it is what it seems.
+    pub(super) fn marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        use crate::dialect::MarkersAt as At;
+        let (ends, count) = match cx.dialects.markers.at(cx.bytes(), at) {
+            At::Nothing => return Look::No,
+            At::Partial => return if cx.eof { Look::No } else { Look::More },
+            At::Some { more: true, .. } if !cx.eof => return Look::More,
+            At::Some { ends, count, .. } => (ends, count),
+        };
+        self.out.trace.forget();
+        for (length, list) in ends[..count].iter().rev() {
+            let markers = cx.dialects.markers.list(*list);
+            // One literal may both close reasoning and be a token elsewhere: where it stands decides.
+            let ambiguous = markers.contains(&Marker::Token);
+            for marker in markers {
+                let closes = matches!(marker, Marker::ReasoningClose(_));
+                let reasoning = self.mode == Mode::Reasoning;
+                let may_close = markers.iter().any(|m| matches!(m, Marker::ReasoningClose(_)));
+                if (closes && ambiguous && !reasoning) || (*marker == Marker::Token && may_close && reasoning) {
+                    continue;
+                }
+                match self.take(cx, at, *length, *marker) {
+                    Look::No => {}
+                    Look::Is(()) => {
+                        self.note_markup(at, at + *length, *marker);
+                        return Look::Is(());
+                    }
+                    Look::More => return Look::More,
+                }
+            }
+        }
+        let longest = ends.get(count.wrapping_sub(1)).map_or(&[][..], |(_, list)| cx.dialects.markers.list(*list));
+        let calls = longest.iter().any(|m| matches!(m, Marker::Call { .. } | Marker::Section { .. }));
+        if calls && self.inline.is_none() {
+            let length = ends.get(count.wrapping_sub(1)).map_or(0, |(length, _)| *length);
+            let row = longest.iter().find_map(|m| match m {
+                Marker::Call { row, .. } | Marker::Section { row, .. } => Some(*row),
+                _ => None,
+            });
+            self.out.trace.kept(at..at + length, row, Reason::NotReadable);
+        }
+        if calls && self.inline.is_none() && self.fence.is_none() {
+            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
+        }
+        Look::No
+    }
+
+    /// A marker that is found by a byte further on.
+    pub(super) fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        for (start, late) in cx.dialects.markers.late().at(cx.text, self.from, at) {
+            let taken = match head::literal(cx, start, &late.text) {
+                Look::Is(end) => {
+                    let taken = self.take(cx, start, late.text.len(), late.marker);
+                    if taken == Look::Is(()) {
+                        self.note_markup(start, end, late.marker);
+                    }
+                    taken
+                }
+                Look::No => Look::No,
+                Look::More => Look::More,
+            };
+            if taken != Look::No {
+                return taken;
+            }
+        }
+        Look::No
+    }
+
+    pub(super) fn take(&mut self, cx: &Reader<'_>, at: usize, length: usize, marker: Marker) -> Taken {
+        match marker {
+            Marker::Header { row } => self.header(cx, at, at + length, row),
+            Marker::MessageEnd { row } => self.message_ends(cx, at, at + length, row),
+            Marker::Token => {
+                if self.inline.is_some() {
+                    return Look::No;
+                }
+                // `</s>` is HTML as well: it ends a turn only where the text ends.
+                let token = cx.slice(at, at + length);
+                if !token.contains('|') && !token.contains('｜') {
+                    let after = cx.skip_space(at + length);
+                    if after < cx.text.len() {
+                        return Look::No;
+                    }
+                    if !cx.eof {
+                        return if after - at > cx.policy.max_markup_bytes { Look::No } else { Look::More };
+                    }
+                }
+                self.remove(cx, at, at + length);
+                Look::Is(())
+            }
+            Marker::Result(result) => {
+                if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
+                    return Look::No;
+                }
+                self.remove(cx, at, at + length);
+                self.state = State::Invented { result, at, searched: at + length };
+                Look::Is(())
+            }
+            Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
+            Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
+            Marker::SectionEnd { row, section } => {
+                if self.section.is_none_or(|(open, _)| open != row) && !self.call_ended(cx, at, row) {
+                    return Look::No;
+                }
+                let close = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.sections.get(usize::from(section)));
+                let Some((_, close)) = close else { return Look::No };
+                match head::head(cx, at, close) {
+                    Look::Is(found) => {
+                        self.remove(cx, at, found.end);
+                        self.section = None;
+                        Look::Is(())
+                    }
+                    Look::No => Look::No,
+                    Look::More => Look::More,
+                }
+            }
+            Marker::Section { row, section } => self.section_opens(cx, at, row, section),
+            Marker::Call { row, call } => {
+                let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+                let Some(template) = template else { return Look::No };
+                match head::head(cx, at, &template.head) {
+                    Look::Is(found) => self.begin(cx, at, row, call, found, None),
+                    Look::No => Look::No,
+                    Look::More => Look::More,
+                }
+            }
+        }
+    }
+
+    /// The text before `at` is a call of this row: it came without its section's opening marker.
+    pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
+        let dialect = cx.dialects.rows.get(usize::from(row)).map(|r| &r.dialect);
+        let last = self.out.calls.last().and_then(|call| call.dialect.as_ref());
+        let same = last.zip(dialect).is_some_and(|(last, dialect)| last.name == dialect.name);
+        same && self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty()
+    }
+
+    /// Reads a result that the model wrote itself to its end, or to the end of the text. It goes into an issue whole.
+    pub(super) fn invented(&mut self, cx: &Reader<'_>, result: u16, at: usize, searched: usize) -> Step {
+        let close = cx.dialects.results.get(usize::from(result)).map_or("", |(_, close)| close.as_str());
+        let rest = cx.bytes().get(searched..).unwrap_or_default();
+        let end = match memchr::memmem::find(rest, close.as_bytes()) {
+            Some(i) => searched + i + close.len(),
+            None if cx.eof => cx.text.len(),
+            None => {
+                let mut next = cx.text.len().saturating_sub(close.len()).max(searched);
+                while !cx.text.is_char_boundary(next) {
+                    next -= 1;
+                }
+                self.state = State::Invented { result, at, searched: next.max(searched) };
+                return Step::More;
+            }
+        };
+        let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
+        self.out.issue(Issue::at(IssueCode::InventedResult, at, message));
+        self.out.trace.note(at..end, Noted::Result);
+        self.from = end;
+        self.at = end;
+        Step::Go
+    }
+
+    pub(super) fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        let blank = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        if self.inline.is_some() || self.hold.is_some() || !(blank || cx.at_line_start(at)) {
+            return Look::No;
+        }
+        if self.mode == Mode::Content {
+            self.remove(cx, at, at + length);
+            self.mode = Mode::Reasoning;
+        } else if blank {
+            // The prompt had opened it already.
+            self.remove(cx, at, at + length);
+        } else {
+            return Look::No;
+        }
+        self.reasoning_seen = true;
+        self.section = None;
+        Look::Is(())
+    }
+
+    pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        if self.holds(Doubt::Reasoning) {
+            self.go_back(at);
+        }
+        if self.mode == Mode::Reasoning {
+            self.remove(cx, at, at + length);
+            self.mode = Mode::Content;
+            self.inline = None;
+            return Look::Is(());
+        }
+        if self.inline.is_some() || self.hold.is_some() {
+            return Look::No;
+        }
+        self.remove(cx, at, at + length);
+        if !self.reasoning_seen && self.out.calls.is_empty() {
+            self.out.reclassify(at);
+            self.reasoning_seen = true;
+        } else {
+            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "reasoning was closed that was not open"));
+        }
+        Look::Is(())
+    }
+
+    pub(super) fn section_opens(&mut self, cx: &Reader<'_>, at: usize, row: u16, section: u16) -> Taken {
+        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
+        let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
+        let end = match head::head(cx, at, open) {
+            Look::Is(found) => found.end,
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        };
+        let inside = cx.skip_space(end);
+        if inside >= cx.text.len() && !cx.eof {
+            return if inside - at > cx.policy.max_markup_bytes { Look::No } else { Look::More };
+        }
+        for (i, call) in entry.calls.iter().enumerate() {
+            match head::head(cx, inside, &call.head) {
+                Look::Is(found) => match self.begin(cx, at, row, i as u16, found, Some(section)) {
+                    Look::No => {}
+                    taken => return taken,
+                },
+                Look::No => {}
+                Look::More => return Look::More,
+            }
+        }
+        // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
+        let opener = |call: &crate::dialect::Call| match call.head.first() {
+            Some(crate::dialect::Element::Literal(text)) => {
+                head::literal(cx, inside, text) == Look::Is(inside + text.len())
+            }
+            _ => false,
+        };
+        // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
+        let unfinished = Reader { eof: false, ..*cx };
+        if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
+            return Look::No;
+        }
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
+        if entry.calls.iter().any(opener) && !closed_to_calls && self.mode == Mode::Content && self.inline.is_none() {
+            self.remove(cx, at, end);
+            self.section = Some((row, section));
+            return Look::Is(());
+        }
+        Look::No
+    }
+
+    /// A call may begin at `at`: its head has been read. Looks at what follows and takes it if it can be the body.
+    pub(super) fn begin(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        row: u16,
+        call: u16,
+        found: Head,
+        section: Option<u16>,
+    ) -> Taken {
+        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
+        let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
+        match CallState::plausible(
+            cx,
+            entry,
+            template,
+            &found,
+            section.is_some() || self.section.is_some_and(|(r, _)| r == row),
+        ) {
+            Look::Is(()) => {}
+            other => return other,
+        }
+        // A call outside the section its dialect asks for needs an offered name to vouch for it.
+        let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
+        let naked = !inside && !entry.sections.is_empty() && !entry.dialect.special_markers;
+        if template.body != Body::Json && template.body != Body::Python {
+            match found.name(cx) {
+                Some(name) if naked && !cx.offered(&name) => {
+                    let reason = if cx.tools.is_some() { Reason::NameNotOffered } else { Reason::NoTools };
+                    self.out.trace.refuse(reason, &name);
+                    return Look::No;
+                }
+                Some(_) => {}
+                None => return Look::No,
+            }
+        } else if naked && cx.tools.is_none() {
+            self.out.trace.refuse(Reason::NoTools, "");
+            return Look::No;
+        }
+        if self.out.calls.len() >= cx.policy.max_calls {
+            self.out.full(at);
+            self.out.trace.refuse(Reason::LimitReached, &found.name(cx).unwrap_or_default());
+            return Look::No;
+        }
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        if framed && self.channel.is_some_and(|c| !c.calls) {
+            self.out.trace.refuse(Reason::Channel, &found.name(cx).unwrap_or_default());
+            return Look::No;
+        }
+        if self.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore {
+            self.out.trace.refuse(Reason::Draft, &found.name(cx).unwrap_or_default());
+            return Look::No;
+        }
+        let doubt = match (self.mode, self.inline) {
+            _ if self.hold.is_some() => None,
+            (Mode::Reasoning, Some(_)) => return Look::No,
+            (Mode::Reasoning, None) => match cx.policy.reasoning {
+                ReasoningCalls::IfUnclosed => Some(Doubt::Reasoning),
+                _ => None,
+            },
+            (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
+            (Mode::Content, None) => None,
+        };
+        let before = self.remove(cx, at, found.end);
+        if let Some(doubt) = doubt {
+            self.hold(doubt, at, before.clone());
+        }
+        self.mode = Mode::Content;
+        self.note_name(cx, &found);
+        if let Some(section) = section {
+            self.section = Some((row, section));
+        }
+        let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
+        self.state = State::Call(Box::new(state));
+        Look::Is(())
+    }
+}

@@ -1,0 +1,313 @@
+//! The value of one parameter: where it ends, and how it is given out while it is written.
+use super::*;
+
+impl Parameters {
+    /// Reads the open value on. `No`: the text is over and the value is not.
+    pub(super) fn read_value(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        index: usize,
+    ) -> Look<()> {
+        let Some(row) = writer.origin.row(cx) else { return Look::No };
+        let Some(mut value) = self.value.take() else { return Look::No };
+        let Some(parameter) = row.parameters.get(value.template) else { return Look::No };
+        let trim = row.dialect.trim;
+        if !value.framed {
+            let rest = cx.rest(value.start);
+            if rest.is_empty() && !cx.eof {
+                self.value = Some(value);
+                return Look::More;
+            }
+            if trim == Trim::Newline && rest.starts_with('\n') {
+                value.start += 1;
+                value.padded = true;
+            }
+            if trim == Trim::Newline && rest == "\r" && !cx.eof {
+                self.value = Some(value);
+                return Look::More;
+            }
+            if trim == Trim::Newline && rest.starts_with("\r\n") {
+                value.start += 2;
+                value.padded = true;
+            }
+            value.framed = true;
+            value.sent = value.start;
+            value.searched = value.start;
+        }
+        let tail = self.closing(cx, writer);
+        match Self::find_end(cx, row, writer, &tail, parameter, &mut value, &self.members, out, index) {
+            Some(Ok((end, next))) => {
+                self.end_value(cx, out, writer, index, value, end, trim, row.dialect.entities);
+                if next == end {
+                    self.repairs.push(Repair::at(RepairCode::Marker, end, "a parameter's closing marker is missing"));
+                }
+                self.at = next;
+                Look::Is(())
+            }
+            Some(Err(())) => {
+                self.stream_value(cx, out, writer, index, &mut value, trim);
+                self.value = Some(value);
+                Look::More
+            }
+            None => {
+                // Cut off inside the value: what was written of a string is certain as far as it goes.
+                if value.streams && !row.dialect.entities {
+                    let end = cx.text.len();
+                    self.open_member(cx, out, writer, index, &value);
+                    let found = Value::Text(span(value.start..end.max(value.start)));
+                    self.members.push((key_piece(cx, &value.key), found));
+                }
+                Look::No
+            }
+        }
+    }
+
+    /// Where the value ends, and where what follows begins. `Err`: more text is needed. `None`: the text is over.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn find_end(
+        cx: &Reader<'_>,
+        row: &Row,
+        writer: &Writer,
+        tail: &[Element],
+        parameter: &Parameter,
+        value: &mut OpenValue,
+        taken: &[(Piece, Value)],
+        out: &Output,
+        index: usize,
+    ) -> Option<Result<(usize, usize), ()>> {
+        let bytes = cx.bytes();
+        let own = value.closer.clone();
+        let closer = own.as_deref().unwrap_or(&parameter.closer);
+        let declared = if own.is_some() { out.calls.get(index).and_then(|c| cx.tool(&c.name)) } else { None };
+        let first = closer.as_bytes().first().copied()?;
+        loop {
+            let rest = bytes.get(value.searched..).unwrap_or_default();
+            let Some(hit) = memchr::memchr(first, rest).map(|i| value.searched + i) else {
+                value.searched = bytes.len();
+                break;
+            };
+            value.searched = hit;
+            match head::literal(cx, hit, closer) {
+                Look::More => return Some(Err(())),
+                Look::Is(end) => {
+                    let end = match head::head(cx, end, &parameter.after) {
+                        Look::Is(head) => head.end,
+                        Look::More => return Some(Err(())),
+                        Look::No => {
+                            value.searched = hit + 1;
+                            continue;
+                        }
+                    };
+                    // The closing marker is one only if the structure goes on behind it.
+                    match Self::next(cx, writer, tail, end, declared) {
+                        Next::More => return Some(Err(())),
+                        // Cut off in the next parameter's marker.
+                        Next::Junk
+                            if cx.eof
+                                && own.is_none()
+                                && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener) =>
+                        {
+                            return Some(Ok((hit, end)));
+                        }
+                        Next::Junk => value.doubtful_closer = Some((hit, end)),
+                        _ => return Some(Ok((hit, end))),
+                    }
+                }
+                Look::No => match if own.is_some() { Look::No } else { head::literal(cx, hit, &parameter.opener) } {
+                    Look::More => return Some(Err(())),
+                    Look::Is(_) => match head::head(cx, hit, &parameter.head) {
+                        Look::More => return Some(Err(())),
+                        Look::Is(next) => {
+                            let key = next.key.map_or("", |k| &cx.text[k]);
+                            let name = out.calls.get(index).map_or("", |c| c.name.as_str());
+                            let declared = cx.tool(name).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
+                            let plain = row.dialect.special_markers || (cx.tools.is_none() && cx.at_line_start(hit));
+                            if (declared
+                                && !taken.iter().any(|(k, _)| k.get(cx.text) == key)
+                                && key != &cx.text[value.key.clone()])
+                                || plain
+                            {
+                                return Some(Ok((hit, hit)));
+                            }
+                        }
+                        Look::No => {}
+                    },
+                    Look::No => {
+                        // The call's own end inside a value is text, unless the call's whole end and a new call stand there.
+                        match whole_tail(cx, row, tail, hit) {
+                            Look::More => return Some(Err(())),
+                            Look::Is(true) => return Some(Ok((hit, hit))),
+                            Look::Is(false) => {
+                                // Parameters that the tool does not have may stand between the two.
+                                if let Some((at, end)) = value.doubtful_closer.filter(|_| own.is_some())
+                                    && let between = cx.slice(end, hit).trim_ascii()
+                                    && between.starts_with('<')
+                                    && between.ends_with('>')
+                                {
+                                    return Some(Ok((at, end)));
+                                }
+                                value.call_closer.get_or_insert(hit);
+                            }
+                            Look::No => {}
+                        }
+                    }
+                },
+            }
+            value.searched = hit + 1;
+        }
+        if !cx.eof {
+            return Some(Err(()));
+        }
+        let name = out.calls.get(index).map_or("", |c| c.name.as_str());
+        match (value.call_closer, value.doubtful_closer) {
+            (Some(at), _) if cx.offered(name) => Some(Ok((at, at))),
+            (None, Some(closer)) if cut_marker(cx, row, tail, closer.1) => Some(Ok(closer)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn open_member(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: usize,
+        value: &OpenValue,
+    ) {
+        if !out.streaming() {
+            return;
+        }
+        let mut text = String::from(if self.opened { ", " } else { "{" });
+        self.opened = true;
+        push_string(&mut text, &decode_entities(&cx.text[value.key.clone()]));
+        text.push_str(": ");
+        writer.piece(out, index, &text);
+    }
+
+    /// Gives out what is certain of a string value.
+    pub(super) fn stream_value(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: usize,
+        value: &mut OpenValue,
+        trim: Trim,
+    ) {
+        let entities = writer.origin.row(cx).is_some_and(|r| r.dialect.entities);
+        if !value.streams || !out.streaming() || entities {
+            return;
+        }
+        // Where its own closing marker may yet have been the end, nothing behind it is certain.
+        let end = value.doubtful_closer.filter(|_| value.closer.is_some()).map_or(value.searched, |(at, _)| at);
+        let certain = cx.slice(value.sent, end.max(value.sent));
+        if value.sent == value.start && may_be_null(certain) {
+            return;
+        }
+        let certain = match trim {
+            Trim::None => certain,
+            Trim::Newline if !value.padded => certain,
+            Trim::Newline => certain.strip_suffix("\r\n").or(certain.strip_suffix(['\n', '\r'])).unwrap_or(certain),
+            Trim::Space if value.sent == value.start => {
+                value.start += certain.len() - certain.trim_start().len();
+                value.sent = value.start;
+                cx.slice(value.sent, end).trim_end()
+            }
+            Trim::Space => certain.trim_end(),
+        };
+        if certain.is_empty() {
+            return;
+        }
+        let mut text = String::with_capacity(certain.len() + 8);
+        if value.sent == value.start && !self.value_opened(value) {
+            self.open_member(cx, out, writer, index, value);
+            text.push('"');
+        }
+        push_escaped(&mut text, certain);
+        writer.piece(out, index, &text);
+        value.sent += certain.len();
+    }
+
+    pub(super) fn value_opened(&self, value: &OpenValue) -> bool {
+        value.sent > value.start
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn end_value(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: usize,
+        mut value: OpenValue,
+        end: usize,
+        trim: Trim,
+        entities: bool,
+    ) {
+        let mut range = value.start..end.max(value.start);
+        let text = &cx.text[range.clone()];
+        match trim {
+            Trim::None => {}
+            Trim::Newline if !value.padded => {}
+            Trim::Newline => {
+                let cut = text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text);
+                range.end = range.start + cut.len();
+            }
+            Trim::Space => {
+                range.start += text.len() - text.trim_start().len();
+                range.end = range.start + text.trim().len();
+            }
+        }
+        let text = &cx.text[range.clone()];
+        let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
+        let key = &*decode_entities(&cx.text[value.key.clone()]);
+        let expected = Self::expected(cx, out, index, key);
+        let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
+        let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
+        let read = typed(&decoded, kind, expected, json_first);
+        let elements = || match (&read, expected) {
+            (ArgumentValue::Text(_), Some(expected)) if value.closer.is_some() => {
+                let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
+                let tool = out.calls.get(index).and_then(|c| cx.tool(&c.name)).filter(|_| wanted)?;
+                let schema = tool.schema.get("properties").and_then(|p| p.get(key));
+                nested(text, schema, Some(&tool.schema), cx.policy.max_depth)
+            }
+            _ => None,
+        };
+        let elements = elements();
+        let found = match elements.map_or(read, |json| ArgumentValue::Json(Cow::Owned(json))) {
+            ArgumentValue::Text(t) => Value::Text(piece_of(&range, text, &t)),
+            ArgumentValue::Json(t) => Value::Json(piece_of(&range, text, &t)),
+        };
+        if out.streaming() {
+            if self.value_opened(&value) {
+                let mut rest = String::new();
+                push_escaped(&mut rest, cx.slice(value.sent, range.end));
+                rest.push('"');
+                writer.piece(out, index, &rest);
+            } else {
+                value.sent = value.start;
+                self.open_member(cx, out, writer, index, &value);
+                let mut json = String::new();
+                match &found {
+                    Value::Text(piece) => push_string(&mut json, &piece.get(cx.text)),
+                    Value::Json(piece) => json.push_str(&piece.get(cx.text)),
+                }
+                writer.piece(out, index, &json);
+            }
+        }
+        let members = &self.members;
+        let name = |i: usize| members.get(i).map(|(k, _)| k.get(cx.text));
+        let same = self.keys.position(key, members.len(), name);
+        match same.and_then(|i| self.members.get_mut(i)) {
+            Some(member) => {
+                member.1 = found;
+                let what = "a parameter stood twice: the last value counts";
+                self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.key.start, what));
+            }
+            None => self.members.push((key_piece(cx, &value.key), found)),
+        }
+    }
+}
