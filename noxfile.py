@@ -137,11 +137,12 @@ def sdks(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py].
 
-    And what the router adds to a chunk of a backend's stream.
+    And what it costs to read providers' answers, and what the router adds to a chunk of a backend's stream.
     """
     install_tools(session, "bench")
     install_package(session)
     session.run("python", "benches/python/compare.py", *session.posargs)
+    session.run("python", "benches/python/providers.py")
     session.run("python", "benches/python/router.py")
 
 

@@ -961,7 +961,8 @@ def format_tool_result(
         dialect: How a result is spelt as text.
         max_chars: Longer text is cut in the middle, with a mark; None: never.
         harden: Break up the markers of chat templates and dialects, so that a result can forge neither a turn nor a
-            call. The default is True for ``provider="text"`` and False for all others.
+            call; in text mode, what spells a call without markers stands as a JSON string. The default is True for
+            ``provider="text"`` and False for all others.
 
     Media that would need a message of their own are named in words; :func:`format_tool_results` gives both messages.
 

@@ -265,7 +265,11 @@ impl CallState {
         let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
         match template.body {
             Body::Json => match byte {
-                b'{' => is(true),
+                // Another marker is no key.
+                b'{' => match after(cx, at) {
+                    Look::More => Look::More,
+                    next => is(next != Look::Is(b'<')),
+                },
                 b'[' => match after(cx, at) {
                     Look::Is(next) => is(matches!(next, b'{' | b'[' | b']' | b'"')),
                     Look::No => Look::No,

@@ -5,7 +5,6 @@ use super::prose::Taken;
 use super::trace::{Markup, Noted};
 use super::{Before, Engine, Look, Mode, Reader, State};
 use crate::dialect::{Body, Channels};
-use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
 
 /// The message that is being read.
@@ -124,7 +123,7 @@ impl Engine {
             if let Some(skip) = opens_call(cx, channels, recipient) {
                 let before = self.end_message(cx, at, body, row);
                 if self.out.calls.len() >= cx.policy.max_calls {
-                    self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls"));
+                    self.out.full(at);
                     return Look::Is(());
                 }
                 let name = name.start + skip..name.end;

@@ -5,7 +5,7 @@ use super::keys::{Key, decode, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece};
 use super::trace::{Noted, Reason};
-use super::{Blank, Look, Reader};
+use super::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
@@ -623,7 +623,7 @@ impl JsonCalls {
         inner.made = true;
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         inner.repairs = mended.repairs;
-        let inside = Reader { text: &mended.json, eof: true, blank: &Blank::default(), ..*cx };
+        let inside = Reader { text: &mended.json, eof: true, memo: &Memo::default(), ..*cx };
         inner.step(&inside, out, writer);
         writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
@@ -754,7 +754,7 @@ impl JsonCalls {
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
         inner.made = true;
-        inner.step(&Reader { text: &certain, eof: true, blank: &Blank::default(), ..*cx }, out, writer);
+        inner.step(&Reader { text: &certain, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
         let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
         pending.raw = start..end;
         pending.status = CallStatus::Incomplete;

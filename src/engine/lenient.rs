@@ -59,9 +59,7 @@ fn closer(tail: &[Element]) -> Option<&str> {
 
 /// The first closing marker at or after `from`, or the end of the text.
 pub(super) fn limit(cx: &Reader<'_>, tail: &[Element], from: usize) -> Limit {
-    let found = closer(tail).and_then(|closer| {
-        memchr::memmem::find(cx.bytes().get(from..).unwrap_or_default(), closer.as_bytes()).map(|i| from + i)
-    });
+    let found = closer(tail).and_then(|closer| cx.find_closer(closer, from));
     match found {
         Some(at) => Limit::At(at),
         None if cx.eof => Limit::At(cx.text.len()),

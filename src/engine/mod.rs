@@ -32,6 +32,7 @@ use crate::schema::{Resolution, Tool, ToolSet};
 use crate::turn::{Event, Issue, IssueCode, Turn};
 use call::CallState;
 use output::{Mark, Output};
+use std::cell::Cell;
 use std::sync::Arc;
 use trace::Trace;
 
@@ -51,8 +52,8 @@ pub(crate) use trace::{Markup, Note, Noted};
 pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options) -> Turn<'a> {
     let mut engine = Engine::new(options, false);
     let tools = tools.filter(|t| !t.tools().is_empty());
-    let blank = Blank::default();
-    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, blank: &blank });
+    let memo = Memo::default();
+    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
     engine.out.into_turn(text)
 }
 
@@ -77,8 +78,8 @@ pub(crate) fn observe<'a>(
     let mut engine = Engine::new(options, false);
     engine.out.trace = Trace::on();
     let tools = tools.filter(|t| !t.tools().is_empty());
-    let blank = Blank::default();
-    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, blank: &blank });
+    let memo = Memo::default();
+    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
     let turn = engine.out.clone().into_turn(text);
     let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), call.dialect.clone())).collect();
     let (content, reasoning, notes) = engine.out.into_parts();
@@ -108,7 +109,7 @@ pub struct StreamParser {
     tools: Option<Arc<ToolSet>>,
     options: Options,
     finished: bool,
-    /// See [`Reader::blank`].
+    /// See [`Memo::blank`].
     blank: (usize, usize),
 }
 
@@ -130,9 +131,9 @@ impl StreamParser {
     fn advance(&mut self, eof: bool, events: &mut Vec<Event>) {
         let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
         let policy = &self.options.policy;
-        let blank = Blank::new(self.blank);
-        self.engine.advance(&Reader { text: &self.text, eof, dialects: &self.dialects, tools, policy, blank: &blank });
-        self.blank = blank.get();
+        let memo = Memo { blank: Cell::new(self.blank), ..Memo::default() };
+        self.engine.advance(&Reader { text: &self.text, eof, dialects: &self.dialects, tools, policy, memo: &memo });
+        self.blank = memo.blank.get();
         self.engine.release(events);
     }
 
@@ -192,12 +193,17 @@ pub(crate) struct Reader<'t> {
     pub(crate) dialects: &'t Dialects,
     pub(crate) tools: Option<&'t ToolSet>,
     pub(crate) policy: &'t Policy,
-    /// A long run of white space that was looked through, so that it need not be again.
-    pub(crate) blank: &'t Blank,
+    pub(crate) memo: &'t Memo,
 }
 
-/// From where to where there is white space.
-pub(crate) type Blank = std::cell::Cell<(usize, usize)>;
+/// What was looked through, so that it need not be again.
+#[derive(Debug, Default)]
+pub(crate) struct Memo {
+    /// From where to where there is white space.
+    blank: Cell<(usize, usize)>,
+    /// A closing marker (its address), from where it was looked for, and where it was found, or the end of the text.
+    closer: Cell<(usize, usize, usize)>,
+}
 
 impl<'t> Reader<'t> {
     pub(crate) fn bytes(&self) -> &'t [u8] {
@@ -222,14 +228,28 @@ impl<'t> Reader<'t> {
         at
     }
 
+    /// Where `closer` stands first at or after `from`, if it does.
+    pub(crate) fn find_closer(&self, closer: &str, from: usize) -> Option<usize> {
+        let address = closer.as_ptr() as usize;
+        let (known, since, at) = self.memo.closer.get();
+        let found = if known == address && (since..=at).contains(&from) {
+            at
+        } else {
+            let rest = self.bytes().get(from..).unwrap_or_default();
+            memchr::memmem::find(rest, closer.as_bytes()).map_or(self.text.len(), |i| from + i)
+        };
+        self.memo.closer.set((address, from, found));
+        (found < self.text.len()).then_some(found)
+    }
+
     /// The first place at or after `at` without white space.
     pub(crate) fn skip_space(&self, at: usize) -> usize {
-        let (start, end) = self.blank.get();
+        let (start, end) = self.memo.blank.get();
         let from = if (start..end).contains(&at) { end } else { at };
         let rest = self.bytes().get(from..).unwrap_or_default();
         let next = from + rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
         if next - at > 64 {
-            self.blank.set((if from > at { start } else { at }, next));
+            self.memo.blank.set((if from > at { start } else { at }, next));
         }
         next
     }

@@ -138,6 +138,8 @@ pub(crate) struct Output {
     content_ends_in_space: bool,
     /// An explicit envelope of calls has been read.
     pub(crate) enveloped: bool,
+    /// Which issue says that there are too many calls.
+    full: Option<usize>,
     /// What was noticed, where somebody wants to know.
     pub(crate) trace: Trace,
 }
@@ -154,6 +156,15 @@ impl Output {
     pub(crate) fn event(&mut self, event: impl FnOnce() -> Event) {
         if self.streaming {
             self.events.push(event());
+        }
+    }
+
+    /// There are as many calls as there may be: said once.
+    pub(crate) fn full(&mut self, at: usize) {
+        let said = self.full.and_then(|i| self.issues.get(i)).is_some_and(|i| i.code == IssueCode::LimitReached);
+        if !said {
+            self.full = Some(self.issues.len());
+            self.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
         }
     }
 

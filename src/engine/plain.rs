@@ -140,12 +140,15 @@ fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<
 
 /// `functions.f json` with an object behind it: the tool's name and where the object begins.
 fn recipient(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usize>, usize)> {
-    let limit = at + cx.policy.max_markup_bytes;
-    let rest = cx.rest(at);
-    let Some(length) = rest.bytes().take(cx.policy.max_markup_bytes).position(|b| b == b'{') else {
-        let over = rest.contains('\n') || rest.len() > limit - at;
-        return if cx.eof || over { Look::No } else { Look::More };
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    // Longer than this is no name.
+    let bounded = rest.get(..256).unwrap_or(rest);
+    let Some(length) = bounded.iter().position(|b| matches!(b, b'{' | b'\n' | b'<')) else {
+        return if cx.eof || bounded.len() < rest.len() { Look::No } else { Look::More };
     };
+    if bounded.get(length) != Some(&b'{') {
+        return Look::No;
+    }
     let mut words = cx.slice(at, at + length).split_whitespace();
     let (Some(name), kind, None) = (words.next(), words.next(), words.next()) else { return Look::No };
     // `functions.f` and `json` are parted by white space, if only by that which stood before a lost token.

@@ -548,7 +548,7 @@ impl Engine {
             return Look::No;
         }
         if self.out.calls.len() >= cx.policy.max_calls {
-            self.out.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
+            self.out.full(at);
             self.out.trace.refuse(Reason::LimitReached, &found.name(cx).unwrap_or_default());
             return Look::No;
         }

@@ -6,7 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
 /// Arrays and objects are built by recursion.
 const MAX_DEPTH: usize = 200;
-/// Keys remembered: the rows of a list have the same ones.
+/// Keys remembered: the rows of a list have the same ones, and mostly in the same order.
 const KEYS: usize = 16;
 
 /// Builds the value that `json` is. `None` if it is not valid JSON, or nested too deep. Raw control characters in
@@ -22,10 +22,14 @@ pub(super) fn build_strict<'py>(py: Python<'py>, json: &str, max_depth: usize) -
 }
 
 fn build_with<'py>(py: Python<'py>, json: &str, max_depth: usize, strict: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let mut builder = Builder { py, json, max_depth, strict, at: 0, text: Vec::new(), keys: [const { None }; KEYS] };
-    let value = builder.value(0)?;
+    let keys = Keys { known: Vec::with_capacity(8), next: 0 };
+    let mut builder = Builder { py, json, max_depth, strict, at: 0, text: Vec::new(), keys, failed: None };
+    let value = builder.value(0);
     builder.space();
-    Ok(value.filter(|_| builder.at == json.len()))
+    match builder.failed {
+        Some(error) => Err(error),
+        None => Ok(value.filter(|_| builder.at == json.len())),
+    }
 }
 
 struct Builder<'j, 'py> {
@@ -37,20 +41,36 @@ struct Builder<'j, 'py> {
     at: usize,
     /// The string being read, where it holds escapes; kept for the next one.
     text: Vec<u8>,
-    keys: [Option<(&'j str, Bound<'py, PyString>)>; KEYS],
+    keys: Keys<'j, 'py>,
+    /// What Python raised, if it did. Kept here so that what is handed from value to value is one pointer.
+    failed: Option<PyErr>,
 }
 
-/// Inside: what was built, or `None` where the text is no JSON.
-type Built<T> = PyResult<Option<T>>;
+/// Keys in the order in which they were met first.
+struct Keys<'j, 'py> {
+    known: Vec<(&'j str, Bound<'py, PyString>)>,
+    /// The one that comes next if this object is like the one before it.
+    next: usize,
+}
 
-/// Goes on with the value, or leaves with `None`.
-macro_rules! some {
-    ($value:expr) => {
-        match $value {
-            Some(value) => value,
-            None => return Ok(None),
+impl<'j, 'py> Keys<'j, 'py> {
+    fn get(&mut self, py: Python<'py>, written: &'j str) -> Bound<'py, PyString> {
+        let known = |at: usize| self.known.get(at).filter(|(key, _)| *key == written);
+        let at = match known(self.next) {
+            Some(_) => Some(self.next),
+            None => self.known.iter().position(|(key, _)| *key == written),
+        };
+        if let Some((at, (_, key))) = at.and_then(|at| Some((at, self.known.get(at)?))) {
+            self.next = at + 1;
+            return key.clone();
         }
-    };
+        let key = PyString::new(py, written);
+        if self.known.len() < KEYS {
+            self.known.push((written, key.clone()));
+            self.next = self.known.len();
+        }
+        key
+    }
 }
 
 impl<'j, 'py> Builder<'j, 'py> {
@@ -72,17 +92,17 @@ impl<'j, 'py> Builder<'j, 'py> {
         is
     }
 
-    fn value(&mut self, depth: usize) -> Built<Bound<'py, PyAny>> {
+    fn value(&mut self, depth: usize) -> Option<Bound<'py, PyAny>> {
         self.space();
-        match some!(self.peek()) {
-            b'"' => Ok(self.string()?.map(Bound::into_any)),
+        match self.peek()? {
+            b'"' => self.string().map(Bound::into_any),
             b'{' if depth < self.max_depth => self.object(depth),
             b'[' if depth < self.max_depth => self.array(depth),
-            b't' => Ok(self.word("true").then(|| PyBool::new(self.py, true).to_owned().into_any())),
-            b'f' => Ok(self.word("false").then(|| PyBool::new(self.py, false).to_owned().into_any())),
-            b'n' => Ok(self.word("null").then(|| self.py.None().into_bound(self.py))),
+            b't' => self.word("true").then(|| PyBool::new(self.py, true).to_owned().into_any()),
+            b'f' => self.word("false").then(|| PyBool::new(self.py, false).to_owned().into_any()),
+            b'n' => self.word("null").then(|| self.py.None().into_bound(self.py)),
             b'-' | b'0'..=b'9' => self.number(),
-            _ => Ok(None),
+            _ => None,
         }
     }
 
@@ -92,12 +112,15 @@ impl<'j, 'py> Builder<'j, 'py> {
         is
     }
 
-    fn number(&mut self) -> Built<Bound<'py, PyAny>> {
-        let rest = some!(self.json.get(self.at..));
+    fn number(&mut self) -> Option<Bound<'py, PyAny>> {
+        let rest = self.json.get(self.at..)?;
         let end = rest.bytes().position(|b| !matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
-        let written = some!(rest.get(..end.unwrap_or(rest.len())));
+        let written = rest.get(..end.unwrap_or(rest.len()))?;
         self.at += written.len();
-        number_to_py(self.py, written)
+        number_to_py(self.py, written).unwrap_or_else(|error| {
+            self.failed = Some(error);
+            None
+        })
     }
 
     /// The body of the string at `at` if it holds no escape. Else `at` stands behind its opening quote.
@@ -109,74 +132,64 @@ impl<'j, 'py> Builder<'j, 'py> {
         Some(body)
     }
 
-    fn string(&mut self) -> Built<Bound<'py, PyString>> {
+    fn string(&mut self) -> Option<Bound<'py, PyString>> {
         if let Some(body) = self.plain() {
-            return Ok(Some(PyString::new(self.py, body)));
+            return Some(PyString::new(self.py, body));
         }
         self.text.clear();
-        let quote = some!(read_string(self.json.as_bytes(), self.at, &mut self.text));
+        let quote = read_string(self.json.as_bytes(), self.at, &mut self.text)?;
         // Without a branch in it, so that the compiler looks at many bytes at once.
         let controls = |raw: &[u8]| raw.iter().fold(false, |any, byte| any | (*byte < 0x20));
         if self.strict && self.json.as_bytes().get(self.at..quote).is_none_or(controls) {
-            return Ok(None);
+            return None;
         }
         self.at = quote + 1;
-        PyString::from_bytes(self.py, &self.text).map(Some)
+        PyString::from_bytes(self.py, &self.text).ok()
     }
 
-    fn key(&mut self) -> Built<Bound<'py, PyString>> {
+    fn key(&mut self) -> Option<Bound<'py, PyString>> {
         let start = self.at;
         let Some(body) = self.plain() else {
             self.at = start;
             return self.string();
         };
-        let [first, .., last] = body.as_bytes() else { return Ok(Some(PyString::new(self.py, body))) };
-        let place = (usize::from(*first) ^ usize::from(*last) << 1 ^ body.len()) % KEYS;
-        let Some(slot) = self.keys.get_mut(place) else { return Ok(None) };
-        if let Some((known, key)) = slot
-            && *known == body
-        {
-            return Ok(Some(key.clone()));
-        }
-        let key = PyString::new(self.py, body);
-        *slot = Some((body, key.clone()));
-        Ok(Some(key))
+        Some(self.keys.get(self.py, body))
     }
 
-    fn object(&mut self, depth: usize) -> Built<Bound<'py, PyAny>> {
+    fn object(&mut self, depth: usize) -> Option<Bound<'py, PyAny>> {
         self.at += 1;
         let dict = PyDict::new(self.py);
         if self.passes(b'}') {
-            return Ok(Some(dict.into_any()));
+            return Some(dict.into_any());
         }
         loop {
             self.space();
             if self.peek() != Some(b'"') {
-                return Ok(None);
+                return None;
             }
-            let key = some!(self.key()?);
+            let key = self.key()?;
             if !self.passes(b':') {
-                return Ok(None);
+                return None;
             }
-            let value = some!(self.value(depth + 1)?);
-            dict.set_item(key, value)?;
+            let value = self.value(depth + 1)?;
+            dict.set_item(key, value).ok()?;
             if !self.passes(b',') {
-                return Ok(self.passes(b'}').then_some(dict.into_any()));
+                return self.passes(b'}').then_some(dict.into_any());
             }
         }
     }
 
-    fn array(&mut self, depth: usize) -> Built<Bound<'py, PyAny>> {
+    fn array(&mut self, depth: usize) -> Option<Bound<'py, PyAny>> {
         self.at += 1;
         let list = PyList::empty(self.py);
         if self.passes(b']') {
-            return Ok(Some(list.into_any()));
+            return Some(list.into_any());
         }
         loop {
-            let item = some!(self.value(depth + 1)?);
-            list.append(item)?;
+            let item = self.value(depth + 1)?;
+            list.append(item).ok()?;
             if !self.passes(b',') {
-                return Ok(self.passes(b']').then_some(list.into_any()));
+                return self.passes(b']').then_some(list.into_any());
             }
         }
     }

@@ -1,6 +1,7 @@
-//! How long the engine takes, told the dialect and in `auto`: medians, in one table.
+//! How long the engine takes, told the dialect and in `auto`: medians, in one table. A second one holds what each hostile
+//! text of `tests/data/hostile.jsonl` costs a byte, beside plain text.
 //!
-//! `cargo run --release --manifest-path benches/engine/Cargo.toml [workload fragment]`
+//! `cargo run --release --manifest-path benches/engine/Cargo.toml [workload fragment]`; `hostile` for the second table.
 use std::hint::black_box;
 use std::time::Instant;
 use toolglot::dialect::Dialects;
@@ -46,6 +47,45 @@ fn coder(path: &str, content: &str) -> String {
     format!("<tool_call>\n<function=write_file>\n<parameter=path>\n{path}\n</parameter>\n<parameter=content>\n{content}\n</parameter>\n</function>\n</tool_call>\n")
 }
 
+/// `tests/data/hostile.jsonl`, each text of about `bytes`.
+fn hostile(bytes: usize) -> Vec<(String, String)> {
+    let rows = include_str!("../../../tests/data/hostile.jsonl").lines();
+    rows.map(|line| {
+        let row: serde_json::Value = serde_json::from_str(line).expect("a row");
+        let of = |key: &str| row[key].as_str().expect("text");
+        let units = (0..bytes / of("unit").len()).map(|n| of("unit").replace("{n}", &n.to_string()));
+        (of("about").to_owned(), format!("{}{}{}", of("before"), units.collect::<String>(), of("after")))
+    })
+    .collect()
+}
+
+/// Nanoseconds a byte of each hostile text, whole and in chunks of 16 bytes, with how much that is beside a text of a
+/// quarter: 1 is linear.
+fn print_hostile(set: &std::sync::Arc<Dialects>, tools: &std::sync::Arc<ToolSet>, options: &Options) {
+    let whole = |text: &str| median(|| drop(black_box(extract(black_box(text), set, Some(tools), options)))) / text.len() as f64;
+    let stream = |text: &str| {
+        let mut events = Vec::new();
+        let ns = median(|| {
+            let mut parser = StreamParser::new(set.clone(), Some(tools.clone()), options.clone());
+            for chunk in text.as_bytes().chunks(16) {
+                parser.feed_bytes(chunk, &mut events);
+                events.clear();
+            }
+            black_box(parser.finish(&mut events));
+        });
+        ns / text.len() as f64
+    };
+    println!("{:48} {:>10} {:>8} {:>10} {:>8}", "160 KB of", "ns a byte", "growth", "streamed", "growth");
+    for ((about, text), (_, quarter)) in hostile(160_000).into_iter().zip(hostile(40_000)) {
+        let (long, streamed) = (whole(&text), stream(&text));
+        println!(
+            "{about:48} {long:10.1} {:8.2} {streamed:10.1} {:8.2}",
+            long / whole(&quarter),
+            streamed / stream(&quarter)
+        );
+    }
+}
+
 fn main() {
     let only = std::env::args().nth(1).unwrap_or_default();
     let tools = serde_json::json!([{"name": "write_file", "inputSchema": {"type": "object", "required": ["path"],
@@ -65,6 +105,9 @@ fn main() {
     ];
     let options = Options::default();
     let auto = Dialects::auto();
+    if only == "hostile" {
+        return print_hostile(&auto, &tools, &options);
+    }
     println!("{:24} {:>12} {:>12} {:>16} {:>8}", "workload", "told us", "auto us", "ns a 4-B chunk", "calls");
     for (name, dialect, text) in rows.iter().filter(|(name, ..)| name.contains(&only)) {
         let told = Dialects::named(dialect).expect("a dialect");
