@@ -213,6 +213,13 @@ def test_a_schema_that_holds_itself_is_written_out_twice_and_then_cut() -> None:
     assert call.arguments["list"]["next"]["next"]["next"]["next"] == {"value": 5}
 
 
+def test_literals_are_of_the_type_that_the_schema_says() -> None:
+    word = {"allOf": [{"type": "string"}, {"enum": ["a", 1, None]}]}
+    tools = ToolSet([tool("f", {"type": "object", "properties": {"word": word}})])
+    (told,) = tools.to_gemini()[0]["functionDeclarations"]
+    assert told["parametersJsonSchema"]["properties"]["word"] == {"type": "string", "enum": ["a"]}
+
+
 def test_nothing_but_bad_tools_raises() -> None:
     with pytest.raises(toolglot.BadToolError, match="needs a name"):
         ToolSet([{}])

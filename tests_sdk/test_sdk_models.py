@@ -41,10 +41,10 @@ TRICKY: dict[str, Any] = json.loads((ROOT / "tests/data/schema/tricky.json").rea
 def strictly(kind: Any) -> Any:
     """A check against a TypedDict of an SDK: unknown keys are refused."""
     adapter = pydantic.TypeAdapter(kind)
+    known = typing.get_type_hints(kind)
 
     def check(value: Any) -> None:
         adapter.validate_python(value)
-        known = typing.get_type_hints(kind)
         assert value.keys() <= known.keys(), value.keys() - known.keys()
         for key in typing.cast(Any, kind).__required_keys__:
             assert key in value, key
@@ -81,7 +81,13 @@ def check(tools: ToolSet, provider: str, options: dict[str, Any], rule: Any, nam
     subsets.check(tools, provider, options, rule, names)
     for _, schema, _ in subsets.declarations(provider, tools.to(provider, **options)):
         if schema is not None and schema.get("type") == "object":
-            jsonschema.Draft202012Validator.check_schema(schema)
+            check_schema(json.dumps(schema))
+
+
+@functools.cache
+def check_schema(text: str) -> None:
+    """Raise if a schema is not valid; most are the same for several providers."""
+    jsonschema.Draft202012Validator.check_schema(json.loads(text))
 
 
 TARGETS = [target for target in subsets.TARGETS if target[0] in MODELS]
@@ -103,7 +109,7 @@ def bfcl() -> list[dict[str, Any]]:
     import bfcl_eval
 
     data = Path(bfcl_eval.__file__).parent / "data"
-    functions = []
+    functions = {}
     for path in sorted([*data.glob("*.json"), *data.glob("multi_turn_func_doc/*.json")]):
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
@@ -111,8 +117,8 @@ def bfcl() -> list[dict[str, Any]]:
             except ValueError:
                 continue  # One file is a document of many lines, without functions.
             listed = [entry] if "parameters" in entry else entry.get("function", [])
-            functions += [function for function in listed if isinstance(function, dict)]
-    return functions
+            functions |= {json.dumps(function): function for function in listed if isinstance(function, dict)}
+    return list(functions.values())
 
 
 @pytest.mark.parametrize(("provider", "options", "rule", "names"), TARGETS, ids=IDS)

@@ -344,7 +344,14 @@ impl Walk<'_> {
         match self.profile.literals {
             Literals::Any => Some(Value::Array(literals.to_vec())),
             Literals::OneType => {
-                let own: Vec<Value> = literals.iter().filter(|v| !v.is_null() || takes_null(map)).cloned().collect();
+                // What is not of the schema's type could never be given.
+                let possible = |v: &Value| match kind {
+                    Some("integer" | "number") => v.is_number(),
+                    Some(kind) => is_a(v, kind),
+                    None => true,
+                };
+                let wanted = |v: &Value| if v.is_null() { takes_null(map) } else { possible(v) };
+                let own: Vec<Value> = literals.iter().filter(|v| wanted(v)).cloned().collect();
                 (!own.is_empty()).then_some(Value::Array(own))
             }
             Literals::Strings => match kind {
