@@ -1,4 +1,4 @@
-//! Text outside calls: it flows on, and markers are taken out of it.
+//! Text outside calls: it flows on, up to a place where something may begin that is none.
 use super::call::{CallState, Origin};
 use super::head::{self, Head};
 use super::python::Python;
