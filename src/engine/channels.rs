@@ -119,21 +119,20 @@ impl Engine {
         let key = if channels.calls_to_recipients { recipient } else { channel };
         let listed = |list: &[String]| list.iter().any(|w| w == key);
 
-        if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients) {
-            if let Some(skip) = opens_call(cx, channels, recipient) {
-                let before = self.end_message(cx, at, body, row);
-                if self.out.calls.len() >= cx.policy.max_calls {
-                    self.out.full(at);
-                    return Look::Is(());
-                }
-                let name = name.start + skip..name.end;
-                self.out.trace.note(name.clone(), Noted::Name);
-                let head = Head { name: Some(name), end: body, ..Head::default() };
-                let origin = Origin { row, call: 0 };
-                self.state =
-                    State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false, before)));
+        if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients)
+            && let Some(skip) = opens_call(cx, channels, recipient)
+        {
+            let before = self.end_message(cx, at, body, row);
+            if self.out.calls.len() >= cx.policy.max_calls {
+                self.out.full(at);
                 return Look::Is(());
             }
+            let name = name.start + skip..name.end;
+            self.out.trace.note(name.clone(), Noted::Name);
+            let head = Head { name: Some(name), end: body, ..Head::default() };
+            let origin = Origin { row, call: 0 };
+            self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false, before)));
+            return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));
         self.end_message(cx, at, body, row);

@@ -261,10 +261,11 @@ impl JsonCalls {
         }
         self.scanner = Scanner::new(value, self.max_depth);
         self.sent = value;
-        if what == Key::Arguments && first == b'{' {
-            if let Flow::Stop(progress) = self.begin(cx, out, writer) {
-                return Flow::Stop(progress);
-            }
+        if what == Key::Arguments
+            && first == b'{'
+            && let Flow::Stop(progress) = self.begin(cx, out, writer)
+        {
+            return Flow::Stop(progress);
         }
         self.go(value, Expect::Member { key, what })
     }

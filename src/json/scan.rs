@@ -130,7 +130,7 @@ struct Stack {
 impl Stack {
     #[inline(always)]
     fn push(&mut self, object: bool) {
-        if self.depth % 64 == 0 && self.depth > 0 {
+        if self.depth.is_multiple_of(64) && self.depth > 0 {
             self.spilled.push(self.bits);
         }
         self.bits = (self.bits << 1) | u64::from(object);
@@ -141,7 +141,7 @@ impl Stack {
     fn pop(&mut self) {
         self.depth -= 1;
         self.bits >>= 1;
-        if self.depth % 64 == 0 && self.depth > 0 {
+        if self.depth.is_multiple_of(64) && self.depth > 0 {
             self.bits = self.spilled.pop().unwrap_or_default();
         }
     }

@@ -154,11 +154,12 @@ impl Slot {
         }
         self.text.push_str(piece);
         self.scan = self.scanner.scan(self.text.as_bytes(), false);
-        if self.pieces > 1 && matches!(self.scan, ScanResult::Error { .. }) {
-            if let Some(snapshot) = self.snapshot.clone() {
-                self.cumulative = true;
-                self.replace(&snapshot);
-            }
+        if self.pieces > 1
+            && matches!(self.scan, ScanResult::Error { .. })
+            && let Some(snapshot) = self.snapshot.clone()
+        {
+            self.cumulative = true;
+            self.replace(&snapshot);
         }
     }
 
@@ -179,12 +180,13 @@ impl Slot {
             return;
         }
         self.scan = self.scanner.scan(self.text.as_bytes(), true);
-        if self.ambiguous() && !self.complete() {
-            if let Some(snapshot) = self.snapshot.take() {
-                let mut scanner = Scanner::new(0, 512);
-                if let ScanResult::Complete { .. } = scanner.scan(snapshot.as_bytes(), true) {
-                    self.replace(&snapshot);
-                }
+        if self.ambiguous()
+            && !self.complete()
+            && let Some(snapshot) = self.snapshot.take()
+        {
+            let mut scanner = Scanner::new(0, 512);
+            if let ScanResult::Complete { .. } = scanner.scan(snapshot.as_bytes(), true) {
+                self.replace(&snapshot);
             }
         }
         self.snapshot = None;
@@ -281,11 +283,12 @@ impl Calls {
 
     /// The whole arguments of the call at `at`, whatever was sent of them before.
     pub(super) fn set(&mut self, at: usize, text: &str) {
-        if let Some(slot) = self.slots.get_mut(at) {
-            if text.len() <= self.max_bytes && slot.text != text {
-                slot.snapshot = None;
-                slot.replace(text);
-            }
+        if let Some(slot) = self.slots.get_mut(at)
+            && text.len() <= self.max_bytes
+            && slot.text != text
+        {
+            slot.snapshot = None;
+            slot.replace(text);
         }
     }
 

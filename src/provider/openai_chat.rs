@@ -79,12 +79,12 @@ impl Chat {
 
     fn reasoning(&mut self, message: &Node<'_>, out: &mut Assembly) {
         let found = REASONING.iter().find_map(|key| Some((*key, message.text(key).filter(|t| !t.is_empty())?)));
-        if let Some((key, text)) = found {
-            if self.field.is_none() || self.field == Some(key) {
-                self.field = Some(key);
-                self.reasoning.push_str(text);
-                out.reasoning(text);
-            }
+        if let Some((key, text)) = found
+            && (self.field.is_none() || self.field == Some(key))
+        {
+            self.field = Some(key);
+            self.reasoning.push_str(text);
+            out.reasoning(text);
         }
         for detail in message.list("reasoning_details") {
             let text = detail.text("text").or_else(|| detail.text("summary")).unwrap_or_default();
@@ -228,21 +228,20 @@ fn join_thinking(chunks: &mut Vec<Value>, part: &Node<'_>) {
     let new = part.to_value();
     if let (Some(Value::Object(last)), Some(new)) = (chunks.last_mut(), new.as_object()) {
         let closed = last.get("closed") == Some(&Value::Bool(true)) || last.contains_key("signature");
-        if !closed {
-            if let (Some(Value::Array(texts)), Some(Value::Array(more))) =
+        if !closed
+            && let (Some(Value::Array(texts)), Some(Value::Array(more))) =
                 (last.get_mut("thinking"), new.get("thinking"))
-            {
-                for item in more {
-                    match (texts.last_mut().and_then(|t| t.get_mut("text")), item.get("text").and_then(Value::as_str)) {
-                        (Some(Value::String(text)), Some(more)) => text.push_str(more),
-                        _ => texts.push(item.clone()),
-                    }
+        {
+            for item in more {
+                match (texts.last_mut().and_then(|t| t.get_mut("text")), item.get("text").and_then(Value::as_str)) {
+                    (Some(Value::String(text)), Some(more)) => text.push_str(more),
+                    _ => texts.push(item.clone()),
                 }
-                for (key, value) in new.iter().filter(|(key, _)| *key != "thinking") {
-                    last.insert(key.clone(), value.clone());
-                }
-                return;
             }
+            for (key, value) in new.iter().filter(|(key, _)| *key != "thinking") {
+                last.insert(key.clone(), value.clone());
+            }
+            return;
         }
     }
     chunks.push(new);
@@ -253,11 +252,11 @@ pub(super) fn read(reader: &mut Reader, body: &Node<'_>, whole: bool) {
     let alone = body.get("choices").is_none() && (body.get("tool_calls").is_some() || body.text("role").is_some());
     if alone {
         // Only the message, without its response.
-        if let Some(choice) = reader.choice(0) {
-            if let Wire::Chat(wire) = &mut choice.wire {
-                wire.message(body, whole, &mut choice.out);
-                choice.out.done = true;
-            }
+        if let Some(choice) = reader.choice(0)
+            && let Wire::Chat(wire) = &mut choice.wire
+        {
+            wire.message(body, whole, &mut choice.out);
+            choice.out.done = true;
         }
         return;
     }

@@ -250,10 +250,10 @@ impl Responses {
         }
         match whole {
             Some(Node::String(text)) if custom => {
-                if let Some(slot) = out.calls.slots.get_mut(at) {
-                    if text.starts_with(slot.text.as_str()) {
-                        slot.text = text.to_string();
-                    }
+                if let Some(slot) = out.calls.slots.get_mut(at)
+                    && text.starts_with(slot.text.as_str())
+                {
+                    slot.text = text.to_string();
                 }
             }
             Some(Node::String(text)) => self.rest(at, text, out),

@@ -154,10 +154,10 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     if let Ok(tuple) = value.cast::<PyTuple>() {
         return tuple.iter().map(|item| from_py_at(&item, place.below())).collect::<PyResult<_>>().map(J::array);
     }
-    if BYTES.get() {
-        if let Ok(bytes) = value.cast::<PyBytes>() {
-            return Ok(J::string(data_encoding::BASE64.encode(bytes.as_bytes())));
-        }
+    if BYTES.get()
+        && let Ok(bytes) = value.cast::<PyBytes>()
+    {
+        return Ok(J::string(data_encoding::BASE64.encode(bytes.as_bytes())));
     }
     from_object(value, place)
 }

@@ -240,10 +240,10 @@ impl Reader {
     fn want(&mut self, key: &Bound<'_, PyAny>, root: bool) -> Option<Want> {
         let address = key.as_ptr() as usize;
         let place = self.known.get_mut((address >> 4) % KNOWN)?;
-        if let (Some((known, wanted)), false) = (&place, root) {
-            if *known == address {
-                return Some(*wanted);
-            }
+        if let (Some((known, wanted)), false) = (&place, root)
+            && *known == address
+        {
+            return Some(*wanted);
         }
         let word = key.cast_exact::<PyString>().ok()?.to_str().ok()?;
         let wanted = want(word)?;

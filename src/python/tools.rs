@@ -78,10 +78,10 @@ impl ToolSet {
     }
 
     fn serve<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Bound<'py, PyList>> {
-        if let Source::Dicts(dicts) = &self.source {
-            if let Some(list) = dicts.serve(py, target)? {
-                return Ok(list);
-            }
+        if let Source::Dicts(dicts) = &self.source
+            && let Some(list) = dicts.serve(py, target)?
+        {
+            return Ok(list);
         }
         let served = || self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let known = served().iter().find(|(known, _)| known == target).map(|(_, template)| Arc::clone(template));

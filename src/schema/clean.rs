@@ -323,10 +323,10 @@ fn is_names(value: &Value) -> bool {
 
 /// OpenAPI's `nullable: true`.
 fn allow_null(schema: &mut Map<String, Value>) {
-    if let Some(Value::Array(literals)) = schema.get_mut("enum") {
-        if !literals.contains(&Value::Null) {
-            literals.push(Value::Null);
-        }
+    if let Some(Value::Array(literals)) = schema.get_mut("enum")
+        && !literals.contains(&Value::Null)
+    {
+        literals.push(Value::Null);
     }
     match schema.get_mut("type") {
         Some(Value::Array(names)) => {

@@ -48,10 +48,10 @@ impl<'s> Coercer<'s> {
         let length = self.place.len();
         match value {
             Value::Object(members) => {
-                if let Some(Value::Object(properties)) = self.part(schema, "properties") {
-                    if !properties.keys().all(|name| names::is_safe_property(name)) {
-                        self.rename(properties, members);
-                    }
+                if let Some(Value::Object(properties)) = self.part(schema, "properties")
+                    && !properties.keys().all(|name| names::is_safe_property(name))
+                {
+                    self.rename(properties, members);
                 }
                 for (key, member) in members.iter_mut() {
                     if let Some(part) = self.property(schema, key) {

@@ -90,10 +90,10 @@ impl ToolSet {
     }
 
     fn from_tools(tools: Vec<Tool>, mut problems: Vec<Error>) -> Result<Self, Error> {
-        if tools.is_empty() {
-            if let Some(first) = problems.first() {
-                return Err(first.clone());
-            }
+        if tools.is_empty()
+            && let Some(first) = problems.first()
+        {
+            return Err(first.clone());
         }
         let mut set = Self::default();
         for tool in separate(tools) {
@@ -280,11 +280,11 @@ fn separate(mut tools: Vec<Tool>) -> Vec<Tool> {
         }
     }
     for tool in &mut tools {
-        if servers.get(&tool.name).is_some_and(|seen| seen.len() > 1) {
-            if let Some(server) = &tool.source.server {
-                let qualified = format!("{server}:{}", tool.name);
-                tool.source.original = Some(std::mem::replace(&mut tool.name, qualified));
-            }
+        if servers.get(&tool.name).is_some_and(|seen| seen.len() > 1)
+            && let Some(server) = &tool.source.server
+        {
+            let qualified = format!("{server}:{}", tool.name);
+            tool.source.original = Some(std::mem::replace(&mut tool.name, qualified));
         }
     }
     tools

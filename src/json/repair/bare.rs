@@ -30,11 +30,12 @@ impl Repairer<'_> {
             if let Some(json) = token::literal_word(word) {
                 return Ok(self.write_literal(at, end, json));
             }
-            if end == bytes.len() && !self.frames.is_empty() {
-                if let Some(json) = token::cut_literal(word) {
-                    self.ending = Ending::Cut;
-                    return Ok(self.write_literal(at, end, json));
-                }
+            if end == bytes.len()
+                && !self.frames.is_empty()
+                && let Some(json) = token::cut_literal(word)
+            {
+                self.ending = Ending::Cut;
+                return Ok(self.write_literal(at, end, json));
             }
             if word.iter().any(u8::is_ascii_digit) || word.ends_with(b"f") || word.ends_with(b"y") {
                 match token::number(self.out.text.get(at..end).unwrap_or_default()) {

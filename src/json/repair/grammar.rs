@@ -387,10 +387,11 @@ impl<'a> Repairer<'a> {
         if key.cut {
             return Ok(self.end_of_text(at));
         }
-        if first && self.is_set_item(key.after) {
-            if let Some(at) = self.reopen(Kind::Set)? {
-                return Ok(at);
-            }
+        if first
+            && self.is_set_item(key.after)
+            && let Some(at) = self.reopen(Kind::Set)?
+        {
+            return Ok(at);
         }
         if !key.valid() {
             self.write_string(&key, true, true, true);
@@ -406,10 +407,12 @@ impl<'a> Repairer<'a> {
 
     fn read_bare_key(&mut self, at: usize, first: bool) -> Result<usize, Error> {
         let (end, after) = self.bare_key_end(at);
-        if first && self.is_set_item(after) && end > at {
-            if let Some(at) = self.reopen(Kind::Set)? {
-                return Ok(at);
-            }
+        if first
+            && self.is_set_item(after)
+            && end > at
+            && let Some(at) = self.reopen(Kind::Set)?
+        {
+            return Ok(at);
         }
         if after >= self.bytes.len() {
             return Ok(self.end_of_text(at));
@@ -462,10 +465,11 @@ impl<'a> Repairer<'a> {
         let mut string = self.find_string(open, mark, quote, length, place);
         if let Place::Item { first: true } = place {
             let colon = self.bytes.get(self.peek(string.after)) == Some(&b':');
-            if colon && matches!(self.top(), Some(Kind::Array)) {
-                if let Ok(Some(at)) = self.reopen(Kind::Object) {
-                    return at;
-                }
+            if colon
+                && matches!(self.top(), Some(Kind::Array))
+                && let Ok(Some(at)) = self.reopen(Kind::Object)
+            {
+                return at;
             }
         }
         if string.cut && self.partial == Some(false) {
@@ -564,10 +568,8 @@ impl<'a> Repairer<'a> {
                 let closer = self.bytes.get(next).is_some_and(|byte| matches!(byte, b'}' | b']' | b')'));
                 self.out.record(RepairCode::Comma, comma, "a comma too many was removed");
                 self.out.replace(comma, comma + length, "");
-                if closer {
-                    if let Some(frame) = self.frames.last_mut() {
-                        frame.comma = true;
-                    }
+                if closer && let Some(frame) = self.frames.last_mut() {
+                    frame.comma = true;
                 }
                 self.state = State::After;
                 return comma + length;

@@ -323,22 +323,22 @@ impl Repairer<'_> {
             (found.end, found.after) = (length, length);
             return;
         }
-        if search.place == Place::Key {
-            if let Some(colon) = lookahead::unclosed_key(bytes, search.body, length) {
-                (found.end, found.after) = (colon, colon);
-                return;
-            }
+        if search.place == Place::Key
+            && let Some(colon) = lookahead::unclosed_key(bytes, search.body, length)
+        {
+            (found.end, found.after) = (colon, colon);
+            return;
         }
         if let (true, Some(inner)) = (closed, search.inner) {
             let length = Quote::at(bytes, inner).map_or(1, |(_, length)| length);
             (found.end, found.after, found.unclosed) = (inner, inner + length, false);
             return;
         }
-        if let (true, Some(escaped), true) = (closed, search.escaped, self.is_path(found.body)) {
-            if escaped + 2 >= tail {
-                (found.end, found.after, found.unclosed) = (escaped + 1, escaped + 2, false);
-                return;
-            }
+        if let (true, Some(escaped), true) = (closed, search.escaped, self.is_path(found.body))
+            && escaped + 2 >= tail
+        {
+            (found.end, found.after, found.unclosed) = (escaped + 1, escaped + 2, false);
+            return;
         }
         if closed && search.newline.is_some_and(|newline| newline >= tail) {
             (found.end, found.after) = (tail, tail);

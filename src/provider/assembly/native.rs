@@ -135,16 +135,16 @@ impl Assembly {
         if let Some(twin) = slot.twin.take() {
             let same = |other: &Slot, slot: &Slot| other.name == slot.name && other.text.trim() == slot.text.trim();
             let (slot, twin_slot) = (self.calls.slots.get(at), self.calls.slots.get(twin));
-            if let (Some(slot), Some(other)) = (slot, twin_slot) {
-                if same(other, slot) {
-                    self.finals[at] = self.finals.get(twin).copied().flatten();
-                    self.issues.push(Issue::of(
-                        IssueCode::ProviderField,
-                        format!("/tool_calls/{at}"),
-                        format!("the call `{}` came twice with the same id; it is kept once", slot.id),
-                    ));
-                    return;
-                }
+            if let (Some(slot), Some(other)) = (slot, twin_slot)
+                && same(other, slot)
+            {
+                self.finals[at] = self.finals.get(twin).copied().flatten();
+                self.issues.push(Issue::of(
+                    IssueCode::ProviderField,
+                    format!("/tool_calls/{at}"),
+                    format!("the call `{}` came twice with the same id; it is kept once", slot.id),
+                ));
+                return;
             }
         }
         let Some(slot) = self.calls.slots.get(at) else { return };
@@ -153,10 +153,11 @@ impl Assembly {
         }
         let parallel = settle::is_parallel(&slot.name, self.reading.tools.as_deref());
         let mut call = settle::call(slot, cut, self.reading.tools.as_deref(), &self.reading.options.policy);
-        if parallel && call.status.readable() {
-            if let Some(calls) = settle::expand(&call) {
-                return self.expand(at, &call, calls);
-            }
+        if parallel
+            && call.status.readable()
+            && let Some(calls) = settle::expand(&call)
+        {
+            return self.expand(at, &call, calls);
         }
         let announced_before = slot.started.is_some();
         let Some(index) = self.announce(at) else { return };

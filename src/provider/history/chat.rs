@@ -59,10 +59,10 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
                 text.clone_into(&mut reasoning);
             }
         }
-        if let Some(refusal) = message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty()) {
-            if !parts.iter().any(|part| matches!(part, Part::Text(_))) {
-                parts.insert(0, Part::Text(refusal.to_owned()));
-            }
+        if let Some(refusal) = message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty())
+            && !parts.iter().any(|part| matches!(part, Part::Text(_)))
+        {
+            parts.insert(0, Part::Text(refusal.to_owned()));
         }
     }
     let mut message = Message::new(role, parts);

@@ -139,19 +139,19 @@ fn order(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
     let spoken: Vec<&Message> = messages.iter().filter(|message| message.role != Role::System).collect();
     if let (Some(first), Provider::Anthropic | Provider::Bedrock | Provider::Gemini | Provider::Mistral) =
         (spoken.first(), provider)
+        && first.role == Role::Assistant
     {
-        if first.role == Role::Assistant {
-            let message = "the conversation begins with the assistant; this provider wants a user's message first";
-            push(found, IssueCode::BadOrder, first.origin, message.to_owned());
-        }
+        let message = "the conversation begins with the assistant; this provider wants a user's message first";
+        push(found, IssueCode::BadOrder, first.origin, message.to_owned());
     }
     if provider == Provider::Gemini {
         for pair in spoken.windows(2) {
-            if let [before, message] = pair {
-                if message.calls().next().is_some() && before.role == Role::Assistant {
-                    let text = "calls must come right after a user's message or results";
-                    push(found, IssueCode::BadOrder, message.origin, text.to_owned());
-                }
+            if let [before, message] = pair
+                && message.calls().next().is_some()
+                && before.role == Role::Assistant
+            {
+                let text = "calls must come right after a user's message or results";
+                push(found, IssueCode::BadOrder, message.origin, text.to_owned());
             }
         }
     }

@@ -57,10 +57,10 @@ pub fn detect_history(messages: &[Value]) -> Provider {
         if has("parts") {
             return Provider::Gemini;
         }
-        if let Some(kind) = message.get("type").and_then(Value::as_str) {
-            if kind != "message" || !matches!(message.get("content"), Some(Value::String(_))) {
-                return Provider::OpenAiResponses;
-            }
+        if let Some(kind) = message.get("type").and_then(Value::as_str)
+            && (kind != "message" || !matches!(message.get("content"), Some(Value::String(_))))
+        {
+            return Provider::OpenAiResponses;
         }
         if has("tool_plan") {
             return Provider::Cohere;
@@ -287,10 +287,8 @@ pub fn turn_message(turn: &Turn<'_>) -> Message {
         });
         let mut arguments = call.arguments.to_json().into_owned();
         let custom = custom.contains(&(index as u64)) || in_items;
-        if custom {
-            if let Some(Value::String(input)) = call.arguments.to_value().get("input") {
-                arguments = input.clone();
-            }
+        if custom && let Some(Value::String(input)) = call.arguments.to_value().get("input") {
+            arguments = input.clone();
         }
         // A call that cannot go back keeps its place, so that the state's numbers stay right; writers leave it out.
         let name = if call.status.readable() { call.name.to_string() } else { String::new() };

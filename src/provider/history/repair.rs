@@ -35,10 +35,10 @@ pub fn repair_history(messages: &[Value], provider: Option<Provider>) -> Result<
     });
     for message in &mut mended {
         for part in &mut message.parts {
-            if let Part::Text(text) = part {
-                if text.is_empty() {
-                    note(IssueCode::EmptyContent, message.origin, "an empty text was left out".to_owned());
-                }
+            if let Part::Text(text) = part
+                && text.is_empty()
+            {
+                note(IssueCode::EmptyContent, message.origin, "an empty text was left out".to_owned());
             }
             let name = match part {
                 Part::Call(call) => &mut call.name,
@@ -213,14 +213,10 @@ fn begin_with_user(messages: &mut Vec<Message>, provider: Provider, note: &mut i
         return;
     }
     let first = messages.iter().position(|message| message.role != Role::System);
-    if let Some((at, message)) = first.and_then(|at| Some((at, messages.get(at)?))) {
-        if message.role == Role::Assistant {
-            note(
-                IssueCode::BadOrder,
-                message.origin,
-                "a user's message was put before the assistant's first".to_owned(),
-            );
-            messages.insert(at, Message::text(Role::User, "Continue."));
-        }
+    if let Some((at, message)) = first.and_then(|at| Some((at, messages.get(at)?)))
+        && message.role == Role::Assistant
+    {
+        note(IssueCode::BadOrder, message.origin, "a user's message was put before the assistant's first".to_owned());
+        messages.insert(at, Message::text(Role::User, "Continue."));
     }
 }

@@ -61,10 +61,11 @@ fn keep_ids(messages: &[Message], back: &[Message], written: &mut Written) {
     for (before, after) in paired(messages, back, |message| message.calls().next().is_some()) {
         let ids = |message: &Message| message.calls().map(|call| json!(call.id)).collect::<Vec<_>>();
         let (old, new) = (ids(before), ids(after));
-        if old != new && old.len() == new.len() {
-            if let Some(kept) = beside(written, after.origin) {
-                kept.insert(IDS.into(), Value::Array(old));
-            }
+        if old != new
+            && old.len() == new.len()
+            && let Some(kept) = beside(written, after.origin)
+        {
+            kept.insert(IDS.into(), Value::Array(old));
         }
     }
 }
@@ -93,10 +94,11 @@ fn keep_results(messages: &[Message], back: &[Message], places: &[usize], writte
 
 fn keep_reasoning(messages: &[Message], back: &[Message], written: &mut Written) {
     for (before, after) in paired(messages, back, |message| message.role == Role::Assistant) {
-        if !before.reasoning.is_empty() && after.reasoning != before.reasoning {
-            if let Some(kept) = beside(written, after.origin) {
-                kept.insert(REASONING.into(), json!(before.reasoning));
-            }
+        if !before.reasoning.is_empty()
+            && after.reasoning != before.reasoning
+            && let Some(kept) = beside(written, after.origin)
+        {
+            kept.insert(REASONING.into(), json!(before.reasoning));
         }
     }
 }
@@ -118,15 +120,15 @@ pub(super) fn restore_result(answer: &mut Answer, ordinal: usize, kept: &Map<Str
     let Some(mark) = kept.get(RESULTS).and_then(|results| results.get(ordinal.to_string())) else { return };
     let is = |key: &str| mark.get(key) == Some(&Value::Bool(true));
     answer.is_error = is("is_error");
-    if let Some(Part::Text(text)) = answer.parts.first_mut() {
-        if let (true, Some(rest)) = (is("added"), text.strip_prefix(ERROR_PREFIX)) {
-            *text = rest.to_owned();
-        }
+    if let Some(Part::Text(text)) = answer.parts.first_mut()
+        && let (true, Some(rest)) = (is("added"), text.strip_prefix(ERROR_PREFIX))
+    {
+        *text = rest.to_owned();
     }
-    if let (true, [Part::Text(text)]) = (is("json"), answer.parts.as_slice()) {
-        if let Ok(value) = serde_json::from_str(text) {
-            answer.parts = vec![Part::Json(value)];
-        }
+    if let (true, [Part::Text(text)]) = (is("json"), answer.parts.as_slice())
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        answer.parts = vec![Part::Json(value)];
     }
 }
 

@@ -160,11 +160,11 @@ fn without_words(schema: &mut Value, nested: bool) -> bool {
 
 fn short_lists(schema: &mut Value) -> bool {
     let mut changed = false;
-    if let Value::Object(map) = schema {
-        if map.get("enum").and_then(Value::as_array).is_some_and(|literals| literals.len() > 32) {
-            map.shift_remove("enum");
-            changed = true;
-        }
+    if let Value::Object(map) = schema
+        && map.get("enum").and_then(Value::as_array).is_some_and(|literals| literals.len() > 32)
+    {
+        map.shift_remove("enum");
+        changed = true;
     }
     inside(schema, &mut |part| changed |= short_lists(part));
     changed

@@ -28,19 +28,20 @@ impl Walk<'_> {
                 "type" | "enum" | "const" | "anyOf" | "oneOf" | "allOf" | "$ref" | "properties" | "not"
             )
         });
-        if says_nothing && !self.profile.anything {
-            if let Value::Object(mut any) = self.anything(Map::new()) {
-                // Where nothing may stand beside `anyOf`, the words go into its branches.
-                if self.profile.types == Types::Nullable {
-                    if let Some(Value::Array(branches)) = any.get_mut("anyOf") {
-                        for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
-                            branch.extend(out.clone());
-                        }
+        if says_nothing
+            && !self.profile.anything
+            && let Value::Object(mut any) = self.anything(Map::new())
+        {
+            // Where nothing may stand beside `anyOf`, the words go into its branches.
+            if self.profile.types == Types::Nullable {
+                if let Some(Value::Array(branches)) = any.get_mut("anyOf") {
+                    for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
+                        branch.extend(out.clone());
                     }
-                    out.clear();
                 }
-                out.extend(any);
+                out.clear();
             }
+            out.extend(any);
         }
         self.complete_array(kind.as_deref(), &mut out);
         self.complete_object(kind.as_deref(), &map, &mut out);
@@ -301,11 +302,12 @@ impl Walk<'_> {
             return out.shift_remove("anyOf");
         }
         // Nothing may stand beside `anyOf` there, so the first branch is the one that takes null.
-        if nullable && out.contains_key("nullable") {
-            if let Some(Value::Object(first)) = written.first_mut() {
-                out.shift_remove("nullable");
-                first.insert("nullable".to_owned(), Value::Bool(true));
-            }
+        if nullable
+            && out.contains_key("nullable")
+            && let Some(Value::Object(first)) = written.first_mut()
+        {
+            out.shift_remove("nullable");
+            first.insert("nullable".to_owned(), Value::Bool(true));
         }
         (!written.is_empty()).then_some(Value::Array(written))
     }
@@ -429,13 +431,12 @@ impl Walk<'_> {
             out.shift_remove("properties");
             out.shift_remove("required");
         }
-        if self.profile.ordering {
-            if let Some(Value::Object(properties)) = out.get("properties") {
-                if properties.len() > 1 {
-                    let order: Vec<Value> = properties.keys().map(|name| json!(name)).collect();
-                    out.insert("propertyOrdering".to_owned(), Value::Array(order));
-                }
-            }
+        if self.profile.ordering
+            && let Some(Value::Object(properties)) = out.get("properties")
+            && properties.len() > 1
+        {
+            let order: Vec<Value> = properties.keys().map(|name| json!(name)).collect();
+            out.insert("propertyOrdering".to_owned(), Value::Array(order));
         }
     }
 
@@ -468,10 +469,10 @@ impl Walk<'_> {
 /// A schema that takes null as well.
 fn make_nullable(schema: &mut Value) {
     let Value::Object(map) = schema else { return };
-    if let Some(Value::Array(literals)) = map.get_mut("enum") {
-        if !literals.contains(&Value::Null) {
-            literals.push(Value::Null);
-        }
+    if let Some(Value::Array(literals)) = map.get_mut("enum")
+        && !literals.contains(&Value::Null)
+    {
+        literals.push(Value::Null);
     }
     if let Some(literal) = map.get("const").cloned() {
         map.shift_remove("const");

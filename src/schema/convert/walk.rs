@@ -248,11 +248,11 @@ impl<'s> Walk<'s> {
 
     /// `oneOf` as `anyOf`, and what stands beside a union inside its branches, where the target wants that.
     fn unions(&mut self, mut map: Map<String, Value>) -> Map<String, Value> {
-        if !self.profile.one_of {
-            if let Some(branches) = map.shift_remove("oneOf") {
-                self.lose("oneOf", LossKind::Rewritten, "became `anyOf`, which takes values of several branches too");
-                map = self.merged("oneOf", map, Map::from_iter([("anyOf".to_owned(), branches)]));
-            }
+        if !self.profile.one_of
+            && let Some(branches) = map.shift_remove("oneOf")
+        {
+            self.lose("oneOf", LossKind::Rewritten, "became `anyOf`, which takes values of several branches too");
+            map = self.merged("oneOf", map, Map::from_iter([("anyOf".to_owned(), branches)]));
         }
         if self.profile.beside_any_of || self.depth == 0 {
             return map;
