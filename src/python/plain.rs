@@ -125,7 +125,7 @@ impl Reader {
         let mut tool = None;
         self.items.push_dict(dict.len());
         for (key, value) in dict {
-            let wrapper = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+            let wrapper = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?.as_bytes())?;
             self.items.push_leaf(key);
             match wrapper {
                 Field::Function => tool = Some(self.declaration(value.cast_exact::<PyDict>().ok()?, start)?),
@@ -140,7 +140,7 @@ impl Reader {
         let (mut name, mut description, mut schema) = (None, None, None);
         self.items.push_dict(dict.len());
         for (key, value) in dict {
-            let wanted = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+            let wanted = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?.as_bytes())?;
             self.items.push_leaf(key);
             match wanted {
                 Field::Name => {
@@ -183,7 +183,7 @@ impl Reader {
             let leaf = match wanted {
                 Want::Type => match value.cast_exact::<PyString>() {
                     Ok(name) => {
-                        seen.types = type_bit(name.to_str().ok()?)?;
+                        seen.types = type_bit(name.to_str().ok()?.as_bytes())?;
                         true
                     }
                     Err(_) => {
@@ -246,15 +246,15 @@ impl Reader {
             return Some(*wanted);
         }
         let word = key.cast_exact::<PyString>().ok()?.to_str().ok()?;
-        let wanted = want(word)?;
+        let wanted = want(word.as_bytes())?;
         *place = Some((address, wanted));
-        (!root || at_root(wanted, word)).then_some(wanted)
+        (!root || at_root(wanted, word.as_bytes())).then_some(wanted)
     }
 
     fn properties(&mut self, dict: &Bound<'_, PyDict>, depth: usize) -> Option<()> {
         self.items.push_dict(dict.len());
         for (name, value) in dict {
-            self.facts.property(name.cast_exact::<PyString>().ok()?.to_str().ok()?);
+            self.facts.property(name.cast_exact::<PyString>().ok()?.to_str().ok()?.as_bytes());
             self.items.push_leaf(name);
             self.schema(value.cast_exact::<PyDict>().ok()?, depth + 1)?;
         }
@@ -281,7 +281,7 @@ impl Reader {
 fn types(list: &Bound<'_, PyList>) -> Option<u8> {
     let mut types = 0;
     for name in list {
-        let bit = type_bit(name.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+        let bit = type_bit(name.cast_exact::<PyString>().ok()?.to_str().ok()?.as_bytes())?;
         if types & bit != 0 {
             return None;
         }

@@ -28,23 +28,22 @@ impl PlainTools {
     /// Finds the tools of a list, or of an object with a list of `tools`. `None` if the text is no JSON, or if anything
     /// in it has to be looked at more closely.
     pub(crate) fn read(text: &str) -> Option<Self> {
-        let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, facts: Facts::default() };
+        let mut reader = Reader { bytes: text.as_bytes(), at: 0, names: Vec::new(), facts: Facts::default() };
         let mut tools = Vec::with_capacity(text.len() / 1024);
-        reader.space();
-        match reader.peek()? {
+        match reader.next()? {
             b'[' => reader.list(|reader| reader.tool().map(|tool| tools.push(tool)))?,
             b'{' => reader.object(|reader, key| match key {
-                "tools" if tools.is_empty() => reader.list(|reader| reader.tool().map(|tool| tools.push(tool))),
+                b"tools" if tools.is_empty() => reader.list(|reader| reader.tool().map(|tool| tools.push(tool))),
                 _ => matches!(field(key)?, Field::Other | Field::Mcp).then(|| reader.skip(0)).flatten(),
             })?,
             _ => return None,
         }
-        reader.space();
-        if reader.at != text.len() || tools.is_empty() {
+        if reader.next().is_some() || tools.is_empty() {
             return None;
         }
-        let names: HashSet<&str> = tools.iter().filter_map(|tool| text.get(tool.name.clone())).collect();
-        (names.len() == tools.len()).then_some(Self { tools, facts: reader.facts })
+        let mut names = HashSet::with_capacity(tools.len());
+        let different = tools.iter().all(|tool| names.insert(text.as_bytes().get(tool.name.clone())));
+        different.then_some(Self { tools, facts: reader.facts })
     }
 
     /// How many tools there are.
@@ -80,9 +79,10 @@ impl PlainTools {
 
 /// Reads valid JSON only, and of that only what is plain: every method gives `None` for all else.
 struct Reader<'t> {
-    text: &'t str,
     bytes: &'t [u8],
     at: usize,
+    /// The names of one list: the room is used again.
+    names: Vec<&'t [u8]>,
     facts: Facts,
 }
 
@@ -92,10 +92,14 @@ impl<'t> Reader<'t> {
         self.bytes.get(self.at).copied()
     }
 
+    /// The next byte that is no space.
     #[inline(always)]
-    fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
-            self.at += 1;
+    fn next(&mut self) -> Option<u8> {
+        loop {
+            match self.peek()? {
+                b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
+                byte => return Some(byte),
+            }
         }
     }
 
@@ -104,95 +108,79 @@ impl<'t> Reader<'t> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// A string and where it is, with its quotes; `true` if it holds escapes.
-    #[inline]
-    fn string(&mut self) -> Option<(Range<usize>, bool)> {
-        let start = self.at;
+    /// What stands between the quotes of a string; escapes are checked, and left as they are.
+    #[inline(always)]
+    fn string(&mut self) -> Option<&'t [u8]> {
+        let start = self.at + 1;
         self.take(b'"')?;
-        let mut escaped = false;
         loop {
             let found = find_special(self.bytes, self.at);
-            match self.bytes.get(found)? {
-                b'"' => {
-                    self.at = found + 1;
-                    return Some((start..self.at, escaped));
-                }
-                b'\\' => {
-                    escaped = true;
-                    self.at = found + 2;
-                    match self.bytes.get(found + 1)? {
-                        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-                        b'u' => {
-                            let digits = self.text.get(self.at..self.at + 4)?;
-                            let plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
-                            // Halves of a pair are looked at elsewhere.
-                            if !plain || digits.starts_with(['d', 'D']) {
-                                return None;
-                            }
-                            self.at += 4;
-                        }
-                        _ => return None,
-                    }
-                }
-                // A raw control character.
-                _ => return None,
+            if *self.bytes.get(found)? == b'"' {
+                self.at = found + 1;
+                return self.bytes.get(start..found);
             }
+            self.escape(found)?;
+        }
+    }
+
+    #[inline(never)]
+    fn escape(&mut self, start: usize) -> Option<()> {
+        let rest = self.bytes.get(start..)?;
+        self.at = start + 2;
+        match rest {
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(()),
+            // Halves of a pair are looked at elsewhere.
+            [b'\\', b'u', b'd' | b'D', ..] => None,
+            [b'\\', b'u', digits @ ..] => {
+                self.at += 4;
+                digits.get(..4)?.iter().all(u8::is_ascii_hexdigit).then_some(())
+            }
+            // A raw control character.
+            _ => None,
         }
     }
 
     /// A string without escapes.
-    #[inline]
-    fn word(&mut self) -> Option<&'t str> {
-        let (range, escaped) = self.string()?;
-        if escaped { None } else { self.text.get(range.start + 1..range.end - 1) }
+    #[inline(always)]
+    fn word(&mut self) -> Option<&'t [u8]> {
+        let start = self.at + 1;
+        self.take(b'"')?;
+        let end = find_special(self.bytes, start);
+        self.at = end + 1;
+        (*self.bytes.get(end)? == b'"').then(|| self.bytes.get(start..end)).flatten()
     }
 
     /// The members of an object, each handed to `member` with the place at the value.
     #[inline(always)]
-    fn object(&mut self, mut member: impl FnMut(&mut Self, &'t str) -> Option<()>) -> Option<()> {
-        self.take(b'{')?;
-        self.space();
-        if self.take(b'}').is_some() {
-            return Some(());
-        }
-        loop {
-            let key = self.word()?;
-            self.space();
-            self.take(b':')?;
-            self.space();
-            member(self, key)?;
-            self.space();
-            match self.peek()? {
-                b',' => self.at += 1,
-                b'}' => {
-                    self.at += 1;
-                    return Some(());
-                }
-                _ => return None,
-            }
-            self.space();
-        }
+    fn object(&mut self, mut member: impl FnMut(&mut Self, &'t [u8]) -> Option<()>) -> Option<()> {
+        self.items(b'{', b'}', |reader| {
+            let key = reader.word()?;
+            (reader.next()? == b':').then(|| reader.at += 1)?;
+            reader.next()?;
+            member(reader, key)
+        })
     }
 
     #[inline(always)]
-    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        self.take(b'[')?;
-        self.space();
-        if self.take(b']').is_some() {
+    fn list(&mut self, item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.items(b'[', b']', item)
+    }
+
+    #[inline(always)]
+    fn items(&mut self, open: u8, close: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.take(open)?;
+        if self.next()? == close {
+            self.at += 1;
             return Some(());
         }
         loop {
             item(self)?;
-            self.space();
-            match self.peek()? {
-                b',' => self.at += 1,
-                b']' => {
-                    self.at += 1;
-                    return Some(());
-                }
-                _ => return None,
+            let byte = self.next()?;
+            self.at += 1;
+            if byte != b',' {
+                return (byte == close).then_some(());
             }
-            self.space();
+            self.next()?;
         }
     }
 
@@ -268,7 +256,7 @@ impl<'t> Reader<'t> {
     }
 
     /// One member of a declaration; `found` says whether name, description and schema are known already.
-    fn field(&mut self, key: &str, tool: &mut PlainTool, found: &mut [bool; 3]) -> Option<()> {
+    fn field(&mut self, key: &[u8], tool: &mut PlainTool, found: &mut [bool; 3]) -> Option<()> {
         let [name, description, schema] = found;
         let start = self.at;
         let seen = match field(key)? {
@@ -278,9 +266,9 @@ impl<'t> Reader<'t> {
                 is_safe(word).then_some(name)?
             }
             Field::Description => {
-                let (text, _) = self.string()?;
+                let text = self.string()?;
                 self.facts.description(text.len());
-                tool.description = (text.len() > 2).then_some(text);
+                tool.description = (!text.is_empty()).then_some(start..self.at);
                 description
             }
             Field::Schema => {
@@ -326,11 +314,11 @@ impl<'t> Reader<'t> {
                     any.then_some(())
                 }
                 Want::Names => {
-                    let mut names: Vec<&str> = Vec::new();
+                    reader.names.clear();
                     reader.list(|reader| {
                         let name = reader.word()?;
-                        let new = names.len() < FEW && !names.contains(&name);
-                        names.push(name);
+                        let new = reader.names.len() < FEW && !reader.names.contains(&name);
+                        reader.names.push(name);
                         new.then_some(())
                     })
                 }
