@@ -1,10 +1,13 @@
 //! Tools that most providers take as they are: nothing in them is read, rewritten or lost, only wrapped.
 //!
-//! Most tools are so, and telling it takes one look at each keyword. The look is the same for JSON text
+//! Most tools are so, and telling it takes one look at each keyword; those between them that are not go the long way alone
+//! ([`odd::Odd`]). The look is the same for JSON text
 //! ([`json::PlainTools`]), for values ([`super::convert`]) and for Python objects; this is what they share.
 mod json;
+mod odd;
 
 pub(crate) use json::PlainTools;
+pub(crate) use odd::Odd;
 
 use super::convert::PropertyNames;
 
