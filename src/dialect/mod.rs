@@ -64,7 +64,8 @@ pub struct Channels {
     pub message: String,
     /// What ends a message.
     pub closes: Vec<String>,
-    /// Channels or recipients whose messages are content, reasoning, or for nobody here. `""` is a header without any.
+    /// Channels or recipients whose messages are content (first the answer itself), reasoning, or for nobody here. `""` is
+    /// a header without any.
     pub content: Vec<String>,
     pub reasoning: Vec<String>,
     pub dropped: Vec<String>,
@@ -117,6 +118,9 @@ pub struct Dialect {
     pub reasoning: Vec<(String, String)>,
     /// Special tokens that the text may show and that are no content.
     pub tokens: Vec<String>,
+    /// Markers that stand inside the text and are none of it, as templates: `<co>` and `</co:{_}>` round what a source
+    /// is cited for.
+    pub inline_markers: Vec<String>,
     /// Markers round a tool's result, opening and closing. What a model writes between them after a call of its own is
     /// invented.
     pub results: Vec<(String, String)>,
