@@ -94,8 +94,8 @@ pub struct Dialect {
     pub sections: Vec<(String, String)>,
     /// How a call is written, most specific first. A template is literal text with holes, as in
     /// `<function={name}> {parameters} </function>`: a space is optional white space, `{?x}` an optional literal,
-    /// `{@name=name}` attributes in any order; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}` and
-    /// `{elements}` are bodies.
+    /// `{@name=name}` attributes in any order; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}`,
+    /// `{elements}` and `{text}` are bodies.
     pub calls: Vec<String>,
     /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`, or `<{key}>{value}</{key}>`.
     pub parameters: Vec<String>,
@@ -110,6 +110,8 @@ pub struct Dialect {
     pub tag_prefix: String,
     /// The marker round strings, for `{gemma}`.
     pub quote: String,
+    /// What begins the line behind the bare text of `{text}`.
+    pub text_ends: Vec<String>,
     /// `&lt;` and its like in values stand for characters.
     pub entities: bool,
     /// In JSON, the key of the only member is the name and its value the arguments.

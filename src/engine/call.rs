@@ -4,6 +4,7 @@ use super::elements::Elements;
 use super::gemma::Gemma;
 use super::head::{self, Head};
 use super::json_calls::JsonCalls;
+use super::line::Line;
 use super::output::{Call, Found, Output, Piece};
 use super::parameters::Parameters;
 use super::python::Python;
@@ -57,6 +58,7 @@ enum BodyState {
     Python(Python),
     Gemma(Gemma),
     Elements(Elements),
+    Line(Line),
     /// The body is over: what closes the call is being read.
     Tail {
         at: usize,
@@ -287,6 +289,7 @@ impl CallState {
             Body::Python => Python::plausible(cx, at),
             Body::Gemma => is(matches!(byte, b'{' | b'(')),
             Body::Elements => is(byte == b'<' || byte == b']'),
+            Body::Text => is(Line::plausible(cx, head, at)),
         }
     }
 
@@ -333,6 +336,7 @@ impl CallState {
             Body::Python => BodyState::Python(Python::new(at)),
             Body::Gemma => BodyState::Gemma(Gemma::new(at, head)),
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
+            Body::Text => BodyState::Line(Line::new(at, head)),
         };
         Self { origin, start, inside: at, body, writer, before }
     }
@@ -384,6 +388,7 @@ impl Engine {
             BodyState::Python(python) => python.step(cx, out, writer),
             BodyState::Gemma(gemma) => gemma.step(cx, out, writer),
             BodyState::Elements(elements) => elements.step(cx, out, writer),
+            BodyState::Line(line) => line.step(cx, out, writer),
             BodyState::Tail { .. } => return self.tail(cx, call),
         };
         if writer.begun > 0 {

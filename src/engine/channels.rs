@@ -187,7 +187,8 @@ impl Engine {
             let looks = || opens.iter().map(|open| head::literal(cx, next, open));
             let header = looks().any(|look| matches!(look, Look::Is(_)));
             let wait = next - end <= cx.policy.max_markup_bytes && looks().any(|look| look == Look::More);
-            if !header && !(cx.eof && next >= cx.text.len()) {
+            let over = cx.eof && next >= cx.text.len();
+            if !header && !over {
                 return if wait { Look::More } else { Look::No };
             }
         }

@@ -163,7 +163,8 @@ impl Engine {
                 return Look::No;
             }
             let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
-            if !rest.starts_with('\n') && !(rest.is_empty() && cx.eof) {
+            let over = rest.is_empty() && cx.eof;
+            if !over && !rest.starts_with('\n') {
                 let wait = rest.is_empty() && cx.text.len() - end <= cx.policy.max_markup_bytes;
                 return if wait { Look::More } else { Look::No };
             }

@@ -14,6 +14,7 @@ mod head;
 mod json_calls;
 mod keys;
 mod lenient;
+mod line;
 mod markers;
 mod options;
 mod output;
