@@ -248,6 +248,41 @@ def bedrock(made: list[Round]) -> list[Any]:
     return messages
 
 
+#: Fields that some provider knows and this library does not, or nobody does.
+FIELDS = ["cache_control", "citations", "videoMetadata", "x_note", "phase", "detail", "metadata", "guard"]
+#: What is no unknown field: what a tool was called with, and what it returned.
+DATA = {"arguments", "args", "response", "json", "data", "input"}
+#: Blocks of a kind that this library does not know, where a list of blocks stands.
+BLOCKS: dict[str, Any] = {
+    "bedrock": {"cachePoint": {"type": "default"}},
+    "gemini": {"xWidget": {"x_note": 1}},
+}
+
+
+def places(value: Any) -> list[Any]:
+    """Every object of a conversation, and every list in one, at whatever depth."""
+    found = [value] if isinstance(value, (dict, list)) else []
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return found + [place for key, item in inner if key not in DATA for place in places(item)]
+
+
+@st.composite
+def strange(draw: st.DrawFn, provider: str) -> tuple[list[Any], Any]:
+    """As :func:`conversations`, with fields and blocks that this library does not know."""
+    messages, system = draw(conversations(provider))
+    messages, system = json.loads(json.dumps(messages)), json.loads(json.dumps(system))
+    found = places(messages)[1:] + places(system)
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.sampled_from(found))
+        if isinstance(place, dict):
+            name = draw(st.sampled_from(FIELDS))
+            place.setdefault(name, draw(VALUES | st.just({"type": "ephemeral"})))
+        elif all(isinstance(item, dict) and "function" not in item for item in place):
+            block = BLOCKS.get(provider, {"type": "x_block", "x_note": draw(VALUES)})
+            place.insert(draw(st.integers(0, len(place))), block)
+    return messages, system
+
+
 @st.composite
 def conversations(draw: st.DrawFn, provider: str) -> tuple[list[Any], Any]:
     """A conversation in the provider's own shape, and the system prompt that stands beside it."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import toolglot
 import toolglot.compat
-from conversations import PROVIDERS, conversations
+from conversations import PROVIDERS, conversations, strange
 
 WORDS = st.text("ab é\n{}", min_size=1, max_size=8).filter(lambda text: text.strip() and not text.startswith("Error"))
 ARGUMENTS = st.dictionaries(st.text("abc", min_size=1, max_size=3), st.integers() | WORDS | st.none(), max_size=3)
@@ -47,6 +47,44 @@ def test_what_is_lost_on_the_way_there_and_back_is_reported(provider: str, other
     if not any("image" in json.dumps(message) for message in messages):
         # Only media have no place everywhere.
         assert differ == [], there.issues
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("other", PROVIDERS)
+@settings(max_examples=settings().max_examples // 12)
+@given(data=st.data())
+def test_what_nobody_knows_is_back_on_the_way_home(provider: str, other: str, data: st.DataObject) -> None:
+    messages, system = data.draw(strange(provider))
+    there = toolglot.convert_messages(messages, to=other, source=provider, system=system)
+    back = toolglot.convert_messages(there, to=provider)
+    assert (list(back), back.system) == (messages, system)
+    assert back.issues == []
+    if other != provider:
+        # It means nothing there.
+        assert not any(name in json.dumps([there, there.system]) for name in ("x_note", "x_block", "videoMetadata"))
+        third = data.draw(st.sampled_from(PROVIDERS))
+        home = toolglot.convert_messages(toolglot.convert_messages(there, to=third), to=provider)
+        assert (list(home), home.system) == (messages, system)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("other", PROVIDERS)
+@settings(max_examples=settings().max_examples // 12)
+@given(data=st.data())
+def test_what_was_kept_goes_to_no_other_message(provider: str, other: str, data: st.DataObject) -> None:
+    """Whoever changes a history between two conversions loses what stood beside it, and is told."""
+    words = "Words that stand nowhere else."
+    messages, system = data.draw(strange(provider))
+    there = toolglot.convert_messages(messages, to=other, source=provider, system=system)
+    added = toolglot.convert_messages([{"role": "user", "content": words}], to=other)
+    there.extend(added)
+    grown = toolglot.convert_messages(there, to=provider)
+    assert list(grown)[: len(messages)] == messages
+    assert words in json.dumps(list(grown)[len(messages) :])
+    assert grown.issues == []
+    del there[0]
+    shrunk = toolglot.convert_messages(there, to=provider)
+    assert words in json.dumps(shrunk[-1])
 
 
 @st.composite
@@ -93,6 +131,17 @@ def test_there_and_back(messages: list[dict[str, Any]], provider: str) -> None:
         assert home[0]["role"] == "system"
     assert told(home) == told(messages)
     assert toolglot.repair_history(there, provider).issues == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@settings(max_examples=settings().max_examples // 12)
+@given(data=st.data())
+def test_what_is_in_order_is_not_mended(provider: str, data: st.DataObject) -> None:
+    messages, _ = data.draw(strange(provider))
+    mended = toolglot.repair_history(messages, provider)
+    assert (list(mended) == messages) or mended.issues
+    if toolglot.check_history(messages, provider) == []:
+        assert list(mended) == messages
 
 
 @given(openai_conversations(), st.data())

@@ -18,10 +18,10 @@ class Messages(list[Any]):
         provider: The provider whose shape it is.
         system: The system prompt, where the provider takes it beside the messages (Anthropic ``system``, Gemini
             ``systemInstruction``, Bedrock ``system``), as the request wants it; else None.
-        side: What the provider has no place for (signatures, encrypted reasoning, ids, error marks), by the index of the
-            message. :func:`convert_messages` puts it back on the way home.
-        issues: Everything that was changed or left out and would not come back, with the index of its message in
-            ``place``.
+        side: What the provider has no place for (signatures, encrypted reasoning, ids, error marks, fields that only the
+            first provider knows), by the index of the message. :func:`convert_messages` puts it back on the way home.
+        issues: Everything that was changed or left out for this provider, with the index of its message in ``place``; and
+            what could not be put back on the way home, because its message is no longer what it was.
     """
 
     def __init__(

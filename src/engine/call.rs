@@ -4,6 +4,7 @@ use super::elements::Elements;
 use super::gemma::Gemma;
 use super::head::{self, Head};
 use super::json_calls::JsonCalls;
+use super::line::Line;
 use super::output::{Call, Found, Output, Piece, Value};
 use super::parameters::Parameters;
 use super::python::Python;
@@ -57,6 +58,7 @@ enum BodyState {
     Python(Python),
     Gemma(Gemma),
     Elements(Elements),
+    Line(Line),
     /// The body is over: what closes the call is being read.
     Tail {
         at: usize,
@@ -81,6 +83,8 @@ pub(super) struct Pending {
 pub(super) struct CallState {
     origin: Origin,
     start: usize,
+    /// Where its body begins.
+    inside: usize,
     body: BodyState,
     writer: Writer,
     /// What to restore if it is no call.
@@ -309,6 +313,7 @@ impl CallState {
             Body::Python => Python::plausible(cx, at),
             Body::Gemma => is(matches!(byte, b'{' | b'(')),
             Body::Elements => is(byte == b'<' || byte == b']'),
+            Body::Text => is(Line::plausible(cx, head, at)),
         }
     }
 
@@ -355,8 +360,9 @@ impl CallState {
             Body::Python => BodyState::Python(Python::new(at)),
             Body::Gemma => BodyState::Gemma(Gemma::new(at, head)),
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
+            Body::Text => BodyState::Line(Line::new(at, head)),
         };
-        Self { origin, start, body, writer, before }
+        Self { origin, start, inside: at, body, writer, before }
     }
 }
 
@@ -397,7 +403,7 @@ pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
 
 impl Engine {
     pub(super) fn call(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
-        let CallState { body, writer, .. } = &mut *call;
+        let CallState { body, writer, inside, .. } = &mut *call;
         let out = &mut self.out;
         let progress = match body {
             BodyState::Json(json) => json.step(cx, out, writer),
@@ -406,6 +412,7 @@ impl Engine {
             BodyState::Python(python) => python.step(cx, out, writer),
             BodyState::Gemma(gemma) => gemma.step(cx, out, writer),
             BodyState::Elements(elements) => elements.step(cx, out, writer),
+            BodyState::Line(line) => line.step(cx, out, writer),
             BodyState::Tail { .. } => return self.tail(cx, call),
         };
         if writer.begun > 0 {
@@ -425,6 +432,9 @@ impl Engine {
                     return self.abandon(cx, call, end);
                 }
                 self.at = end;
+                if writer.origin != Origin::BARE {
+                    self.body = *inside..end;
+                }
                 *body = BodyState::Tail { at: end, next: 0, missing: false };
                 self.state = State::Call(call);
                 Step::Go
@@ -444,11 +454,12 @@ impl Engine {
         if call.writer.begun > 0 {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.flush(cx, &mut self.out);
+            self.keep(Doubt::Sentence);
             self.from = at;
             self.at = at;
             return Step::Go;
         }
-        if self.holds(Doubt::Bare) || self.holds(Doubt::InlineCode) || self.holds(Doubt::Reasoning) {
+        if self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::Fence) {
             let reasoning = self.holds(Doubt::Reasoning);
             self.go_back(at);
             if reasoning {
@@ -462,6 +473,7 @@ impl Engine {
             self.section = None;
         }
         if call.origin != Origin::BARE {
+            self.unread = true;
             self.out.issue(Issue::at(
                 IssueCode::StrayMarker,
                 call.start,
@@ -563,8 +575,23 @@ impl Engine {
             *next += 1;
         }
         let (at, missing) = (*at, *missing);
+        if self.holds(Doubt::Sentence) {
+            match goes_on(cx, at) {
+                Look::More => {
+                    self.state = State::Call(call);
+                    return Step::More;
+                }
+                Look::Is(()) => {
+                    call.writer.flush(cx, &mut self.out);
+                    self.go_back(at);
+                    return Step::Go;
+                }
+                Look::No => self.keep(Doubt::Sentence),
+            }
+        }
         let start = call.start;
         let bare = call.origin == Origin::BARE;
+        self.unclosed = Some(call.origin.row).filter(|_| missing);
         if let Some(pending) = &mut call.writer.pending {
             if missing {
                 let at_end = cx.rest(at).trim_ascii_start().is_empty() && cx.eof;
@@ -586,6 +613,22 @@ impl Engine {
         self.fresh = true;
         self.removed = true;
         Step::Go
+    }
+}
+
+/// A sentence goes on at `at`, in the same line: a small letter follows.
+fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let rest = cx.rest(at).trim_start_matches([' ', '\t']);
+    match rest.chars().next() {
+        Some(next) => {
+            if next.is_lowercase() {
+                Look::Is(())
+            } else {
+                Look::No
+            }
+        }
+        None if !cx.eof && cx.text.len() - at <= cx.policy.max_markup_bytes => Look::More,
+        None => Look::No,
     }
 }
 

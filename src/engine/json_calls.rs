@@ -392,9 +392,14 @@ impl JsonCalls {
         }
     }
 
-    fn between(&mut self, cx: &Reader<'_>, writer: &Writer, at: usize, byte: u8) -> Flow {
+    fn between(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
         let separated = matches!(byte, b',' | b';');
-        let next = if separated { cx.skip_space(at + 1) } else { at };
+        let mut next = if separated { cx.skip_space(at + 1) } else { at };
+        // Between markers, other signs part calls as well.
+        let odd = separators(cx, at).filter(|_| !separated && !writer.bare);
+        if let Some(length) = odd {
+            next = cx.skip_space(at + length);
+        }
         let done = Flow::Stop(Progress::Done { end: self.at });
         // What may follow is another object or a list of them; anything else is text.
         let inside = match cx.bytes().get(next) {
@@ -407,6 +412,10 @@ impl JsonCalls {
         match cx.bytes().get(first) {
             None if !cx.eof && first - next <= cx.policy.max_markup_bytes => Flow::Stop(Progress::More),
             Some(b) if inside(*b) => {
+                if let (Some(_), Some(pending)) = (odd, &mut writer.pending) {
+                    let what = "signs between two calls were left out";
+                    pending.repairs.push(Repair::at(RepairCode::Surroundings, at, what));
+                }
                 self.before = Some((self.at, writer.begun));
                 self.go(next, Expect::Value { close: false })
             }
@@ -556,6 +565,14 @@ impl JsonCalls {
     fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
         if self.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
     }
+}
+
+/// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.
+fn separators(cx: &Reader<'_>, at: usize) -> Option<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let sign = |b: &u8| b.is_ascii_punctuation() && !b"{}[]()\"'`\\_".contains(b);
+    let length = rest.iter().take(9).take_while(|b| sign(b)).count();
+    (1..9).contains(&length).then_some(length)
 }
 
 enum Flow {

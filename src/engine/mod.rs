@@ -14,6 +14,7 @@ mod head;
 mod json_calls;
 mod keys;
 mod lenient;
+mod line;
 mod markers;
 mod options;
 mod output;
@@ -327,6 +328,8 @@ pub(crate) enum Doubt {
     InlineCode,
     /// It has no marker, and the evidence is not all there yet.
     Bare,
+    /// It stands in the middle of a line that may yet go on as a sentence.
+    Sentence,
 }
 
 impl Doubt {
@@ -337,6 +340,7 @@ impl Doubt {
             Self::Fence => Reason::FenceOfCode,
             Self::InlineCode => Reason::InlineCode,
             Self::Bare => Reason::NotReadable,
+            Self::Sentence => Reason::Place,
         }
     }
 }
@@ -403,6 +407,14 @@ pub(crate) struct Engine {
     /// Headers without their special tokens are expected.
     plain: Option<plain::Plain>,
     runaway: runaway::Runaway,
+    /// The dialect of the last special token.
+    speaks: Option<u16>,
+    /// An opening marker stands in the text that no call followed.
+    unread: bool,
+    /// The dialect of the last call, if its closing marker has not come.
+    unclosed: Option<u16>,
+    /// The body of the last call with markers.
+    body: std::ops::Range<usize>,
     out: Output,
 }
 
@@ -428,6 +440,10 @@ impl Engine {
             channel: None,
             plain: None,
             runaway: runaway::Runaway::default(),
+            speaks: None,
+            unread: false,
+            unclosed: None,
+            body: 0..0,
             out: Output::new(streaming),
         }
     }
@@ -483,12 +499,15 @@ impl Engine {
         self.restore(hold.before);
         self.at = to;
         self.section = None;
+        self.unclosed = None;
+        self.body = 0..0;
         if hold.doubt == Doubt::Reasoning {
             self.mode = Mode::Reasoning;
         }
         if calls > 0 {
             let (code, what) = match hold.doubt {
                 Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
+                Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
                 _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),
             };
             self.out.issue(Issue::at(code, hold.at, what));

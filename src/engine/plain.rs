@@ -106,7 +106,7 @@ impl Engine {
         let reasoning = channels.reasoning.iter().any(|c| c == found.channel);
         self.mode = if reasoning { Mode::Reasoning } else { Mode::Content };
         self.reasoning_seen |= reasoning;
-        self.channel = Some(Channel { row, calls: true, dropped: false });
+        self.channel = Some(Channel { row, calls: true, dropped: false, answer: false });
         Look::Is(())
     }
 }

@@ -28,7 +28,10 @@ pub(super) fn typed<'v>(
     let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
     match (&read, text.trim_start().as_bytes().first()) {
         (ArgumentValue::Text(_), Some(b'{' | b'[')) if wanted && !expected.allows(Expected::STRING) => {
-            lenient::container(text.trim()).map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
+            let allowed =
+                |json: &String| expected.allows(if json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY });
+            let json = lenient::container(text.trim()).filter(allowed);
+            json.map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
         }
         _ => read,
     }

@@ -99,7 +99,8 @@ static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
 });
 
 /// Markers that are words, and where to break them.
-const WORDS: [(&str, &str); 3] = [("functools", "["), ("Action", " Input:"), ("t", "o=functions.")];
+const WORDS: [(&str, &str); 4] =
+    [("functools", "["), ("Action", " Input:"), ("Action", " Input**:"), ("t", "o=functions.")];
 
 /// The marker of the catalogue at the beginning of `text`, and what it is followed by makes it one.
 fn in_catalogue(text: &str) -> bool {

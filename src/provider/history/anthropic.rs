@@ -97,7 +97,7 @@ fn part(block: &Value) -> Part {
     }
     match media::read(block) {
         Some(media) => Part::Media(media),
-        None => Part::Opaque(block.clone()),
+        None => Part::Opaque(Provider::Anthropic, block.clone()),
     }
 }
 
@@ -178,7 +178,7 @@ fn block(part: &Part, origin: usize, notes: &mut Notes) -> Option<Value> {
             None => json!({"type": "text", "text": left_out(media, origin, notes)}),
         },
         Part::Answer(answer) => result(answer, origin, notes),
-        Part::Opaque(value) => value.clone(),
+        Part::Opaque(_, value) => value.clone(),
         Part::Call(_) => return None,
     })
 }

@@ -21,7 +21,7 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
     match message.get("content") {
         Some(Value::String(text)) if !text.is_empty() => parts.push(Part::Text(text.clone())),
         Some(Value::Array(list)) => {
-            list.iter().for_each(|part| read_part(part, &mut parts, &mut reasoning, &mut state))
+            list.iter().for_each(|part| read_part(part, provider, &mut parts, &mut reasoning, &mut state))
         }
         _ => {}
     }
@@ -74,7 +74,13 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
     out.push(message);
 }
 
-fn read_part(part: &Value, parts: &mut Vec<Part>, reasoning: &mut String, state: &mut Map<String, Value>) {
+fn read_part(
+    part: &Value,
+    provider: Provider,
+    parts: &mut Vec<Part>,
+    reasoning: &mut String,
+    state: &mut Map<String, Value>,
+) {
     let text = |key: &str| part.get(key).and_then(Value::as_str);
     match text("type") {
         Some("text" | "input_text" | "output_text") => {
@@ -101,7 +107,7 @@ fn read_part(part: &Value, parts: &mut Vec<Part>, reasoning: &mut String, state:
         _ => match (part, media::read(part)) {
             (Value::String(text), _) => parts.push(Part::Text(text.clone())),
             (_, Some(found)) => parts.push(Part::Media(found)),
-            _ => parts.push(Part::Opaque(part.clone())),
+            _ => parts.push(Part::Opaque(provider, part.clone())),
         },
     }
 }
@@ -199,7 +205,7 @@ fn user(parts: &[Part], provider: Provider, origin: usize, notes: &mut Notes) ->
                 Some(part) => part,
                 None => json!({"type": "text", "text": left_out(media, origin, notes)}),
             },
-            Part::Opaque(value) => value.clone(),
+            Part::Opaque(_, value) => value.clone(),
             Part::Call(_) | Part::Answer(_) => json!({"type": "text", "text": ""}),
         })
         .collect();

@@ -52,7 +52,7 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
             opaque = true;
             template.push(part.clone());
         } else {
-            parts.push(media::read(part).map_or_else(|| Part::Opaque(part.clone()), Part::Media));
+            parts.push(media::read(part).map_or_else(|| Part::Opaque(Provider::Gemini, part.clone()), Part::Media));
         }
     }
     if !answers.is_empty() {
@@ -85,7 +85,7 @@ fn answer(result: &Value) -> Answer {
         value => parts.push(Part::Json(value.clone())),
     }
     for part in result.get("parts").and_then(Value::as_array).into_iter().flatten() {
-        parts.push(media::read(part).map_or_else(|| Part::Opaque(part.clone()), Part::Media));
+        parts.push(media::read(part).map_or_else(|| Part::Opaque(Provider::Gemini, part.clone()), Part::Media));
     }
     Answer { id: text("id"), name: text("name"), parts, is_error: error.is_some() }
 }
@@ -183,7 +183,7 @@ fn user(part: &Part, origin: usize, notes: &mut Notes) -> Option<Value> {
             Some(part) => part,
             None => json!({"text": left_out(media, origin, notes)}),
         },
-        Part::Opaque(value) => value.clone(),
+        Part::Opaque(_, value) => value.clone(),
         Part::Call(_) | Part::Answer(_) => return None,
     })
 }

@@ -34,7 +34,7 @@ pub(super) fn made(id: &str, provider: Provider, attempt: u64) -> String {
 }
 
 /// FNV-1a: the ids must be the same in every process and version.
-fn hash(text: &str) -> u64 {
+pub(super) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 

@@ -11,8 +11,10 @@ mod gemini;
 mod ids;
 mod media;
 mod model;
+mod patch;
 mod repair;
 mod responses;
+mod rest;
 mod side;
 
 pub use check::check_history;
@@ -200,6 +202,8 @@ fn system_text(system: &Value) -> String {
 pub fn write_history(messages: &[Message], provider: Provider) -> Written {
     let mut written = Written::default();
     let mut notes = Notes::default();
+    let without = at_home(messages, provider, &mut notes);
+    let messages = without.as_deref().unwrap_or(messages);
     match provider {
         Provider::Anthropic => anthropic::write(messages, &mut written, &mut notes),
         Provider::Gemini => gemini::write(messages, &mut written, &mut notes),
@@ -211,6 +215,43 @@ pub fn write_history(messages: &[Message], provider: Provider) -> Written {
     }
     written.issues.append(&mut notes.issues);
     written
+}
+
+/// The messages without the parts that mean nothing to `provider`, each with a note; `None` if there are none.
+fn at_home(messages: &[Message], provider: Provider, notes: &mut Notes) -> Option<Vec<Message>> {
+    fn strange(part: &Part, provider: Provider) -> bool {
+        match part {
+            Part::Opaque(of, _) => *of != provider,
+            Part::Answer(answer) => answer.parts.iter().any(|part| strange(part, provider)),
+            _ => false,
+        }
+    }
+    fn leave(parts: &mut Vec<Part>, provider: Provider, note: &mut impl FnMut(String)) {
+        parts.retain_mut(|part| {
+            match part {
+                Part::Opaque(of, value) if *of != provider => {
+                    let only = || value.as_object()?.keys().next().map(String::as_str);
+                    let what = value.get("type").and_then(Value::as_str).or_else(only).unwrap_or("part");
+                    note(format!("a part `{what}` means nothing but to {}; it is kept beside", of.as_str()));
+                    return false;
+                }
+                Part::Answer(answer) => leave(&mut answer.parts, provider, note),
+                _ => {}
+            }
+            true
+        });
+    }
+    if !messages.iter().any(|message| message.parts.iter().any(|part| strange(part, provider))) {
+        return None;
+    }
+    let mut messages = messages.to_vec();
+    messages.retain_mut(|message| {
+        let before = message.parts.len();
+        leave(&mut message.parts, provider, &mut |text| notes.note(message.origin, text));
+        // A message of nothing else is none.
+        !message.parts.is_empty() || before == 0 || message.role == Role::Assistant
+    });
+    Some(messages)
 }
 
 /// Keeps beside the messages what `provider` has no place for.
@@ -238,7 +279,31 @@ pub fn convert_messages(
     let from = from.unwrap_or_else(|| detect_history(messages));
     let (read, places) = read_with_places(messages, system, from, side)?;
     let mut written = write_history(&read, to);
-    side::complete(&read, &places, to, &mut written)?;
+    let noted = written.issues.len();
+    if from == to {
+        // It stays what it is, down to the fields that nobody here knows.
+        rest::restate(&mut written, messages, system, to);
+        return Ok(Written { side: side.cloned().unwrap_or_default(), issues: Vec::new(), ..written });
+    }
+    if rest::providers(side).contains(&to) {
+        // What cannot be told is what the messages alone do not tell; then they are given what was kept.
+        let mut alone = written.clone();
+        side::complete(&read, to, &mut alone)?;
+        side::report(&read, &places, to, &mut alone)?;
+        rest::give_back(&mut written, side, to);
+        side::complete(&read, to, &mut written)?;
+        written.issues.extend(alone.issues.split_off(alone.issues.len().min(noted)));
+    } else {
+        side::complete(&read, to, &mut written)?;
+        side::report(&read, &places, to, &mut written)?;
+    }
+    rest::keep(messages, system, from, to, &mut written)?;
+    for provider in rest::providers(side).into_iter().filter(|provider| ![from, to].contains(provider)) {
+        let mut home = write_history(&read, provider);
+        rest::give_back(&mut home, side, provider);
+        written.issues.append(&mut std::mem::take(&mut home.issues));
+        rest::keep(&home.messages, home.system.as_ref(), provider, to, &mut written)?;
+    }
     Ok(written)
 }
 

@@ -1,4 +1,5 @@
 //! A conversation in words of its own: what every provider's messages are read into and written from.
+use crate::provider::Provider;
 use serde_json::{Map, Value};
 
 /// Who speaks.
@@ -90,8 +91,8 @@ pub enum Part {
     Media(Media),
     Call(Call),
     Answer(Answer),
-    /// Something that only its provider understands, named so in messages.
-    Opaque(Value),
+    /// Something that only its provider understands, as that spells it.
+    Opaque(Provider, Value),
 }
 
 /// A message.

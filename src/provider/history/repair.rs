@@ -1,7 +1,7 @@
 //! Mends a history that a provider would refuse, and says how.
 use super::check::valid_name;
 use super::model::{Answer, Message, Part, Role};
-use super::{Written, detect_history, ids, read_history, write_history};
+use super::{Written, detect_history, ids, read_history, rest, write_history};
 use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
@@ -19,6 +19,7 @@ const NO_RESULT: &str = "The tool was not run: no result was recorded.";
 pub fn repair_history(messages: &[Value], provider: Option<Provider>) -> Result<Written, Error> {
     let provider = provider.unwrap_or_else(|| detect_history(messages));
     let mut read = read_history(messages, None, provider, None)?;
+    let unmended = write_history(&read, provider);
     let mut issues = Vec::new();
     let mut note = |code: IssueCode, index: usize, text: String| {
         issues.push(Issue::of(code, format!("/{index}"), text));
@@ -82,6 +83,7 @@ pub fn repair_history(messages: &[Value], provider: Option<Provider>) -> Result<
     }
     let mut written = write_history(&mended, provider);
     written.issues.splice(0..0, issues);
+    rest::spare(&mut written, &unmended, messages, provider);
     written.side = Map::new();
     Ok(written)
 }

@@ -101,7 +101,7 @@ fn part(value: &Value) -> Part {
     match value.get("type").and_then(Value::as_str) {
         Some("input_text" | "output_text" | "text") => Part::Text(text("text")),
         Some("refusal") => Part::Text(text("refusal")),
-        _ => media::read(value).map_or_else(|| Part::Opaque(value.clone()), Part::Media),
+        _ => media::read(value).map_or_else(|| Part::Opaque(Provider::OpenAiResponses, value.clone()), Part::Media),
     }
 }
 
@@ -147,7 +147,7 @@ fn content(parts: &[Part], origin: usize, notes: &mut Notes) -> Value {
             Some(part) => part,
             None => json!({"type": "input_text", "text": left_out(media, origin, notes)}),
         },
-        Part::Opaque(value) => value.clone(),
+        Part::Opaque(_, value) => value.clone(),
         Part::Call(_) | Part::Answer(_) => json!({"type": "input_text", "text": ""}),
     });
     Value::Array(list.collect())

@@ -21,24 +21,16 @@ const REASONING: &str = "$reasoning";
 /// How errors are told where nothing but text tells them.
 pub(super) const ERROR_PREFIX: &str = "Error: ";
 
-/// Completes what was written of `messages`: the rest goes into [`Written::side`], or into an issue. `origins` has the
-/// index of the message that each result came from.
+/// Completes what was written of `messages`: what else they say goes into [`Written::side`].
 ///
 /// # Errors
 /// None in practice: as [`read_history`], of messages written just now.
-pub(super) fn complete(
-    messages: &[Message],
-    origins: &[usize],
-    provider: Provider,
-    written: &mut Written,
-) -> Result<(), Error> {
+pub(super) fn complete(messages: &[Message], provider: Provider, written: &mut Written) -> Result<(), Error> {
     let system = written.system.as_ref();
     let (back, places) = read_with_places(&written.messages, system, provider, Some(&written.side))?;
     keep_ids(messages, &back, written);
     keep_results(messages, &back, &places, written);
     keep_reasoning(messages, &back, written);
-    let back = read_history(&written.messages, written.system.as_ref(), provider, Some(&written.side))?;
-    report(messages, origins, &back, provider, written);
     Ok(())
 }
 
@@ -168,7 +160,7 @@ fn facts(messages: &[Message], origins: &[usize]) -> Vec<Fact> {
             let media = parts.iter().filter_map(|part| match part {
                 Part::Json(value) => Some(json!({"json": value})),
                 Part::Media(media) => Some(json!([media.kind.as_str(), media.mime, media.data_url(), media.name])),
-                Part::Opaque(value) => Some(value.clone()),
+                Part::Opaque(_, value) => Some(value.clone()),
                 _ => None,
             });
             media.collect()
@@ -208,9 +200,19 @@ fn facts(messages: &[Message], origins: &[usize]) -> Vec<Fact> {
     out
 }
 
-/// Says what does not come back, once a message and kind.
-fn report(messages: &[Message], origins: &[usize], back: &[Message], provider: Provider, written: &mut Written) {
-    let mut found = facts(back, &[]);
+/// Says what is neither in the written messages nor beside them, once a message and kind. `origins` has the index of the
+/// message that each result came from.
+///
+/// # Errors
+/// As [`complete`].
+pub(super) fn report(
+    messages: &[Message],
+    origins: &[usize],
+    provider: Provider,
+    written: &mut Written,
+) -> Result<(), Error> {
+    let back = read_history(&written.messages, written.system.as_ref(), provider, Some(&written.side))?;
+    let mut found = facts(&back, &[]);
     let own = provider.as_str();
     let mut last = None;
     for (origin, what, value) in facts(messages, origins) {
@@ -222,8 +224,9 @@ fn report(messages: &[Message], origins: &[usize], back: &[Message], provider: P
             found.remove(at);
         } else if last != Some((origin, what)) {
             last = Some((origin, what));
-            let message = format!("the {what} does not come back from `{own}` as it was");
+            let message = format!("the {what} cannot be told to `{own}` as it is");
             written.issues.push(Issue::of(IssueCode::Converted, format!("/{origin}"), message));
         }
     }
+    Ok(())
 }
