@@ -83,7 +83,7 @@ impl Arguments {
         let open = result == ScanResult::Incomplete;
         let certain = if open { lenient::certain_end(cx, self.sent, reached) } else { reached };
         if first == Some(b'{') && out.streaming() && certain > self.sent {
-            writer.piece(out, index, cx.slice(self.sent, certain));
+            writer.span(out, index, self.sent..certain);
             self.sent = certain;
         }
         match result {

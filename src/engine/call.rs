@@ -5,14 +5,14 @@ use super::gemma::Gemma;
 use super::head::{self, Head};
 use super::json_calls::JsonCalls;
 use super::line::Line;
-use super::output::{Call, Found, Output, Piece};
+use super::output::{Call, Found, Output, Piece, Value};
 use super::parameters::Parameters;
 use super::python::Python;
 use super::trace::Reason;
 use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
 use crate::json::Member;
-use crate::schema::Resolution;
+use crate::schema::{Resolution, Tool, Written};
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
 use std::ops::Range;
 
@@ -167,11 +167,18 @@ impl Writer {
         }
     }
 
+    /// As [`Self::piece`], for one that stands in the input.
+    pub(super) fn span(&self, out: &mut Output, index: usize, range: Range<usize>) {
+        if self.muted != Some(index) {
+            out.arguments(index, range);
+        }
+    }
+
     /// The muted call has been read: sends what is missing of its arguments, if what was `told` of them still holds.
     pub(super) fn rest(&mut self, cx: &Reader<'_>, out: &mut Output, told: &str) {
         let Some(index) = self.muted.take() else { return };
         if let Some(pending) = self.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
-            let whole = pending.arguments.arguments(cx.text).to_json().into_owned();
+            let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
             if let Some(rest) = whole.strip_prefix(told) {
                 self.piece(out, index, rest);
             }
@@ -209,6 +216,23 @@ impl Writer {
     }
 }
 
+/// Nothing has to be built to see that the schema allows the arguments.
+fn is_settled(cx: &Reader<'_>, tool: &Tool, arguments: &Found, scanned: &[Member]) -> bool {
+    match arguments {
+        Found::Json(_) => !scanned.is_empty() && crate::schema::is_settled(tool, cx.text, scanned),
+        Found::Members(members) => crate::schema::are_settled(
+            tool,
+            members.iter().map(|(key, value)| {
+                let value = match value {
+                    Value::Text(piece) => Written::Text(piece.as_str(cx.text)),
+                    Value::Json(piece) => Written::Json(piece.as_str(cx.text)),
+                };
+                (key.as_str(cx.text), value)
+            }),
+        ),
+    }
+}
+
 /// Decides what a call is worth, from how it was read and what the offered tools say.
 fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Member]) {
     call.status = status;
@@ -217,9 +241,9 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Membe
     }
     match cx.tools.map(|t| t.resolve(&call.name)) {
         Some(Resolution::Exact(tool) | Resolution::Resolved(tool))
-            if !members.is_empty() && crate::schema::is_settled(tool, cx.text, members) => {}
+            if is_settled(cx, tool, &call.arguments, members) => {}
         Some(Resolution::Exact(tool) | Resolution::Resolved(tool)) => {
-            let mut settled = ToolCall::new("", "", call.arguments.arguments(cx.text));
+            let mut settled = ToolCall::new("", "", call.arguments.clone().into_arguments(cx.text));
             settled.status = status;
             crate::schema::settle(tool, &mut settled);
             if !settled.repairs.is_empty() {

@@ -92,7 +92,7 @@ impl Elements {
             }
         }
         if out.streaming() && status.readable() {
-            let text = Found::Members(members.clone()).arguments(cx.text).to_json().into_owned();
+            let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
             writer.piece(out, index, &text);
         }
         writer.over(index, Found::Members(members), writer.start..end).status = status;

@@ -45,7 +45,7 @@ impl Gemma {
             Look::Is(end) => {
                 let members = self.read(cx, out, index, end, quote);
                 if out.streaming() {
-                    let text = Found::Members(members.clone()).arguments(cx.text).to_json().into_owned();
+                    let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
                     writer.piece(out, index, &text);
                 }
                 writer.over(index, Found::Members(members), writer.start..end);

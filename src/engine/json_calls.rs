@@ -319,7 +319,11 @@ impl JsonCalls {
                 reached
             };
             if certain > self.sent && out.streaming() {
-                writer.piece(out, index, cx.slice(self.sent, certain));
+                if self.made {
+                    writer.piece(out, index, cx.slice(self.sent, certain));
+                } else {
+                    writer.span(out, index, self.sent..certain);
+                }
                 self.sent = certain;
             }
         }
@@ -421,30 +425,25 @@ impl JsonCalls {
 
     /// The last frame closes at `at`.
     fn close(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize) -> Flow {
-        let Some(mut frame) = self.frames.pop() else { return self.broken(at) };
+        let Some((kind, start)) = self.frames.last().map(|frame| (frame.kind, frame.start)) else {
+            return self.broken(at);
+        };
         let end = at + 1;
-        match frame.kind {
-            Kind::List => {}
-            Kind::Nested => {
-                if let Some(parent) = self.frames.last_mut() {
-                    parent.name = frame.name.take();
-                    parent.arguments = frame.arguments.take();
-                    parent.index = frame.index.take();
-                    parent.others.append(&mut frame.others);
-                    if parent.id.is_none() {
-                        parent.id = frame.id.take();
-                    }
-                }
-            }
-            Kind::Object => {
-                let start = frame.start;
-                self.frames.push(frame);
-                if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
-                    return Flow::Stop(progress);
-                }
-                self.frames.pop();
+        if kind == Kind::Object
+            && let Flow::Stop(progress) = self.object(cx, out, writer, start..end)
+        {
+            return Flow::Stop(progress);
+        }
+        if let (Kind::Nested, [.., parent, frame]) = (kind, self.frames.as_mut_slice()) {
+            parent.name = frame.name.take();
+            parent.arguments = frame.arguments.take();
+            parent.index = frame.index.take();
+            parent.others.append(&mut frame.others);
+            if parent.id.is_none() {
+                parent.id = frame.id.take();
             }
         }
+        self.frames.pop();
         if !self.frames.is_empty() {
             return self.go(end, Expect::Next);
         }
@@ -490,11 +489,7 @@ impl JsonCalls {
             }
             return Flow::On;
         }
-        let Some(name) = frame.name.clone() else {
-            out.trace.refuse(Reason::NoName, "");
-            return Flow::On;
-        };
-        if let Some(arguments) = frame.arguments.clone() {
+        if let (Some(_), Some(arguments)) = (&frame.name, frame.arguments.clone()) {
             if let Flow::Stop(progress) = self.begin(cx, out, writer) {
                 return Flow::Stop(progress);
             }
@@ -503,6 +498,10 @@ impl JsonCalls {
             }
             return Flow::On;
         }
+        let Some(name) = frame.name.clone() else {
+            out.trace.refuse(Reason::NoName, "");
+            return Flow::On;
+        };
         // The arguments stand flat beside the name, or there are none.
         let others = std::mem::take(&mut frame.others);
         let tool = cx.tool(&name);

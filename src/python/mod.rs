@@ -10,6 +10,8 @@ mod event;
 mod explain;
 mod guard;
 mod json;
+mod keys;
+mod made;
 mod objects;
 mod parser;
 mod plain;
@@ -23,6 +25,9 @@ mod tools;
 mod turn;
 
 use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[pymodule]
 mod _core {
