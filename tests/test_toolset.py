@@ -218,6 +218,14 @@ def test_literals_are_of_the_type_that_the_schema_says() -> None:
     tools = ToolSet([tool("f", {"type": "object", "properties": {"word": word}})])
     (told,) = tools.to_gemini()[0]["functionDeclarations"]
     assert told["parametersJsonSchema"]["properties"]["word"] == {"type": "string", "enum": ["a"]}
+    word = {"enum": ["a", "b", 1, True], "type": ["integer", "string", "array"], "items": {"type": "string"}}
+    tools = ToolSet([tool("f", {"type": "object", "properties": {"word": word}})])
+    subsets.check(tools, "gemini", {}, subsets.gemini_json_schema, r"[a-z]+")
+    (told,) = tools.to_gemini()[0]["functionDeclarations"]
+    assert told["parametersJsonSchema"]["properties"]["word"]["anyOf"] == [
+        {"type": "string", "enum": ["a", "b"]},
+        {"type": "integer", "enum": [1]},
+    ]
 
 
 def test_nothing_but_bad_tools_raises() -> None:

@@ -31,6 +31,7 @@ use declare::Declared;
 use profile::Profile;
 pub(super) use profile::PropertyNames;
 use serde_json::Value;
+use std::borrow::Cow;
 use walk::Walk;
 
 /// All tools of a set as one target wants them.
@@ -138,7 +139,12 @@ struct Written {
 }
 
 fn write(schema: &Value, profile: &Profile, describe: bool) -> Written {
-    let (clean, notes) = clean_for_reading(schema);
+    let (clean, notes) = if untouched::is_clean(schema) {
+        (Cow::Borrowed(schema), Vec::new())
+    } else {
+        let (clean, notes) = clean_for_reading(schema);
+        (Cow::Owned(clean), notes)
+    };
     let mut walk = Walk::new(profile, &clean, describe);
     let root = walk.root_object(&clean);
     let schema = walk.document(root);

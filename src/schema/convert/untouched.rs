@@ -13,6 +13,12 @@ pub(super) fn fits(schema: &Value, profile: &Profile) -> bool {
         && object(map, profile, 0)
 }
 
+/// Whether cleaning `schema` ([`crate::schema::clean`]) would change nothing. `false` means only "perhaps".
+pub(super) fn is_clean(schema: &Value) -> bool {
+    // A root is cleaned like any other schema.
+    matches!(schema, Value::Object(map) if object(map, &Profile::OPEN, 1))
+}
+
 fn object(map: &Map<String, Value>, profile: &Profile, depth: usize) -> bool {
     let mut seen = Seen::default();
     depth <= MAX_DEPTH
@@ -62,7 +68,8 @@ fn keyword(key: &str, value: &Value, profile: &Profile, depth: usize, seen: &mut
             "pattern" => profile.look_around,
             _ => true,
         },
-        (Want::Number, Value::Number(_)) | (Want::Flag, Value::Bool(_)) => true,
+        (Want::Number, Value::Number(n)) => key != "multipleOf" || n.as_f64().is_some_and(|n| n > 0.0),
+        (Want::Flag, Value::Bool(_)) => true,
         (Want::Size, Value::Number(n)) => n.is_u64() && profile.min_items.is_none(),
         (Want::Anything, _) => key != "const" || profile.constants,
         _ => false,
@@ -72,6 +79,7 @@ fn keyword(key: &str, value: &Value, profile: &Profile, depth: usize, seen: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::clean::clean_for_reading;
     use crate::schema::convert::{anthropic, gemini, llama_cpp, mistral, ollama, openai, write};
     use proptest::prelude::*;
     use serde_json::json;
@@ -90,6 +98,7 @@ mod tests {
             json!({"$ref": "#"}),
             json!({"nullable": true, "type": "string"}),
             json!({"type": "float"}),
+            json!({"type": "integer", "multipleOf": 0}),
             json!({"type": "object", "properties": {}}),
             json!({"type": "array", "items": {}, "minItems": 3, "uniqueItems": true}),
         ])
@@ -112,6 +121,9 @@ mod tests {
         #[test]
         fn what_fits_would_be_written_as_it_is(part in schema(), beside in schema()) {
             let root = json!({"type": "object", "properties": {"p": part, "q": beside}, "required": ["p"]});
+            if is_clean(&root) {
+                prop_assert_eq!(clean_for_reading(&root), (root.clone(), vec![]));
+            }
             for profile in [&openai::LOOSE, &anthropic::LOOSE, &mistral::PROFILE, &ollama::PROFILE, &llama_cpp::PROFILE,
                             &gemini::JSON_SCHEMA] {
                 if fits(&root, profile) {

@@ -341,18 +341,31 @@ impl<'s> Walk<'s> {
 
     /// Literals of several types as a union, where the target wants one type in a list.
     fn split_literals(&mut self, map: &Map<String, Value>) -> Option<Map<String, Value>> {
-        if self.profile.literals == Literals::Any || map.contains_key("type") || map.contains_key("anyOf") {
+        if self.profile.literals == Literals::Any || map.contains_key("anyOf") {
             return None;
         }
         let Some(Value::Array(literals)) = map.get("enum") else { return None };
+        let literals: Vec<&Value> = match map.get("type") {
+            None => literals.iter().collect(),
+            // What is of none of the types could never be given.
+            Some(Value::Array(types)) if self.profile.types == Types::Lists => {
+                let possible = |v: &&Value| types.iter().filter_map(Value::as_str).any(|kind| is_a(v, kind));
+                literals.iter().filter(possible).collect()
+            }
+            Some(_) => return None,
+        };
         let mut kinds: Vec<&str> = Vec::new();
-        for literal in literals {
+        for literal in &literals {
             let kind = kind_of(literal);
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
         }
+        if kinds.is_empty() {
+            return None;
+        }
         let mut out = map.clone();
+        out.insert("enum".to_owned(), json!(literals));
         out.insert("type".to_owned(), if let [one] = kinds.as_slice() { json!(one) } else { json!(kinds) });
         if kinds.len() < 2 || self.profile.types != Types::Lists {
             return Some(out);
@@ -364,7 +377,7 @@ impl<'s> Walk<'s> {
             .map(|kind| match *kind {
                 "null" => json!({"type": "null"}),
                 kind => {
-                    let own: Vec<&Value> = literals.iter().filter(|v| kind_of(v) == kind).collect();
+                    let own: Vec<&Value> = literals.iter().copied().filter(|v| kind_of(v) == kind).collect();
                     json!({"type": kind, "enum": own})
                 }
             })
