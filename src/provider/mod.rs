@@ -19,6 +19,7 @@ mod calls;
 mod cohere;
 mod detect;
 mod errors;
+mod extra;
 mod framing;
 mod gemini;
 mod harden;
