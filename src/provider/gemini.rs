@@ -6,7 +6,7 @@ use super::assembly::{Assembly, Finish};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use super::reader::{Reader, Wire};
-use crate::turn::{Issue, IssueCode, StopReason, Usage};
+use crate::turn::{Issue, IssueCode, StopReason, Usage, new_call_id};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug)]
@@ -82,6 +82,7 @@ impl Gemini {
             if let Some((at, mut arguments)) = self.open.take() {
                 partial.iter().for_each(|piece| set_path(&mut arguments, piece));
                 if more {
+                    grow(at, &arguments, out);
                     self.open = Some((at, arguments));
                 } else {
                     out.calls.set(at, &arguments.to_string());
@@ -106,6 +107,11 @@ impl Gemini {
                 call.get("args").filter(|args| args.is_object()).map_or_else(|| json!({}), Node::to_value);
             partial.iter().for_each(|piece| set_path(&mut arguments, piece));
             if more {
+                // No id comes later either.
+                if let Some(slot) = out.calls.slots.get_mut(at).filter(|slot| slot.id.is_empty()) {
+                    slot.id = new_call_id();
+                }
+                grow(at, &arguments, out);
                 self.open = Some((at, arguments));
                 return;
             }
@@ -182,6 +188,18 @@ impl Gemini {
             state.insert(FIELDS.into(), Value::Object(std::mem::take(&mut self.fields)));
         }
         out.state.insert("gemini".into(), Value::Object(state));
+    }
+}
+
+/// Sends on what is certain of a call's arguments so far: pieces come in the order of the text, so all but what closes it,
+/// and a value that was named and not told. Where a piece does go back, the whole arguments say so at the end.
+fn grow(at: usize, arguments: &Value, out: &mut Assembly) {
+    let text = arguments.to_string();
+    let open = text.trim_end_matches(['}', ']']);
+    let open = open.strip_suffix('"').or_else(|| open.strip_suffix("null")).unwrap_or(open);
+    let known = out.calls.slots.get(at).map_or("", |slot| slot.text.as_str());
+    if let Some(piece) = open.strip_prefix(known).filter(|piece| !piece.is_empty()).map(str::to_owned) {
+        out.arguments(at, &piece);
     }
 }
 

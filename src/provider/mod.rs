@@ -29,6 +29,7 @@ mod node;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod parse;
 mod reader;
 mod results;
 mod settle;

@@ -330,6 +330,7 @@ impl Responses {
                 }
             })
             .collect();
-        out.state.insert("openai_responses".into(), json!({"output": items}));
+        let state = [("output".to_owned(), Value::Array(items))].into_iter().collect();
+        out.state.insert("openai_responses".into(), Value::Object(state));
     }
 }
