@@ -309,6 +309,49 @@ def test_tools_that_are_only_wrapped_are_the_same_as_tools_that_are_read(shape: 
             assert tools.losses("openai") == read.losses("openai")
 
 
+ODD = {
+    "a name": tool("dotted.name"),
+    "a reference": tool("refers", {"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "integer"}}}),
+    "no properties": tool("bare", {"type": "object"}),
+    "disabled": {"enabled": False, **tool("off")},
+    "several": {"functionDeclarations": [{"name": "x"}, {"name": "y", "parametersJsonSchema": SCHEMA}]},
+    "a server": {"server": "files", **tool("read")},
+    "no name": {"inputSchema": SCHEMA},
+    "a reference to nothing": tool("lost", {"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}}),
+    "the name of another": tool("plain_3", {"type": "object"}),
+    "the spelling of another": tool("plain.3"),
+    "a function": print,
+    "no tool": 7,
+}
+
+
+# In a dict, everything is read as JSON.
+@pytest.mark.parametrize(
+    ("case", "wrapped"),
+    [(case, wrapped) for case in ODD for wrapped in (False, True) if not (wrapped and case == "a function")],
+)
+def test_a_tool_that_is_not_plain_is_the_same_among_plain_ones(case: str, wrapped: bool) -> None:
+    items: list[Any] = [tool(f"plain_{i}") for i in range(8)]
+    items.insert(4, ODD[case])
+    read = ToolSet({"tools": tuple(items)} if wrapped else tuple(items))
+    given: list[ToolSet] = [ToolSet({"tools": items, "nextCursor": "x"} if wrapped else items)]
+    if case != "a function":
+        given.append(ToolSet.from_json(json.dumps({"nextCursor": None, "tools": items} if wrapped else items)))
+    for tools in given:
+        for provider, options, _, _ in subsets.TARGETS:
+            for _ in range(2):
+                assert tools.to(provider, **options) == read.to(provider, **options)
+            assert json.loads(tools.to_json(provider, **options)) == read.to(provider, **options)
+            assert tools.names(provider, **options) == read.names(provider, **options)
+            assert tools.losses(provider, **options) == read.losses(provider, **options)
+        assert tools == read
+        assert len(tools) == len(read)
+        assert [str(problem) for problem in tools.problems] == [str(problem) for problem in read.problems]
+    if read.problems:
+        with pytest.raises(toolglot.ToolglotError):
+            ToolSet(items, on_problem="raise")
+
+
 def test_dicts_that_are_not_quite_json_are_read_with_care() -> None:
     class Word(str):
         pass

@@ -35,6 +35,14 @@ pub(crate) struct Row {
     pub(crate) calls: Vec<Call>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) sections: Vec<(Vec<Element>, Vec<Element>)>,
+    /// Markers that stand inside the text and are none of it.
+    pub(crate) inline: Vec<Vec<Element>>,
+}
+
+/// A literal of a call's tail that is a marker wherever it stands, not mere punctuation.
+fn closes_alone(text: &str) -> bool {
+    text.len() > 3 && text.starts_with(['<', '[']) && text.ends_with(['>', ']'])
+        || text.len() > 6 && text.starts_with("</")
 }
 
 fn read_call(text: &str) -> Result<(Option<String>, Call), Error> {
@@ -70,7 +78,8 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
 
 impl Row {
     fn new(dialect: Arc<Dialect>, number: u16, markers: &mut Vec<(String, Marker)>) -> Result<Self, Error> {
-        let mut row = Self { calls: Vec::new(), parameters: Vec::new(), sections: Vec::new(), dialect };
+        let mut row =
+            Self { calls: Vec::new(), parameters: Vec::new(), sections: Vec::new(), inline: Vec::new(), dialect };
         let dialect = row.dialect.clone();
         for text in &dialect.parameters {
             row.parameters.push(read_parameter(text)?);
@@ -93,7 +102,25 @@ impl Row {
                     "a call must begin with a marker, or have a section",
                 ));
             }
+            for (element, closer) in call.tail.iter().enumerate() {
+                let (Element::Literal(text) | Element::Optional(text)) = closer else { continue };
+                let known = |(t, m): &(String, Marker)| {
+                    **t == **text && matches!(m, Marker::CallEnd { row, .. } if *row == number)
+                };
+                if closes_alone(text) && !row.by_name() && !markers.iter().any(known) {
+                    let marker = Marker::CallEnd { row: number, call: i as u16, element: element as u16 };
+                    markers.push((text.to_string(), marker));
+                }
+            }
             row.calls.push(call);
+        }
+        for (i, text) in dialect.inline_markers.iter().enumerate() {
+            let template = Template::parse(text)?;
+            let opener = template.opener().map(str::to_owned).ok_or_else(|| {
+                Error::at(ErrorCode::BadDialect, text, "a marker inside the text must begin with literal text")
+            })?;
+            markers.push((opener, Marker::Inline { row: number, inline: i as u16 }));
+            row.inline.push(template.elements);
         }
         for (i, (open, close)) in dialect.sections.iter().enumerate() {
             let (open, close) = (Template::parse(open)?, Template::parse(close)?);
@@ -140,6 +167,8 @@ pub struct Dialects {
     pub(crate) name_line: bool,
     /// The row whose calls are tags named after tools.
     pub(crate) elements: Option<u16>,
+    /// Its calls stand in fences, by templates of its own.
+    pub(crate) fenced: bool,
     /// Every dialect of the catalogue is in it.
     pub(crate) auto: bool,
 }
@@ -194,6 +223,7 @@ impl Dialects {
             bare_python: false,
             name_line: false,
             elements: None,
+            fenced: false,
             auto: false,
         }
     }
@@ -206,6 +236,7 @@ impl Dialects {
             set.bare_json |= row.admits(Bare::Json);
             set.bare_python |= row.admits(Bare::Python);
             set.name_line |= row.admits(Bare::NameLine);
+            set.fenced |= !auto && dialect.calls.iter().any(|call| call.starts_with("```"));
             if row.admits(Bare::Elements) && !row.calls.is_empty() {
                 set.elements = Some(number as u16);
             }
@@ -222,9 +253,13 @@ impl Dialects {
             if let Some(channels) = &dialect.channels {
                 let row = number as u16;
                 entries.extend(channels.opens.iter().map(|t| (t.clone(), Marker::Header { row })));
+                // The sign by which it is found is too frequent to look for in every text.
+                if !auto && channels.calls_to_recipients {
+                    entries.push(("to=".to_owned(), Marker::Recipient { row }));
+                }
                 entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd { row })));
             }
-            entries.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token)));
+            entries.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
             set.rows.push(row);
         }
         for (i, (open, _)) in set.results.iter().enumerate() {

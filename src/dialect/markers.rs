@@ -21,14 +21,31 @@ pub(crate) enum Marker {
         row: u16,
         section: u16,
     },
+    /// Element `element` of what closes calls by template `call` of `row`.
+    CallEnd {
+        row: u16,
+        call: u16,
+        element: u16,
+    },
     ReasoningOpen(u16),
     ReasoningClose(u16),
     /// A special token that is no content.
-    Token,
+    Token {
+        row: u16,
+    },
+    /// A marker inside the text, with holes: template `inline` of `row`.
+    Inline {
+        row: u16,
+        inline: u16,
+    },
     /// Opening of the tool's result `result`.
     Result(u16),
     /// The header of a message.
     Header {
+        row: u16,
+    },
+    /// What stands before a recipient in a header whose opening marker is missing.
+    Recipient {
         row: u16,
     },
     /// The end of a message.

@@ -64,7 +64,8 @@ pub struct Channels {
     pub message: String,
     /// What ends a message.
     pub closes: Vec<String>,
-    /// Channels or recipients whose messages are content, reasoning, or for nobody here. `""` is a header without any.
+    /// Channels or recipients whose messages are content (first the answer itself), reasoning, or for nobody here. `""` is
+    /// a header without any.
     pub content: Vec<String>,
     pub reasoning: Vec<String>,
     pub dropped: Vec<String>,
@@ -93,8 +94,8 @@ pub struct Dialect {
     pub sections: Vec<(String, String)>,
     /// How a call is written, most specific first. A template is literal text with holes, as in
     /// `<function={name}> {parameters} </function>`: a space is optional white space, `{?x}` an optional literal,
-    /// `{@name=name}` attributes in any order; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}` and
-    /// `{elements}` are bodies.
+    /// `{@name=name}` attributes in any order; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}`,
+    /// `{elements}` and `{text}` are bodies.
     pub calls: Vec<String>,
     /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`, or `<{key}>{value}</{key}>`.
     pub parameters: Vec<String>,
@@ -109,6 +110,8 @@ pub struct Dialect {
     pub tag_prefix: String,
     /// The marker round strings, for `{gemma}`.
     pub quote: String,
+    /// What begins the line behind the bare text of `{text}`.
+    pub text_ends: Vec<String>,
     /// `&lt;` and its like in values stand for characters.
     pub entities: bool,
     /// In JSON, the key of the only member is the name and its value the arguments.
@@ -117,6 +120,9 @@ pub struct Dialect {
     pub reasoning: Vec<(String, String)>,
     /// Special tokens that the text may show and that are no content.
     pub tokens: Vec<String>,
+    /// Markers that stand inside the text and are none of it, as templates: `<co>` and `</co:{_}>` round what a source
+    /// is cited for.
+    pub inline_markers: Vec<String>,
     /// Markers round a tool's result, opening and closing. What a model writes between them after a call of its own is
     /// invented.
     pub results: Vec<(String, String)>,

@@ -37,6 +37,8 @@ pub(crate) enum Body {
     Gemma,
     /// Elements named after the parameters, nested: `<city>Paris</city>`.
     Elements,
+    /// The tool's only argument, as bare text.
+    Text,
 }
 
 /// One piece of a template.
@@ -76,6 +78,7 @@ fn body(name: &str) -> Option<Body> {
         "python" => Body::Python,
         "gemma" => Body::Gemma,
         "elements" => Body::Elements,
+        "text" => Body::Text,
         _ => return None,
     })
 }

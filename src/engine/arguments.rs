@@ -1,9 +1,10 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
-use super::call::{Progress, Writer, closes, span};
+use super::call::{Progress, closes};
 use super::head::{Head, header_name};
 use super::keys::{decode, floor};
 use super::lenient;
-use super::output::{Found, Output, Piece};
+use super::output::{Found, Output, Piece, span};
+use super::writer::Writer;
 use super::{Look, Reader};
 use crate::dialect::Element;
 use crate::json::{ScanResult, Scanner};
@@ -83,7 +84,7 @@ impl Arguments {
         let open = result == ScanResult::Incomplete;
         let certain = if open { lenient::certain_end(cx, self.sent, reached) } else { reached };
         if first == Some(b'{') && out.streaming() && certain > self.sent {
-            writer.piece(out, index, cx.slice(self.sent, certain));
+            writer.span(out, index, self.sent..certain);
             self.sent = certain;
         }
         match result {

@@ -1,8 +1,9 @@
 //! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
-use super::call::{CallState, Origin};
+use super::call::CallState;
 use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Markup, Noted};
+use super::writer::Origin;
 use super::{Before, Engine, Look, Mode, Reader, State};
 use crate::dialect::{Body, Channels};
 use std::ops::Range;
@@ -15,6 +16,8 @@ pub(super) struct Channel {
     pub(super) calls: bool,
     /// Its text is for nobody here.
     pub(super) dropped: bool,
+    /// It is the answer itself.
+    pub(super) answer: bool,
 }
 
 /// What a header says.
@@ -116,6 +119,11 @@ impl Engine {
         let body = from + length + channels.message.len();
         let text = |range: &Option<Range<usize>>| range.clone().map_or("", |r| cx.slice(r.start, r.end));
         let (channel, recipient) = (text(&found.channel), text(&found.recipient));
+        // A tool's name that is none: the header is being talked about.
+        let to_tool = !channels.tool_prefix.is_empty() && recipient.starts_with(&channels.tool_prefix);
+        if to_tool && opens_call(cx, channels, recipient).is_none() {
+            return Look::No;
+        }
         let key = if channels.calls_to_recipients { recipient } else { channel };
         let listed = |list: &[String]| list.iter().any(|w| w == key);
 
@@ -142,14 +150,48 @@ impl Engine {
         self.mode = if listed(&channels.reasoning) { Mode::Reasoning } else { Mode::Content };
         self.reasoning_seen |= self.mode == Mode::Reasoning;
         let dropped = listed(&channels.dropped);
-        self.channel = Some(Channel { row, calls: tool || !channels.calls_to_recipients, dropped });
+        let answer = channels.content.first().is_some_and(|first| first == key);
+        self.channel = Some(Channel { row, calls: tool || !channels.calls_to_recipients, dropped, answer });
         Look::Is(())
+    }
+
+    /// ` to=NAME<|message|>` behind a message that nothing closed. The answer itself may hold one: it is quoted there.
+    pub(super) fn bare_header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
+        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        if self.inline.is_some() || self.channel.is_none_or(|c| c.answer) {
+            return Look::No;
+        }
+        let rest = cx.bytes().get(from..).unwrap_or_default();
+        let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/');
+        let length = rest.iter().take(129).take_while(|b| name(b)).count();
+        match head::literal(cx, from + length, &channels.message) {
+            Look::Is(_) if (1..129).contains(&length) => {}
+            Look::More if length < 129 => return Look::More,
+            _ => return Look::No,
+        }
+        if let Some(channel) = &mut self.channel {
+            channel.calls = true;
+        }
+        self.header(cx, at, at, row)
     }
 
     /// A message ends; text that follows is content.
     pub(super) fn message_ends(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
         if self.inline.is_some() {
             return Look::No;
+        }
+        // Where nothing shows that messages have headers here, only the answer's end or another header closes one.
+        let behind_call = self.fresh && self.removed && !self.out.calls.is_empty();
+        if cx.dialects.auto && self.channel.is_none() && self.plain.is_none() && !behind_call {
+            let next = cx.skip_space(end);
+            let opens = Self::channels(cx, row).map_or(&[][..], |c| c.opens.as_slice());
+            let looks = || opens.iter().map(|open| head::literal(cx, next, open));
+            let header = looks().any(|look| matches!(look, Look::Is(_)));
+            let wait = next - end <= cx.policy.max_markup_bytes && looks().any(|look| look == Look::More);
+            let over = cx.eof && next >= cx.text.len();
+            if !header && !over {
+                return if wait { Look::More } else { Look::No };
+            }
         }
         self.end_message(cx, at, end, row);
         Look::Is(())

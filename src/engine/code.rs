@@ -189,7 +189,9 @@ impl Engine {
 
     fn fence_closes(&mut self, cx: &Reader<'_>, fence: Fence, end: usize) -> Step {
         let calls = self.out.calls.get(fence.calls..).unwrap_or_default();
-        let offered = |name: &str| cx.offered(name) || self.out.enveloped();
+        // A dialect whose own form is a fence vouches for it as a marker would.
+        let own = cx.dialects.fenced && cx.tools.is_none();
+        let offered = |name: &str| own || cx.offered(name) || self.out.enveloped();
         // Cut off in a call, the fence was calls as far as it goes.
         let cut = end == cx.text.len() && cx.eof && calls.last().is_some_and(|c| c.status == CallStatus::Incomplete);
         let whole = calls.get(..calls.len() - usize::from(cut)).unwrap_or_default();

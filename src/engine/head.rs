@@ -69,6 +69,10 @@ pub(super) fn bare_name(text: &str) -> &str {
 pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let want = literal.as_bytes();
+    // Mostly the first byte tells already.
+    if rest.first() != want.first() && !rest.is_empty() && !want.is_empty() {
+        return Look::No;
+    }
     if rest.len() >= want.len() {
         if rest.starts_with(want) { Look::Is(at + want.len()) } else { Look::No }
     } else if !cx.eof && want.starts_with(rest) {
@@ -140,9 +144,29 @@ pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Hea
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let slice = text.get(range.clone()).unwrap_or("");
+    let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    if visible(slice.as_bytes().first()) && visible(slice.as_bytes().last()) {
+        return range;
+    }
     let start = range.start + (slice.len() - slice.trim_start().len());
     let end = start + slice.trim().len();
     start..end
+}
+
+/// Bytes that no name or id holds, by value.
+const NAME_STOPS: [bool; 256] = table(b"{[<\"(>\n");
+/// Bytes that no key holds.
+const KEY_STOPS: [bool; 256] = table(b"<\n");
+const NO_STOPS: [bool; 256] = table(b"");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut i = 0;
+    while i < bytes.len() {
+        table[bytes[i] as usize] = true;
+        i += 1;
+    }
+    table
 }
 
 /// The text of a hole: up to the literal that follows, or as long as it can be a name.
@@ -161,11 +185,10 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
     };
     let bounded = rest.get(..floor(rest, limit.saturating_sub(at))).unwrap_or("");
     // Up to here it can be the hole's text; what comes next must be the literal.
-    let bad = |b: &u8| match slot {
-        Slot::Name | Slot::Id => matches!(b, b'{' | b'[' | b'<' | b'"' | b'(' | b'>') || *b == b'\n',
-        Slot::Key => matches!(b, b'<' | b'\n'),
-        Slot::Ignored => matches!(b, b'<' | b'\n'),
-        Slot::Value | Slot::Type => false,
+    let stops = match slot {
+        Slot::Name | Slot::Id => &NAME_STOPS,
+        Slot::Key | Slot::Ignored => &KEY_STOPS,
+        Slot::Value | Slot::Type => &NO_STOPS,
     };
     let skip = bounded.len() - bounded.trim_start().len();
     let mut from = skip;
@@ -176,7 +199,7 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
         // One pass: holes are short, and what is behind them is not.
         let end = run.bytes().enumerate().find_map(|(i, b)| match b {
             _ if Some(b) == first && ends(i) => Some((Some(i), None)),
-            _ if bad(&b) => Some((None, Some(i))),
+            _ if stops.get(usize::from(b)) == Some(&true) => Some((None, Some(i))),
             _ => None,
         });
         let (found, stop) = end.unwrap_or_default();

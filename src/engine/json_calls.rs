@@ -1,10 +1,11 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::arguments::whole_arguments;
-use super::call::{Progress, Writer, span};
+use super::call::Progress;
 use super::keys::{Key, decode, floor, schema_like, string_end};
 use super::lenient;
-use super::output::{Found, Output, Piece};
+use super::output::{Found, Output, Piece, span};
 use super::trace::{Noted, Reason};
+use super::writer::Writer;
 use super::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -319,7 +320,11 @@ impl JsonCalls {
                 reached
             };
             if certain > self.sent && out.streaming() {
-                writer.piece(out, index, cx.slice(self.sent, certain));
+                if self.made {
+                    writer.piece(out, index, cx.slice(self.sent, certain));
+                } else {
+                    writer.span(out, index, self.sent..certain);
+                }
                 self.sent = certain;
             }
         }
@@ -388,9 +393,14 @@ impl JsonCalls {
         }
     }
 
-    fn between(&mut self, cx: &Reader<'_>, writer: &Writer, at: usize, byte: u8) -> Flow {
+    fn between(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
         let separated = matches!(byte, b',' | b';');
-        let next = if separated { cx.skip_space(at + 1) } else { at };
+        let mut next = if separated { cx.skip_space(at + 1) } else { at };
+        // Between markers, other signs part calls as well.
+        let odd = separators(cx, at).filter(|_| !separated && !writer.bare);
+        if let Some(length) = odd {
+            next = cx.skip_space(at + length);
+        }
         let done = Flow::Stop(Progress::Done { end: self.at });
         // What may follow is another object or a list of them; anything else is text.
         let inside = match cx.bytes().get(next) {
@@ -403,6 +413,10 @@ impl JsonCalls {
         match cx.bytes().get(first) {
             None if !cx.eof && first - next <= cx.policy.max_markup_bytes => Flow::Stop(Progress::More),
             Some(b) if inside(*b) => {
+                if let (Some(_), Some(pending)) = (odd, &mut writer.pending) {
+                    let what = "signs between two calls were left out";
+                    pending.repairs.push(Repair::at(RepairCode::Surroundings, at, what));
+                }
                 self.before = Some((self.at, writer.begun));
                 self.go(next, Expect::Value { close: false })
             }
@@ -412,30 +426,25 @@ impl JsonCalls {
 
     /// The last frame closes at `at`.
     fn close(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize) -> Flow {
-        let Some(mut frame) = self.frames.pop() else { return self.broken(at) };
+        let Some((kind, start)) = self.frames.last().map(|frame| (frame.kind, frame.start)) else {
+            return self.broken(at);
+        };
         let end = at + 1;
-        match frame.kind {
-            Kind::List => {}
-            Kind::Nested => {
-                if let Some(parent) = self.frames.last_mut() {
-                    parent.name = frame.name.take();
-                    parent.arguments = frame.arguments.take();
-                    parent.index = frame.index.take();
-                    parent.others.append(&mut frame.others);
-                    if parent.id.is_none() {
-                        parent.id = frame.id.take();
-                    }
-                }
-            }
-            Kind::Object => {
-                let start = frame.start;
-                self.frames.push(frame);
-                if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
-                    return Flow::Stop(progress);
-                }
-                self.frames.pop();
+        if kind == Kind::Object
+            && let Flow::Stop(progress) = self.object(cx, out, writer, start..end)
+        {
+            return Flow::Stop(progress);
+        }
+        if let (Kind::Nested, [.., parent, frame]) = (kind, self.frames.as_mut_slice()) {
+            parent.name = frame.name.take();
+            parent.arguments = frame.arguments.take();
+            parent.index = frame.index.take();
+            parent.others.append(&mut frame.others);
+            if parent.id.is_none() {
+                parent.id = frame.id.take();
             }
         }
+        self.frames.pop();
         if !self.frames.is_empty() {
             return self.go(end, Expect::Next);
         }
@@ -481,11 +490,7 @@ impl JsonCalls {
             }
             return Flow::On;
         }
-        let Some(name) = frame.name.clone() else {
-            out.trace.refuse(Reason::NoName, "");
-            return Flow::On;
-        };
-        if let Some(arguments) = frame.arguments.clone() {
+        if let (Some(_), Some(arguments)) = (&frame.name, frame.arguments.clone()) {
             if let Flow::Stop(progress) = self.begin(cx, out, writer) {
                 return Flow::Stop(progress);
             }
@@ -494,6 +499,10 @@ impl JsonCalls {
             }
             return Flow::On;
         }
+        let Some(name) = frame.name.clone() else {
+            out.trace.refuse(Reason::NoName, "");
+            return Flow::On;
+        };
         // The arguments stand flat beside the name, or there are none.
         let others = std::mem::take(&mut frame.others);
         let tool = cx.tool(&name);
@@ -557,6 +566,14 @@ impl JsonCalls {
     fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
         if self.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
     }
+}
+
+/// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.
+fn separators(cx: &Reader<'_>, at: usize) -> Option<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let sign = |b: &u8| b.is_ascii_punctuation() && !b"{}[]()\"'`\\_".contains(b);
+    let length = rest.iter().take(9).take_while(|b| sign(b)).count();
+    (1..9).contains(&length).then_some(length)
 }
 
 enum Flow {

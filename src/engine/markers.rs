@@ -1,10 +1,11 @@
 //! Markers in the text: what each begins or ends where it stands.
-use super::call::{CallState, Origin};
+use super::call::CallState;
 use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Noted, Reason};
+use super::writer::Origin;
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
-use crate::dialect::{Body, Marker};
+use crate::dialect::{Body, Element, Marker};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
@@ -21,12 +22,13 @@ impl Engine {
         for (length, list) in ends[..count].iter().rev() {
             let markers = cx.dialects.markers.list(*list);
             // One literal may both close reasoning and be a token elsewhere: where it stands decides.
-            let ambiguous = markers.contains(&Marker::Token);
+            let token = |m: &Marker| matches!(m, Marker::Token { .. });
+            let ambiguous = markers.iter().any(token);
             for marker in markers {
                 let closes = matches!(marker, Marker::ReasoningClose(_));
                 let reasoning = self.mode == Mode::Reasoning;
                 let may_close = markers.iter().any(|m| matches!(m, Marker::ReasoningClose(_)));
-                if (closes && ambiguous && !reasoning) || (*marker == Marker::Token && may_close && reasoning) {
+                if (closes && ambiguous && !reasoning) || (token(marker) && may_close && reasoning) {
                     continue;
                 }
                 match self.take(cx, at, *length, *marker) {
@@ -50,6 +52,7 @@ impl Engine {
             self.out.trace.kept(at..at + length, row, Reason::NotReadable);
         }
         if calls && self.inline.is_none() && self.fence.is_none() {
+            self.unread = true;
             self.out.issue(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
         }
         Look::No
@@ -79,8 +82,9 @@ impl Engine {
     pub(super) fn take(&mut self, cx: &Reader<'_>, at: usize, length: usize, marker: Marker) -> Taken {
         match marker {
             Marker::Header { row } => self.header(cx, at, at + length, row),
+            Marker::Recipient { row } => self.bare_header(cx, at, at + length, row),
             Marker::MessageEnd { row } => self.message_ends(cx, at, at + length, row),
-            Marker::Token => {
+            Marker::Token { row } => {
                 if self.inline.is_some() {
                     return Look::No;
                 }
@@ -96,7 +100,19 @@ impl Engine {
                     }
                 }
                 self.remove(cx, at, at + length);
+                self.speaks = Some(row);
                 Look::Is(())
+            }
+            Marker::Inline { row, inline } => self.inline_marker(cx, at, row, inline),
+            Marker::CallEnd { row, call, element } => {
+                let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+                let tail = template.and_then(|t| t.tail.get(usize::from(element)..)).unwrap_or_default();
+                // A checkpoint's suffix belongs to the marker.
+                let suffixed = matches!(tail.get(1..3), Some([Element::Slot(_), Element::Literal(_)]));
+                match head::head(cx, at, tail.get(..if suffixed { 3 } else { 1 }).unwrap_or_default()) {
+                    Look::Is(found) => self.closes_nothing(cx, at, found.end, row),
+                    other => other.map(|_| ()),
+                }
             }
             Marker::Result(result) => {
                 if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
@@ -109,12 +125,11 @@ impl Engine {
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
             Marker::SectionEnd { row, section } => {
-                if self.section.is_none_or(|(open, _)| open != row) && !self.call_ended(cx, at, row) {
-                    return Look::No;
-                }
+                let open = self.section.is_some_and(|(open, _)| open == row) || self.call_ended(cx, at, row);
                 let close = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.sections.get(usize::from(section)));
                 let Some((_, close)) = close else { return Look::No };
                 match head::head(cx, at, close) {
+                    Look::Is(found) if !open => self.closes_nothing(cx, at, found.end, row),
                     Look::Is(found) => {
                         self.remove(cx, at, found.end);
                         self.section = None;
@@ -135,6 +150,55 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// A closing marker that closes nothing. Right behind a call of its dialect it is one too many, further on it closes a
+    /// call that lacked it, and at the end of a line it is left over where the dialect was named; elsewhere, and behind an
+    /// opening marker that is text, it is text.
+    fn closes_nothing(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+        if self.inline.is_some() || self.mode == Mode::Reasoning {
+            return Look::No;
+        }
+        if !self.call_ended(cx, at, row) && self.unclosed != Some(row) {
+            if cx.dialects.auto || self.fence.is_some() || self.unread {
+                return Look::No;
+            }
+            let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
+            let over = rest.is_empty() && cx.eof;
+            if !over && !rest.starts_with('\n') {
+                let wait = rest.is_empty() && cx.text.len() - end <= cx.policy.max_markup_bytes;
+                return if wait { Look::More } else { Look::No };
+            }
+        }
+        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that closes nothing was left out"));
+        self.unclosed = None;
+        self.cut_out(cx, at, end);
+        Look::Is(())
+    }
+
+    /// Takes what stands at `at` out of the text, which goes on as if nothing had stood there.
+    fn cut_out(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
+        if self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty() {
+            self.remove(cx, at, end);
+        } else {
+            self.give(cx, at, false);
+            self.from = end;
+            self.at = end;
+        }
+    }
+
+    /// A marker inside the text that is none of it. It counts where its dialect was named, or has shown itself.
+    fn inline_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, inline: u16) -> Taken {
+        if self.inline.is_some() || self.fence.is_some() || (cx.dialects.auto && self.speaks != Some(row)) {
+            return Look::No;
+        }
+        let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.inline.get(usize::from(inline)));
+        let end = match head::head(cx, at, template.map_or(&[][..], Vec::as_slice)) {
+            Look::Is(found) => found.end,
+            other => return other.map(|_| ()),
+        };
+        self.cut_out(cx, at, end);
+        Look::Is(())
     }
 
     /// The text before `at` is a call of this row: it came without its section's opening marker.
@@ -235,9 +299,7 @@ impl Engine {
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
         let opener = |call: &crate::dialect::Call| match call.head.first() {
-            Some(crate::dialect::Element::Literal(text)) => {
-                head::literal(cx, inside, text) == Look::Is(inside + text.len())
-            }
+            Some(Element::Literal(text)) => head::literal(cx, inside, text) == Look::Is(inside + text.len()),
             _ => false,
         };
         // The text ends in the call's head: then nothing was called, and the section's marker is text as well.

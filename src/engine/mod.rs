@@ -14,6 +14,7 @@ mod head;
 mod json_calls;
 mod keys;
 mod lenient;
+mod line;
 mod markers;
 mod options;
 mod output;
@@ -25,6 +26,7 @@ mod runaway;
 mod trace;
 mod utf8;
 mod values;
+mod writer;
 
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
@@ -37,7 +39,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use trace::Trace;
 
-pub(crate) use output::Piece;
+pub(crate) use output::{Fresh, Piece};
 pub use trace::Reason;
 pub(crate) use trace::{Markup, Note, Noted};
 
@@ -129,23 +131,33 @@ impl StreamParser {
         }
     }
 
-    fn advance(&mut self, eof: bool, events: &mut Vec<Event>) {
+    fn advance(&mut self, eof: bool) {
         let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
         let policy = &self.options.policy;
         let memo = Memo { blank: Cell::new(self.blank), ..Memo::default() };
         self.engine.advance(&Reader { text: &self.text, eof, dialects: &self.dialects, tools, policy, memo: &memo });
         self.blank = memo.blank.get();
-        self.engine.release(events);
     }
 
     /// Reads on; what became certain is appended to `events`. After [`Self::finish`] nothing is read any more.
     pub fn feed(&mut self, chunk: &str, events: &mut Vec<Event>) {
+        self.read(chunk);
+        events.extend(self.fresh().map(Event::from));
+    }
+
+    /// [`Self::feed`] without its events: [`Self::fresh`] has them.
+    pub(crate) fn read(&mut self, chunk: &str) {
         if self.finished {
             return;
         }
         self.flush_bytes();
         self.text.push_str(chunk);
-        self.advance(false, events);
+        self.advance(false);
+    }
+
+    /// The events that are certain and were not given out yet.
+    pub(crate) fn fresh(&mut self) -> impl ExactSizeIterator<Item = Fresh<'_>> {
+        self.engine.release(&self.text)
     }
 
     /// A character that was begun in bytes will not be finished.
@@ -159,6 +171,12 @@ impl StreamParser {
     /// As [`Self::feed`], for bytes of UTF-8 cut anywhere: an unfinished character waits for its rest.
     /// What is no UTF-8 becomes U+FFFD, with an issue.
     pub fn feed_bytes(&mut self, chunk: &[u8], events: &mut Vec<Event>) {
+        self.read_bytes(chunk);
+        events.extend(self.fresh().map(Event::from));
+    }
+
+    /// [`Self::feed_bytes`] without its events.
+    pub(crate) fn read_bytes(&mut self, chunk: &[u8]) {
         if self.finished {
             return;
         }
@@ -166,14 +184,15 @@ impl StreamParser {
         if self.bytes.push(chunk, &mut self.text) {
             self.engine.out.issue(Issue::at(IssueCode::InvalidUtf8, at, "bytes that are no UTF-8 became U+FFFD"));
         }
-        self.advance(false, events);
+        self.advance(false);
     }
 
     /// The end of the text. Its last events are appended to `events`. A second call gives the same turn, without events.
     pub fn finish(&mut self, events: &mut Vec<Event>) -> Turn<'static> {
         if !self.finished {
             self.flush_bytes();
-            self.advance(true, events);
+            self.advance(true);
+            events.extend(self.fresh().map(Event::from));
             self.finished = true;
         }
         self.engine.out.clone().into_turn(&self.text).into_owned()
@@ -310,6 +329,8 @@ pub(crate) enum Doubt {
     InlineCode,
     /// It has no marker, and the evidence is not all there yet.
     Bare,
+    /// It stands in the middle of a line that may yet go on as a sentence.
+    Sentence,
 }
 
 impl Doubt {
@@ -320,6 +341,7 @@ impl Doubt {
             Self::Fence => Reason::FenceOfCode,
             Self::InlineCode => Reason::InlineCode,
             Self::Bare => Reason::NotReadable,
+            Self::Sentence => Reason::Place,
         }
     }
 }
@@ -386,6 +408,14 @@ pub(crate) struct Engine {
     /// Headers without their special tokens are expected.
     plain: Option<plain::Plain>,
     runaway: runaway::Runaway,
+    /// The dialect of the last special token.
+    speaks: Option<u16>,
+    /// An opening marker stands in the text that no call followed.
+    unread: bool,
+    /// The dialect of the last call, if its closing marker has not come.
+    unclosed: Option<u16>,
+    /// The body of the last call with markers.
+    body: std::ops::Range<usize>,
     out: Output,
 }
 
@@ -411,6 +441,10 @@ impl Engine {
             channel: None,
             plain: None,
             runaway: runaway::Runaway::default(),
+            speaks: None,
+            unread: false,
+            unclosed: None,
+            body: 0..0,
             out: Output::new(streaming),
         }
     }
@@ -431,8 +465,8 @@ impl Engine {
     }
 
     /// Gives out the events that are certain.
-    fn release(&mut self, events: &mut Vec<Event>) {
-        self.out.release(self.hold.as_mut().map(|h| &mut h.mark), events);
+    fn release<'t>(&'t mut self, text: &'t str) -> impl ExactSizeIterator<Item = Fresh<'t>> {
+        self.out.release(self.hold.as_mut().map(|h| &mut h.mark), text)
     }
 
     /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
@@ -466,12 +500,15 @@ impl Engine {
         self.restore(hold.before);
         self.at = to;
         self.section = None;
+        self.unclosed = None;
+        self.body = 0..0;
         if hold.doubt == Doubt::Reasoning {
             self.mode = Mode::Reasoning;
         }
         if calls > 0 {
             let (code, what) = match hold.doubt {
                 Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
+                Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
                 _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),
             };
             self.out.issue(Issue::at(code, hold.at, what));

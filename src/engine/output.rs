@@ -21,6 +21,25 @@ impl Piece {
             Self::Made(made) => Cow::Owned(made.clone()),
         }
     }
+
+    pub(crate) fn as_str<'t>(&'t self, text: &'t str) -> &'t str {
+        match self {
+            Self::Span(range) => text.get(range.clone()).unwrap_or(""),
+            Self::Made(made) => made,
+        }
+    }
+
+    fn into_text(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Span(range) => Cow::Borrowed(text.get(range).unwrap_or("")),
+            Self::Made(made) => Cow::Owned(made),
+        }
+    }
+}
+
+/// A range of the text as a piece.
+pub(crate) fn span(range: Range<usize>) -> Piece {
+    Piece::Span(range)
 }
 
 /// A parameter's value as found.
@@ -38,8 +57,8 @@ pub(crate) enum Found {
 }
 
 impl Found {
-    pub(crate) fn none() -> Self {
-        Self::Json(Piece::Made("{}".into()))
+    pub(crate) const fn none() -> Self {
+        Self::Members(Vec::new())
     }
 
     pub(crate) fn is_object(&self) -> bool {
@@ -49,17 +68,18 @@ impl Found {
         }
     }
 
-    pub(crate) fn arguments<'t>(&self, text: &'t str) -> Arguments<'t> {
+    pub(crate) fn into_arguments(self, text: &str) -> Arguments<'_> {
         match self {
-            Self::Json(piece) => Arguments::Json(piece.get(text)),
+            Self::Json(piece) => Arguments::Json(piece.into_text(text)),
+            // Of one size, so that the list is not copied.
             Self::Members(members) => Arguments::Members(
-                (members.iter())
+                (members.into_iter())
                     .map(|(key, value)| {
                         let value = match value {
-                            Value::Text(piece) => ArgumentValue::Text(piece.get(text)),
-                            Value::Json(piece) => ArgumentValue::Json(piece.get(text)),
+                            Value::Text(piece) => ArgumentValue::Text(piece.into_text(text)),
+                            Value::Json(piece) => ArgumentValue::Json(piece.into_text(text)),
                         };
-                        (key.get(text), value)
+                        (key.into_text(text), value)
                     })
                     .collect(),
             ),
@@ -86,6 +106,35 @@ impl From<Arguments<'_>> for Found {
     }
 }
 
+/// What is to be told: an event, or the range of the input that one is of. Most are ranges, and these cost nothing until
+/// somebody wants their text.
+#[derive(Debug, Clone)]
+enum Told {
+    Text(Mode, Range<usize>),
+    Arguments(usize, Range<usize>),
+    Event(Event),
+}
+
+/// An event that may lie in the text that was fed.
+#[derive(Debug)]
+pub(crate) enum Fresh<'t> {
+    Text(&'t str),
+    Reasoning(&'t str),
+    Arguments(usize, &'t str),
+    Event(Event),
+}
+
+impl From<Fresh<'_>> for Event {
+    fn from(fresh: Fresh<'_>) -> Self {
+        match fresh {
+            Fresh::Text(text) => Self::Text(text.to_owned()),
+            Fresh::Reasoning(text) => Self::Reasoning(text.to_owned()),
+            Fresh::Arguments(index, text) => Self::Arguments { index, text: text.to_owned() },
+            Fresh::Event(event) => event,
+        }
+    }
+}
+
 /// A call as found.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
@@ -105,7 +154,7 @@ impl Call {
         ToolCall {
             id: Cow::Owned(self.id),
             name: Cow::Owned(self.name),
-            arguments: self.arguments.arguments(text),
+            arguments: self.arguments.into_arguments(text),
             status: self.status,
             repairs: self.repairs,
             errors: self.errors,
@@ -121,7 +170,7 @@ pub(crate) struct Mark {
     reasoning: usize,
     calls: usize,
     issues: usize,
-    events: usize,
+    told: usize,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -131,7 +180,7 @@ pub(crate) struct Output {
     reasoning: Vec<Piece>,
     pub(crate) calls: Vec<Call>,
     issues: Vec<Issue>,
-    events: Vec<Event>,
+    told: Vec<Told>,
     /// Pieces before these belong to a mark: later text must not grow them.
     sealed: (usize, usize),
     /// The content so far ends in white space.
@@ -155,7 +204,14 @@ impl Output {
 
     pub(crate) fn event(&mut self, event: impl FnOnce() -> Event) {
         if self.streaming {
-            self.events.push(event());
+            self.told.push(Told::Event(event()));
+        }
+    }
+
+    /// A piece of a call's arguments that stands in the input.
+    pub(crate) fn arguments(&mut self, index: usize, range: Range<usize>) {
+        if self.streaming && !range.is_empty() {
+            self.told.push(Told::Arguments(index, range));
         }
     }
 
@@ -186,12 +242,11 @@ impl Output {
         let open = pieces.len() > sealed;
         match pieces.last_mut() {
             Some(Piece::Span(last)) if open && last.end == range.start => last.end = range.end,
-            _ => pieces.push(Piece::Span(range)),
+            _ => pieces.push(Piece::Span(range.clone())),
         }
-        self.event(|| match mode {
-            Mode::Content => Event::Text(piece.to_owned()),
-            Mode::Reasoning => Event::Reasoning(piece.to_owned()),
-        });
+        if self.streaming {
+            self.told.push(Told::Text(mode, range));
+        }
     }
 
     /// Gives out content that stands nowhere in the text as such (the decoded `content` of an envelope).
@@ -242,7 +297,7 @@ impl Output {
             reasoning: self.reasoning.len(),
             calls: self.calls.len(),
             issues: self.issues.len(),
-            events: self.events.len(),
+            told: self.told.len(),
         }
     }
 
@@ -258,19 +313,23 @@ impl Output {
         self.reasoning.truncate(mark.reasoning);
         self.calls.truncate(mark.calls);
         self.issues.truncate(mark.issues);
-        self.events.truncate(mark.events);
+        self.told.truncate(mark.told);
         calls
     }
 
-    /// Moves out the events before `mark`, or all.
-    pub(crate) fn release(&mut self, mark: Option<&mut Mark>, into: &mut Vec<Event>) {
-        match mark {
-            None => into.append(&mut self.events),
-            Some(mark) => {
-                into.extend(self.events.drain(..mark.events.min(self.events.len())));
-                mark.events = 0;
-            }
-        }
+    /// Moves out what is to be told before `mark`, or all of it.
+    pub(crate) fn release<'t>(
+        &'t mut self,
+        mark: Option<&mut Mark>,
+        text: &'t str,
+    ) -> impl ExactSizeIterator<Item = Fresh<'t>> {
+        let certain = mark.map_or(self.told.len(), |mark| std::mem::take(&mut mark.told).min(self.told.len()));
+        self.told.drain(..certain).map(|told| match told {
+            Told::Text(Mode::Content, range) => Fresh::Text(text.get(range).unwrap_or_default()),
+            Told::Text(Mode::Reasoning, range) => Fresh::Reasoning(text.get(range).unwrap_or_default()),
+            Told::Arguments(index, range) => Fresh::Arguments(index, text.get(range).unwrap_or_default()),
+            Told::Event(event) => Fresh::Event(event),
+        })
     }
 
     /// The pieces of content and reasoning, and what was noticed.
@@ -284,7 +343,7 @@ impl Output {
             && let Some(call) = self.calls.get(index)
         {
             let call = Box::new(call.clone().into_tool_call(text).into_owned());
-            self.events.push(Event::CallEnded { index, call });
+            self.told.push(Told::Event(Event::CallEnded { index, call }));
         }
     }
 

@@ -1,10 +1,11 @@
 //! Parameters written as markup: `<parameter=city>Paris</parameter>`. There is no escaping, so a value ends at its own
 //! closing marker where the structure goes on behind it. String values stream as they are written.
-use super::call::{Progress, Writer, closes, span};
+use super::call::{Progress, closes};
 use super::elements::nested;
 use super::head::{self, Head, header_name};
-use super::output::{Found, Output, Piece, Value};
+use super::output::{Found, Output, Piece, Value, span};
 use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
+use super::writer::Writer;
 use super::{Look, Reader};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
 use crate::json::{push_escaped, push_string};
@@ -20,6 +21,8 @@ struct OpenValue {
     template: usize,
     key: Range<usize>,
     kind: Option<Range<usize>>,
+    /// What the schema expects of it; None if no schema is known.
+    expected: Option<Expected>,
     /// Where the value's text begins, markup white space left out.
     start: usize,
     /// Whether `start` is settled: the first byte of the value has been seen.
@@ -48,6 +51,8 @@ pub(super) struct Parameters {
     members: Vec<(Piece, Value)>,
     keys: Keys,
     value: Option<OpenValue>,
+    /// What stands at a place, as the end of a value has shown.
+    ahead: Option<(usize, Next)>,
     /// Something was given out, so the opening brace is.
     opened: bool,
     /// A parameter stands there that cannot be read.
@@ -74,6 +79,7 @@ impl Parameters {
             members: Vec::new(),
             keys: Keys::default(),
             value: None,
+            ahead: None,
             opened: false,
             broken: false,
             repairs: Vec::new(),
@@ -218,8 +224,11 @@ impl Parameters {
                     }
                 }
             }
-            let tail = self.closing(cx, writer);
-            match Self::next(cx, writer, &tail, self.at, None) {
+            let next = match self.ahead.take() {
+                Some((at, next)) if at == self.at => next,
+                _ => Self::next(cx, writer, &self.closing(cx, writer), self.at, None),
+            };
+            match next {
                 Next::More => return Progress::More,
                 Next::End => {
                     let end = cx.text.len();
@@ -246,11 +255,13 @@ impl Parameters {
                         let key = cx.slice(key.start, key.end);
                         p.behind_key.as_ref().map(|end| format!("{}{key}{end}", p.closer).into())
                     });
-                    let streams = self.streams(cx, out, writer, index, &key, head.kind.as_ref());
+                    let expected = Self::expected(cx, out, index, &decode_entities(cx.slice(key.start, key.end)));
+                    let streams = Self::streams(cx, writer, expected, head.kind.as_ref());
                     self.value = Some(OpenValue {
                         template,
                         key,
                         kind: head.kind,
+                        expected,
                         start: head.end,
                         framed: false,
                         padded: false,
@@ -301,20 +312,13 @@ impl Parameters {
         cx.tool(name).map(|t| t.expected(key))
     }
 
-    fn streams(
-        &self,
-        cx: &Reader<'_>,
-        out: &Output,
-        writer: &Writer,
-        index: usize,
-        key: &Range<usize>,
-        kind: Option<&Range<usize>>,
-    ) -> bool {
+    /// A value can only be a string.
+    fn streams(cx: &Reader<'_>, writer: &Writer, expected: Option<Expected>, kind: Option<&Range<usize>>) -> bool {
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
         match kind.map(|k| &cx.text[k.clone()]) {
             Some("true" | "string" | "str") => true,
             Some(_) => false,
-            None => match Self::expected(cx, out, index, &cx.text[key.clone()]) {
+            None => match expected {
                 Some(expected) => expected.is_string() || (expected == Expected::ANY && !json_first),
                 None => !json_first,
             },

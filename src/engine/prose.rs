@@ -1,10 +1,12 @@
 //! Text outside calls: it flows on, up to a place where something may begin that is none.
-use super::call::{CallState, Origin};
+use super::call::CallState;
 use super::head::{self, Head};
 use super::python::Python;
 use super::trace::{Noted, Reason};
+use super::writer::Origin;
 use super::{Before, Doubt, Engine, Look, Mode, Reader, State, Step};
 use crate::dialect::{Bare, Body, Element, Slot};
+use crate::turn::{Issue, IssueCode};
 
 /// What was done about the place that was looked at.
 pub(super) type Taken = Look<()>;
@@ -374,7 +376,37 @@ impl Engine {
             Look::No => return Look::No,
             Look::More => return Look::More,
         };
+        match self.repeated(cx, at) {
+            Look::No => {}
+            taken => return taken,
+        }
+        let before = cx.slice(0, at).trim_end();
+        let in_sentence = named && !alone && !cx.at_line_start(at) && before.ends_with(|c: char| c.is_alphanumeric());
+        if in_sentence && self.hold.is_none() {
+            let before = self.remove(cx, at, at);
+            self.hold(Doubt::Sentence, at, before);
+        }
         self.begin_bare(cx, at, body)
+    }
+
+    /// Right behind a call, its body once more and without the opening marker: an echo, not another call.
+    fn repeated(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let body = cx.slice(self.body.start, self.body.end);
+        let behind = self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        let rest = cx.bytes().get(at..).unwrap_or_default();
+        // Longer ones are not waited for.
+        if body.is_empty() || body.len() > 4096 || !behind || self.hold.is_some() {
+            return Look::No;
+        }
+        if !rest.starts_with(body.as_bytes()) {
+            let begins = !cx.eof && body.as_bytes().starts_with(rest);
+            return if begins { Look::More } else { Look::No };
+        }
+        let end = at + body.len();
+        let message = "the model wrote the body of its call once more, without the opening marker";
+        self.out.issue(Issue::at(IssueCode::RepeatedCall, at, message));
+        self.remove(cx, at, end);
+        Look::Is(())
     }
 
     pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {

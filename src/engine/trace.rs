@@ -185,9 +185,13 @@ impl Engine {
             Marker::ReasoningOpen(_) => Markup::ReasoningOpens,
             Marker::ReasoningClose(_) => Markup::ReasoningCloses,
             Marker::Section { .. } => Markup::SectionOpens,
-            Marker::SectionEnd { .. } => Markup::SectionCloses,
-            Marker::Token => Markup::Token,
-            Marker::Header { .. } | Marker::MessageEnd { .. } | Marker::Result(_) | Marker::Call { .. } => return,
+            Marker::SectionEnd { .. } | Marker::CallEnd { .. } => Markup::SectionCloses,
+            Marker::Token { .. } | Marker::Inline { .. } => Markup::Token,
+            Marker::Header { .. }
+            | Marker::Recipient { .. }
+            | Marker::MessageEnd { .. }
+            | Marker::Result(_)
+            | Marker::Call { .. } => return,
         };
         self.out.trace.note(at..end, Noted::Marker(markup));
     }

@@ -1,9 +1,8 @@
 //! What a parameter's text means: typed by what is written beside it or by the schema, entities decoded, arguments that
 //! one parameter wraps taken out of it.
 use super::Reader;
-use super::call::span;
 use super::lenient;
-use super::output::{Output, Piece, Value};
+use super::output::{Output, Piece, Value, span};
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
 use std::borrow::Cow;
@@ -28,7 +27,10 @@ pub(super) fn typed<'v>(
     let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
     match (&read, text.trim_start().as_bytes().first()) {
         (ArgumentValue::Text(_), Some(b'{' | b'[')) if wanted && !expected.allows(Expected::STRING) => {
-            lenient::container(text.trim()).map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
+            let allowed =
+                |json: &String| expected.allows(if json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY });
+            let json = lenient::container(text.trim()).filter(allowed);
+            json.map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
         }
         _ => read,
     }
@@ -109,7 +111,7 @@ pub(super) fn unwrap_arguments(
 
 /// `&lt;`, `&gt;`, `&amp;`, `&quot;`, `&apos;` and numeric references as characters.
 pub(super) fn decode_entities(text: &str) -> Cow<'_, str> {
-    let Some(first) = text.find('&') else { return Cow::Borrowed(text) };
+    let Some(first) = memchr::memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
     let mut rest = &text[first..];

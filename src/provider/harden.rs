@@ -99,7 +99,8 @@ static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
 });
 
 /// Markers that are words, and where to break them.
-const WORDS: [(&str, &str); 3] = [("functools", "["), ("Action", " Input:"), ("t", "o=functions.")];
+const WORDS: [(&str, &str); 4] =
+    [("functools", "["), ("Action", " Input:"), ("Action", " Input**:"), ("t", "o=functions.")];
 
 /// A line that is a step of ReAct: what the model would say next, or what it was told.
 static STEP: Lazy<Option<Regex>> =

@@ -1,6 +1,8 @@
 //! `toolglot.ToolCall`: one call that the model made.
 use super::convert::{from_py, json_to_py};
 use super::guard::guard;
+use super::keys::Keys;
+use super::made::Made;
 use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
 use super::source::tools_argument;
 use super::text::{Input, Text};
@@ -9,7 +11,6 @@ use crate::turn::{self, ArgumentValue, CallStatus};
 use crate::{Error, ErrorCode};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -28,8 +29,8 @@ pub(super) struct ToolCall {
     /// The tools that were offered, for messages to the model.
     tools: OnceLock<Arc<schema::ToolSet>>,
     // Both forms of the arguments are made when they are first asked for.
-    arguments: PyOnceLock<Py<PyAny>>,
-    arguments_json: PyOnceLock<Py<PyString>>,
+    arguments: Made<PyAny>,
+    arguments_json: Made<PyString>,
 }
 
 /// As [`turn::Arguments`], as ranges of the input where it is in it.
@@ -70,8 +71,8 @@ impl ToolCall {
             raw: text(call.raw),
             input: input.clone_ref(py),
             tools: OnceLock::new(),
-            arguments: PyOnceLock::new(),
-            arguments_json: PyOnceLock::new(),
+            arguments: Made::new(),
+            arguments_json: Made::new(),
         }
     }
 
@@ -106,34 +107,33 @@ impl ToolCall {
         }
     }
 
-    fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        let json = self.arguments_json.get_or_init(py, || match &self.written {
-            Arguments::Json(json) => self.input.to_py(py, json).unbind(),
-            Arguments::Members(_) => PyString::new(py, &self.core_arguments(py).to_json()).unbind(),
-        });
-        json.bind(py).clone()
+    fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        self.arguments_json.get_or_try(py, || {
+            Ok(match &self.written {
+                Arguments::Json(json) => self.input.to_py(py, json),
+                Arguments::Members(_) => PyString::new(py, &self.core_arguments(py).to_json()),
+            })
+        })
     }
 
     fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let object = self.arguments.get_or_try_init(py, || {
+        self.arguments.get_or_try(py, || {
             let all = self.input.as_str(py);
             match &self.written {
-                Arguments::Json(json) => json_to_py(py, json.as_str(all)).map(Bound::unbind),
+                Arguments::Json(json) => json_to_py(py, json.as_str(all)),
                 Arguments::Members(members) => {
                     let dict = PyDict::new(py);
                     for (key, value) in members {
+                        let key = Keys::open(py).get(key.as_str(all));
                         match value {
-                            Member::Text(value) => dict.set_item(key.as_str(all), self.input.to_py(py, value))?,
-                            Member::Json(value) => {
-                                dict.set_item(key.as_str(all), json_to_py(py, value.as_str(all))?)?
-                            }
+                            Member::Text(value) => dict.set_item(key, self.input.to_py(py, value))?,
+                            Member::Json(value) => dict.set_item(key, json_to_py(py, value.as_str(all))?)?,
                         }
                     }
-                    Ok(dict.into_any().unbind())
+                    Ok(dict.into_any())
                 }
             }
-        });
-        object.map(|object: &Py<PyAny>| object.bind(py).clone())
+        })
     }
 
     /// What the constructor takes.
@@ -141,7 +141,7 @@ impl ToolCall {
         let dict = PyDict::new(py);
         dict.set_item("id", &self.id)?;
         dict.set_item("name", &self.name)?;
-        dict.set_item("arguments", self.json(py))?;
+        dict.set_item("arguments", self.json(py)?)?;
         dict.set_item("status", self.status(py))?;
         dict.set_item("repairs", self.repairs(py)?)?;
         dict.set_item("errors", self.errors(py)?)?;
@@ -230,7 +230,7 @@ impl ToolCall {
 
     /// The arguments as JSON text, byte for byte as the model wrote them where that was valid JSON.
     #[getter]
-    fn arguments_json<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+    fn arguments_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         self.json(py)
     }
 

@@ -2,6 +2,7 @@
 use super::call::ToolCall;
 use super::report::{Issue, hash, repr_of};
 use super::text::Input;
+use crate::engine::Fresh;
 use crate::schema;
 use crate::{Error, ErrorCode, turn};
 use pyo3::intern;
@@ -30,12 +31,9 @@ enum Step {
 impl Event {
     /// The event for Python. `chunk` is what was fed just now: text that is all of it is that very object. `tools` are
     /// those that were offered.
-    ///
-    /// The event is read where it lies, and only what is rare and large is moved out of it: moving every event twice
-    /// would cost more than making the Python object.
     pub(super) fn from_core(
         py: Python<'_>,
-        event: &mut turn::Event,
+        event: Fresh<'_>,
         chunk: Option<(&Bound<'_, PyString>, &str)>,
         tools: Option<&Arc<schema::ToolSet>>,
     ) -> PyResult<Self> {
@@ -44,22 +42,26 @@ impl Event {
             _ => PyString::new(py, text).unbind(),
         };
         Ok(Self(match event {
-            turn::Event::Text(text) => Step::Text(string(text)),
-            turn::Event::Reasoning(text) => Step::Reasoning(string(text)),
-            turn::Event::Arguments { index, text } => Step::Arguments { index: *index, text: string(text) },
-            turn::Event::CallStarted { index, id, name } => Step::CallStarted {
-                index: *index,
-                id: PyString::new(py, id).unbind(),
-                name: PyString::new(py, name).unbind(),
+            Fresh::Text(text) => Step::Text(string(text)),
+            Fresh::Reasoning(text) => Step::Reasoning(string(text)),
+            Fresh::Arguments(index, text) => Step::Arguments { index, text: string(text) },
+            Fresh::Event(event) => match event {
+                turn::Event::Text(text) => Step::Text(string(&text)),
+                turn::Event::Reasoning(text) => Step::Reasoning(string(&text)),
+                turn::Event::Arguments { index, text } => Step::Arguments { index, text: string(&text) },
+                turn::Event::CallStarted { index, id, name } => Step::CallStarted {
+                    index,
+                    id: PyString::new(py, &id).unbind(),
+                    name: PyString::new(py, &name).unbind(),
+                },
+                turn::Event::CallEnded { index, call } => {
+                    let call = ToolCall::from_core(py, *call, &Input::NONE);
+                    call.offered(tools);
+                    Step::CallEnded { index, call: Py::new(py, call)? }
+                }
+                turn::Event::Reclassified => Step::Reclassified,
+                turn::Event::Issue(issue) => Step::Issue(Box::new(issue)),
             },
-            turn::Event::CallEnded { index, call } => {
-                let call = std::mem::replace(&mut **call, turn::ToolCall::new("", "", turn::Arguments::default()));
-                let call = ToolCall::from_core(py, call, &Input::NONE);
-                call.offered(tools);
-                Step::CallEnded { index: *index, call: Py::new(py, call)? }
-            }
-            turn::Event::Reclassified => Step::Reclassified,
-            turn::Event::Issue(issue) => Step::Issue(Box::new(issue.clone())),
         }))
     }
 }

@@ -10,6 +10,8 @@ mod event;
 mod explain;
 mod guard;
 mod json;
+mod keys;
+mod made;
 mod objects;
 mod parser;
 mod plain;

@@ -1,14 +1,12 @@
 //! Python objects straight from JSON text, in one pass: the text is mostly known to be valid, and most of it is strings.
 use super::convert::number_to_py;
+use super::keys::Keys;
 use crate::json::{find_special, read_string};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
 /// Arrays and objects are built by recursion.
 const MAX_DEPTH: usize = 200;
-/// Keys remembered: the rows of a list have the same ones, and mostly in the same order.
-const KEYS: usize = 16;
-
 /// Builds the value that `json` is. `None` if it is not valid JSON, or nested too deep. Raw control characters in
 /// strings pass.
 pub(super) fn build<'py>(py: Python<'py>, json: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -22,7 +20,7 @@ pub(super) fn build_strict<'py>(py: Python<'py>, json: &str, max_depth: usize) -
 }
 
 fn build_with<'py>(py: Python<'py>, json: &str, max_depth: usize, strict: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let keys = Keys { known: Vec::with_capacity(8), next: 0 };
+    let keys = Keys::open(py);
     let mut builder = Builder { py, json, max_depth, strict, at: 0, text: Vec::new(), keys, failed: None };
     let value = builder.value(0);
     builder.space();
@@ -41,36 +39,9 @@ struct Builder<'j, 'py> {
     at: usize,
     /// The string being read, where it holds escapes; kept for the next one.
     text: Vec<u8>,
-    keys: Keys<'j, 'py>,
+    keys: Keys<'py>,
     /// What Python raised, if it did. Kept here so that what is handed from value to value is one pointer.
     failed: Option<PyErr>,
-}
-
-/// Keys in the order in which they were met first.
-struct Keys<'j, 'py> {
-    known: Vec<(&'j str, Bound<'py, PyString>)>,
-    /// The one that comes next if this object is like the one before it.
-    next: usize,
-}
-
-impl<'j, 'py> Keys<'j, 'py> {
-    fn get(&mut self, py: Python<'py>, written: &'j str) -> Bound<'py, PyString> {
-        let known = |at: usize| self.known.get(at).filter(|(key, _)| *key == written);
-        let at = match known(self.next) {
-            Some(_) => Some(self.next),
-            None => self.known.iter().position(|(key, _)| *key == written),
-        };
-        if let Some((at, (_, key))) = at.and_then(|at| Some((at, self.known.get(at)?))) {
-            self.next = at + 1;
-            return key.clone();
-        }
-        let key = PyString::new(py, written);
-        if self.known.len() < KEYS {
-            self.known.push((written, key.clone()));
-            self.next = self.known.len();
-        }
-        key
-    }
 }
 
 impl<'j, 'py> Builder<'j, 'py> {
@@ -153,7 +124,7 @@ impl<'j, 'py> Builder<'j, 'py> {
             self.at = start;
             return self.string();
         };
-        Some(self.keys.get(self.py, body))
+        Some(self.keys.get(body))
     }
 
     fn object(&mut self, depth: usize) -> Option<Bound<'py, PyAny>> {

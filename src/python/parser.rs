@@ -7,7 +7,7 @@ use super::policy::{Choice, policy_argument};
 use super::source::tools_argument;
 use super::text::{Input, utf8};
 use super::turn::Turn;
-use crate::engine::{self, Options};
+use crate::engine::{self, Fresh, Options};
 use crate::schema;
 use crate::turn::{self, Issue, IssueCode};
 use crate::{Error, ErrorCode};
@@ -76,7 +76,7 @@ pub(super) fn extract(
 #[pyclass(module = "toolglot", name = "StreamParser")]
 pub(super) struct StreamParser {
     stage: Stage,
-    /// Emptied by every call and kept, so that a chunk needs no new buffer.
+    /// Events that the open parser does not hold: of its end, and of what came before its text.
     events: Vec<turn::Event>,
     /// Bytes fed so far.
     fed: usize,
@@ -115,7 +115,7 @@ impl StreamParser {
     fn feed<'py>(&mut self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         if let Ok(chunk) = chunk.cast::<PyString>() {
             if let Ok(text) = chunk.to_str() {
-                self.run(py, text.len(), |parser, events| parser.feed(text, events))?;
+                self.run(py, text.len(), |parser| parser.read(text))?;
                 return self.take(py, Some((chunk, text)));
             }
             let (text, surrogate) = utf8(chunk)?;
@@ -124,12 +124,12 @@ impl StreamParser {
                 self.surrogate = Some(offset);
                 self.events.push(turn::Event::Issue(surrogate_issue(offset)));
             }
-            self.run(py, text.len(), |parser, events| parser.feed(&text, events))?;
+            self.run(py, text.len(), |parser| parser.read(&text))?;
             return self.take(py, None);
         }
         let Ok(bytes) = chunk.cast::<PyBytes>() else { return Err(no_text("a chunk", chunk)) };
         let bytes = bytes.as_bytes();
-        self.run(py, bytes.len(), |parser, events| parser.feed_bytes(bytes, events))?;
+        self.run(py, bytes.len(), |parser| parser.read_bytes(bytes))?;
         self.take(py, None)
     }
 
@@ -161,11 +161,10 @@ impl StreamParser {
         &mut self,
         py: Python<'_>,
         bytes: usize,
-        work: impl FnOnce(&mut engine::StreamParser, &mut Vec<turn::Event>) + Send,
+        work: impl FnOnce(&mut engine::StreamParser) + Send,
     ) -> PyResult<()> {
         let Stage::Open(parser) = &mut self.stage else { return Err(self.not_open()) };
-        let events = &mut self.events;
-        let worked = guard_detached(py, bytes, || work(parser, events));
+        let worked = guard_detached(py, bytes, || work(parser));
         if worked.is_err() {
             self.stage = Stage::Broken;
         }
@@ -225,15 +224,33 @@ impl StreamParser {
         chunk: Option<(&Bound<'py, PyString>, &str)>,
     ) -> PyResult<Bound<'py, PyList>> {
         let tools = self.tools.as_ref();
-        let list = match self.events.as_mut_slice() {
-            [] => Ok(PyList::empty(py)),
-            [event] => PyList::new(py, [Event::from_core(py, event, chunk, tools)?]),
-            events => {
-                let events = events.iter_mut().map(|event| Event::from_core(py, event, chunk, tools));
-                PyList::new(py, events.collect::<PyResult<Vec<_>>>()?)
-            }
+        let fresh = match &mut self.stage {
+            Stage::Open(parser) => Some(parser.fresh()),
+            _ => None,
         };
-        self.events.clear();
-        list
+        match fresh {
+            Some(fresh) if self.events.is_empty() => event_list(py, fresh, chunk, tools),
+            fresh => {
+                self.events.extend(fresh.into_iter().flatten().map(turn::Event::from));
+                event_list(py, self.events.drain(..).map(Fresh::Event), chunk, tools)
+            }
+        }
+    }
+}
+
+/// The events as a list; mostly there is one or none.
+pub(super) fn event_list<'py, 't>(
+    py: Python<'py>,
+    mut events: impl ExactSizeIterator<Item = Fresh<'t>>,
+    chunk: Option<(&Bound<'py, PyString>, &str)>,
+    tools: Option<&Arc<schema::ToolSet>>,
+) -> PyResult<Bound<'py, PyList>> {
+    match (events.len(), events.next()) {
+        (_, None) => Ok(PyList::empty(py)),
+        (1, Some(only)) => PyList::new(py, [Event::from_core(py, only, chunk, tools)?]),
+        (_, Some(first)) => {
+            let events = std::iter::once(first).chain(events).map(|event| Event::from_core(py, event, chunk, tools));
+            PyList::new(py, events.collect::<PyResult<Vec<_>>>()?)
+        }
     }
 }

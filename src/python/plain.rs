@@ -1,19 +1,34 @@
 //! Tools given as dicts that providers take as they are: noted when they come, built when they are handed out, and read
 //! only once somebody asks for more.
+use super::convert::{from_py, json_to_py};
+use super::source::value_of;
 use super::template::{Template, is_leaf, is_number};
 use crate::schema::convert::{Format, Target};
-use crate::schema::plain::{Facts, Field, MAX_DEPTH, Seen, Want, at_root, field, type_bit, want};
+use crate::schema::plain::{Facts, Field, MAX_DEPTH, Odd, Seen, Want, at_root, field, type_bit, want};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString};
+use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// A list of plain tools, as it was when given.
 #[derive(Debug)]
 pub(super) struct PlainDicts {
-    tools: Vec<PlainDict>,
+    tools: Vec<Item>,
     items: Template,
+    /// What stands between them and is not plain.
+    odd: Odd,
+    odd_items: Vec<Value>,
     facts: Facts,
+    /// The list was the `tools` of a dict.
+    wrapped: bool,
+}
+
+#[derive(Debug)]
+enum Item {
+    Plain(PlainDict),
+    /// The so-manieth of the odd ones.
+    Odd(usize),
 }
 
 #[derive(Debug)]
@@ -26,25 +41,55 @@ struct PlainDict {
 }
 
 impl PlainDicts {
-    /// Reads a list of dicts. `None` if anything in it is not plain.
+    /// Reads a list of dicts, or a dict with a list of `tools`. `None` if more than a few of them are not plain.
     pub(super) fn read(tools: &Bound<'_, PyAny>) -> Option<Self> {
-        let list = tools.cast_exact::<PyList>().ok()?;
+        let (list, wrapped) = match tools.cast_exact::<PyDict>() {
+            Ok(dict) => (list_in(dict)?, true),
+            Err(_) => (tools.cast_exact::<PyList>().ok()?.clone(), false),
+        };
         let mut reader = Reader::default();
-        let tools: Option<Vec<PlainDict>> = list.iter().map(|item| reader.tool(&item)).collect();
-        let tools = tools.filter(|tools| !tools.is_empty())?;
-        let py = list.py();
-        let names: HashSet<&str> = tools.iter().filter_map(|tool| tool.name.bind(py).to_str().ok()).collect();
+        let mut odd = Vec::new();
+        let tools: Vec<Item> = list.iter().map(|item| reader.item(item, &mut odd)).collect();
+        if tools.is_empty() || !Odd::few(odd.len(), tools.len()) {
+            return None;
+        }
         let Reader { items, facts, .. } = reader;
-        (names.len() == tools.len()).then_some(Self { tools, items, facts })
+        // Only now: reading these may run code of Python's.
+        let value = |item| if wrapped { from_py(item) } else { value_of(item) };
+        let odd_items = odd.iter().map(|item| value(item).ok()).collect::<Option<Vec<Value>>>()?;
+        let py = list.py();
+        let mut names = HashSet::with_capacity(tools.len());
+        let different = tools.iter().all(|item| match item {
+            Item::Plain(tool) => tool.name.bind(py).to_str().is_ok_and(|name| names.insert(name)),
+            Item::Odd(_) => true,
+        });
+        let odd = different.then(|| Odd::read(odd_items.iter().cloned(), &names)).flatten()?;
+        drop(names);
+        Some(Self { tools, items, odd, odd_items, facts, wrapped })
     }
 
     pub(super) fn len(&self) -> usize {
-        self.tools.len()
+        self.tools.len() - self.odd_items.len() + self.odd.len()
+    }
+
+    /// Whether there are tools that are not plain.
+    pub(super) fn any_odd(&self) -> bool {
+        !self.odd_items.is_empty()
+    }
+
+    /// Whether something was wrong with one of the tools.
+    pub(super) fn has_problems(&self) -> bool {
+        self.odd.problems
     }
 
     /// The tools as they were given.
-    pub(super) fn items<'py>(&self, py: Python<'py>) -> impl Iterator<Item = PyResult<Bound<'py, PyAny>>> {
-        self.tools.iter().map(move |tool| self.items.build(py, tool.item))
+    pub(super) fn items(&self, py: Python<'_>) -> PyResult<Vec<Value>> {
+        let item = |item: &Item| match item {
+            Item::Plain(tool) => from_py(&self.items.build(py, tool.item)?),
+            Item::Odd(i) => Ok(self.odd_items.get(*i).cloned().unwrap_or_default()),
+        };
+        let items = self.tools.iter().map(item).collect::<PyResult<Vec<_>>>()?;
+        Ok(if self.wrapped { vec![json!({"tools": items})] } else { items })
     }
 
     /// The declarations for a target that takes them as they are; `None` for any other.
@@ -58,9 +103,17 @@ impl PlainDicts {
         if !target.takes_plain(self.facts) {
             return Ok(None);
         }
+        let odd = self.odd.written(target);
         let list = PyList::empty(py);
-        for tool in &self.tools {
-            list.append(wrap(self, py, tool)?)?;
+        for item in &self.tools {
+            match item {
+                Item::Plain(tool) => list.append(wrap(self, py, tool)?)?,
+                Item::Odd(i) => {
+                    let written = odd.get(*i).map(Vec::as_slice).unwrap_or_default();
+                    let written = json_to_py(py, &format!("[{}]", String::from_utf8_lossy(written)))?;
+                    written.cast_into::<PyList>()?.iter().try_for_each(|tool| list.append(tool))?;
+                }
+            }
         }
         Ok(Some(list))
     }
@@ -102,6 +155,21 @@ impl PlainDicts {
     }
 }
 
+/// The list of `tools` in an object as MCP's `tools/list` answers it, if nothing else in it can mean tools.
+fn list_in<'py>(dict: &Bound<'py, PyDict>) -> Option<Bound<'py, PyList>> {
+    let mut tools = None;
+    for (key, value) in dict {
+        match key.cast_exact::<PyString>().ok()?.to_str().ok()? {
+            "tools" => tools = Some(value.cast_into_exact::<PyList>().ok()?),
+            other => match field(other.as_bytes())? {
+                Field::Mcp | Field::Other => drop(Template::of(&value)?),
+                _ => return None,
+            },
+        }
+    }
+    tools
+}
+
 /// Notes tools; every method gives `None` for what is not plain. Nothing here runs code of Python's, so no dict changes
 /// while it is read.
 #[derive(Default)]
@@ -115,6 +183,18 @@ struct Reader {
 const KNOWN: usize = 32;
 
 impl Reader {
+    /// One item of the list; it is put to the `odd` ones if it is not plain.
+    fn item<'py>(&mut self, item: Bound<'py, PyAny>, odd: &mut Vec<Bound<'py, PyAny>>) -> Item {
+        let (start, facts) = (self.items.end(), self.facts);
+        if let Some(tool) = self.tool(&item) {
+            return Item::Plain(tool);
+        }
+        // The keys that are known are no longer kept.
+        *self = Self { items: std::mem::take(&mut self.items).up_to(start), facts, ..Self::default() };
+        odd.push(item);
+        Item::Odd(odd.len() - 1)
+    }
+
     /// One declaration, perhaps in OpenAI's wrapper.
     fn tool(&mut self, item: &Bound<'_, PyAny>) -> Option<PlainDict> {
         let dict = item.cast_exact::<PyDict>().ok()?;
@@ -125,7 +205,7 @@ impl Reader {
         let mut tool = None;
         self.items.push_dict(dict.len());
         for (key, value) in dict {
-            let wrapper = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+            let wrapper = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?.as_bytes())?;
             self.items.push_leaf(key);
             match wrapper {
                 Field::Function => tool = Some(self.declaration(value.cast_exact::<PyDict>().ok()?, start)?),
@@ -140,7 +220,7 @@ impl Reader {
         let (mut name, mut description, mut schema) = (None, None, None);
         self.items.push_dict(dict.len());
         for (key, value) in dict {
-            let wanted = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+            let wanted = field(key.cast_exact::<PyString>().ok()?.to_str().ok()?.as_bytes())?;
             self.items.push_leaf(key);
             match wanted {
                 Field::Name => {
@@ -183,7 +263,7 @@ impl Reader {
             let leaf = match wanted {
                 Want::Type => match value.cast_exact::<PyString>() {
                     Ok(name) => {
-                        seen.types = type_bit(name.to_str().ok()?)?;
+                        seen.types = type_bit(name.to_str().ok()?.as_bytes())?;
                         true
                     }
                     Err(_) => {
@@ -246,15 +326,15 @@ impl Reader {
             return Some(*wanted);
         }
         let word = key.cast_exact::<PyString>().ok()?.to_str().ok()?;
-        let wanted = want(word)?;
+        let wanted = want(word.as_bytes())?;
         *place = Some((address, wanted));
-        (!root || at_root(wanted, word)).then_some(wanted)
+        (!root || at_root(wanted, word.as_bytes())).then_some(wanted)
     }
 
     fn properties(&mut self, dict: &Bound<'_, PyDict>, depth: usize) -> Option<()> {
         self.items.push_dict(dict.len());
         for (name, value) in dict {
-            self.facts.property(name.cast_exact::<PyString>().ok()?.to_str().ok()?);
+            self.facts.property(name.cast_exact::<PyString>().ok()?.to_str().ok()?.as_bytes());
             self.items.push_leaf(name);
             self.schema(value.cast_exact::<PyDict>().ok()?, depth + 1)?;
         }
@@ -281,7 +361,7 @@ impl Reader {
 fn types(list: &Bound<'_, PyList>) -> Option<u8> {
     let mut types = 0;
     for name in list {
-        let bit = type_bit(name.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+        let bit = type_bit(name.cast_exact::<PyString>().ok()?.to_str().ok()?.as_bytes())?;
         if types & bit != 0 {
             return None;
         }

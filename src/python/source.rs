@@ -11,7 +11,7 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use serde_json::Value;
 use std::io::Write;
 use std::sync::Arc;
@@ -70,30 +70,39 @@ impl Source {
             Self::Core => Ok(Arc::default()),
             Self::Dicts(dicts) => {
                 let mut builder = Builder::default();
-                for item in dicts.items(py) {
-                    builder.item(None, Ok(from_py(&item?)?));
-                }
+                dicts.items(py)?.into_iter().for_each(|item| builder.item(None, Ok(item)));
                 Ok(Arc::new(guard(|| builder.finish())??))
             }
             Self::Json(json, _) => read_json(json.bytes(py)?),
         }
     }
 
+    /// The declarations as dicts, where they only have to be wrapped.
+    pub(super) fn to_list<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Option<Bound<'py, PyList>>> {
+        match self {
+            Self::Dicts(dicts) => dicts.serve(py, target),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether all of the dicts are plain: then [`Source::to_list`] costs nothing but the copying.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self, Self::Dicts(dicts) if !dicts.any_odd())
+    }
+
     /// The declarations as JSON text, where they only have to be wrapped.
     pub(super) fn to_json<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Self::Json(json, plain) = self else { return Ok(None) };
         let text = json.bytes(py)?;
-        let (Some(sizes), Some(pieces)) = (plain.pieces(text, target), plain.pieces(text, target)) else {
-            return Ok(None);
-        };
+        let Some(written) = plain.declarations(text, target) else { return Ok(None) };
         // Into the object itself: a megabyte is not written twice.
-        let written = PyBytes::new_with(py, sizes.map(<[u8]>::len).sum(), |mut rest| {
-            for piece in pieces {
+        let json = PyBytes::new_with(py, written.pieces().map(<[u8]>::len).sum(), |mut rest| {
+            for piece in written.pieces() {
                 rest.write_all(piece)?;
             }
             Ok(())
         })?;
-        Ok(Some(written))
+        Ok(Some(json))
     }
 }
 
@@ -145,10 +154,6 @@ fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Buil
 
 /// One tool. What cannot be written as JSON is a problem of this tool alone.
 fn read_item(item: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
-    if let Ok(tool) = item.cast::<Tool>() {
-        builder.item(server, Ok(tool.get().tool()?.to_value()));
-        return Ok(());
-    }
     match value_of(item) {
         Ok(value) => builder.item(server, Ok(value)),
         Err(error) if error.is_instance_of::<PyException>(item.py()) => {
@@ -161,7 +166,11 @@ fn read_item(item: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builde
     Ok(())
 }
 
-fn value_of(item: &Bound<'_, PyAny>) -> PyResult<Value> {
+/// One tool, in whatever shape, as a value.
+pub(super) fn value_of(item: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if let Ok(tool) = item.cast::<Tool>() {
+        return Ok(tool.get().tool()?.to_value());
+    }
     if item.is_instance_of::<PyDict>() {
         return from_py(item);
     }

@@ -35,6 +35,12 @@ impl Template {
         self.steps.len()
     }
 
+    /// The template without what was put in from `end` on.
+    pub(super) fn up_to(mut self, end: usize) -> Self {
+        self.steps.truncate(end);
+        self
+    }
+
     pub(super) fn push_dict(&mut self, members: usize) {
         self.steps.push(Step::Dict(members));
     }

@@ -2,13 +2,13 @@
 use super::call::ToolCall;
 use super::convert::{from_py, to_py};
 use super::guard::guard;
+use super::made::Made;
 use super::report::{Issue, Usage, hash, opaque, repr_of, tuple_of};
 use super::text::{Input, Text};
 use crate::schema;
 use crate::turn::{self, Source, StopReason};
 use crate::{Error, ErrorCode};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(super) struct Turn {
     input: Input,
     content: Text,
-    content_object: PyOnceLock<Py<PyString>>,
+    content_object: Made<PyString>,
     reasoning: Text,
     tool_calls: Py<PyTuple>,
     /// A runnable call is waiting for its result.
@@ -40,7 +40,7 @@ impl Turn {
         let all = input.as_str(py);
         Ok(Self {
             content: Text::new(turn.content, Some(all)),
-            content_object: PyOnceLock::new(),
+            content_object: Made::new(),
             reasoning: Text::new(turn.reasoning, Some(all)),
             tool_calls: PyTuple::new(py, calls)?.unbind(),
             needs_more_work,
@@ -86,7 +86,7 @@ impl Turn {
     /// What the constructor takes.
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        dict.set_item("content", self.content(py))?;
+        dict.set_item("content", self.content(py)?)?;
         dict.set_item("reasoning", self.reasoning(py))?;
         dict.set_item("tool_calls", &self.tool_calls)?;
         dict.set_item("stop_reason", self.stop_reason())?;
@@ -164,8 +164,8 @@ impl Turn {
 
     /// The text for the user, without calls and reasoning; empty when there is none.
     #[getter]
-    fn content<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        self.content_object.get_or_init(py, || self.input.to_py(py, &self.content).unbind()).bind(py).clone()
+    fn content<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        self.content_object.get_or_try(py, || Ok(self.input.to_py(py, &self.content)))
     }
 
     /// The reasoning, without its tags; None when there is none.

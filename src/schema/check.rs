@@ -4,6 +4,7 @@
 //! decides. So every doubt here (an escape in a key, a pattern, a keyword that is not known) is a "not proven".
 use super::pointer;
 use crate::json::{Kind, Member, find_special};
+use crate::turn::ArgumentValue;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -194,9 +195,18 @@ impl Check {
 }
 
 /// A member's value as the dialect wrote it.
-pub(super) enum Written<'m> {
+pub(crate) enum Written<'m> {
     Text(&'m str),
     Json(&'m str),
+}
+
+impl<'m> From<&'m ArgumentValue<'_>> for Written<'m> {
+    fn from(value: &'m ArgumentValue<'_>) -> Self {
+        match value {
+            ArgumentValue::Text(text) => Self::Text(text),
+            ArgumentValue::Json(json) => Self::Json(json),
+        }
+    }
 }
 
 /// The length in characters is between a quarter of the bytes and all of them.

@@ -3,10 +3,9 @@ use super::check::{Check, Written};
 use super::clean::clean;
 use super::input::deeper_than;
 use crate::json::Member;
-use crate::turn::{ArgumentError, ArgumentValue};
+use crate::turn::ArgumentError;
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// Errors listed for one call; a schema can refuse a long list at every item.
@@ -48,14 +47,13 @@ impl Judge {
         self.check(original).proves_scanned(text, members)
     }
 
-    pub(super) fn proves_members(&self, original: &Value, members: &[(Cow<'_, str>, ArgumentValue<'_>)]) -> bool {
-        self.check(original).proves_members(members.iter().map(|(key, value)| {
-            let written = match value {
-                ArgumentValue::Text(text) => Written::Text(text),
-                ArgumentValue::Json(json) => Written::Json(json),
-            };
-            (key.as_ref(), written)
-        }))
+    /// The same for members that the dialect wrote one by one.
+    pub(super) fn proves_members<'m>(
+        &self,
+        original: &Value,
+        members: impl Iterator<Item = (&'m str, Written<'m>)>,
+    ) -> bool {
+        self.check(original).proves_members(members)
     }
 
     /// All that the schema refuses in `arguments`, each with its place.

@@ -18,11 +18,12 @@ mod tool;
 mod toolset;
 mod written;
 
+pub(crate) use check::Written;
 pub use expected::Expected;
 #[cfg(feature = "python")]
 pub(crate) use explain::error_message;
-pub(crate) use settle::is_settled;
 pub use settle::settle;
+pub(crate) use settle::{are_settled, is_settled};
 pub use text::read_text;
 pub use tool::{Tool, ToolSource};
 pub use toolset::{Builder, Resolution, ToolSet};

@@ -21,9 +21,10 @@ pub(super) fn safe_names(tools: &[Tool]) -> Vec<String> {
 }
 
 /// Whether every provider takes the name.
-pub(super) fn is_safe(name: &str) -> bool {
-    let start = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
-    start && name.len() <= MAX_NAME && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+pub(super) fn is_safe(name: impl AsRef<[u8]>) -> bool {
+    let name = name.as_ref();
+    let start = name.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+    start && name.len() <= MAX_NAME && name.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
 }
 
 /// Whether every provider takes the name for a property.

@@ -1,5 +1,6 @@
 //! Settling a call: are its arguments what the tool's schema allows, and if not, can they be made so?
 use super::Tool;
+use super::check::Written;
 use super::coerce::Coercer;
 use crate::json::Member;
 use crate::turn::{ArgumentValue, Arguments, CallStatus, ToolCall};
@@ -17,7 +18,10 @@ pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     }
     let fits = match &call.arguments {
         Arguments::Json(json) => tool.judge.proves(&tool.schema, json),
-        Arguments::Members(members) => tool.judge.proves_members(&tool.schema, members),
+        Arguments::Members(members) => {
+            let written = members.iter().map(|(key, value)| (key.as_ref(), Written::from(value)));
+            tool.judge.proves_members(&tool.schema, written)
+        }
     };
     if fits && !tool.judge.respelt(&tool.schema) {
         return false;
@@ -28,6 +32,11 @@ pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
 /// Whether the object in `text` that has these `members` is proven to be what [`settle`] would leave as it is.
 pub(crate) fn is_settled(tool: &Tool, text: &str, members: &[Member]) -> bool {
     tool.judge.proves_scanned(&tool.schema, text, members) && !tool.judge.respelt(&tool.schema)
+}
+
+/// The same for arguments that the dialect wrote member by member.
+pub(crate) fn are_settled<'m>(tool: &Tool, members: impl Iterator<Item = (&'m str, Written<'m>)>) -> bool {
+    tool.judge.proves_members(&tool.schema, members) && !tool.judge.respelt(&tool.schema)
 }
 
 #[cold]

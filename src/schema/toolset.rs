@@ -261,6 +261,11 @@ impl Builder {
         }
     }
 
+    /// How many tools were read.
+    pub(super) fn len(&self) -> usize {
+        self.reader.tools.len()
+    }
+
     /// The set.
     ///
     /// # Errors

@@ -93,6 +93,8 @@ codes! {
         QuotedCall => "quoted_call",
         /// The model wrote a tool's result itself; it was dropped.
         InventedResult => "invented_result",
+        /// The model wrote a call's body once more behind it; it was left out.
+        RepeatedCall => "repeated_call",
         /// A limit of the policy was reached; what is beyond it stays text.
         LimitReached => "limit_reached",
         /// Reasoning was closed that was never opened; the text before it became reasoning.

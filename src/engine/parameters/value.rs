@@ -1,6 +1,21 @@
 //! The value of one parameter: where it ends, and how it is given out while it is written.
 use super::*;
 
+/// Where a value ended.
+pub(super) struct Ended {
+    end: usize,
+    /// Where what follows its closing marker begins.
+    next: usize,
+    /// What that is, if it was looked at.
+    ahead: Option<Next>,
+}
+
+impl Ended {
+    const fn at(end: usize, next: usize) -> Self {
+        Self { end, next, ahead: None }
+    }
+}
+
 impl Parameters {
     /// Reads the open value on. `No`: the text is over and the value is not.
     pub(super) fn read_value(
@@ -38,7 +53,8 @@ impl Parameters {
         }
         let tail = self.closing(cx, writer);
         match Self::find_end(cx, row, writer, &tail, parameter, &mut value, &self.members, out, index) {
-            Some(Ok((end, next))) => {
+            Some(Ok(Ended { end, next, ahead })) => {
+                self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
                 self.end_value(cx, out, writer, index, value, end, trim, row.dialect.entities);
                 if next == end {
                     self.repairs.push(Repair::at(RepairCode::Marker, end, "a parameter's closing marker is missing"));
@@ -64,7 +80,7 @@ impl Parameters {
         }
     }
 
-    /// Where the value ends, and where what follows begins. `Err`: more text is needed. `None`: the text is over.
+    /// Where the value ends. `Err`: more text is needed. `None`: the text is over.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn find_end(
         cx: &Reader<'_>,
@@ -76,7 +92,7 @@ impl Parameters {
         taken: &[(Piece, Value)],
         out: &Output,
         index: usize,
-    ) -> Option<Result<(usize, usize), ()>> {
+    ) -> Option<Result<Ended, ()>> {
         let bytes = cx.bytes();
         let own = value.closer.clone();
         let closer = own.as_deref().unwrap_or(&parameter.closer);
@@ -109,10 +125,10 @@ impl Parameters {
                                 && own.is_none()
                                 && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener) =>
                         {
-                            return Some(Ok((hit, end)));
+                            return Some(Ok(Ended::at(hit, end)));
                         }
                         Next::Junk => value.doubtful_closer = Some((hit, end)),
-                        _ => return Some(Ok((hit, end))),
+                        ahead => return Some(Ok(Ended { end: hit, next: end, ahead: Some(ahead) })),
                     }
                 }
                 Look::No => match if own.is_some() { Look::No } else { head::literal(cx, hit, &parameter.opener) } {
@@ -129,7 +145,7 @@ impl Parameters {
                                 && key != &cx.text[value.key.clone()])
                                 || plain
                             {
-                                return Some(Ok((hit, hit)));
+                                return Some(Ok(Ended::at(hit, hit)));
                             }
                         }
                         Look::No => {}
@@ -138,7 +154,7 @@ impl Parameters {
                         // The call's own end inside a value is text, unless the call's whole end and a new call stand there.
                         match whole_tail(cx, row, tail, hit) {
                             Look::More => return Some(Err(())),
-                            Look::Is(true) => return Some(Ok((hit, hit))),
+                            Look::Is(true) => return Some(Ok(Ended::at(hit, hit))),
                             Look::Is(false) => {
                                 // Parameters that the tool does not have may stand between the two.
                                 if let Some((at, end)) = value.doubtful_closer.filter(|_| own.is_some())
@@ -146,7 +162,7 @@ impl Parameters {
                                     && between.starts_with('<')
                                     && between.ends_with('>')
                                 {
-                                    return Some(Ok((at, end)));
+                                    return Some(Ok(Ended::at(at, end)));
                                 }
                                 value.call_closer.get_or_insert(hit);
                             }
@@ -162,8 +178,8 @@ impl Parameters {
         }
         let name = out.calls.get(index).map_or("", |c| c.name.as_str());
         match (value.call_closer, value.doubtful_closer) {
-            (Some(at), _) if cx.offered(name) => Some(Ok((at, at))),
-            (None, Some(closer)) if cut_marker(cx, row, tail, closer.1) => Some(Ok(closer)),
+            (Some(at), _) if cx.offered(name) => Some(Ok(Ended::at(at, at))),
+            (None, Some((at, end))) if cut_marker(cx, row, tail, end) => Some(Ok(Ended::at(at, end))),
             _ => None,
         }
     }
@@ -263,7 +279,7 @@ impl Parameters {
         let text = &cx.text[range.clone()];
         let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
         let key = &*decode_entities(&cx.text[value.key.clone()]);
-        let expected = Self::expected(cx, out, index, key);
+        let expected = value.expected;
         let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
         let read = typed(&decoded, kind, expected, json_first);

@@ -37,6 +37,11 @@ impl<'c> Declarations<'c> {
         serde_json::to_value(self).unwrap_or_default()
     }
 
+    /// The declaration of each tool as JSON text.
+    pub(in crate::schema) fn each_json(self) -> Vec<Vec<u8>> {
+        self.each().map(|declaration| serde_json::to_vec(&declaration).unwrap_or_default()).collect()
+    }
+
     /// Each declaration with its tool, for writers that take them one by one.
     fn each(self) -> impl Iterator<Item = Declaration<'c>> {
         self.converted.declared.iter().filter_map(move |declared| {

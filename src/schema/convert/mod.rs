@@ -56,8 +56,8 @@ pub struct Converted {
 /// ```
 pub fn json_to_json(tools: &str, target: &Target) -> Result<Vec<u8>, Error> {
     let plain = PlainTools::read(tools);
-    if let Some(pieces) = plain.as_ref().and_then(|plain| plain.pieces(tools.as_bytes(), target)) {
-        return Ok(pieces.collect::<Vec<_>>().concat());
+    if let Some(written) = plain.as_ref().and_then(|plain| plain.declarations(tools.as_bytes(), target)) {
+        return Ok(written.pieces().collect::<Vec<_>>().concat());
     }
     let set = ToolSet::from_json(tools)?;
     let json = serde_json::to_vec(&set.declarations(&set.to(target)));

@@ -127,13 +127,14 @@ impl Profile {
 }
 
 impl PropertyNames {
-    pub(in crate::schema) fn takes(self, name: &str) -> bool {
-        let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    pub(in crate::schema) fn takes(self, name: impl AsRef<[u8]>) -> bool {
+        let name = name.as_ref();
+        let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
         let sized = matches!(name.len(), 1..=64);
         match self {
             Self::Any => true,
-            Self::Dotted => sized && name.bytes().all(|b| word(b) || matches!(b, b'.' | b'-')),
-            Self::Identifiers => sized && name.bytes().all(word) && !name.starts_with(|c: char| c.is_ascii_digit()),
+            Self::Dotted => sized && name.iter().all(|b| word(b) || matches!(b, b'.' | b'-')),
+            Self::Identifiers => sized && name.iter().all(word) && !name.first().is_some_and(u8::is_ascii_digit),
         }
     }
 }

@@ -22,20 +22,20 @@ fn object(map: &Map<String, Value>, profile: &Profile, depth: usize) -> bool {
 }
 
 fn keyword(key: &str, value: &Value, profile: &Profile, depth: usize, seen: &mut Seen) -> bool {
-    let Some(wanted) = want(key) else { return false };
+    let Some(wanted) = want(key.as_bytes()) else { return false };
     // A word beside the schema's own (`examples`) is shown like any other where every keyword is.
-    if !profile.takes(key) || (depth == 0 && !at_root(wanted, key)) {
+    if !profile.takes(key) || (depth == 0 && !at_root(wanted, key.as_bytes())) {
         return false;
     }
     seen.note(wanted);
     let schema = |value: &Value| matches!(value, Value::Object(map) if object(map, profile, depth + 1));
     match (wanted, value) {
         (Want::Type, Value::String(name)) => {
-            seen.types = type_bit(name).unwrap_or_default();
+            seen.types = type_bit(name.as_bytes()).unwrap_or_default();
             seen.types != 0
         }
         (Want::Type, Value::Array(names)) => {
-            let bits = || names.iter().map(|name| name.as_str().and_then(type_bit));
+            let bits = || names.iter().map(|name| name.as_str().and_then(|name| type_bit(name.as_bytes())));
             seen.types = bits().flatten().fold(0, |types, bit| types | bit);
             bits().all(|bit| bit.is_some()) && seen.types.count_ones() as usize == names.len() && !names.is_empty()
         }

@@ -1,5 +1,5 @@
 //! Plain tools in JSON text: found in one pass over the bytes, and written out again by copying them.
-use super::{Facts, Field, MAX_DEPTH, Seen, Want, at_root, field, type_bit, want};
+use super::{Facts, Field, MAX_DEPTH, Odd, Seen, Want, at_root, field, type_bit, want};
 use crate::json::find_special;
 use crate::schema::convert::{Format, Target};
 use crate::schema::names::is_safe;
@@ -9,8 +9,16 @@ use std::ops::Range;
 /// Where the parts of plain tools are in a JSON text.
 #[derive(Debug)]
 pub(crate) struct PlainTools {
-    tools: Vec<PlainTool>,
+    items: Vec<Item>,
+    odd: Odd,
     facts: Facts,
+}
+
+#[derive(Debug)]
+enum Item {
+    Plain(PlainTool),
+    /// The so-manieth of the odd ones.
+    Odd(usize),
 }
 
 #[derive(Debug, Default)]
@@ -25,37 +33,46 @@ struct PlainTool {
 const FEW: usize = 64;
 
 impl PlainTools {
-    /// Finds the tools of a list, or of an object with a list of `tools`. `None` if the text is no JSON, or if anything
-    /// in it has to be looked at more closely.
+    /// Finds the tools of a list, or of an object with a list of `tools`. `None` if the text is no JSON, or if more in it
+    /// than a few tools has to be looked at more closely.
     pub(crate) fn read(text: &str) -> Option<Self> {
-        let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, facts: Facts::default() };
-        let mut tools = Vec::with_capacity(text.len() / 1024);
-        reader.space();
-        match reader.peek()? {
-            b'[' => reader.list(|reader| reader.tool().map(|tool| tools.push(tool)))?,
+        let mut reader = Reader { bytes: text.as_bytes(), at: 0, names: Vec::new(), facts: Facts::default() };
+        let mut items = Vec::with_capacity(text.len() / 1024);
+        let mut odd = Vec::new();
+        match reader.next()? {
+            b'[' => reader.list(|reader| reader.item(&mut odd).map(|item| items.push(item)))?,
             b'{' => reader.object(|reader, key| match key {
-                "tools" if tools.is_empty() => reader.list(|reader| reader.tool().map(|tool| tools.push(tool))),
+                b"tools" if items.is_empty() => {
+                    reader.list(|reader| reader.item(&mut odd).map(|item| items.push(item)))
+                }
                 _ => matches!(field(key)?, Field::Other | Field::Mcp).then(|| reader.skip(0)).flatten(),
             })?,
             _ => return None,
         }
-        reader.space();
-        if reader.at != text.len() || tools.is_empty() {
+        if reader.next().is_some() || items.is_empty() || !Odd::few(odd.len(), items.len()) {
             return None;
         }
-        let names: HashSet<&str> = tools.iter().filter_map(|tool| text.get(tool.name.clone())).collect();
-        (names.len() == tools.len()).then_some(Self { tools, facts: reader.facts })
+        let mut names = HashSet::with_capacity(items.len());
+        let different = items.iter().all(|item| match item {
+            Item::Plain(tool) => {
+                text.get(tool.name.start + 1..tool.name.end - 1).is_some_and(|name| names.insert(name))
+            }
+            Item::Odd(_) => true,
+        });
+        let odd: Option<Vec<_>> = odd.into_iter().map(|odd| serde_json::from_str(text.get(odd)?).ok()).collect();
+        let odd = different.then(|| Odd::read(odd?, &names)).flatten()?;
+        Some(Self { items, odd, facts: reader.facts })
     }
 
     /// How many tools there are.
     #[cfg(feature = "python")]
     pub(crate) fn len(&self) -> usize {
-        self.tools.len()
+        self.items.iter().filter(|item| matches!(item, Item::Plain(_))).count() + self.odd.len()
     }
 
-    /// The pieces that the declarations as JSON text are made of, `text` being what [`PlainTools::read`] read. `None` if
-    /// this target is told something else than what is written there.
-    pub(crate) fn pieces<'p>(&'p self, text: &'p [u8], target: &Target) -> Option<impl Iterator<Item = &'p [u8]>> {
+    /// The declarations as JSON text, `text` being what [`PlainTools::read`] read. `None` if this target is told something
+    /// else than what is written there.
+    pub(crate) fn declarations<'p>(&'p self, text: &'p [u8], target: &Target) -> Option<Written<'p>> {
         let (open, key, close): (&[u8], &[u8], &[u8]) = match target.format {
             Format::OpenAi | Format::Mistral | Format::Cohere | Format::OpenRouter => {
                 (br#"{"type":"function","function":{"name":"#, br#","parameters":"#, b"}}")
@@ -65,24 +82,58 @@ impl PlainTools {
             Format::Bedrock => (br#"{"toolSpec":{"name":"#, br#","inputSchema":{"json":"#, b"}}}"),
             _ => return None,
         };
-        let part = move |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
-        let pieces = self.tools.iter().enumerate().flat_map(move |(i, tool)| {
-            let (says, description): (&[u8], &[u8]) = match &tool.description {
-                Some(description) => (br#","description":"#, part(description)),
-                None => (b"", b""),
-            };
-            let before: &[u8] = if i == 0 { b"[" } else { b"," };
-            [before, open, part(&tool.name), says, description, key, part(&tool.schema), close]
+        target.takes_plain(self.facts).then(|| Written {
+            items: &self.items,
+            odd: self.odd.written(target),
+            text,
+            wrapper: [open, key, close],
+        })
+    }
+}
+
+/// The declarations of plain tools, ready to be written.
+pub(crate) struct Written<'p> {
+    items: &'p [Item],
+    odd: Vec<Vec<u8>>,
+    text: &'p [u8],
+    /// What stands before the name, before the schema and after it.
+    wrapper: [&'static [u8]; 3],
+}
+
+impl Written<'_> {
+    /// The pieces that the text is made of.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let [open, key, close] = self.wrapper;
+        let part = move |range: &Range<usize>| self.text.get(range.clone()).unwrap_or_default();
+        let mut first = true;
+        let pieces = self.items.iter().flat_map(move |item| {
+            let comma = |first: &mut bool| if std::mem::take(first) { &b""[..] } else { b"," };
+            match item {
+                Item::Plain(tool) => {
+                    let (says, description): (&[u8], &[u8]) = match &tool.description {
+                        Some(description) => (br#","description":"#, part(description)),
+                        None => (b"", b""),
+                    };
+                    let name = part(&tool.name);
+                    [comma(&mut first), open, name, says, description, key, part(&tool.schema), close]
+                }
+                Item::Odd(i) => {
+                    let odd = self.odd.get(*i).map(Vec::as_slice).unwrap_or_default();
+                    let comma = if odd.is_empty() { b"" } else { comma(&mut first) };
+                    [comma, odd, b"", b"", b"", b"", b"", b""]
+                }
+            }
         });
-        target.takes_plain(self.facts).then(|| pieces.chain([b"]".as_slice()]))
+        std::iter::once(&b"["[..]).chain(pieces).chain([b"]".as_slice()])
     }
 }
 
 /// Reads valid JSON only, and of that only what is plain: every method gives `None` for all else.
 struct Reader<'t> {
-    text: &'t str,
     bytes: &'t [u8],
     at: usize,
+    /// The names of one list: the room is used again.
+    names: Vec<&'t [u8]>,
     facts: Facts,
 }
 
@@ -92,10 +143,14 @@ impl<'t> Reader<'t> {
         self.bytes.get(self.at).copied()
     }
 
+    /// The next byte that is no space.
     #[inline(always)]
-    fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
-            self.at += 1;
+    fn next(&mut self) -> Option<u8> {
+        loop {
+            match self.peek()? {
+                b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
+                byte => return Some(byte),
+            }
         }
     }
 
@@ -104,95 +159,79 @@ impl<'t> Reader<'t> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// A string and where it is, with its quotes; `true` if it holds escapes.
-    #[inline]
-    fn string(&mut self) -> Option<(Range<usize>, bool)> {
-        let start = self.at;
+    /// What stands between the quotes of a string; escapes are checked, and left as they are.
+    #[inline(always)]
+    fn string(&mut self) -> Option<&'t [u8]> {
+        let start = self.at + 1;
         self.take(b'"')?;
-        let mut escaped = false;
         loop {
             let found = find_special(self.bytes, self.at);
-            match self.bytes.get(found)? {
-                b'"' => {
-                    self.at = found + 1;
-                    return Some((start..self.at, escaped));
-                }
-                b'\\' => {
-                    escaped = true;
-                    self.at = found + 2;
-                    match self.bytes.get(found + 1)? {
-                        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-                        b'u' => {
-                            let digits = self.text.get(self.at..self.at + 4)?;
-                            let plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
-                            // Halves of a pair are looked at elsewhere.
-                            if !plain || digits.starts_with(['d', 'D']) {
-                                return None;
-                            }
-                            self.at += 4;
-                        }
-                        _ => return None,
-                    }
-                }
-                // A raw control character.
-                _ => return None,
+            if *self.bytes.get(found)? == b'"' {
+                self.at = found + 1;
+                return self.bytes.get(start..found);
             }
+            self.escape(found)?;
+        }
+    }
+
+    #[inline(never)]
+    fn escape(&mut self, start: usize) -> Option<()> {
+        let rest = self.bytes.get(start..)?;
+        self.at = start + 2;
+        match rest {
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(()),
+            // Halves of a pair are looked at elsewhere.
+            [b'\\', b'u', b'd' | b'D', ..] => None,
+            [b'\\', b'u', digits @ ..] => {
+                self.at += 4;
+                digits.get(..4)?.iter().all(u8::is_ascii_hexdigit).then_some(())
+            }
+            // A raw control character.
+            _ => None,
         }
     }
 
     /// A string without escapes.
-    #[inline]
-    fn word(&mut self) -> Option<&'t str> {
-        let (range, escaped) = self.string()?;
-        if escaped { None } else { self.text.get(range.start + 1..range.end - 1) }
+    #[inline(always)]
+    fn word(&mut self) -> Option<&'t [u8]> {
+        let start = self.at + 1;
+        self.take(b'"')?;
+        let end = find_special(self.bytes, start);
+        self.at = end + 1;
+        (*self.bytes.get(end)? == b'"').then(|| self.bytes.get(start..end)).flatten()
     }
 
     /// The members of an object, each handed to `member` with the place at the value.
     #[inline(always)]
-    fn object(&mut self, mut member: impl FnMut(&mut Self, &'t str) -> Option<()>) -> Option<()> {
-        self.take(b'{')?;
-        self.space();
-        if self.take(b'}').is_some() {
-            return Some(());
-        }
-        loop {
-            let key = self.word()?;
-            self.space();
-            self.take(b':')?;
-            self.space();
-            member(self, key)?;
-            self.space();
-            match self.peek()? {
-                b',' => self.at += 1,
-                b'}' => {
-                    self.at += 1;
-                    return Some(());
-                }
-                _ => return None,
-            }
-            self.space();
-        }
+    fn object(&mut self, mut member: impl FnMut(&mut Self, &'t [u8]) -> Option<()>) -> Option<()> {
+        self.items(b'{', b'}', |reader| {
+            let key = reader.word()?;
+            (reader.next()? == b':').then(|| reader.at += 1)?;
+            reader.next()?;
+            member(reader, key)
+        })
     }
 
     #[inline(always)]
-    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        self.take(b'[')?;
-        self.space();
-        if self.take(b']').is_some() {
+    fn list(&mut self, item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.items(b'[', b']', item)
+    }
+
+    #[inline(always)]
+    fn items(&mut self, open: u8, close: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.take(open)?;
+        if self.next()? == close {
+            self.at += 1;
             return Some(());
         }
         loop {
             item(self)?;
-            self.space();
-            match self.peek()? {
-                b',' => self.at += 1,
-                b']' => {
-                    self.at += 1;
-                    return Some(());
-                }
-                _ => return None,
+            let byte = self.next()?;
+            self.at += 1;
+            if byte != b',' {
+                return (byte == close).then_some(());
             }
-            self.space();
+            self.next()?;
         }
     }
 
@@ -241,6 +280,18 @@ impl<'t> Reader<'t> {
         Some(plain)
     }
 
+    /// One item of the list; where it is, if it is not plain.
+    fn item(&mut self, odd: &mut Vec<Range<usize>>) -> Option<Item> {
+        let (start, facts) = (self.at, self.facts);
+        if let Some(tool) = self.tool() {
+            return Some(Item::Plain(tool));
+        }
+        (self.at, self.facts) = (start, facts);
+        self.skip(0)?;
+        odd.push(start..self.at);
+        Some(Item::Odd(odd.len() - 1))
+    }
+
     fn tool(&mut self) -> Option<PlainTool> {
         let mut found = [false; 3];
         let mut tool = PlainTool::default();
@@ -268,7 +319,7 @@ impl<'t> Reader<'t> {
     }
 
     /// One member of a declaration; `found` says whether name, description and schema are known already.
-    fn field(&mut self, key: &str, tool: &mut PlainTool, found: &mut [bool; 3]) -> Option<()> {
+    fn field(&mut self, key: &[u8], tool: &mut PlainTool, found: &mut [bool; 3]) -> Option<()> {
         let [name, description, schema] = found;
         let start = self.at;
         let seen = match field(key)? {
@@ -278,9 +329,9 @@ impl<'t> Reader<'t> {
                 is_safe(word).then_some(name)?
             }
             Field::Description => {
-                let (text, _) = self.string()?;
+                let text = self.string()?;
                 self.facts.description(text.len());
-                tool.description = (text.len() > 2).then_some(text);
+                tool.description = (!text.is_empty()).then_some(start..self.at);
                 description
             }
             Field::Schema => {
@@ -326,11 +377,11 @@ impl<'t> Reader<'t> {
                     any.then_some(())
                 }
                 Want::Names => {
-                    let mut names: Vec<&str> = Vec::new();
+                    reader.names.clear();
                     reader.list(|reader| {
                         let name = reader.word()?;
-                        let new = names.len() < FEW && !names.contains(&name);
-                        names.push(name);
+                        let new = reader.names.len() < FEW && !reader.names.contains(&name);
+                        reader.names.push(name);
                         new.then_some(())
                     })
                 }
@@ -380,8 +431,8 @@ mod tests {
         let target = Target::new(Format::OpenAi);
         let slow = set.declarations(&set.to(&target)).to_value();
         let fast = PlainTools::read(text).and_then(|tools| {
-            let pieces = tools.pieces(text.as_bytes(), &target)?;
-            Some(pieces.collect::<Vec<_>>().concat())
+            let written = tools.declarations(text.as_bytes(), &target)?;
+            Some(written.pieces().collect::<Vec<_>>().concat())
         });
         (fast.map(|json| serde_json::from_slice(&json).expect("JSON")), slow)
     }
@@ -402,6 +453,43 @@ mod tests {
                 let (fast, slow) = both(&text);
                 assert_eq!(fast, Some(slow), "{text}");
             }
+        }
+    }
+
+    /// `odd` between plain tools.
+    fn among(odd: &str) -> String {
+        let schema = r#"{"type":"object","properties":{}}"#;
+        let plain = |i: usize| format!(r#"{{"name":"plain_{i}","inputSchema":{schema}}}"#);
+        format!(
+            "[{},{odd},{},{},{odd_2}]",
+            plain(0),
+            plain(1),
+            plain(2),
+            odd_2 = (3..9).map(plain).collect::<Vec<_>>().join(",")
+        )
+    }
+
+    #[test]
+    fn what_is_not_plain_between_plain_tools_goes_the_long_way_alone() {
+        for odd in [
+            r#"{"name":"a"}"#,
+            r#"{"name":"a.b","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a b"},{"name":"a_b"}"#,
+            r##"{"name":"a","inputSchema":{"properties":{"x":{"$ref":"#/$defs/y"}},"$defs":{"y":{"type":"integer"}}}}"##,
+            r#"{"name":"a","enabled":false}"#,
+            r#"{"tools":[{"name":"a"},{"name":"b"}]}"#,
+            r#"{"name":"a","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING","nullable":true}}}}"#,
+            r#"{"no":"name"}"#,
+        ] {
+            let text = among(odd);
+            assert!(PlainTools::read(&text).is_some(), "{text}");
+            let (fast, slow) = both(&text);
+            assert_eq!(fast, Some(slow), "{text}");
+        }
+        // The name is a plain tool's, or would be spelt like one.
+        for odd in [r#"{"name":"plain_1"}"#, r#"{"name":"plain.1"}"#, r#"{"name":"a"},{"name":"a","description":"b"}"#]
+        {
+            assert!(PlainTools::read(&among(odd)).is_none(), "{odd}");
         }
     }
 
@@ -445,7 +533,11 @@ mod tests {
         "type": "object", "properties": {"p": {"type": ["array", "null"], "items": {"anyOf": [{"enum": [1, null]}, {}]},
         "minItems": 0, "default": [-1.5e+3, {"k": false}]}, "q r": {"type": "string", "maxLength": 12}}, "required": ["p"],
         "additionalProperties": false}}, {"type": "function", "function": {"name": "cd", "parameters": {"type": "object",
-        "properties": {"n": {"type": "number", "minimum": 0.5, "uniqueItems": true}}}}}], "nextCursor": "c"}"##;
+        "properties": {"n": {"type": "number", "minimum": 0.5, "uniqueItems": true}}}}},
+        {"name": "e1", "inputSchema": {"type": "object", "properties": {}}},
+        {"name": "e2", "inputSchema": {"type": "object", "properties": {}}},
+        {"name": "e3", "inputSchema": {"type": "object", "properties": {}}},
+        {"name": "e4", "inputSchema": {"type": "object", "properties": {}}}], "nextCursor": "c"}"##;
 
     proptest! {
         /// One byte, or a few, are changed: what is still called plain is JSON, and means what the careful reading says.

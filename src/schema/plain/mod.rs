@@ -1,10 +1,13 @@
 //! Tools that most providers take as they are: nothing in them is read, rewritten or lost, only wrapped.
 //!
-//! Most tools are so, and telling it takes one look at each keyword. The look is the same for JSON text
+//! Most tools are so, and telling it takes one look at each keyword; those between them that are not go the long way alone
+//! ([`odd::Odd`]). The look is the same for JSON text
 //! ([`json::PlainTools`]), for values ([`super::convert`]) and for Python objects; this is what they share.
 mod json;
+mod odd;
 
 pub(crate) use json::PlainTools;
+pub(crate) use odd::Odd;
 
 use super::convert::PropertyNames;
 
@@ -30,20 +33,20 @@ pub(crate) enum Want {
 }
 
 /// What a keyword wants; `None` for one that has to be looked at more closely.
-pub(crate) fn want(key: &str) -> Option<Want> {
+pub(crate) fn want(key: &[u8]) -> Option<Want> {
     Some(match key {
-        "type" => Want::Type,
-        "properties" => Want::Properties,
-        "items" => Want::Schema,
-        "additionalProperties" => Want::SchemaOrFlag,
-        "anyOf" | "oneOf" => Want::Branches,
-        "required" => Want::Names,
-        "enum" => Want::Literals,
-        "description" | "title" | "$comment" | "$schema" | "format" | "pattern" => Want::Text,
-        "uniqueItems" => Want::Flag,
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => Want::Number,
-        "minLength" | "maxLength" | "minItems" | "maxItems" => Want::Size,
-        "const" | "default" | "examples" | "example" | "deprecated" | "readOnly" | "writeOnly" | "$id" => {
+        b"type" => Want::Type,
+        b"properties" => Want::Properties,
+        b"items" => Want::Schema,
+        b"additionalProperties" => Want::SchemaOrFlag,
+        b"anyOf" | b"oneOf" => Want::Branches,
+        b"required" => Want::Names,
+        b"enum" => Want::Literals,
+        b"description" | b"title" | b"$comment" | b"$schema" | b"format" | b"pattern" => Want::Text,
+        b"uniqueItems" => Want::Flag,
+        b"minimum" | b"maximum" | b"exclusiveMinimum" | b"exclusiveMaximum" | b"multipleOf" => Want::Number,
+        b"minLength" | b"maxLength" | b"minItems" | b"maxItems" => Want::Size,
+        b"const" | b"default" | b"examples" | b"example" | b"deprecated" | b"readOnly" | b"writeOnly" | b"$id" => {
             Want::Anything
         }
         _ => return None,
@@ -51,20 +54,20 @@ pub(crate) fn want(key: &str) -> Option<Want> {
 }
 
 /// The root of a schema says no more than which properties there are.
-pub(crate) fn at_root(want: Want, key: &str) -> bool {
-    !matches!(want, Want::Branches | Want::Literals) && key != "const"
+pub(crate) fn at_root(want: Want, key: &[u8]) -> bool {
+    !matches!(want, Want::Branches | Want::Literals) && key != b"const"
 }
 
 /// One of JSON Schema's types as a bit; `None` for any other word.
-pub(crate) fn type_bit(name: &str) -> Option<u8> {
+pub(crate) fn type_bit(name: &[u8]) -> Option<u8> {
     Some(match name {
-        "string" => 1,
-        "integer" => 2,
-        "number" => 4,
-        "boolean" => 8,
-        "null" => 16,
-        "object" => OBJECT,
-        "array" => ARRAY,
+        b"string" => 1,
+        b"integer" => 2,
+        b"number" => 4,
+        b"boolean" => 8,
+        b"null" => 16,
+        b"object" => OBJECT,
+        b"array" => ARRAY,
         _ => return None,
     })
 }
@@ -105,7 +108,7 @@ pub(crate) struct Facts {
 const LONG: usize = 1024;
 
 impl Facts {
-    pub(crate) fn property(&mut self, name: &str) {
+    pub(crate) fn property(&mut self, name: &[u8]) {
         self.odd_properties |= !PropertyNames::Dotted.takes(name);
     }
 
@@ -129,25 +132,24 @@ pub(crate) enum Field {
 }
 
 /// What a declaration's key is; `None` for keys of shapes that have to be read with more care.
-pub(crate) fn field(key: &str) -> Option<Field> {
+pub(crate) fn field(key: &[u8]) -> Option<Field> {
     Some(match key {
-        "name" => Field::Name,
-        "description" => Field::Description,
-        "inputSchema" | "input_schema" | "parametersJsonSchema" | "parameters_json_schema" | "parameters" => {
+        b"name" => Field::Name,
+        b"description" => Field::Description,
+        b"inputSchema" | b"input_schema" | b"parametersJsonSchema" | b"parameters_json_schema" | b"parameters" => {
             Field::Schema
         }
-        "function" => Field::Function,
-        "title" | "outputSchema" | "output_schema" | "annotations" | "icons" | "execution" | "_meta" | "meta" => {
-            Field::Mcp
-        }
-        "enabled"
-        | "server"
-        | "definition"
-        | "tools"
-        | "toolSpec"
-        | "parameter_definitions"
-        | "functionDeclarations"
-        | "function_declarations" => return None,
+        b"function" => Field::Function,
+        b"title" | b"outputSchema" | b"output_schema" | b"annotations" | b"icons" | b"execution" | b"_meta"
+        | b"meta" => Field::Mcp,
+        b"enabled"
+        | b"server"
+        | b"definition"
+        | b"tools"
+        | b"toolSpec"
+        | b"parameter_definitions"
+        | b"functionDeclarations"
+        | b"function_declarations" => return None,
         _ => Field::Other,
     })
 }

@@ -1,0 +1,47 @@
+//! Names of members as Python strings. The same few parameters are written in call after call, so the string that was
+//! made for one is kept for the next, with its hash.
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::sync::{Mutex, MutexGuard};
+
+/// Keys remembered, each at a place that its text decides.
+const PLACES: usize = 256;
+/// Longer ones are data rather than names.
+const LONGEST: usize = 48;
+
+type Known = [Option<(Box<str>, Py<PyString>)>; PLACES];
+
+static KNOWN: Mutex<Known> = Mutex::new([const { None }; PLACES]);
+
+/// The keys met so far, for as long as one value is built.
+pub(super) struct Keys<'py> {
+    py: Python<'py>,
+    /// None while somebody else has them: a finaliser that ran in between, or another thread without a GIL.
+    known: Option<MutexGuard<'static, Known>>,
+}
+
+impl<'py> Keys<'py> {
+    pub(super) fn open(py: Python<'py>) -> Self {
+        Self { py, known: KNOWN.try_lock().ok() }
+    }
+
+    pub(super) fn get(&mut self, key: &str) -> Bound<'py, PyString> {
+        let known = self.known.as_mut().filter(|_| key.len() <= LONGEST);
+        let Some(place) = known.and_then(|known| known.get_mut(place(key))) else {
+            return PyString::new(self.py, key);
+        };
+        match place {
+            Some((text, string)) if **text == *key => string.bind(self.py).clone(),
+            place => {
+                let string = PyString::intern(self.py, key);
+                *place = Some((key.into(), string.clone().unbind()));
+                string
+            }
+        }
+    }
+}
+
+fn place(key: &str) -> usize {
+    let mixed = key.bytes().fold(key.len() as u64, |mixed, byte| mixed.rotate_left(5) ^ u64::from(byte));
+    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+}

@@ -1,0 +1,31 @@
+//! Objects that are made when they are first asked for.
+use pyo3::prelude::*;
+use std::sync::OnceLock;
+
+/// One such object: the same at every later look.
+///
+/// pyo3's own lock hands the interpreter to other threads before it makes the object, which costs more than most of
+/// these do. Here two threads may both make it, and the first that is ready stays.
+#[derive(Debug)]
+pub(super) struct Made<T>(OnceLock<Py<T>>);
+
+impl<T> Made<T> {
+    pub(super) const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    pub(super) fn get_or_try<'py>(
+        &self,
+        py: Python<'py>,
+        make: impl FnOnce() -> PyResult<Bound<'py, T>>,
+    ) -> PyResult<Bound<'py, T>> {
+        if let Some(known) = self.0.get() {
+            return Ok(known.bind(py).clone());
+        }
+        let made = make()?;
+        Ok(match self.0.set(made.clone().unbind()) {
+            Ok(()) => made,
+            Err(_) => self.0.get().map_or(made, |first| first.bind(py).clone()),
+        })
+    }
+}
