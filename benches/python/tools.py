@@ -77,12 +77,17 @@ def main() -> None:
     gc.disable()
     print(f"{len(items)} tools, {len(text) / 1e6:.2f} MB{'best':>30}{'median':>9}")
     measure("dicts to OpenAI's dicts", lambda: toolglot.ToolSet(items).to_openai())
+    wrapped = {"tools": items, "nextCursor": "x"}
+    measure("tools/list's dict to OpenAI's dicts", lambda: toolglot.ToolSet(wrapped).to_openai())
+    odd = [*items, {"name": "a.b", "inputSchema": {"properties": {"x": {"$ref": "#/nowhere"}}}}]
+    measure("the same with one that is not plain", lambda: toolglot.ToolSet(odd).to_openai())
     measure("dicts to Anthropic's dicts", lambda: toolglot.ToolSet(items).to_anthropic())
     measure("JSON to OpenAI's JSON", lambda: toolglot.ToolSet.from_json(text).to_json("openai"))
     measure("the same set to dicts again", again.to_openai)
     measure("the same set to JSON again", lambda: again.to_json("openai"))
     measure("dicts to OpenAI's strict dicts", lambda: toolglot.ToolSet(items).to_openai(strict=True), 5)
     measure("dicts to Gemini's dicts", lambda: toolglot.ToolSet(items).to_gemini(), 5)
+    measure("json.loads of the JSON, as a reference", lambda: json.loads(text))
     measure("copy.deepcopy of the tools", lambda: copy.deepcopy(items), 5)
 
 
