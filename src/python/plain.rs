@@ -72,11 +72,6 @@ impl PlainDicts {
         self.tools.len() - self.odd_items.len() + self.odd.len()
     }
 
-    /// Whether there are tools that are not plain.
-    pub(super) fn any_odd(&self) -> bool {
-        !self.odd_items.is_empty()
-    }
-
     /// Whether something was wrong with one of the tools.
     pub(super) fn has_problems(&self) -> bool {
         self.odd.problems

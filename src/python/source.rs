@@ -85,11 +85,6 @@ impl Source {
         }
     }
 
-    /// Whether all of the dicts are plain: then [`Source::to_list`] costs nothing but the copying.
-    pub(super) fn is_plain(&self) -> bool {
-        matches!(self, Self::Dicts(dicts) if !dicts.any_odd())
-    }
-
     /// The declarations as JSON text, where they only have to be wrapped.
     pub(super) fn to_json<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Self::Json(json, plain) = self else { return Ok(None) };

@@ -78,21 +78,17 @@ impl ToolSet {
     }
 
     fn serve<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Bound<'py, PyList>> {
+        if let Some(list) = self.source.to_list(py, target)? {
+            return Ok(list);
+        }
         let served = || self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let known = served().iter().find(|(known, _)| known == target).map(|(_, template)| Arc::clone(template));
         if let Some(template) = known {
             return Ok(template.build(py, 0)?.cast_into::<PyList>()?);
         }
-        let list = match self.source.to_list(py, target)? {
-            // Copied out of the source itself each time.
-            Some(list) if self.source.is_plain() => return Ok(list),
-            Some(list) => list,
-            None => {
-                // By way of JSON text, which becomes objects faster than any walk over values.
-                let json = self.written(py, target)?;
-                json_to_py(py, &String::from_utf8_lossy(json.as_bytes()))?.cast_into::<PyList>()?
-            }
-        };
+        // By way of JSON text, which becomes objects faster than any walk over values.
+        let json = self.written(py, target)?;
+        let list = json_to_py(py, &String::from_utf8_lossy(json.as_bytes()))?.cast_into::<PyList>()?;
         if let Some(template) = Template::of(&list) {
             served().push((target.clone(), Arc::new(template)));
         }
