@@ -18,6 +18,8 @@ pub(crate) struct Late {
     firsts: Vec<bool>,
     /// The longest part of a marker before its anchor.
     longest: usize,
+    /// For each byte, what may be an anchor behind it: one bit a byte.
+    pairs: Vec<[u64; 4]>,
 }
 
 fn common(byte: u8) -> bool {
@@ -37,7 +39,19 @@ impl Late {
         let longest = markers.iter().map(|late| late.anchor).max().unwrap_or_default();
         let begins = |byte: u8| markers.iter().any(|late| late.text.as_bytes().first() == Some(&byte));
         let firsts = (0..=u8::MAX).map(begins).collect();
-        (Self { markers, firsts, longest }, rest)
+        let mut late = Self { markers, firsts, longest, pairs: Vec::new() };
+        if !late.markers.is_empty() {
+            late.pairs = vec![[0; 4]; 256];
+            for (before, row) in (0..=u8::MAX).zip(&mut late.pairs.clone()) {
+                for byte in 0..=u8::MAX {
+                    if late.anchored(before, byte) {
+                        row[usize::from(byte >> 6)] |= 1 << (byte & 63);
+                    }
+                }
+                late.pairs[usize::from(before)] = *row;
+            }
+        }
+        (late, rest)
     }
 
     /// The bytes by which they are found.
@@ -54,6 +68,10 @@ impl Late {
 
     /// A marker has `byte` for its anchor and `before` right before it.
     pub(crate) fn may_end_in(&self, before: u8, byte: u8) -> bool {
+        self.pairs.get(usize::from(before)).is_some_and(|row| row[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
+    }
+
+    fn anchored(&self, before: u8, byte: u8) -> bool {
         self.markers.iter().any(|late| {
             let text = late.text.as_bytes();
             let anchored = text.get(late.anchor).map_or(matches!(byte, b'{' | b'['), |b| *b == byte);
