@@ -1,6 +1,6 @@
 //! One or more dialects made ready for the engine.
 use super::markers::{Marker, Markers};
-use super::template::{Body, Element, Template};
+use super::template::{Body, Element, Slot, Template};
 use super::{Bare, Dialect};
 use crate::error::{Error, ErrorCode};
 use once_cell::sync::Lazy;
@@ -35,6 +35,8 @@ impl First {
     fn behind(elements: &[Element], body: Body) -> Self {
         match elements.iter().find(|e| **e != Element::Space) {
             Some(Element::Literal(text)) => Self::of(text.bytes().next()),
+            // A name begins with none of these.
+            Some(Element::Slot(Slot::Name)) => Self::of((0..=255).filter(|byte| !b"<>{}[]()|\"'`".contains(byte))),
             Some(_) => Self(None),
             None => match body {
                 Body::Json => Self::of(*b"{["),
@@ -79,6 +81,8 @@ pub(crate) struct Row {
     pub(crate) sections: Vec<(Vec<Element>, Vec<Element>)>,
     /// What a call in a section may begin with.
     pub(crate) first: First,
+    /// An earlier row of the set has the same sections, and the same calls in them.
+    pub(crate) twin: bool,
     /// Markers that stand inside the text and are none of it.
     pub(crate) inline: Vec<Vec<Element>>,
 }
@@ -106,7 +110,7 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
     let template = Template::parse(text)?;
     let opener = template.opener().ok_or_else(|| bad("a parameter template must begin with literal text"))?;
     let opener = opener.into();
-    let value = Element::Slot(super::Slot::Value);
+    let value = Element::Slot(Slot::Value);
     let at = template.elements.iter().position(|e| *e == value).ok_or_else(|| bad("the hole {value} is missing"))?;
     let Some(Element::Literal(closer)) = template.elements.get(at + 1).cloned() else {
         return Err(bad("literal text must follow {value}"));
@@ -114,7 +118,7 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
     let mut head = template.elements;
     let mut after: Vec<Element> = head.split_off(at).into_iter().skip(2).collect();
     let mut behind_key = None;
-    if let [Element::Slot(super::Slot::Key), Element::Literal(text), ..] = after.as_slice() {
+    if let [Element::Slot(Slot::Key), Element::Literal(text), ..] = after.as_slice() {
         behind_key = Some(text.clone());
         after.drain(..2);
     }
@@ -128,6 +132,7 @@ impl Row {
             parameters: Vec::new(),
             sections: Vec::new(),
             first: First::default(),
+            twin: false,
             inline: Vec::new(),
             dialect,
         };
@@ -144,7 +149,7 @@ impl Row {
                 // What opens such a call is everywhere: an offered name finds it.
             } else if let Some(opener) = opener {
                 markers.push((opener, Marker::Call { row: number, call: i as u16 }));
-            } else if call.head.first() == Some(&Element::Slot(super::Slot::Ignored)) {
+            } else if call.head.first() == Some(&Element::Slot(Slot::Ignored)) {
                 // A word that belongs to the marker behind it: looked for where an answer begins.
             } else if dialect.sections.is_empty() && dialect.channels.is_none() {
                 return Err(Error::at(
@@ -304,6 +309,10 @@ impl Dialects {
             let mut row = Row::new(dialect.clone(), number as u16, &mut entries)?;
             let twins: Vec<bool> =
                 dialect.calls.iter().map(|text| set.rows.iter().any(|earlier| row.reads_as(earlier, text))).collect();
+            row.twin = set.rows.iter().any(|earlier| {
+                let same = |text: &String| row.reads_as(earlier, text);
+                dialect.sections == earlier.dialect.sections && dialect.calls.iter().all(same)
+            });
             row.calls.iter_mut().zip(twins).for_each(|(call, twin)| call.twin = twin);
             set.bare_json |= row.admits(Bare::Json);
             set.bare_python |= row.admits(Bare::Python);

@@ -42,14 +42,13 @@ impl Late {
         let mut late = Self { markers, firsts, longest, pairs: Vec::new() };
         if !late.markers.is_empty() {
             late.pairs = vec![[0; 4]; 256];
-            for (before, row) in (0..=u8::MAX).zip(&mut late.pairs.clone()) {
-                for byte in 0..=u8::MAX {
-                    if late.anchored(before, byte) {
-                        row[usize::from(byte >> 6)] |= 1 << (byte & 63);
-                    }
-                }
-                late.pairs[usize::from(before)] = *row;
-            }
+        }
+        for marker in &late.markers {
+            let text = marker.text.as_bytes();
+            let before = marker.anchor.checked_sub(1).and_then(|i| text.get(i));
+            let Some(row) = before.and_then(|before| late.pairs.get_mut(usize::from(*before))) else { continue };
+            let anchors = text.get(marker.anchor).map_or(b"{[".as_slice(), std::slice::from_ref);
+            anchors.iter().for_each(|byte| row[usize::from(byte >> 6)] |= 1 << (byte & 63));
         }
         (late, rest)
     }
@@ -69,14 +68,6 @@ impl Late {
     /// A marker has `byte` for its anchor and `before` right before it.
     pub(crate) fn may_end_in(&self, before: u8, byte: u8) -> bool {
         self.pairs.get(usize::from(before)).is_some_and(|row| row[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
-    }
-
-    fn anchored(&self, before: u8, byte: u8) -> bool {
-        self.markers.iter().any(|late| {
-            let text = late.text.as_bytes();
-            let anchored = text.get(late.anchor).map_or(matches!(byte, b'{' | b'['), |b| *b == byte);
-            anchored && late.anchor.checked_sub(1).is_none_or(|i| text.get(i) == Some(&before))
-        })
     }
 
     /// The markers whose anchor may stand at `at`, with the place where each would begin; none begins before `from`

@@ -287,6 +287,9 @@ impl Engine {
     pub(super) fn section_opens(&mut self, cx: &Reader<'_>, at: usize, row: u16, section: u16) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
+        if entry.twin && self.section.is_none_or(|(open, _)| open != row) {
+            return Look::No;
+        }
         let end = match head::head(cx, at, open) {
             Look::Is(found) => found.end,
             Look::No => return Look::No,
