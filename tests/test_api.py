@@ -391,6 +391,31 @@ def test_threads() -> None:
     assert set(shared.finish().content.split()) == {"Some", "words."}
 
 
+def test_names_of_members_are_what_they_are() -> None:
+    """Names are kept for the next call: each must still be its own, however many there are and whoever asks."""
+    written = {f"{name}{i}": i for name in ("a", "key_", "x" * 50, "schl\u00fcssel", "") for i in range(800)}
+    text = '{"rows": [' + json.dumps(written, ensure_ascii=False) + ", " + json.dumps(written) + "]}"
+
+    def read() -> None:
+        for _ in range(3):
+            assert toolglot.parse_partial_json(text) == {"rows": [written, written]}
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    read()
+
+
+def test_arguments_are_made_once() -> None:
+    xml = "<tool_call>\n<function=f>\n<parameter=n>\n3\n</parameter>\n</function>\n</tool_call>"
+    for text in ('<tool_call>{"name": "f", "arguments": {"n": "3"}}</tool_call>', xml):
+        (call,) = toolglot.extract(text).tool_calls
+        assert call.arguments is call.arguments == {"n": "3"}
+        assert call.arguments_json is call.arguments_json
+
+
 def test_nothing_leaks() -> None:
     def work() -> None:
         parser = toolglot.StreamParser(tools=[TOOL])

@@ -1,9 +1,10 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
-use super::call::{Progress, Writer, closes, span};
+use super::call::{Progress, closes};
 use super::head::{Head, header_name};
 use super::keys::{decode, floor};
 use super::lenient;
-use super::output::{Found, Output, Piece};
+use super::output::{Found, Output, Piece, span};
+use super::writer::Writer;
 use super::{Look, Reader};
 use crate::dialect::Element;
 use crate::json::{ScanResult, Scanner};

@@ -5,36 +5,13 @@ use super::gemma::Gemma;
 use super::head::{self, Head};
 use super::json_calls::JsonCalls;
 use super::line::Line;
-use super::output::{Call, Found, Output, Piece, Value};
 use super::parameters::Parameters;
 use super::python::Python;
 use super::trace::Reason;
+use super::writer::{Origin, Writer};
 use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
-use crate::json::Member;
-use crate::schema::{Resolution, Tool, Written};
-use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
-use std::ops::Range;
-
-/// Which template of which row a call is read by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Origin {
-    pub(super) row: u16,
-    pub(super) call: u16,
-}
-
-impl Origin {
-    /// No template: a call without markers.
-    pub(super) const BARE: Self = Self { row: u16::MAX, call: 0 };
-
-    pub(super) fn row<'t>(self, cx: &Reader<'t>) -> Option<&'t Row> {
-        cx.dialects.rows.get(usize::from(self.row))
-    }
-
-    pub(super) fn tail<'t>(self, cx: &Reader<'t>) -> &'t [Element] {
-        self.row(cx).and_then(|r| r.calls.get(usize::from(self.call))).map_or(&[], |c| &c.tail)
-    }
-}
+use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 
 /// What a body says after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,18 +44,6 @@ enum BodyState {
     },
 }
 
-/// A call whose arguments are over and whose end is not yet certain.
-#[derive(Debug)]
-pub(super) struct Pending {
-    pub(super) index: usize,
-    pub(super) arguments: Found,
-    /// The members of arguments that are an object in the input, as the scanner noted them; else none.
-    pub(super) members: Vec<Member>,
-    pub(super) status: CallStatus,
-    pub(super) repairs: Vec<Repair>,
-    pub(super) raw: Range<usize>,
-}
-
 #[derive(Debug)]
 pub(super) struct CallState {
     origin: Origin,
@@ -89,179 +54,6 @@ pub(super) struct CallState {
     writer: Writer,
     /// What to restore if it is no call.
     before: Before,
-}
-
-/// Writes the calls of one template into the output.
-#[derive(Debug)]
-pub(super) struct Writer {
-    pub(super) origin: Origin,
-    /// Where the template began.
-    pub(super) start: usize,
-    /// A call without marker needs an offered name.
-    pub(super) bare: bool,
-    /// The last call read, whose end is not certain.
-    pub(super) pending: Option<Pending>,
-    /// A call that has begun and that the next one read continues.
-    pub(super) adopt: Option<usize>,
-    /// The call whose pieces are not sent while its repaired text is read.
-    pub(super) muted: Option<usize>,
-    /// How many calls have begun.
-    pub(super) begun: usize,
-}
-
-impl Writer {
-    /// A call begins: its name is certain. `None` if the evidence does not allow it.
-    pub(super) fn begin(
-        &mut self,
-        cx: &Reader<'_>,
-        out: &mut Output,
-        written: &str,
-        id: Option<String>,
-    ) -> Option<usize> {
-        if let Some(index) = self.adopt.take() {
-            return Some(index);
-        }
-        self.flush(cx, out);
-        if written.is_empty() || out.calls.len() >= cx.policy.max_calls {
-            let full = out.calls.len() >= cx.policy.max_calls;
-            out.trace.refuse(if full { Reason::LimitReached } else { Reason::NoName }, written);
-            return None;
-        }
-        let mut repairs = Vec::new();
-        let name = match cx.tools.map(|t| t.resolve(written)) {
-            None => written.to_owned(),
-            Some(Resolution::Exact(tool)) => tool.name.clone(),
-            Some(Resolution::Resolved(tool)) => {
-                repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
-                tool.name.clone()
-            }
-            Some(Resolution::Unknown)
-                if (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text =>
-            {
-                out.trace.refuse(Reason::NameNotOffered, written);
-                return None;
-            }
-            Some(Resolution::Unknown) => written.to_owned(),
-        };
-        let index = out.calls.len();
-        let id = id.filter(|id| !id.is_empty()).unwrap_or_else(new_call_id);
-        out.event(|| Event::CallStarted { index, id: id.clone(), name: name.clone() });
-        out.calls.push(Call {
-            id,
-            name,
-            arguments: Found::none(),
-            status: CallStatus::Incomplete,
-            repairs,
-            errors: Vec::new(),
-            raw: self.start..self.start,
-            dialect: self.origin.row(cx).map(|r| r.dialect.clone()),
-        });
-        self.begun += 1;
-        Some(index)
-    }
-
-    /// A piece of a begun call's arguments.
-    pub(super) fn piece(&self, out: &mut Output, index: usize, text: &str) {
-        if !text.is_empty() && self.muted != Some(index) {
-            out.event(|| Event::Arguments { index, text: text.to_owned() });
-        }
-    }
-
-    /// As [`Self::piece`], for one that stands in the input.
-    pub(super) fn span(&self, out: &mut Output, index: usize, range: Range<usize>) {
-        if self.muted != Some(index) {
-            out.arguments(index, range);
-        }
-    }
-
-    /// The muted call has been read: sends what is missing of its arguments, if what was `told` of them still holds.
-    pub(super) fn rest(&mut self, cx: &Reader<'_>, out: &mut Output, told: &str) {
-        let Some(index) = self.muted.take() else { return };
-        if let Some(pending) = self.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
-            let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
-            if let Some(rest) = whole.strip_prefix(told) {
-                self.piece(out, index, rest);
-            }
-        }
-    }
-
-    /// The arguments of a call are over; what closes it may still follow.
-    pub(super) fn over(&mut self, index: usize, arguments: Found, raw: Range<usize>) -> &mut Pending {
-        let (members, repairs) = (Vec::new(), Vec::new());
-        self.pending.insert(Pending { index, arguments, members, status: CallStatus::Ok, repairs, raw })
-    }
-
-    /// The last call read is certain now.
-    pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
-        let Some(pending) = self.pending.take() else { return };
-        out.trace.arguments(&pending.arguments);
-        let Some(call) = out.calls.get_mut(pending.index) else { return };
-        call.arguments = pending.arguments;
-        call.raw = pending.raw;
-        call.repairs.extend(pending.repairs);
-        settle(cx, call, pending.status, &pending.members);
-        let issue = match call.status {
-            CallStatus::Ok | CallStatus::Repaired => None,
-            CallStatus::Invalid => Some((IssueCode::InvalidArguments, "the arguments are not what the schema allows")),
-            CallStatus::Malformed => Some((IssueCode::MalformedCall, "the arguments cannot be read")),
-            CallStatus::Incomplete => Some((IssueCode::IncompleteCall, "the call is cut off")),
-            CallStatus::UnknownTool => Some((IssueCode::UnknownTool, "the name means none of the offered tools")),
-        };
-        if let Some((code, what)) = issue {
-            let message = format!("{}: {what}", call.name);
-            let at = call.raw.start;
-            out.issue(Issue::at(code, at, message));
-        }
-        out.ended(pending.index, cx.text);
-    }
-}
-
-/// Nothing has to be built to see that the schema allows the arguments.
-fn is_settled(cx: &Reader<'_>, tool: &Tool, arguments: &Found, scanned: &[Member]) -> bool {
-    match arguments {
-        Found::Json(_) => !scanned.is_empty() && crate::schema::is_settled(tool, cx.text, scanned),
-        Found::Members(members) => crate::schema::are_settled(
-            tool,
-            members.iter().map(|(key, value)| {
-                let value = match value {
-                    Value::Text(piece) => Written::Text(piece.as_str(cx.text)),
-                    Value::Json(piece) => Written::Json(piece.as_str(cx.text)),
-                };
-                (key.as_str(cx.text), value)
-            }),
-        ),
-    }
-}
-
-/// Decides what a call is worth, from how it was read and what the offered tools say.
-fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Member]) {
-    call.status = status;
-    if !status.readable() {
-        return;
-    }
-    match cx.tools.map(|t| t.resolve(&call.name)) {
-        Some(Resolution::Exact(tool) | Resolution::Resolved(tool))
-            if is_settled(cx, tool, &call.arguments, members) => {}
-        Some(Resolution::Exact(tool) | Resolution::Resolved(tool)) => {
-            let mut settled = ToolCall::new("", "", call.arguments.clone().into_arguments(cx.text));
-            settled.status = status;
-            crate::schema::settle(tool, &mut settled);
-            if !settled.repairs.is_empty() {
-                call.repairs.append(&mut settled.repairs);
-                call.arguments = settled.arguments.into();
-            }
-            call.errors = settled.errors;
-            call.status = settled.status;
-        }
-        Some(Resolution::Unknown) if cx.policy.unknown_tools != UnknownTools::Allow => {
-            call.status = CallStatus::UnknownTool;
-            return;
-        }
-        _ => {}
-    }
-    if call.status == CallStatus::Ok && !call.repairs.is_empty() {
-        call.status = CallStatus::Repaired;
-    }
 }
 
 impl CallState {
@@ -636,9 +428,4 @@ fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
 fn cut_marker(rest: &str, marker: &str) -> bool {
     let cut = rest.trim_ascii();
     cut.len() > 1 && cut.len() < marker.len() && marker.starts_with(cut)
-}
-
-/// A range of the text as a piece.
-pub(super) fn span(range: Range<usize>) -> Piece {
-    Piece::Span(range)
 }

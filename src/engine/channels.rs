@@ -1,8 +1,9 @@
 //! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
-use super::call::{CallState, Origin};
+use super::call::CallState;
 use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Markup, Noted};
+use super::writer::Origin;
 use super::{Before, Engine, Look, Mode, Reader, State};
 use crate::dialect::{Body, Channels};
 use std::ops::Range;

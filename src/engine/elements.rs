@@ -1,10 +1,11 @@
 //! Elements named after the parameters, nested: `<city>Paris</city>`, with a prefix before each tag where the dialect
 //! has one. Children make an object, or a list where the schema wants one.
 use super::Reader;
-use super::call::{Progress, Writer};
+use super::call::Progress;
 use super::head::{Head, header_name};
 use super::output::{Found, Output, Piece, Value};
 use super::values::Keys;
+use super::writer::Writer;
 use crate::dialect::Element;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};

@@ -1,12 +1,13 @@
 //! Gemma's value syntax: `{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],opts:{k:1}}`. Strings stand between markers that
 //! the dialect names, without escapes; everything else is bare.
-use super::call::{Progress, Writer, closes};
+use super::call::{Progress, closes};
 use super::elements::find;
 use super::head::{Head, header_name};
 use super::keys::floor;
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
 use super::values::Keys;
+use super::writer::Writer;
 use super::{Look, Reader, head};
 use crate::dialect::Element;
 use crate::json::push_string;

@@ -1,8 +1,9 @@
 //! The only argument as bare text, on its line or in a fence: `Action Input: Oslo`, for tools that take one.
-use super::call::{Progress, Writer};
+use super::call::Progress;
 use super::head::{self, Head, header_name};
 use super::output::{Found, Output, Piece, Value};
 use super::trace::Reason;
+use super::writer::Writer;
 use super::{Look, Reader};
 use crate::schema::{Tool, read_text};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};

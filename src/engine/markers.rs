@@ -1,8 +1,9 @@
 //! Markers in the text: what each begins or ends where it stands.
-use super::call::{CallState, Origin};
+use super::call::CallState;
 use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Noted, Reason};
+use super::writer::Origin;
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::dialect::{Body, Element, Marker};
 use crate::turn::{Issue, IssueCode};

@@ -26,6 +26,7 @@ mod runaway;
 mod trace;
 mod utf8;
 mod values;
+mod writer;
 
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 

@@ -1,10 +1,11 @@
 //! Parameters written as markup: `<parameter=city>Paris</parameter>`. There is no escaping, so a value ends at its own
 //! closing marker where the structure goes on behind it. String values stream as they are written.
-use super::call::{Progress, Writer, closes, span};
+use super::call::{Progress, closes};
 use super::elements::nested;
 use super::head::{self, Head, header_name};
-use super::output::{Found, Output, Piece, Value};
+use super::output::{Found, Output, Piece, Value, span};
 use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
+use super::writer::Writer;
 use super::{Look, Reader};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
 use crate::json::{push_escaped, push_string};

@@ -1,10 +1,11 @@
 //! Headers that lost their special tokens: `analysisI need the weather.assistantcommentary to=functions.get_weather
 //! json{"city": "Paris"}`. Servers that hide special tokens leave of a header the words in it, glued to the text.
-use super::call::{CallState, Origin};
+use super::call::CallState;
 use super::channels::{Channel, opens_call};
 use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Markup, Noted};
+use super::writer::Origin;
 use super::{Engine, Look, Mode, Reader, State};
 use crate::dialect::{Body, Channels};
 use std::ops::Range;

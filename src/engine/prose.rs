@@ -1,8 +1,9 @@
 //! Text outside calls: it flows on, up to a place where something may begin that is none.
-use super::call::{CallState, Origin};
+use super::call::CallState;
 use super::head::{self, Head};
 use super::python::Python;
 use super::trace::{Noted, Reason};
+use super::writer::Origin;
 use super::{Before, Doubt, Engine, Look, Mode, Reader, State, Step};
 use crate::dialect::{Bare, Body, Element, Slot};
 use crate::turn::{Issue, IssueCode};

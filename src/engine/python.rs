@@ -1,9 +1,10 @@
 //! Python calls: `[f(a=1), g()]`, with or without the list, as models write them rather than as Python reads them.
-use super::call::{Progress, Writer};
+use super::call::Progress;
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
 use super::trace::Reason;
 use super::values::Keys;
+use super::writer::Writer;
 use super::{Look, Reader};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;

@@ -1,9 +1,8 @@
 //! What a parameter's text means: typed by what is written beside it or by the schema, entities decoded, arguments that
 //! one parameter wraps taken out of it.
 use super::Reader;
-use super::call::span;
 use super::lenient;
-use super::output::{Output, Piece, Value};
+use super::output::{Output, Piece, Value, span};
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
 use std::borrow::Cow;

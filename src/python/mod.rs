@@ -26,9 +26,6 @@ mod turn;
 
 use pyo3::prelude::*;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[pymodule]
 mod _core {
     #[pymodule_export]
