@@ -6,7 +6,7 @@ use toolglot::provider::{
     Node, Provider, Reading, ResultOptions, ToolResult, assistant_message, check_history, convert_messages,
     format_tool_result, format_tool_results, harden, normalize_node, provider_id, repair_history, text_results,
 };
-use toolglot::turn::{Source, Turn};
+use toolglot::turn::{IssueCode, Source, Turn};
 
 fn lines(path: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path);
@@ -98,6 +98,92 @@ fn a_turn_goes_into_a_message_and_comes_back() {
         }
     }
     assert!(count > 35, "{count}");
+}
+
+/// The message in a response of `provider`.
+fn message_in(response: &mut Value, provider: Provider) -> Option<&mut Value> {
+    let place = match provider {
+        Provider::OpenAi | Provider::Mistral => "/choices/0/message",
+        Provider::OpenAiResponses => "/output",
+        Provider::Anthropic => "/content",
+        Provider::Gemini => "/candidates/0/content",
+        Provider::Cohere | Provider::Ollama => "/message",
+        _ => "/output/message",
+    };
+    response.pointer_mut(place)
+}
+
+/// The places of all objects and lists of objects in `value`, but for what a tool is called with.
+fn places(value: &Value, here: String, out: &mut Vec<String>) {
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
+        _ => return,
+    };
+    for (key, value) in inner {
+        if !["arguments", "args", "input"].contains(&key.as_str()) {
+            places(value, format!("{here}/{key}"), out);
+        }
+    }
+    out.push(here);
+}
+
+#[test]
+fn what_nobody_knows_of_an_answer_goes_back_or_is_reported() {
+    let mut count = 0;
+    for provider in Provider::ALL {
+        for case in lines(&format!("providers/{}.jsonl", file_of(provider))) {
+            if case["kind"] == "stream" {
+                continue;
+            }
+            let mut response = case["input"].clone();
+            let mut found = Vec::new();
+            let Some(message) = message_in(&mut response, provider) else { continue };
+            places(message, String::new(), &mut found);
+            for place in found {
+                let mut response = case["input"].clone();
+                let Some(there) = message_in(&mut response, provider).and_then(|m| m.pointer_mut(&place)) else {
+                    continue;
+                };
+                match there {
+                    Value::Object(members) => {
+                        members.insert("x_note".into(), json!({"x_note": 1}));
+                    }
+                    Value::Array(items) if provider == Provider::Gemini || provider == Provider::Bedrock => {
+                        items.push(json!({"xBlock": {"x_note": 1}}));
+                    }
+                    Value::Array(items) => items.push(json!({"type": "x_block", "x_note": 1})),
+                    _ => continue,
+                }
+                let read = |body: &Value| normalize_node(&Node::from(body), Some(provider), &Reading::default());
+                let turn = read(&response).unwrap();
+                let state = turn.provider_state.clone().unwrap_or_default();
+                let what = format!("{provider:?} {} {place}\n{state:#}\n{:?}", case["name"], turn.issues);
+                let odd = turn.issues.iter().any(|issue| issue.code == IssueCode::ProviderField);
+                assert!(state.to_string().contains("x_note") || odd, "{what}");
+                let readable = turn.tool_calls.iter().all(|call| call.status.readable());
+                let message = assistant_message(&turn, provider);
+                // An answer without anything in it is no message.
+                let is_message = message != json!({});
+                if state.to_string().contains("x_note") && readable && turn.source != Source::Text && is_message {
+                    assert!(message.to_string().contains("x_note"), "{what}\n{message:#}");
+                    let again = read(&as_response(&message, provider)).unwrap();
+                    assert_eq!(again.content, turn.content, "{what}");
+                    let mut state = state;
+                    if let Some(Value::Object(state)) = state.get_mut("anthropic") {
+                        state.shift_remove("model");
+                    }
+                    assert_eq!(again.provider_state.unwrap_or_default(), state, "{what}\n{message:#}");
+                }
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 250, "{count}");
+}
+
+fn file_of(provider: Provider) -> &'static str {
+    if provider == Provider::OpenAi { "openai_chat" } else { provider.as_str() }
 }
 
 #[test]

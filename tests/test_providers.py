@@ -260,3 +260,56 @@ def test_quirks_never_lose_merge_or_invent_a_call(calls: list[tuple[str, Any]], 
     assert [(call.name, call.arguments) for call in turn.tool_calls] == calls
     assert len({call.id for call in turn.tool_calls}) == len(calls)
     assert turn.usage is not None
+
+
+def test_vertex_arguments_flow_while_they_come() -> None:
+    def chunk(**call: Any) -> dict[str, Any]:
+        return {"candidates": [{"content": {"role": "model", "parts": [{"functionCall": call}]}, "index": 0}]}
+
+    def piece(path: str, more: bool = False, **value: Any) -> list[dict[str, Any]]:
+        return [{"jsonPath": path, "willContinue": more, **value}]
+
+    chunks = [
+        chunk(name="get_weather", willContinue=True),
+        chunk(partialArgs=piece("$.city", True, stringValue='Ne"w'), willContinue=True),
+        chunk(partialArgs=piece("$.city", stringValue=" York}"), willContinue=True),
+        chunk(partialArgs=piece("$.days[0]", numberValue=3), willContinue=True),
+        chunk(partialArgs=piece("$.of.unit", stringValue="null"), willContinue=True),
+        chunk(),
+    ]
+    stream = toolglot.StreamNormalizer("gemini")
+    said = [[event.text for event in stream.feed(chunk) if event.kind == "arguments"] for chunk in chunks]
+    (call,) = stream.finish().tool_calls
+    assert call.status == "ok"
+    assert call.arguments == {"city": 'Ne"w York}', "days": [3], "of": {"unit": "null"}}
+    assert said[:3] == [["{"], ['"city":"Ne\\"w'], [" York}"]]
+    assert "".join(text for texts in said for text in texts) == call.arguments_json
+
+    # A piece that goes back to what was sent: the last word counts, and it is said that it differs.
+    chunks.insert(5, chunk(partialArgs=piece("$.city", stringValue="!"), willContinue=True))
+    stream = toolglot.StreamNormalizer("gemini")
+    for chunk_ in chunks:
+        stream.feed(chunk_)
+    (call,) = stream.finish().tool_calls
+    assert (call.status, call.arguments["city"]) == ("repaired", 'Ne"w York}!')
+
+
+def test_a_lone_choice_of_any_number_is_heard() -> None:
+    def chunk(index: int, text: str) -> dict[str, Any]:
+        return {"choices": [{"index": index, "delta": {"content": text}}]}
+
+    stream = toolglot.StreamNormalizer("openai")
+    early = [event.text for _ in range(30) for event in stream.feed(chunk(1, "a"))]
+    assert "".join(early).startswith("a" * 20)
+    # One that comes late is another turn: events and turn stay those of one choice.
+    late = [event.text for event in stream.feed(chunk(0, "b"))]
+    rest = [event.text for event in stream.close() if event.kind == "text"]
+    turn = stream.finish()
+    assert turn.content == "a" * 30 == "".join(early + late + rest)
+    assert [turn.content for turn in stream.choices()] == ["a" * 30, "b"]
+
+    # Two that begin in the wrong order are told in the right one.
+    stream = toolglot.StreamNormalizer("openai")
+    events = [event for index in (1, 0, 1, 0) for event in stream.feed(chunk(index, str(index)))]
+    assert "".join(event.text for event in [*events, *stream.close()] if event.kind == "text") == "00"
+    assert stream.finish().content == "00"

@@ -282,11 +282,6 @@ impl Dialects {
         self.bare_json || self.bare_python || self.name_line
     }
 
-    /// Calls may stand in the text as Python writes them.
-    pub(crate) fn reads_python(&self) -> bool {
-        self.bare_python
-    }
-
     fn empty() -> Self {
         Self {
             rows: Vec::new(),

@@ -12,6 +12,4 @@ pub(crate) use repair::mend;
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;
-#[cfg(feature = "python")]
-pub(crate) use string::read_string;
-pub(crate) use string::{push_escaped, unescaped};
+pub(crate) use string::{push_escaped, read_string, unescaped};

@@ -2,19 +2,22 @@
 //!
 //! Facts: botocore's model of `bedrock-runtime`. Text blocks have no start event.
 use super::assembly::{Assembly, Finish};
+use super::extra::{FIELDS, beyond};
 use super::node::Node;
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug)]
 enum Block {
-    Text(String),
+    Text(String, Map<String, Value>),
     /// `reasoningText`: text and signature.
     Reasoning {
         text: String,
         signature: String,
+        more: Map<String, Value>,
     },
-    Call(usize),
+    /// The call in this slot, with what is unknown of its block.
+    Call(usize, Map<String, Value>),
     Opaque(Value),
 }
 
@@ -22,6 +25,8 @@ enum Block {
 #[derive(Debug, Default)]
 pub(super) struct Converse {
     blocks: Vec<(u64, Block)>,
+    /// What is unknown of the message beside its blocks.
+    fields: Map<String, Value>,
 }
 
 impl Converse {
@@ -34,6 +39,9 @@ impl Converse {
             }
             Some(other) => out.odd("/output/message/content", other, "a list of blocks"),
             None => out.issue(Issue::of(IssueCode::ProviderField, "/output/message", "the response has no message")),
+        }
+        if let Some(message) = body.at(&["output", "message"]) {
+            self.fields = beyond(message, &["role", "content"]);
         }
         self.tail(body, out);
         usage(body, out);
@@ -82,14 +90,14 @@ impl Converse {
     }
 
     fn block(&mut self, index: u64, block: &Node<'_>, out: &mut Assembly) {
-        if let Some((_, Block::Call(at))) = self.blocks.last() {
+        if let Some((_, Block::Call(at, _))) = self.blocks.last() {
             out.call_end(*at);
         }
         let Some((kind, body)) = block.members().iter().find(|(_, value)| !matches!(value, Node::Null)) else { return };
         let block = match (kind.as_ref(), body) {
             ("text", Node::String(text)) => {
                 out.text(text);
-                Block::Text(text.to_string())
+                Block::Text(text.to_string(), beyond(block, &["text"]))
             }
             ("toolUse", call) if call.text("type") == Some("server_tool_use") => Block::Opaque(block.to_value()),
             ("toolUse", call) => {
@@ -100,7 +108,12 @@ impl Converse {
                     Some(Node::String(text)) => out.arguments(at, text),
                     Some(input) => out.calls.set_whole(at, input),
                 }
-                Block::Call(at)
+                let mut more = beyond(block, &["toolUse"]);
+                let inner = beyond(call, &["toolUseId", "name", "input"]);
+                if !inner.is_empty() {
+                    more.insert("toolUse".into(), Value::Object(inner));
+                }
+                Block::Call(at, more)
             }
             ("reasoningContent", content) => match content.get("reasoningText") {
                 Some(text) => {
@@ -109,10 +122,27 @@ impl Converse {
                     Block::Reasoning {
                         text: text.text("text").unwrap_or_default().to_owned(),
                         signature: text.text("signature").unwrap_or_default().to_owned(),
+                        more: {
+                            let mut more = beyond(block, &["reasoningContent"]);
+                            let mut content = beyond(content, &["reasoningText"]);
+                            let inner = beyond(text, &["text", "signature"]);
+                            if !inner.is_empty() {
+                                content.insert("reasoningText".into(), Value::Object(inner));
+                            }
+                            if !content.is_empty() {
+                                more.insert("reasoningContent".into(), Value::Object(content));
+                            }
+                            more
+                        },
                     }
                 }
                 None => Block::Opaque(block.to_value()),
             },
+            ("citationsContent", content) => {
+                // Text, with its sources.
+                content.list("content").iter().filter_map(|part| part.text("text")).for_each(|text| out.text(text));
+                Block::Opaque(block.to_value())
+            }
             _ => Block::Opaque(block.to_value()),
         };
         self.blocks.push((index, block));
@@ -122,18 +152,18 @@ impl Converse {
         let fresh = self.blocks.last().is_none_or(|(last, _)| *last != index);
         if let Some(text) = delta.text("text") {
             if fresh {
-                if let Some((_, Block::Call(at))) = self.blocks.last() {
+                if let Some((_, Block::Call(at, _))) = self.blocks.last() {
                     out.call_end(*at);
                 }
-                self.blocks.push((index, Block::Text(String::new())));
+                self.blocks.push((index, Block::Text(String::new(), Map::new())));
             }
             out.text(text);
-            if let Some((_, Block::Text(known))) = self.blocks.last_mut() {
+            if let Some((_, Block::Text(known, _))) = self.blocks.last_mut() {
                 known.push_str(text);
             }
         } else if let Some(call) = delta.get("toolUse") {
             match self.blocks.last() {
-                Some((last, Block::Call(at))) if *last == index => {
+                Some((last, Block::Call(at, _))) if *last == index => {
                     out.arguments(*at, call.text("input").unwrap_or_default());
                 }
                 _ => {
@@ -149,11 +179,12 @@ impl Converse {
             }
             if fresh {
                 out.reasoning_break();
-                self.blocks.push((index, Block::Reasoning { text: String::new(), signature: String::new() }));
+                let (text, signature, more) = (String::new(), String::new(), Map::new());
+                self.blocks.push((index, Block::Reasoning { text, signature, more }));
             }
             let text = content.text("text").unwrap_or_default();
             out.reasoning(text);
-            if let Some((_, Block::Reasoning { text: known, signature })) = self.blocks.last_mut() {
+            if let Some((_, Block::Reasoning { text: known, signature, .. })) = self.blocks.last_mut() {
                 known.push_str(text);
                 signature.push_str(content.text("signature").unwrap_or_default());
             }
@@ -167,35 +198,48 @@ impl Converse {
     pub(super) fn state(&mut self, out: &mut Assembly) {
         let shape: Vec<bool> = (self.blocks.iter())
             .filter_map(|(_, block)| match block {
-                Block::Text(text) if text.is_empty() => None,
-                Block::Text(_) => Some(true),
-                Block::Call(_) => Some(false),
+                Block::Text(text, _) if text.is_empty() => None,
+                Block::Text(..) => Some(true),
+                Block::Call(..) => Some(false),
                 _ => Some(true),
             })
             .collect();
-        let opaque = self.blocks.iter().any(|(_, b)| matches!(b, Block::Opaque(_) | Block::Reasoning { .. }));
-        let plain = !opaque && shape.iter().skip(1).all(|text| !text);
+        let opaque = self.blocks.iter().any(|(_, block)| match block {
+            Block::Opaque(_) | Block::Reasoning { .. } => true,
+            Block::Text(_, more) | Block::Call(_, more) => !more.is_empty(),
+        });
+        let plain = !opaque && self.fields.is_empty() && shape.iter().skip(1).all(|text| !text);
         if plain {
             return;
         }
         let blocks: Vec<Value> = (self.blocks.drain(..))
             .filter_map(|(_, block)| match block {
-                Block::Text(text) if text.is_empty() => None,
-                Block::Text(text) => Some(json!({"text": text})),
-                Block::Reasoning { text, signature } => {
+                Block::Text(text, more) if text.is_empty() && more.is_empty() => None,
+                Block::Text(text, more) => Some(with(json!({"text": text}), more)),
+                Block::Reasoning { text, signature, more } => {
                     let mut inner = Map::new();
                     inner.insert("text".into(), json!(text));
                     if !signature.is_empty() {
                         inner.insert("signature".into(), json!(signature));
                     }
-                    Some(json!({"reasoningContent": {"reasoningText": inner}}))
+                    Some(with(json!({"reasoningContent": {"reasoningText": inner}}), more))
                 }
-                Block::Call(at) => Some(json!({"$call": out.index_of(at)?})),
+                Block::Call(at, more) => Some(with(json!({"$call": out.index_of(at)?}), more)),
                 Block::Opaque(value) => Some(value),
             })
             .collect();
-        out.state.insert("bedrock".into(), json!({"content": blocks}));
+        let mut state = Map::new();
+        state.insert("content".into(), Value::Array(blocks));
+        if !self.fields.is_empty() {
+            state.insert(FIELDS.into(), Value::Object(std::mem::take(&mut self.fields)));
+        }
+        out.state.insert("bedrock".into(), Value::Object(state));
     }
+}
+
+fn with(mut block: Value, more: Map<String, Value>) -> Value {
+    super::extra::put(&mut block, Some(&Value::Object(more)));
+    block
 }
 
 fn usage(holder: &Node<'_>, out: &mut Assembly) {

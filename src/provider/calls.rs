@@ -6,7 +6,7 @@
 //! call of its id or index, or with the last one.
 use super::node::Node;
 use crate::json::{ScanResult, Scanner};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The arguments that a piece of a call carries.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ pub(super) struct Slot {
     /// A free-text tool: the arguments are its input, not JSON.
     pub(super) custom: bool,
     /// What must go back with the call.
-    pub(super) state: Option<Value>,
+    pub(super) extra: Option<Map<String, Value>>,
     /// The event index, once the call was announced.
     pub(super) started: Option<usize>,
     /// How much of `text` was sent as events.
@@ -93,7 +93,7 @@ impl Slot {
             twin: None,
             ended: false,
             custom: false,
-            state: None,
+            extra: None,
             started: None,
             sent: 0,
             rewritten: false,

@@ -3,6 +3,7 @@
 //! Facts: the `cohere` SDK's models. `tool_calls` is a list in a response and one object in an event.
 use super::assembly::{Assembly, Finish};
 use super::calls::Piece;
+use super::extra::Extra;
 use super::node::Node;
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
@@ -13,6 +14,8 @@ pub(super) struct Cohere {
     thinking: String,
     /// The text that came as `tool_plan`.
     plan: bool,
+    /// What is unknown here, and must go back.
+    extra: Extra,
 }
 
 impl Cohere {
@@ -62,7 +65,12 @@ impl Cohere {
                 out.done = true;
                 out.end_calls();
             }
-            Some("content-end" | "citation-start" | "citation-end" | "debug") => {}
+            Some("citation-start") => {
+                if let Some(citation) = message.and_then(|message| message.get("citations")) {
+                    self.extra.push("citations", citation);
+                }
+            }
+            Some("content-end" | "citation-end" | "debug") => {}
             other => {
                 let message = format!("event `{}` was left out", other.unwrap_or(""));
                 out.issue(Issue::of(IssueCode::UnknownEvent, "/type", message));
@@ -79,6 +87,10 @@ impl Cohere {
             Some(Node::String(text)) => out.text(text),
             Some(Node::Array(_) | Node::Object(_)) => {
                 for part in message.list("content") {
+                    if !matches!(part.text("type"), Some("text" | "thinking") | None) {
+                        self.extra.part(part);
+                        continue;
+                    }
                     if let Some(thinking) = part.text("thinking") {
                         self.thinking.push_str(thinking);
                         out.reasoning(thinking);
@@ -86,11 +98,13 @@ impl Cohere {
                     if let Some(text) = part.text("text") {
                         out.text(text);
                     }
+                    out.beyond("/message/content", part, &["type", "text", "thinking"]);
                 }
             }
             Some(other) => out.odd("/message/content", other, "text"),
             None => {}
         }
+        self.extra.message(message, &["role", "content", "tool_plan", "tool_calls"]);
     }
 
     fn start(&mut self, index: u64, call: &Node<'_>, out: &mut Assembly) {
@@ -102,6 +116,7 @@ impl Cohere {
             Piece::Text(text) => out.arguments(at, text),
             Piece::Whole(node) => out.calls.set_whole(at, node),
         }
+        out.call_extra(Some(at), call);
     }
 
     fn end(&mut self, index: u64, out: &mut Assembly) {
@@ -136,6 +151,8 @@ impl Cohere {
         if self.plan && out.calls.slots.is_empty() {
             state.insert("tool_plan".into(), json!(true));
         }
+        let calls = out.call_extras();
+        std::mem::take(&mut self.extra).into_state(calls, &mut state);
         if !state.is_empty() {
             out.state.insert("cohere".into(), Value::Object(state));
         }

@@ -3,22 +3,29 @@
 //! Facts: the `google-genai` SDK's models, whose dumps spell fields in snake_case. Calls come whole, except on Vertex
 //! with `streamFunctionCallArguments`. A `thoughtSignature` must go back in the very part it came in.
 use super::assembly::{Assembly, Finish};
+use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use super::reader::{Reader, Wire};
-use crate::turn::{Issue, IssueCode, StopReason, Usage};
+use crate::turn::{Issue, IssueCode, StopReason, Usage, new_call_id};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug)]
 enum Part {
-    Text { text: String, thought: bool, signature: Option<Value> },
-    Call { at: usize, signature: Option<Value>, id: bool },
+    Text { text: String, thought: bool, signature: Option<Value>, more: Map<String, Value> },
+    Call { at: usize, signature: Option<Value>, id: bool, more: Map<String, Value> },
     Opaque(Value),
 }
+
+/// What is read of a part with a call, and of the call.
+const PART: [&str; 5] = ["functionCall", "function_call", "thoughtSignature", "thought_signature", "thought"];
+const CALL: [&str; 7] = ["id", "name", "args", "partialArgs", "partial_args", "willContinue", "will_continue"];
 
 /// What is kept between the chunks of one candidate.
 #[derive(Debug, Default)]
 pub(super) struct Gemini {
     parts: Vec<Part>,
+    /// What is unknown of the content beside its parts.
+    fields: Map<String, Value>,
     /// A call whose arguments still come (Vertex), and its arguments so far.
     open: Option<(usize, Value)>,
 }
@@ -31,7 +38,7 @@ impl Gemini {
             None => signature.to_value(),
         });
         if let Some(call) = part.either(["functionCall", "function_call"]) {
-            return self.call(call, signature, out);
+            return self.call(part, call, signature, out);
         }
         if let Some(text) = part.text("text") {
             let thought = part.is_true("thought");
@@ -40,15 +47,16 @@ impl Gemini {
             } else {
                 out.text(text)
             }
+            let more = beyond(part, &["text", "thought", "thoughtSignature", "thought_signature"]);
             match self.parts.last_mut() {
                 // Signed parts are not merged with others.
-                Some(Part::Text { text: known, thought: kind, signature: None })
-                    if *kind == thought && signature.is_none() =>
+                Some(Part::Text { text: known, thought: kind, signature: None, more: of })
+                    if *kind == thought && signature.is_none() && more.is_empty() && of.is_empty() =>
                 {
                     known.push_str(text);
                 }
-                _ if text.is_empty() && signature.is_none() => {}
-                _ => self.parts.push(Part::Text { text: text.to_owned(), thought, signature }),
+                _ if text.is_empty() && signature.is_none() && more.is_empty() => {}
+                _ => self.parts.push(Part::Text { text: text.to_owned(), thought, signature, more }),
             }
             return;
         }
@@ -62,7 +70,7 @@ impl Gemini {
         }
     }
 
-    fn call(&mut self, call: &Node<'_>, signature: Option<Value>, out: &mut Assembly) {
+    fn call(&mut self, part: &Node<'_>, call: &Node<'_>, signature: Option<Value>, out: &mut Assembly) {
         let more = call.is_true("willContinue") || call.is_true("will_continue");
         let partial = match call.either(["partialArgs", "partial_args"]) {
             Some(Node::Array(partial)) => partial.as_slice(),
@@ -74,6 +82,7 @@ impl Gemini {
             if let Some((at, mut arguments)) = self.open.take() {
                 partial.iter().for_each(|piece| set_path(&mut arguments, piece));
                 if more {
+                    grow(at, &arguments, out);
                     self.open = Some((at, arguments));
                 } else {
                     out.calls.set(at, &arguments.to_string());
@@ -87,12 +96,22 @@ impl Gemini {
         self.close(out);
         let id = call.text("id").unwrap_or_default();
         let Some(at) = out.call_start(None, id, name) else { return };
-        self.parts.push(Part::Call { at, signature, id: !id.is_empty() });
+        let mut fields = beyond(part, &PART);
+        let inner = beyond(call, &CALL);
+        if !inner.is_empty() {
+            fields.insert("functionCall".into(), Value::Object(inner));
+        }
+        self.parts.push(Part::Call { at, signature, id: !id.is_empty(), more: fields });
         if more || !partial.is_empty() {
             let mut arguments =
                 call.get("args").filter(|args| args.is_object()).map_or_else(|| json!({}), Node::to_value);
             partial.iter().for_each(|piece| set_path(&mut arguments, piece));
             if more {
+                // No id comes later either.
+                if let Some(slot) = out.calls.slots.get_mut(at).filter(|slot| slot.id.is_empty()) {
+                    slot.id = new_call_id();
+                }
+                grow(at, &arguments, out);
                 self.open = Some((at, arguments));
                 return;
             }
@@ -124,11 +143,12 @@ impl Gemini {
             .skip_while(|part| !matches!(part, Part::Call { .. }))
             .any(|part| matches!(part, Part::Text { .. }));
         let keep = texts > 1
+            || !self.fields.is_empty()
             || text_late
             || self.parts.iter().any(|part| match part {
-                Part::Text { signature, .. } => signature.is_some(),
+                Part::Text { signature, more, .. } => signature.is_some() || !more.is_empty(),
                 // An id that the provider did not send must not be sent back.
-                Part::Call { signature, id, .. } => signature.is_some() || !id,
+                Part::Call { signature, id, more, .. } => signature.is_some() || !id || !more.is_empty(),
                 Part::Opaque(_) => true,
             });
         if !keep {
@@ -138,14 +158,16 @@ impl Gemini {
             .filter_map(|part| {
                 let mut object = Map::new();
                 let signature = match part {
-                    Part::Text { text, thought, signature } => {
+                    Part::Text { text, thought, signature, more } => {
+                        object.extend(more);
                         object.insert("text".into(), json!(text));
                         if thought {
                             object.insert("thought".into(), json!(true));
                         }
                         signature
                     }
-                    Part::Call { at, signature, id } => {
+                    Part::Call { at, signature, id, more } => {
+                        object.extend(more);
                         object.insert("$call".into(), json!(out.index_of(at)?));
                         if !id {
                             object.insert("$id".into(), json!(false));
@@ -160,7 +182,24 @@ impl Gemini {
                 Some(Value::Object(object))
             })
             .collect();
-        out.state.insert("gemini".into(), json!({"parts": parts}));
+        let mut state = Map::new();
+        state.insert("parts".into(), Value::Array(parts));
+        if !self.fields.is_empty() {
+            state.insert(FIELDS.into(), Value::Object(std::mem::take(&mut self.fields)));
+        }
+        out.state.insert("gemini".into(), Value::Object(state));
+    }
+}
+
+/// Sends on what is certain of a call's arguments so far: pieces come in the order of the text, so all but what closes it,
+/// and a value that was named and not told. Where a piece does go back, the whole arguments say so at the end.
+fn grow(at: usize, arguments: &Value, out: &mut Assembly) {
+    let text = arguments.to_string();
+    let open = text.trim_end_matches(['}', ']']);
+    let open = open.strip_suffix('"').or_else(|| open.strip_suffix("null")).unwrap_or(open);
+    let known = out.calls.slots.get(at).map_or("", |slot| slot.text.as_str());
+    if let Some(piece) = open.strip_prefix(known).filter(|piece| !piece.is_empty()).map(str::to_owned) {
+        out.arguments(at, &piece);
     }
 }
 
@@ -248,6 +287,7 @@ pub(super) fn read(reader: &mut Reader, body: &Node<'_>, whole: bool) {
         let Wire::Gemini(wire) = &mut choice.wire else { continue };
         let out = &mut choice.out;
         if let Some(content) = candidate.get("content") {
+            join(&mut wire.fields, beyond(content, &["parts", "role"]));
             match content.get("parts") {
                 Some(Node::Array(parts)) => parts.iter().for_each(|part| wire.part(part, out)),
                 Some(other) => out.odd("/candidates/content/parts", other, "a list of parts"),

@@ -102,6 +102,10 @@ static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
 const WORDS: [(&str, &str); 4] =
     [("functools", "["), ("Action", " Input:"), ("Action", " Input**:"), ("t", "o=functions.")];
 
+/// A line that is a step of ReAct: what the model would say next, or what it was told.
+static STEP: Lazy<Option<Regex>> =
+    Lazy::new(|| Regex::new(r"(?m)^([ \t]*(?:Thought|Action|Action Input|Observation|Final Answer)[ \t]*):").ok());
+
 /// The marker of the catalogue at the beginning of `text`, and what it is followed by makes it one.
 fn in_catalogue(text: &str) -> bool {
     let from = MARKERS.partition_point(|marker| marker.as_bytes().first() < text.as_bytes().first());
@@ -150,6 +154,11 @@ pub fn harden(text: &str) -> String {
         }
     }
     out.push_str(text.get(from..).unwrap_or_default());
+    if let Some(pattern) = STEP.as_ref()
+        && let std::borrow::Cow::Owned(broken) = pattern.replace_all(&out, format!("$1{BREAK}:"))
+    {
+        out = broken;
+    }
     for (head, tail) in WORDS {
         let word = format!("{head}{tail}");
         if out.contains(&word) {
@@ -165,6 +174,10 @@ static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r#"\{\s*["'][^
 /// A list of calls as Python writes it.
 static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alphabetic}_][\w.]*\s*\()").ok());
 
+/// A line that begins with a call as Python writes it, with named arguments or none.
+static LINE_CALL: Lazy<Option<Regex>> =
+    Lazy::new(|| Regex::new(r"(?m)^[ \t]*[\p{Alphabetic}_][\w.]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)").ok());
+
 /// A tag, in a dialect whose tags are the tools' names.
 static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<(/?[\p{Alphabetic}_])").ok());
 
@@ -177,19 +190,24 @@ pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
     let dialects = Dialects::named(dialect).ok().filter(|dialects| dialects.name().is_some());
     let row = dialects.as_ref().and_then(|dialects| catalogue().iter().find(|row| Some(&*row.name) == dialects.name()));
     let tags = row.is_some_and(|row| row.calls.iter().any(|call| call.starts_with("<{name}")));
-    let tag = TAG.as_ref().filter(|tag| tags && tag.is_match(text));
-    let broken = tag.map(|tag| tag.replace_all(text, format!("<{BREAK}$1")));
+    let break_up = |text: &str, pattern: &Option<Regex>, by: String| {
+        let found = pattern.as_ref().filter(|pattern| pattern.is_match(text));
+        found.map(|pattern| pattern.replace_all(text, by).into_owned())
+    };
+    let broken = if tags { break_up(text, &TAG, format!("<{BREAK}$1")) } else { None };
     let text = broken.as_deref().unwrap_or(text);
-    let (bare, python) = dialects.map_or((true, true), |dialects| (dialects.reads_bare(), dialects.reads_python()));
+    // Whoever reads the result may look for every dialect.
+    let listed = break_up(text, &CALL_LIST, format!("[{BREAK}$1"));
+    let text = listed.as_deref().unwrap_or(text);
+    // In a JSON string no line begins with it.
+    let lined = || LINE_CALL.as_ref().is_some_and(|pattern| pattern.is_match(text));
+    let bare = dialects.is_none_or(|dialects| dialects.reads_bare());
     let holds = |keys: &[&str]| keys.iter().any(|key| text.contains(key));
     let json = holds(&["name\"", "name'", "function\"", "tool\"", "recipient", "Calls\"", "calls\""])
         && holds(&["arg", "param", "input", "kwargs"]);
     let keyed = || NAME_AS_KEY.as_ref().is_some_and(|pattern| pattern.is_match(text));
-    if !(bare && text.contains(['{', '(', '[']) || json || broken.is_some() || keyed()) {
+    if !(bare && text.contains(['{', '(', '[']) || json || broken.is_some() || listed.is_some() || lined() || keyed()) {
         return None;
     }
-    Some(match CALL_LIST.as_ref().filter(|_| python) {
-        Some(pattern) => pattern.replace_all(text, format!("[{BREAK}$1")).into_owned(),
-        None => text.to_owned(),
-    })
+    Some(text.to_owned())
 }

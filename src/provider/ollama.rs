@@ -3,12 +3,17 @@
 //! Facts: Ollama's `api/types.go`. Ids are new and often absent; `done_reason` never speaks of calls.
 use super::assembly::{Assembly, Finish};
 use super::calls::{CallPiece, Piece};
+use super::extra::Extra;
 use super::node::Node;
 use crate::turn::{StopReason, Usage};
+use serde_json::{Map, Value};
 
-/// Nothing is kept between lines.
+/// What is kept between lines.
 #[derive(Debug, Default)]
-pub(super) struct Ollama;
+pub(super) struct Ollama {
+    /// What is unknown here, and must go back.
+    extra: Extra,
+}
 
 impl Ollama {
     /// Reads a response or a line of a stream.
@@ -65,13 +70,22 @@ impl Ollama {
                     at
                 }
             };
+            out.call_extra(at, call);
             if let Some(at) = at {
                 out.call_end(at);
             }
         }
+        self.extra.message(message, &["role", "content", "thinking", "tool_calls"]);
     }
 
-    pub(super) fn state(&mut self, _out: &mut Assembly) {}
+    pub(super) fn state(&mut self, out: &mut Assembly) {
+        let mut state = Map::new();
+        let calls = out.call_extras();
+        std::mem::take(&mut self.extra).into_state(calls, &mut state);
+        if !state.is_empty() {
+            out.state.insert("ollama".into(), Value::Object(state));
+        }
+    }
 }
 
 fn reason(raw: &str) -> Option<StopReason> {

@@ -4,6 +4,7 @@
 //! of them does is tolerated from all.
 use super::assembly::{Assembly, Finish};
 use super::calls::{CallPiece, Piece};
+use super::extra::Extra;
 use super::node::Node;
 use super::reader::{Reader, Wire};
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
@@ -11,6 +12,20 @@ use serde_json::{Map, Value, json};
 
 /// Fields of a message that hold reasoning as text, in the order of preference.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+
+/// Fields of a message that are read here; `channel` says no more than the field that a delta is in.
+const MESSAGE: [&str; 10] = [
+    "role",
+    "content",
+    "tool_calls",
+    "refusal",
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "reasoning_details",
+    "function_call",
+    "channel",
+];
 
 /// What is kept between the chunks of one choice.
 #[derive(Debug)]
@@ -26,8 +41,8 @@ pub(super) struct Chat {
     thinking: Vec<Value>,
     refusal: String,
     streamed: bool,
-    /// Other fields of the message that must go back.
-    other: Map<String, Value>,
+    /// What is unknown here, and must go back.
+    extra: Extra,
 }
 
 impl Chat {
@@ -40,7 +55,7 @@ impl Chat {
             thinking: Vec::new(),
             refusal: String::new(),
             streamed: false,
-            other: Map::new(),
+            extra: Extra::default(),
         }
     }
 
@@ -69,11 +84,9 @@ impl Chat {
             // The legacy form: one call, no id. Its pieces have no index either, so they follow each other.
             let arguments = Piece::of(call.get("arguments"));
             out.call(CallPiece { id: None, index: Some(0), name: call.text("name"), arguments, custom: false });
+            out.beyond("/message/function_call", call, &["name", "arguments"]);
         }
-        if let Some(executed) = message.get("executed_tools").filter(|tools| !tools.items().is_empty()) {
-            // Groq ran these itself.
-            self.other.insert("executed_tools".into(), executed.to_value());
-        }
+        self.extra.message(message, &MESSAGE);
         self.streamed = true;
     }
 
@@ -129,10 +142,13 @@ impl Chat {
             other => return out.odd("/message/content", other, "a part"),
         }
         match part.text("type") {
-            Some("text" | "output_text") | None => match part.text("text") {
-                Some(text) => out.text(text),
-                None => out.odd("/message/content", part, "a text part"),
-            },
+            Some("text" | "output_text") | None => {
+                match part.text("text") {
+                    Some(text) => out.text(text),
+                    None => out.odd("/message/content", part, "a text part"),
+                }
+                out.beyond("/message/content", part, &["type", "text"]);
+            }
             Some("thinking") => {
                 match part.get("thinking") {
                     Some(Node::String(text)) => out.reasoning(text),
@@ -146,13 +162,11 @@ impl Chat {
             Some("refusal") => {
                 out.refused = true;
                 out.text(part.text("refusal").unwrap_or_default());
+                out.beyond("/message/content", part, &["type", "refusal"]);
             }
             Some(_) => {
                 // References, images, audio: nothing to read, but something to give back.
-                let kept = self.other.entry("content_parts").or_insert_with(|| json!([]));
-                if let Value::Array(kept) = kept {
-                    kept.push(part.to_value());
-                }
+                self.extra.part(part);
             }
         }
     }
@@ -168,25 +182,23 @@ impl Chat {
         let index = call.count("index");
         if let Some(custom) = call.get("custom").filter(|custom| custom.is_object()) {
             let arguments = Piece::of(custom.get("input"));
-            out.call(CallPiece { id, index, name: custom.text("name"), arguments, custom: true });
-            return;
+            let at = out.call(CallPiece { id, index, name: custom.text("name"), arguments, custom: true });
+            return out.call_extra(at, call);
         }
         // A few servers leave `function` out and put its fields beside the id.
         let function = call.get("function").unwrap_or(call);
         let arguments = Piece::of(function.either(["arguments", "parameters"]));
         let name = function.text("name");
         if name.is_none() && id.is_none() && matches!(arguments, Piece::Absent) {
-            return;
+            return out.beyond("/message/tool_calls", call, &["id", "index", "type", "function"]);
         }
         let at = out.call(CallPiece { id, index, name, arguments, custom: false });
-        if let (Some(extra), Some(slot)) = (call.get("extra_content"), at.and_then(|at| out.calls.slots.get_mut(at))) {
-            slot.state = Some(extra.to_value());
-        }
+        out.call_extra(at, call);
     }
 
     /// What must go back with the message.
     pub(super) fn state(&mut self, out: &mut Assembly) {
-        let mut state = std::mem::take(&mut self.other);
+        let mut state = Map::new();
         if !self.details.is_empty() {
             let details = self.details.drain(..).map(Value::Object).collect();
             state.insert("reasoning_details".into(), Value::Array(details));
@@ -200,20 +212,15 @@ impl Chat {
         if !self.refusal.is_empty() {
             state.insert("refusal".into(), json!(self.refusal));
         }
-        let mut extra = Map::new();
         let mut custom = Vec::new();
         for (at, slot) in out.calls.slots.iter().enumerate() {
             let Some(index) = out.index_of(at) else { continue };
-            if let Some(content) = &slot.state {
-                extra.insert(index.to_string(), content.clone());
-            }
             if slot.custom {
                 custom.push(json!(index));
             }
         }
-        if !extra.is_empty() {
-            state.insert("extra_content".into(), Value::Object(extra));
-        }
+        let calls = out.call_extras();
+        std::mem::take(&mut self.extra).into_state(calls, &mut state);
         if !custom.is_empty() {
             state.insert("custom_calls".into(), Value::Array(custom));
         }

@@ -26,6 +26,15 @@ enum Item {
     Opaque(Value),
 }
 
+/// The item says no more than its text.
+fn is_plain(item: &Value) -> bool {
+    let only = |value: &Value, known: &[&str]| {
+        value.as_object().is_some_and(|members| members.keys().all(|key| known.contains(&key.as_str())))
+    };
+    let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
+    only(item, &["type", "role", "content"]) && parts.into_iter().all(|part| only(part, &["type", "text"]))
+}
+
 /// What is kept between the events of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Responses {
@@ -304,7 +313,7 @@ impl Responses {
     pub(super) fn state(&mut self, out: &mut Assembly) {
         self.items.sort_by_key(|(index, _)| *index);
         let opaque = self.items.iter().any(|(_, item)| match item {
-            Item::Message { item, .. } => item.get("id").is_some() || item.get("phase").is_some(),
+            Item::Message { item, .. } => !is_plain(item),
             Item::Call { .. } => false,
             Item::Reasoning { .. } | Item::Opaque(_) => true,
         });
@@ -321,6 +330,7 @@ impl Responses {
                 }
             })
             .collect();
-        out.state.insert("openai_responses".into(), json!({"output": items}));
+        let state = [("output".to_owned(), Value::Array(items))].into_iter().collect();
+        out.state.insert("openai_responses".into(), Value::Object(state));
     }
 }

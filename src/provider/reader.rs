@@ -35,12 +35,19 @@ pub(super) struct Reader {
     reading: Reading,
     listen: bool,
     pub(super) choices: Vec<Choice>,
+    /// The choice whose events were handed out.
+    first: Option<u64>,
+    /// So many chunks came while that was open.
+    waited: usize,
     /// An error, and nothing before it.
     report: Option<Report>,
     /// Payloads that say nothing by themselves (a usage chunk) came.
     seen: bool,
     pub(super) issues: Vec<Issue>,
 }
+
+/// So many chunks another choice may stay behind one that is not number 0.
+const PATIENCE: usize = 8;
 
 /// More choices than anybody asks for: what is beyond is not read.
 const MAX_CHOICES: usize = 128;
@@ -52,6 +59,8 @@ impl Reader {
             reading: reading.clone(),
             listen,
             choices: Vec::new(),
+            first: None,
+            waited: 0,
             report: None,
             seen: false,
             issues: Vec::new(),
@@ -194,14 +203,17 @@ impl Reader {
         }
     }
 
-    /// The events so far of the first choice; those of others are dropped. Which one is first is certain for number 0,
-    /// and for any other when nothing follows (`over`): choices begin in any order.
+    /// The events so far of the first choice; those of others are dropped. Choices begin in any order, so for number 0 it is
+    /// certain that it is the first, for any other when nothing follows (`over`) or none has come before it for a while.
     pub(super) fn take_events(&mut self, over: bool, into: &mut Vec<Event>) {
-        if !over && self.choices.first().is_some_and(|choice| choice.index != 0) {
-            return;
+        let Some(lowest) = self.choices.first().map(|choice| choice.index) else { return };
+        self.waited += 1;
+        if self.first.is_none() && (lowest == 0 || over || self.waited > PATIENCE) {
+            self.first = Some(lowest);
         }
-        for (i, choice) in self.choices.iter_mut().enumerate() {
-            if i == 0 {
+        let Some(first) = self.first else { return };
+        for choice in &mut self.choices {
+            if choice.index == first {
                 into.append(&mut choice.out.events);
             } else {
                 choice.out.events.clear();
@@ -216,6 +228,10 @@ impl Reader {
                 return Err(errors::no_answer(Some(self.provider), self.report.as_ref()));
             }
             return Err(errors::error(Some(self.provider), "", "the response holds no choice"));
+        }
+        // Events and turn are those of one choice, should another one have come late.
+        if let Some(at) = self.first.and_then(|first| self.choices.iter().position(|choice| choice.index == first)) {
+            self.choices.get_mut(..=at).unwrap_or_default().rotate_right(1);
         }
         let provider = self.provider;
         let count = self.choices.len();

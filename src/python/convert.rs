@@ -31,6 +31,9 @@ pub(super) trait Json: Sized {
     fn null() -> Self;
     fn bool(truth: bool) -> Self;
     fn number(number: Number) -> Self;
+    fn integer(integer: i64) -> Self {
+        Self::number(Number::from(integer))
+    }
     fn string(text: String) -> Self;
     fn array(items: Vec<Self>) -> Self;
     fn object(members: Vec<(String, Self)>) -> Self;
@@ -71,6 +74,9 @@ impl Json for Node<'static> {
     }
     fn number(number: Number) -> Self {
         Self::Number(Cow::Owned(number.as_str().to_owned()))
+    }
+    fn integer(integer: i64) -> Self {
+        Self::Number(Cow::Owned(integer.to_string()))
     }
     fn string(text: String) -> Self {
         Self::String(Cow::Owned(text))
@@ -133,13 +139,20 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
         return Ok(J::string(text.to_str()?.to_owned()));
     }
     if let Ok(dict) = value.cast::<PyDict>() {
-        return members(dict.keys().iter().zip(dict.values().iter()), dict.len(), place);
-    }
-    if let Ok(list) = value.cast::<PyList>() {
-        return list.iter().map(|item| from_py_at(&item, place.below())).collect::<PyResult<_>>().map(J::array);
+        // All members at once: reading one of them may run code that changes the dict.
+        let entries: Vec<_> = dict.iter().collect();
+        let size = entries.len();
+        return members(entries.into_iter(), size, place);
     }
     if value.is_none() {
         return Ok(J::null());
+    }
+    if let Ok(list) = value.cast::<PyList>() {
+        let mut items = Vec::with_capacity(list.len());
+        for item in list {
+            items.push(from_py_at(&item, place.below())?);
+        }
+        return Ok(J::array(items));
     }
     if let Ok(truth) = value.cast::<PyBool>() {
         return Ok(J::bool(truth.is_true()));
@@ -164,7 +177,7 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
 
 fn integer<J: Json>(int: &Bound<'_, PyInt>) -> PyResult<J> {
     if let Ok(small) = int.extract::<i64>() {
-        return Ok(J::number(Number::from(small)));
+        return Ok(J::integer(small));
     }
     // int.__str__ and not str(): an IntEnum or a subclass may print as something else.
     let digits = int.py().get_type::<PyInt>().call_method1(intern!(int.py(), "__repr__"), (int,))?;

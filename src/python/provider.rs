@@ -75,13 +75,30 @@ pub(super) fn normalize(
     dialect: Option<&Bound<'_, PyAny>>,
     policy: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Turn> {
+    let given = (tools, dialect, policy);
+    let (turn, tools) = read(py, response, provider, given, provider::normalize, provider::normalize_node)?;
+    Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools.as_ref()))
+}
+
+/// The arguments of Python that say how an answer is read: `tools`, `dialect`, `policy`.
+type Given<'a, 'py> = (Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyAny>>);
+
+/// What `of_bytes` or `of_node` makes of a response, and the tools that were offered.
+fn read<T: Send>(
+    py: Python<'_>,
+    response: &Bound<'_, PyAny>,
+    provider: &str,
+    (tools, dialect, policy): Given<'_, '_>,
+    of_bytes: impl FnOnce(&[u8], Option<Provider>, &Reading) -> Result<T, Error> + Send,
+    of_node: impl FnOnce(&Node<'_>, Option<Provider>, &Reading) -> Result<T, Error>,
+) -> PyResult<(T, Option<Arc<schema::ToolSet>>)> {
     let provider = provider_argument(provider)?;
     let reading = reading(tools, dialect, policy)?;
-    let turn = match payload(response)? {
-        Payload::Text(bytes) => guard_detached(py, bytes.len(), || provider::normalize(&bytes, provider, &reading))?,
-        Payload::Node(node) => guard(|| provider::normalize_node(&node, provider, &reading))?,
+    let read = match payload(response)? {
+        Payload::Text(bytes) => guard_detached(py, bytes.len(), || of_bytes(&bytes, provider, &reading))?,
+        Payload::Node(node) => guard(|| of_node(&node, provider, &reading))?,
     };
-    Ok(Turn::from_core(py, turn?, Input::NONE)?.offered(py, reading.tools.as_ref()))
+    Ok((read?, reading.tools))
 }
 
 /// As `normalize`, every choice of the response.
@@ -96,15 +113,10 @@ pub(super) fn normalize_choices(
     dialect: Option<&Bound<'_, PyAny>>,
     policy: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Turn>> {
-    let provider = provider_argument(provider)?;
-    let reading = reading(tools, dialect, policy)?;
-    let turns = match payload(response)? {
-        Payload::Text(bytes) => {
-            guard_detached(py, bytes.len(), || provider::normalize_choices(&bytes, provider, &reading))??
-        }
-        Payload::Node(node) => guard(|| provider::normalize_choices_node(&node, provider, &reading))??,
-    };
-    let tools = reading.tools.as_ref();
+    let given = (tools, dialect, policy);
+    let (turns, tools) =
+        read(py, response, provider, given, provider::normalize_choices, provider::normalize_choices_node)?;
+    let tools = tools.as_ref();
     turns.into_iter().map(|turn| Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools))).collect()
 }
 

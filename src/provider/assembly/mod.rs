@@ -136,6 +136,30 @@ impl Assembly {
         self.issue(Issue::of(IssueCode::ProviderField, place, message));
     }
 
+    /// What is unknown of the call at `at` goes back with it.
+    pub(super) fn call_extra(&mut self, at: Option<usize>, call: &Node<'_>) {
+        if let (Some(Value::Object(more)), Some(slot)) =
+            (super::extra::of_call(call), at.and_then(|at| self.calls.slots.get_mut(at)))
+        {
+            super::extra::join(slot.extra.get_or_insert_default(), more);
+        }
+    }
+
+    /// The unknown fields of the calls, by the index in the turn.
+    pub(super) fn call_extras(&mut self) -> Map<String, Value> {
+        let extras: Vec<_> = self.calls.slots.iter_mut().map(|slot| slot.extra.take()).collect();
+        let extras = extras.into_iter().enumerate();
+        extras.filter_map(|(at, extra)| Some((self.index_of(at)?.to_string(), Value::Object(extra?)))).collect()
+    }
+
+    /// Reports what a part of a known type says that nobody reads.
+    pub(super) fn beyond(&mut self, place: &str, part: &Node<'_>, known: &[&str]) {
+        for (key, _) in super::extra::beyond(part, known) {
+            let message = format!("the field `{key}` is not known here; it was left out");
+            self.issue(Issue::of(IssueCode::ProviderField, place, message));
+        }
+    }
+
     /// The whole turn. The events of what was still open are in [`Assembly::events`].
     pub(super) fn turn(&mut self) -> Turn<'static> {
         self.end_calls();

@@ -149,6 +149,10 @@ impl Assembly {
         }
         let Some(slot) = self.calls.slots.get(at) else { return };
         if slot.name.is_empty() && slot.id.is_empty() && slot.text.trim().is_empty() {
+            if slot.extra.is_some() {
+                let message = "a call without name, id and arguments was left out";
+                self.issue(Issue::of(IssueCode::ProviderField, "/tool_calls", message));
+            }
             return;
         }
         let parallel = settle::is_parallel(&slot.name, self.reading.tools.as_deref());

@@ -1,7 +1,7 @@
 //! Bedrock's messages: Anthropic's order in dicts of one key.
 use super::model::{Answer, Call, Message, Part, Role, text_of};
-use super::{Notes, Written, chat::left_out, fill, keep_aside, media, object_of, provider_id};
-use crate::provider::Provider;
+use super::{Notes, Written, chat::left_out, fill, keep_aside, media, object_of, other_fields, provider_id};
+use crate::provider::{Provider, extra};
 use serde_json::{Map, Value, json};
 
 pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
@@ -86,7 +86,10 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
                     notes.note(message.origin, "an assistant message without any content was left out");
                     continue;
                 }
-                written.messages.push(json!({"role": "assistant", "content": content}));
+                let mut written_message = json!({"role": "assistant", "content": content});
+                let state = message.state.get("bedrock");
+                extra::put(&mut written_message, state.and_then(|state| state.get(extra::FIELDS)));
+                written.messages.push(written_message);
             }
             Role::User | Role::Tool => {
                 let blocks: Vec<Value> =
@@ -110,9 +113,12 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
 }
 
 fn assistant(message: &Message, notes: &mut Notes) -> Vec<Value> {
-    let mut tool_use = |call: &Call, _: &Map<String, Value>| {
+    let mut tool_use = |call: &Call, fields: &Map<String, Value>| {
         let input = object_of(call, message.origin, notes);
-        json!({"toolUse": {"toolUseId": provider_id(&call.id, Provider::Bedrock), "name": call.name, "input": input}})
+        let id = provider_id(&call.id, Provider::Bedrock);
+        let mut block = json!({"toolUse": {"toolUseId": id, "name": call.name, "input": input}});
+        extra::put(&mut block, Some(&Value::Object(other_fields(fields).collect())));
+        block
     };
     let template = message.state.get("bedrock").and_then(|state| state.get("content")).and_then(Value::as_array);
     if let Some(template) = template {

@@ -2,7 +2,7 @@
 use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of};
 use super::side::ERROR_PREFIX;
 use super::{Notes, Written, keep_aside, media, object_of, provider_id, text_of_arguments};
-use crate::provider::Provider;
+use crate::provider::{Provider, extra};
 use serde_json::{Map, Value, json};
 
 /// Fields of an assistant message that are state of its provider.
@@ -242,10 +242,7 @@ fn assistant(message: &Message, provider: Provider, notes: &mut Notes) -> Value 
                 json!({"id": id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
             }
         };
-        let extra = state.and_then(|state| state.get("extra_content")?.get(number.to_string()));
-        if let (Some(extra), Value::Object(entry)) = (extra, &mut entry) {
-            entry.insert("extra_content".into(), extra.clone());
-        }
+        extra::put(&mut entry, state.and_then(|state| state.get(extra::CALLS)?.get(number.to_string())));
         calls.push(entry);
     }
     let text = message.all_text();
@@ -305,7 +302,18 @@ fn assistant(message: &Message, provider: Provider, notes: &mut Notes) -> Value 
     if !calls.is_empty() {
         out.insert("tool_calls".into(), Value::Array(calls));
     }
-    Value::Object(out)
+    if let Some(Value::Array(parts)) = state.and_then(|state| state.get(extra::PARTS)) {
+        let mut list = match out.get_mut("content").map(Value::take) {
+            Some(Value::Array(list)) => list,
+            Some(Value::String(text)) if !text.is_empty() => vec![json!({"type": "text", "text": text})],
+            _ => Vec::new(),
+        };
+        list.extend(parts.iter().cloned());
+        out.insert("content".into(), Value::Array(list));
+    }
+    let mut out = Value::Object(out);
+    extra::put(&mut out, state.and_then(|state| state.get(extra::FIELDS)));
+    out
 }
 
 fn result(answer: &Answer, provider: Provider, written: &mut Written, after: &mut Vec<Part>) {

@@ -1,7 +1,7 @@
 //! Gemini's contents: calls and results are parts; results pair by order and name.
 use super::model::{Answer, Call, Message, Part, Role, text_of};
 use super::{Notes, Written, chat::left_out, fill, ids, keep_aside, media, object_of};
-use crate::provider::Provider;
+use crate::provider::{Provider, extra};
 use serde_json::{Map, Value, json};
 
 fn either<'v>(value: &'v Value, camel: &str, snake: &str) -> Option<&'v Value> {
@@ -104,7 +104,10 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
                     notes.note(message.origin, "an assistant message without any content was left out");
                     continue;
                 }
-                written.messages.push(json!({"role": "model", "parts": parts}));
+                let mut written_message = json!({"role": "model", "parts": parts});
+                let state = message.state.get("gemini");
+                extra::put(&mut written_message, state.and_then(|state| state.get(extra::FIELDS)));
+                written.messages.push(written_message);
             }
             Role::User => {
                 let parts: Vec<Value> =
@@ -146,8 +149,9 @@ fn assistant(message: &Message, without: &mut Vec<String>, notes: &mut Notes) ->
         inner.insert("args".into(), object_of(call, message.origin, notes));
         let mut part = Map::new();
         part.insert("functionCall".into(), Value::Object(inner));
-        part.extend(super::other_fields(fields));
-        Value::Object(part)
+        let mut part = Value::Object(part);
+        extra::put(&mut part, Some(&Value::Object(super::other_fields(fields).collect())));
+        part
     };
     if let Some(template) = template {
         return fill(template, message, function_call);
