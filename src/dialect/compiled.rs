@@ -1,6 +1,6 @@
 //! One or more dialects made ready for the engine.
 use super::markers::{Marker, Markers};
-use super::template::{Body, Element, Template};
+use super::template::{Body, Element, Slot, Template};
 use super::{Bare, Dialect};
 use crate::error::{Error, ErrorCode};
 use once_cell::sync::Lazy;
@@ -12,6 +12,50 @@ pub(crate) struct Call {
     pub(crate) head: Vec<Element>,
     pub(crate) body: Body,
     pub(crate) tail: Vec<Element>,
+    /// What may follow the opening marker, white space aside.
+    pub(crate) first: First,
+    /// An earlier row of the set reads the same calls: outside this row's section there is nothing to try again.
+    pub(crate) twin: bool,
+}
+
+/// Which bytes may stand at a place; `None` for any.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct First(Option<Box<[bool; 256]>>);
+
+impl First {
+    fn of(bytes: impl IntoIterator<Item = u8>) -> Self {
+        let mut set = Box::new([false; 256]);
+        // A line break that was written as `\\n` is white space as well.
+        set[usize::from(b'\\')] = true;
+        bytes.into_iter().for_each(|byte| set[usize::from(byte)] = true);
+        Self(Some(set))
+    }
+
+    /// What `elements`, and then the body, may begin with.
+    fn behind(elements: &[Element], body: Body) -> Self {
+        match elements.iter().find(|e| **e != Element::Space) {
+            Some(Element::Literal(text)) => Self::of(text.bytes().next()),
+            // A name begins with none of these.
+            Some(Element::Slot(Slot::Name)) => Self::of((0..=255).filter(|byte| !b"<>{}[]()|\"'`".contains(byte))),
+            Some(_) => Self(None),
+            None => match body {
+                Body::Json => Self::of(*b"{["),
+                Body::Gemma => Self::of(*b"{("),
+                Body::Elements => Self::of(*b"<]"),
+                _ => Self(None),
+            },
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        let (Some(mut set), Some(other)) = (self.0, other.0) else { return Self(None) };
+        set.iter_mut().zip(*other).for_each(|(may, also)| *may |= also);
+        Self(Some(set))
+    }
+
+    pub(crate) fn may_be(&self, byte: u8) -> bool {
+        self.0.as_ref().is_none_or(|set| set[usize::from(byte)])
+    }
 }
 
 /// A parameter template, split at its value.
@@ -35,6 +79,10 @@ pub(crate) struct Row {
     pub(crate) calls: Vec<Call>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) sections: Vec<(Vec<Element>, Vec<Element>)>,
+    /// What a call in a section may begin with.
+    pub(crate) first: First,
+    /// An earlier row of the set has the same sections, and the same calls in them.
+    pub(crate) twin: bool,
     /// Markers that stand inside the text and are none of it.
     pub(crate) inline: Vec<Vec<Element>>,
 }
@@ -53,7 +101,8 @@ fn read_call(text: &str) -> Result<(Option<String>, Call), Error> {
     let opener = template.opener().map(str::to_owned);
     let mut head = template.elements;
     let tail = head.split_off(at).into_iter().skip(1).collect();
-    Ok((opener, Call { head, body, tail }))
+    let first = First::behind(head.get(1..).unwrap_or_default(), body);
+    Ok((opener, Call { head, body, tail, first, twin: false }))
 }
 
 fn read_parameter(text: &str) -> Result<Parameter, Error> {
@@ -61,7 +110,7 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
     let template = Template::parse(text)?;
     let opener = template.opener().ok_or_else(|| bad("a parameter template must begin with literal text"))?;
     let opener = opener.into();
-    let value = Element::Slot(super::Slot::Value);
+    let value = Element::Slot(Slot::Value);
     let at = template.elements.iter().position(|e| *e == value).ok_or_else(|| bad("the hole {value} is missing"))?;
     let Some(Element::Literal(closer)) = template.elements.get(at + 1).cloned() else {
         return Err(bad("literal text must follow {value}"));
@@ -69,7 +118,7 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
     let mut head = template.elements;
     let mut after: Vec<Element> = head.split_off(at).into_iter().skip(2).collect();
     let mut behind_key = None;
-    if let [Element::Slot(super::Slot::Key), Element::Literal(text), ..] = after.as_slice() {
+    if let [Element::Slot(Slot::Key), Element::Literal(text), ..] = after.as_slice() {
         behind_key = Some(text.clone());
         after.drain(..2);
     }
@@ -78,8 +127,15 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
 
 impl Row {
     fn new(dialect: Arc<Dialect>, number: u16, markers: &mut Vec<(String, Marker)>) -> Result<Self, Error> {
-        let mut row =
-            Self { calls: Vec::new(), parameters: Vec::new(), sections: Vec::new(), inline: Vec::new(), dialect };
+        let mut row = Self {
+            calls: Vec::new(),
+            parameters: Vec::new(),
+            sections: Vec::new(),
+            first: First::default(),
+            twin: false,
+            inline: Vec::new(),
+            dialect,
+        };
         let dialect = row.dialect.clone();
         for text in &dialect.parameters {
             row.parameters.push(read_parameter(text)?);
@@ -93,7 +149,7 @@ impl Row {
                 // What opens such a call is everywhere: an offered name finds it.
             } else if let Some(opener) = opener {
                 markers.push((opener, Marker::Call { row: number, call: i as u16 }));
-            } else if call.head.first() == Some(&Element::Slot(super::Slot::Ignored)) {
+            } else if call.head.first() == Some(&Element::Slot(Slot::Ignored)) {
                 // A word that belongs to the marker behind it: looked for where an answer begins.
             } else if dialect.sections.is_empty() && dialect.channels.is_none() {
                 return Err(Error::at(
@@ -114,6 +170,8 @@ impl Row {
             }
             row.calls.push(call);
         }
+        let firsts = row.calls.iter().map(|call| First::behind(&call.head, call.body));
+        row.first = firsts.reduce(First::or).unwrap_or_default();
         for (i, text) in dialect.inline_markers.iter().enumerate() {
             let template = Template::parse(text)?;
             let opener = template.opener().map(str::to_owned).ok_or_else(|| {
@@ -134,6 +192,17 @@ impl Row {
             row.sections.push((open.elements, close.elements));
         }
         Ok(row)
+    }
+
+    /// Its calls by the template `text` are read by another row in the same way, as far as it is tried.
+    fn reads_as(&self, other: &Self, text: &str) -> bool {
+        let (own, others) = (&self.dialect, &other.dialect);
+        others.calls.iter().any(|call| call == text)
+            && own.parameters.iter().all(|parameter| others.parameters.contains(parameter))
+            && own.special_markers == others.special_markers
+            && own.sections.is_empty() == others.sections.is_empty()
+            && own.channels.is_none()
+            && others.channels.is_none()
     }
 
     /// Its tags are named after the tools and their parameters.
@@ -232,7 +301,14 @@ impl Dialects {
         let mut set = Self { auto, ..Self::empty() };
         let mut entries = Vec::new();
         for (number, dialect) in dialects.iter().enumerate() {
-            let row = Row::new(dialect.clone(), number as u16, &mut entries)?;
+            let mut row = Row::new(dialect.clone(), number as u16, &mut entries)?;
+            let twins: Vec<bool> =
+                dialect.calls.iter().map(|text| set.rows.iter().any(|earlier| row.reads_as(earlier, text))).collect();
+            row.twin = set.rows.iter().any(|earlier| {
+                let same = |text: &String| row.reads_as(earlier, text);
+                dialect.sections == earlier.dialect.sections && dialect.calls.iter().all(same)
+            });
+            row.calls.iter_mut().zip(twins).for_each(|(call, twin)| call.twin = twin);
             set.bare_json |= row.admits(Bare::Json);
             set.bare_python |= row.admits(Bare::Python);
             set.name_line |= row.admits(Bare::NameLine);

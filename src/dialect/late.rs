@@ -18,6 +18,8 @@ pub(crate) struct Late {
     firsts: Vec<bool>,
     /// The longest part of a marker before its anchor.
     longest: usize,
+    /// For each byte, what may be an anchor behind it: one bit a byte.
+    pairs: Vec<[u64; 4]>,
 }
 
 fn common(byte: u8) -> bool {
@@ -37,7 +39,18 @@ impl Late {
         let longest = markers.iter().map(|late| late.anchor).max().unwrap_or_default();
         let begins = |byte: u8| markers.iter().any(|late| late.text.as_bytes().first() == Some(&byte));
         let firsts = (0..=u8::MAX).map(begins).collect();
-        (Self { markers, firsts, longest }, rest)
+        let mut late = Self { markers, firsts, longest, pairs: Vec::new() };
+        if !late.markers.is_empty() {
+            late.pairs = vec![[0; 4]; 256];
+        }
+        for marker in &late.markers {
+            let text = marker.text.as_bytes();
+            let before = marker.anchor.checked_sub(1).and_then(|i| text.get(i));
+            let Some(row) = before.and_then(|before| late.pairs.get_mut(usize::from(*before))) else { continue };
+            let anchors = text.get(marker.anchor).map_or(b"{[".as_slice(), std::slice::from_ref);
+            anchors.iter().for_each(|byte| row[usize::from(byte >> 6)] |= 1 << (byte & 63));
+        }
+        (late, rest)
     }
 
     /// The bytes by which they are found.
@@ -54,11 +67,7 @@ impl Late {
 
     /// A marker has `byte` for its anchor and `before` right before it.
     pub(crate) fn may_end_in(&self, before: u8, byte: u8) -> bool {
-        self.markers.iter().any(|late| {
-            let text = late.text.as_bytes();
-            let anchored = text.get(late.anchor).map_or(matches!(byte, b'{' | b'['), |b| *b == byte);
-            anchored && late.anchor.checked_sub(1).is_none_or(|i| text.get(i) == Some(&before))
-        })
+        self.pairs.get(usize::from(before)).is_some_and(|row| row[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
     }
 
     /// The markers whose anchor may stand at `at`, with the place where each would begin; none begins before `from`

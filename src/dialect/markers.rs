@@ -70,6 +70,28 @@ pub(crate) enum MarkersAt {
 struct Node {
     next: Vec<(u8, u32)>,
     list: Option<u32>,
+    /// Where many bytes may follow: the node behind each, 0 for none.
+    wide: Option<Box<[u32; 256]>>,
+}
+
+impl Node {
+    /// With more bytes that may follow, they stand in a table.
+    const MANY: usize = 4;
+
+    fn widen(&mut self) {
+        if self.next.len() > Self::MANY {
+            let mut wide = Box::new([0; 256]);
+            self.next.iter().for_each(|(byte, to)| wide[usize::from(*byte)] = *to);
+            self.wide = Some(wide);
+        }
+    }
+
+    fn behind(&self, byte: u8) -> Option<usize> {
+        match &self.wide {
+            Some(wide) => Some(wide[usize::from(byte)] as usize).filter(|to| *to > 0),
+            None => self.next.iter().find(|(b, _)| *b == byte).map(|(_, to)| *to as usize),
+        }
+    }
 }
 
 /// Literal markers and what each means.
@@ -83,6 +105,8 @@ pub(crate) struct Markers {
     search: Option<Search>,
     /// For each first byte, the bytes that may follow it.
     seconds: Vec<(u8, Box<[bool; 256]>)>,
+    /// For each byte, where in `seconds` it stands, and one more.
+    second_of: [u8; 256],
     /// Any tag may begin a call.
     tags: bool,
     late: Late,
@@ -95,6 +119,8 @@ struct Search(packed::Searcher);
 impl Search {
     /// In less text than this, looking at every byte is faster.
     const WORTH: usize = 64;
+    /// So many bytes are looked at before a search begins.
+    const NEAR: usize = 8;
     /// With more bytes that may follow, a stop is found by its first byte alone.
     const SECONDS: usize = 8;
 
@@ -128,6 +154,7 @@ impl Markers {
             stops: [false; 256],
             search: None,
             seconds: Vec::new(),
+            second_of: [0; 256],
             tags: also.contains(&b'<'),
             late,
         };
@@ -166,11 +193,13 @@ impl Markers {
             let mut follows = Box::new([node.list.is_some(); 256]);
             node.next.iter().for_each(|(next, _)| follows[usize::from(*next)] = true);
             markers.seconds.push((byte, follows));
+            markers.second_of[usize::from(byte)] = u8::try_from(markers.seconds.len()).unwrap_or(0);
         }
         let first = markers.nodes[0].next.iter().map(|(b, _)| *b).chain(also.iter().copied());
         for byte in first.chain(markers.late.anchors()).collect::<Vec<_>>() {
             markers.stops[usize::from(byte)] = true;
         }
+        markers.nodes.iter_mut().for_each(Node::widen);
         markers.search = Search::new(&markers, also);
         markers
     }
@@ -178,6 +207,14 @@ impl Markers {
     /// The next place at or after `from` where a marker may begin, or the end of the text.
     pub(crate) fn next_stop(&self, text: &[u8], from: usize) -> usize {
         let mut at = from;
+        // Where stops stand close together, the next one is found before a search would have begun.
+        let near = text.get(from..).unwrap_or_default().iter().take(Search::NEAR);
+        for byte in near {
+            if self.stops[usize::from(*byte)] && self.may_begin(text, at) {
+                return at;
+            }
+            at += 1;
+        }
         if let Some(search) = &self.search {
             while text.len() - at.min(text.len()) >= Search::WORTH {
                 match search.find(text, at) {
@@ -202,7 +239,8 @@ impl Markers {
         let before = at.checked_sub(1).and_then(|i| text.get(i)).copied();
         let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'\'' | b'"') || b >= 0x80;
         let marker = || {
-            let begins = self.seconds.iter().find(|(b, _)| *b == byte);
+            let begins =
+                usize::from(self.second_of[usize::from(byte)]).checked_sub(1).and_then(|i| self.seconds.get(i));
             begins.is_some_and(|(_, next_bytes)| next_bytes[usize::from(next)])
         };
         let late = || before.is_some_and(|b| self.late.may_end_in(b, byte));
@@ -241,8 +279,8 @@ impl Markers {
             let Some(byte) = text.get(here) else {
                 return if count == 0 { MarkersAt::Partial } else { MarkersAt::Some { ends, count, more: true } };
             };
-            match node.next.iter().find(|(b, _)| b == byte) {
-                Some((_, to)) => node = &self.nodes[*to as usize],
+            match node.behind(*byte) {
+                Some(to) => node = &self.nodes[to],
                 None => break,
             }
             here += 1;

@@ -8,6 +8,9 @@ use super::{Before, Engine, Look, Mode, Reader, State};
 use crate::dialect::{Body, Channels};
 use std::ops::Range;
 
+/// More bytes than this are no header.
+const LONGEST: usize = 1024;
+
 /// The message that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Channel {
@@ -91,12 +94,12 @@ impl Engine {
             return Look::No;
         }
         let rest = cx.rest(from);
-        let mut limit = rest.len().min(cx.policy.max_markup_bytes);
+        let mut limit = rest.len().min(cx.policy.max_markup_bytes).min(LONGEST);
         while !rest.is_char_boundary(limit) {
             limit -= 1;
         }
         let bounded = &rest[..limit];
-        let Some(length) = bounded.find(&channels.message) else {
+        let Some(length) = memchr::memmem::find(bounded.as_bytes(), channels.message.as_bytes()) else {
             return if cx.eof || limit < rest.len() { Look::No } else { Look::More };
         };
         // A header inside an answer that holds no calls is quoted there, whosever it is.

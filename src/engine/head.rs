@@ -174,7 +174,8 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
     let rest = cx.rest(at);
     let Some(until) = until else {
         let mut length = bare_name(rest).len();
-        if let Some(escaped) = rest.get(..length).and_then(|name| name.find("\\n")) {
+        let name = rest.as_bytes().get(..length).unwrap_or_default();
+        if let Some(escaped) = memchr::memchr_iter(b'\\', name).find(|i| name.get(i + 1) == Some(&b'n')) {
             length = escaped;
         }
         let end = at + length;

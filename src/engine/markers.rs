@@ -60,7 +60,12 @@ impl Engine {
 
     /// A marker that is found by a byte further on.
     pub(super) fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        for (start, late) in cx.dialects.markers.late().at(cx.text, self.from, at) {
+        let late = cx.dialects.markers.late();
+        let before = at.checked_sub(1).and_then(|i| cx.bytes().get(i)).copied();
+        if !before.is_some_and(|before| late.may_end_in(before, cx.bytes().get(at).copied().unwrap_or_default())) {
+            return Look::No;
+        }
+        for (start, late) in late.at(cx.text, self.from, at) {
             let taken = match head::literal(cx, start, &late.text) {
                 Look::Is(end) => {
                     let taken = self.take(cx, start, late.text.len(), late.marker);
@@ -143,6 +148,11 @@ impl Engine {
             Marker::Call { row, call } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
+                let behind = cx.bytes().get(cx.skip_space(at + length));
+                let tried = template.twin && self.section.is_none_or(|(open, _)| open != row);
+                if tried || behind.is_some_and(|byte| !template.first.may_be(*byte)) {
+                    return Look::No;
+                }
                 match head::head(cx, at, &template.head) {
                     Look::Is(found) => self.begin(cx, at, row, call, found, None),
                     Look::No => Look::No,
@@ -278,6 +288,9 @@ impl Engine {
     pub(super) fn section_opens(&mut self, cx: &Reader<'_>, at: usize, row: u16, section: u16) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
+        if entry.twin && self.section.is_none_or(|(open, _)| open != row) {
+            return Look::No;
+        }
         let end = match head::head(cx, at, open) {
             Look::Is(found) => found.end,
             Look::No => return Look::No,
@@ -286,6 +299,9 @@ impl Engine {
         let inside = cx.skip_space(end);
         if inside >= cx.text.len() && !cx.eof {
             return if inside - at > cx.policy.max_markup_bytes { Look::No } else { Look::More };
+        }
+        if cx.bytes().get(inside).is_some_and(|byte| !entry.first.may_be(*byte)) {
+            return Look::No;
         }
         for (i, call) in entry.calls.iter().enumerate() {
             match head::head(cx, inside, &call.head) {

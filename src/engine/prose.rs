@@ -183,11 +183,11 @@ impl Engine {
             found => return found,
         }
         match byte {
-            b'(' => return self.bare_call(cx, at),
-            b'<' => return self.bare_element(cx, at),
-            _ => {}
+            b'(' => self.bare_call(cx, at),
+            b'<' => self.bare_element(cx, at),
+            b'{' | b'[' => self.bare(cx, at),
+            _ => Look::No,
         }
-        self.bare(cx, at)
     }
 
     /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
