@@ -68,7 +68,7 @@ impl Line {
         };
         let found = Found::Members(vec![(Piece::Made(key.to_owned()), value)]);
         if !extent.cut {
-            writer.piece(out, index, &found.clone().into_arguments(cx.text).to_json());
+            writer.piece(out, index, found.clone().into_arguments(cx.text).to_json());
         }
         let pending = writer.over(index, found, writer.start..extent.end);
         if extent.cut {

@@ -8,7 +8,7 @@ use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrap_
 use super::writer::Writer;
 use super::{Look, Reader};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
-use crate::json::{push_escaped, push_string};
+use crate::json::{find_special, push_escaped, push_string};
 use crate::schema::{Expected, Tool};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
@@ -50,7 +50,7 @@ pub(super) struct Parameters {
     index: Option<usize>,
     members: Vec<(Piece, Value)>,
     keys: Keys,
-    value: Option<OpenValue>,
+    value: Option<Box<OpenValue>>,
     /// What stands at a place, as the end of a value has shown.
     ahead: Option<(usize, Next)>,
     /// Something was given out, so the opening brace is.
@@ -257,7 +257,7 @@ impl Parameters {
                     });
                     let expected = Self::expected(cx, out, index, &decode_entities(cx.slice(key.start, key.end)));
                     let streams = Self::streams(cx, writer, expected, head.kind.as_ref());
-                    self.value = Some(OpenValue {
+                    self.value = Some(Box::new(OpenValue {
                         template,
                         key,
                         kind: head.kind,
@@ -271,7 +271,7 @@ impl Parameters {
                         call_closer: None,
                         doubtful_closer: None,
                         closer,
-                    });
+                    }));
                     self.at = head.end;
                 }
                 Next::Junk => {

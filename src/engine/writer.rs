@@ -110,9 +110,9 @@ impl Writer {
     }
 
     /// A piece of a begun call's arguments.
-    pub(super) fn piece(&self, out: &mut Output, index: usize, text: &str) {
-        if !text.is_empty() && self.muted != Some(index) {
-            out.event(|| Event::Arguments { index, text: text.to_owned() });
+    pub(super) fn piece(&self, out: &mut Output, index: usize, text: impl AsRef<str> + Into<String>) {
+        if !text.as_ref().is_empty() && self.muted != Some(index) {
+            out.event(|| Event::Arguments { index, text: text.into() });
         }
     }
 

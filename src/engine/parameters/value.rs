@@ -199,7 +199,7 @@ impl Parameters {
         self.opened = true;
         push_string(&mut text, &decode_entities(&cx.text[value.key.clone()]));
         text.push_str(": ");
-        writer.piece(out, index, &text);
+        writer.piece(out, index, text);
     }
 
     /// Gives out what is certain of a string value.
@@ -236,14 +236,21 @@ impl Parameters {
         if certain.is_empty() {
             return;
         }
-        let mut text = String::with_capacity(certain.len() + 8);
+        let length = certain.len();
+        // What needs no escape is a piece of the input.
+        if self.value_opened(value) && find_special(certain.as_bytes(), 0) == length {
+            writer.span(out, index, value.sent..value.sent + length);
+            value.sent += length;
+            return;
+        }
+        let mut text = String::with_capacity(length + 8);
         if value.sent == value.start && !self.value_opened(value) {
             self.open_member(cx, out, writer, index, value);
             text.push('"');
         }
         push_escaped(&mut text, certain);
-        writer.piece(out, index, &text);
-        value.sent += certain.len();
+        writer.piece(out, index, text);
+        value.sent += length;
     }
 
     pub(super) fn value_opened(&self, value: &OpenValue) -> bool {
@@ -257,7 +264,7 @@ impl Parameters {
         out: &mut Output,
         writer: &Writer,
         index: usize,
-        mut value: OpenValue,
+        mut value: Box<OpenValue>,
         end: usize,
         trim: Trim,
         entities: bool,
@@ -302,7 +309,7 @@ impl Parameters {
                 let mut rest = String::new();
                 push_escaped(&mut rest, cx.slice(value.sent, range.end));
                 rest.push('"');
-                writer.piece(out, index, &rest);
+                writer.piece(out, index, rest);
             } else {
                 value.sent = value.start;
                 self.open_member(cx, out, writer, index, &value);
@@ -311,7 +318,7 @@ impl Parameters {
                     Value::Text(piece) => push_string(&mut json, &piece.get(cx.text)),
                     Value::Json(piece) => json.push_str(&piece.get(cx.text)),
                 }
-                writer.piece(out, index, &json);
+                writer.piece(out, index, json);
             }
         }
         let members = &self.members;
