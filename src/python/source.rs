@@ -123,7 +123,11 @@ pub(super) fn read(tools: &Bound<'_, PyAny>) -> PyResult<Arc<schema::ToolSet>> {
                 read_items(&items, Some(&server), &mut builder)?;
             }
         }
-        Ok(dict) => read_item(dict, None, &mut builder)?,
+        Ok(dict) => match listed(dict) {
+            // One tool in it that cannot be written as JSON does not spoil its siblings.
+            Some(items) if value_of(dict).is_err() => read_items(&items, None, &mut builder)?,
+            _ => read_item(dict, None, &mut builder)?,
+        },
         // An SDK's object that holds a list of tools.
         Err(_) if tools.hasattr("model_dump")? => read_item(tools, None, &mut builder)?,
         Err(_) => read_items(tools, None, &mut builder)?,
@@ -131,10 +135,19 @@ pub(super) fn read(tools: &Bound<'_, PyAny>) -> PyResult<Arc<schema::ToolSet>> {
     Ok(Arc::new(guard(|| builder.finish())??))
 }
 
+/// Under which an object holds a list of tools.
+const LISTS: [&str; 3] = ["tools", "functionDeclarations", "function_declarations"];
+
 /// A dict of lists by server, not a tool and not an object with a list of tools.
 fn by_server(dict: &Bound<'_, PyDict>) -> bool {
-    const OWN: [&str; 6] = ["name", "function", "toolSpec", "tools", "functionDeclarations", "function_declarations"];
-    !OWN.iter().any(|key| dict.contains(key).unwrap_or(false))
+    let tool = ["name", "function", "toolSpec"];
+    !tool.iter().chain(&LISTS).any(|key| dict.contains(key).unwrap_or(false))
+}
+
+/// The list of tools that an object holds.
+fn listed<'py>(dict: &Bound<'py, PyDict>) -> Option<Bound<'py, PyAny>> {
+    let items = LISTS.iter().find_map(|key| dict.get_item(key).ok().flatten())?;
+    items.is_instance_of::<PyList>().then_some(items)
 }
 
 fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
