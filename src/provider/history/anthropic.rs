@@ -1,5 +1,5 @@
 //! Anthropic's messages: results first in one user message, thinking first in the assistant's.
-use super::model::{Answer, Call, Message, Part, Role, text_of};
+use super::model::{Answer, Call, Message, Part, Role, push_behind, text_of};
 use super::{Notes, Written, chat::left_out, fill, keep_aside, media, object_of, other_fields, provider_id};
 use crate::provider::Provider;
 use serde_json::{Map, Value, json};
@@ -74,21 +74,13 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
             _ => parts.push(part(block)),
         }
     }
-    if !answers.is_empty() {
-        let mut tool = Message::new(Role::Tool, answers);
-        tool.origin = index;
-        out.push(tool);
-        if parts.is_empty() {
-            return;
-        }
-    }
     let mut message = Message::new(role, parts);
     message.reasoning = reasoning;
     message.origin = index;
     if role == Role::Assistant && opaque {
         message.state.insert("anthropic".into(), json!({"content": template}));
     }
-    out.push(message);
+    push_behind(out, answers, message);
 }
 
 fn part(block: &Value) -> Part {

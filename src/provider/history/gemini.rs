@@ -1,5 +1,5 @@
 //! Gemini's contents: calls and results are parts; results pair by order and name.
-use super::model::{Answer, Call, Message, Part, Role, text_of};
+use super::model::{Answer, Call, Message, Part, Role, push_behind, text_of};
 use super::{Notes, Written, chat::left_out, fill, ids, keep_aside, media, object_of};
 use crate::provider::{Provider, extra};
 use serde_json::{Map, Value, json};
@@ -55,21 +55,13 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
             parts.push(media::read(part).map_or_else(|| Part::Opaque(Provider::Gemini, part.clone()), Part::Media));
         }
     }
-    if !answers.is_empty() {
-        let mut tool = Message::new(Role::Tool, answers);
-        tool.origin = index;
-        out.push(tool);
-        if parts.is_empty() {
-            return;
-        }
-    }
     let mut message = Message::new(role, parts);
     message.reasoning = reasoning;
     message.origin = index;
     if role == Role::Assistant && opaque {
         message.state.insert("gemini".into(), json!({"parts": template}));
     }
-    out.push(message);
+    push_behind(out, answers, message);
 }
 
 fn answer(result: &Value) -> Answer {

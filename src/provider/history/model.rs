@@ -137,6 +137,17 @@ impl Message {
     }
 }
 
+/// Adds a message of a provider whose users hand in results: these come first, as a message of tools.
+pub(super) fn push_behind(out: &mut Vec<Message>, answers: Vec<Part>, message: Message) {
+    if !answers.is_empty() {
+        out.push(Message { origin: message.origin, ..Message::new(Role::Tool, answers) });
+        if message.parts.is_empty() {
+            return;
+        }
+    }
+    out.push(message);
+}
+
 /// The text among `parts`, joined; JSON values as text.
 pub fn text_of(parts: &[Part]) -> String {
     let mut out = String::new();
