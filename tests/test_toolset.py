@@ -577,7 +577,9 @@ def test_methods_partials_and_other_docstrings() -> None:
 @pytest.mark.parametrize("key", ["tools", "functionDeclarations"])
 def test_a_bad_tool_in_a_wrapper_does_not_spoil_its_siblings(key: str) -> None:
     good = {"name": "good", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
-    tools = toolglot.ToolSet({key: [good, {"name": "bad", "parameters": {"default": object()}}, {**good, "name": "last"}]})
+    tools = toolglot.ToolSet(
+        {key: [good, {"name": "bad", "parameters": {"default": object()}}, {**good, "name": "last"}]}
+    )
     assert [tool.name for tool in tools] == ["good", "last"]
     (problem,) = tools.problems
     assert problem.place == "/1"
