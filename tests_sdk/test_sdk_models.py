@@ -309,7 +309,11 @@ SLOW = settings(
 @SLOW
 @given(schema=ROOTS)
 def test_any_schema_is_taken(schema: Any, provider: str, options: dict[str, Any], rule: Any, names: str) -> None:
-    check(ToolSet([{"name": "f", "inputSchema": schema}]), provider, options, rule, names)
+    tools = ToolSet([{"name": "f", "inputSchema": schema}])
+    check(tools, provider, options, rule, names)
+    for declaration in tools.to(provider, **options):
+        if model := MODELS.get(provider):
+            model(declaration)
 
 
 def properties(pointer: str) -> list[str] | None:
