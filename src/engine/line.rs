@@ -97,14 +97,21 @@ impl Line {
                 return if self.too_long(cx, self.searched) { Look::No } else { Look::More };
             }
         };
-        let text = unquoted(cx, self.start..line);
-        if text.is_empty() || self.too_long(cx, line) {
+        if self.too_long(cx, line) {
             return Look::No;
         }
         let next = cx.skip_space(line);
+        if next >= cx.text.len() && !cx.eof {
+            // The line is not looked at before it is clear what follows it: white space may come in many chunks.
+            return Look::More;
+        }
+        let text = unquoted(cx, self.start..line);
+        if text.is_empty() {
+            return Look::No;
+        }
         let over = Look::Is(Extent { text, end: line, cut: false });
         if next >= cx.text.len() {
-            return if cx.eof { over } else { Look::More };
+            return over;
         }
         if memchr::memchr_iter(b'\n', cx.bytes().get(line..next).unwrap_or_default()).nth(1).is_some() {
             return over;
@@ -124,6 +131,14 @@ impl Line {
         let bytes = cx.bytes();
         let from = self.searched.max(inside);
         let found = memchr::memmem::find(bytes.get(from..).unwrap_or_default(), FENCE.as_bytes()).map(|i| from + i);
+        if found.is_none() && !cx.eof && !self.too_long(cx, cx.text.len()) {
+            let mut next = cx.text.len().saturating_sub(FENCE.len() - 1).max(from);
+            while !cx.text.is_char_boundary(next) {
+                next -= 1;
+            }
+            self.searched = next;
+            return Look::More;
+        }
         let info = memchr::memchr(b'\n', bytes.get(inside..).unwrap_or_default()).map(|i| inside + i + 1);
         match (found, info) {
             (Some(close), _) if self.too_long(cx, close) => Look::No,
@@ -137,15 +152,7 @@ impl Line {
             (None, Some(begin)) if cx.eof => {
                 Look::Is(Extent { text: begin..cx.text.len(), end: cx.text.len(), cut: true })
             }
-            (None, _) if cx.eof || self.too_long(cx, cx.text.len()) => Look::No,
-            (None, _) => {
-                let mut next = cx.text.len().saturating_sub(FENCE.len() - 1).max(from);
-                while !cx.text.is_char_boundary(next) {
-                    next -= 1;
-                }
-                self.searched = next;
-                Look::More
-            }
+            (None, _) => Look::No,
         }
     }
 

@@ -102,9 +102,20 @@ static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
 const WORDS: [(&str, &str); 4] =
     [("functools", "["), ("Action", " Input:"), ("Action", " Input**:"), ("t", "o=functions.")];
 
-/// A line that is a step of ReAct: what the model would say next, or what it was told.
-static STEP: Lazy<Option<Regex>> =
-    Lazy::new(|| Regex::new(r"(?m)^([ \t]*(?:Thought|Action|Action Input|Observation|Final Answer)[ \t]*):").ok());
+/// A line that is a step of a dialect whose markers are plain words: what the model would say next, or what it was told.
+static STEP: Lazy<Option<Regex>> = Lazy::new(|| {
+    let rows = catalogue().iter().filter(|row| !row.text_ends.is_empty());
+    let written = rows.flat_map(|row| {
+        let calls = row.calls.iter().flat_map(|call| call.split(['{', '}'])).map(str::trim);
+        row.text_ends.iter().map(String::as_str).chain(calls)
+    });
+    let labels =
+        written.filter_map(|text| text.strip_suffix(':')).filter(|label| label.starts_with(char::is_alphabetic));
+    let mut labels: Vec<String> = labels.map(regex::escape).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    Regex::new(&format!(r"(?m)^([ \t]*(?:{})[ \t]*):", labels.join("|"))).ok()
+});
 
 /// The marker of the catalogue at the beginning of `text`, and what it is followed by makes it one.
 fn in_catalogue(text: &str) -> bool {

@@ -18,6 +18,9 @@ const CHANGED: &str = "~";
 /// What happens to an array's items, one step after another; a number says how many stay as they are.
 const STEPS: &str = "[]";
 
+/// So far ahead an item is looked for; farther on it counts as another one.
+const AHEAD: usize = 64;
+
 /// What makes `to` of `from`; `None` if nothing has to.
 pub(super) fn diff(from: &Value, to: &Value, same: Same<'_>) -> Option<Value> {
     match (from, to) {
@@ -91,7 +94,7 @@ pub(super) fn steps(from: &[Value], to: &[Value], same: Same<'_>) -> Vec<Step> {
         let rest = to.get(at..).unwrap_or_default();
         let found = match rest.len() == from.len() - done {
             true if rest.first().is_some_and(|new| kind(old) == kind(new)) => Some(0),
-            _ => rest.iter().position(|new| alike(old, new)),
+            _ => rest.iter().take(AHEAD).position(|new| alike(old, new)),
         };
         let Some(skipped) = found else {
             out.push(Step::Remove);
