@@ -190,8 +190,7 @@ static LINE_CALL: Lazy<Option<Regex>> =
     Lazy::new(|| Regex::new(r"(?m)^[ \t\r]*[\p{Alphabetic}_][\w.]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)").ok());
 
 /// A line that begins with an element and another tag in it: a call to whom tags are the tools' names.
-static LINE_ELEMENT: Lazy<Option<Regex>> =
-    Lazy::new(|| Regex::new(r"(?m)^[ \t\r]*<[\w.:-]{1,128}>\s*</?[\w.:-]").ok());
+static LINE_ELEMENT: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"(?m)^[ \t\r]*<[\w.:-]{1,128}>\s*</?[\w.:-]").ok());
 
 /// A tag, in a dialect whose tags are the tools' names.
 static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<(/?[\p{Alphabetic}_])").ok());
