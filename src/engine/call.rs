@@ -10,7 +10,7 @@ use super::python::Python;
 use super::trace::Reason;
 use super::writer::{Origin, Writer};
 use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
-use crate::dialect::{Body, Call as Template, Element, Row};
+use crate::dialect::{Body, Call as Template, Element, Parameter, Row};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 
 /// What a body says after a step.
@@ -82,6 +82,16 @@ impl CallState {
             }
             return if cx.eof || at - head.end > cx.policy.max_markup_bytes { Look::No } else { Look::More };
         };
+        if cx.eof
+            && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()]))
+            && cut_off(
+                cx.rest(at),
+                &template.tail,
+                if template.body == Body::Parameters { &row.parameters } else { &[] },
+            )
+        {
+            return Look::Is(());
+        }
         let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
         match template.body {
             Body::Json => match byte {
@@ -99,7 +109,7 @@ impl CallState {
             },
             Body::Arguments => match byte {
                 b'{' | b'"' => is(true),
-                _ => closes(cx, &template.tail, at),
+                _ => closed(cx, &template.tail, at),
             },
             Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
             Body::Python => Python::plausible(cx, at),
@@ -191,6 +201,34 @@ pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
         }
     }
     if more { Look::More } else { Look::No }
+}
+
+/// The whole tail of a call that says nothing between head and tail stands at `at`: what may be missing is no evidence
+/// if it stands where something else has to.
+pub(super) fn closed(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
+    let (mut at, mut found) = (at, Look::No);
+    for element in tail {
+        match element {
+            Element::Space => at = cx.skip_space(at),
+            Element::Optional(text) => match head::literal(cx, at, text) {
+                Look::Is(end) => (at, found) = (end, Look::Is(())),
+                Look::More => return Look::More,
+                Look::No => {}
+            },
+            Element::Literal(text) => return head::literal(cx, at, text).map(|_| ()),
+            _ => return Look::No,
+        }
+    }
+    found
+}
+
+/// The text ends in `rest`, the beginning of what closes a call or of one of its parameters.
+pub(super) fn cut_off(rest: &str, tail: &[Element], parameters: &[Parameter]) -> bool {
+    let closers = tail.iter().filter_map(|element| match element {
+        Element::Literal(text) => Some(&**text),
+        _ => None,
+    });
+    closers.chain(parameters.iter().map(|parameter| &*parameter.opener)).any(|marker| cut_marker(rest, marker))
 }
 
 impl Engine {
@@ -427,5 +465,5 @@ fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
 /// The text ends in the first bytes of `marker`; one byte alone is no evidence.
 fn cut_marker(rest: &str, marker: &str) -> bool {
     let cut = rest.trim_ascii();
-    cut.len() > 1 && cut.len() < marker.len() && marker.starts_with(cut)
+    !cut.is_empty() && cut.len() < marker.len() && marker.starts_with(cut)
 }
