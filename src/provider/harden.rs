@@ -185,9 +185,10 @@ static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r#"\{\s*["'][^
 /// A list of calls as Python writes it.
 static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alphabetic}_][\w.]*\s*\()").ok());
 
-/// A line that begins with a call as Python writes it, with named arguments or none.
-static LINE_CALL: Lazy<Option<Regex>> =
-    Lazy::new(|| Regex::new(r"(?m)^[ \t]*[\p{Alphabetic}_][\w.]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)").ok());
+/// A line that begins with a call as Python writes it, with named arguments or none, or prints one's result.
+static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
+    Regex::new(r"(?m)^[ \t]*(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)").ok()
+});
 
 /// A tag, in a dialect whose tags are the tools' names.
 static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<(/?[\p{Alphabetic}_])").ok());
