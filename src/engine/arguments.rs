@@ -1,5 +1,5 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
-use super::call::{Progress, closed, cut_off};
+use super::call::{Progress, closes, cut_off};
 use super::head::{Head, header_name};
 use super::keys::{decode, floor};
 use super::lenient;
@@ -58,7 +58,7 @@ impl Arguments {
             if first.is_none() || (cx.eof && cut_off(cx.rest(self.start), tail, &[])) {
                 // The text ends where the arguments should begin, or in what closes the call.
                 writer.over(index, Found::none(), raw).status = CallStatus::Incomplete;
-            } else if closed(cx, tail, self.start) == Look::No && tail.iter().any(|e| matches!(e, Element::Literal(_)))
+            } else if closes(cx, tail, self.start) == Look::No && tail.iter().any(|e| matches!(e, Element::Literal(_)))
             {
                 // Neither arguments stand there nor what closes the call.
                 writer.over(index, Found::none(), raw).status = CallStatus::Malformed;

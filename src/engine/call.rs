@@ -109,7 +109,7 @@ impl CallState {
             },
             Body::Arguments => match byte {
                 b'{' | b'"' => is(true),
-                _ => closed(cx, &template.tail, at),
+                _ => closes(cx, &template.tail, at),
             },
             Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
             Body::Python => Python::plausible(cx, at),
@@ -210,25 +210,6 @@ pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
         }
     }
     if more { Look::More } else { Look::No }
-}
-
-/// The whole tail of a call that says nothing between head and tail stands at `at`: what may be missing is no evidence
-/// if it stands where something else has to.
-pub(super) fn closed(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
-    let (mut at, mut found) = (at, Look::No);
-    for element in tail {
-        match element {
-            Element::Space => at = cx.skip_space(at),
-            Element::Optional(text) => match head::literal(cx, at, text) {
-                Look::Is(end) => (at, found) = (end, Look::Is(())),
-                Look::More => return Look::More,
-                Look::No => {}
-            },
-            Element::Literal(text) => return head::literal(cx, at, text).map(|_| ()),
-            _ => return Look::No,
-        }
-    }
-    found
 }
 
 /// The text ends in `rest`, the beginning of what closes a call or of one of its parameters.
