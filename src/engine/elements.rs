@@ -2,7 +2,7 @@
 //! has one. Children make an object, or a list where the schema wants one.
 use super::Reader;
 use super::call::Progress;
-use super::head::{Head, header_name};
+use super::head::Head;
 use super::output::{Found, Output, Piece, Value};
 use super::values::Keys;
 use super::writer::Writer;
@@ -30,8 +30,10 @@ impl Elements {
         let index = match self.index {
             Some(index) => index,
             None => {
-                let (name, id) = header_name(cx, &self.head);
-                let Some(index) = writer.begin(cx, out, &name, id) else { return Progress::Fail { at: self.start } };
+                let name = self.head.name(cx).unwrap_or_default();
+                let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
+                    return Progress::Fail { at: self.start };
+                };
                 self.index = Some(index);
                 index
             }

@@ -2,7 +2,7 @@
 //! the dialect names, without escapes; everything else is bare.
 use super::call::{Progress, closes};
 use super::elements::find;
-use super::head::{Head, header_name};
+use super::head::Head;
 use super::keys::floor;
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
@@ -35,8 +35,10 @@ impl Gemma {
         let index = match self.index {
             Some(index) => index,
             None => {
-                let (name, id) = header_name(cx, &self.head);
-                let Some(index) = writer.begin(cx, out, &name, id) else { return Progress::Fail { at: self.start } };
+                let name = self.head.name(cx).unwrap_or_default();
+                let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
+                    return Progress::Fail { at: self.start };
+                };
                 self.index = Some(index);
                 index
             }

@@ -2,6 +2,7 @@
 use super::values::decode_entities;
 use super::{Look, Reader};
 use crate::dialect::{Element, Slot};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The holes of a head, filled.
@@ -31,10 +32,9 @@ impl Head {
 
 impl Head {
     /// The name, if the head holds one: written as such, or inside an id (`functions.NAME:3`).
-    pub(crate) fn name(&self, cx: &Reader<'_>) -> Option<String> {
+    pub(crate) fn name<'t>(&self, cx: &Reader<'t>) -> Option<Cow<'t, str>> {
         if let Some(name) = &self.name {
-            let name = cx.text.get(name.clone())?;
-            return Some(decode_entities(name).into_owned());
+            return Some(decode_entities(cx.text.get(name.clone())?));
         }
         let id = cx.text.get(self.id.clone()?)?;
         let name = match id.rsplit_once(':') {
@@ -48,7 +48,11 @@ impl Head {
         let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
         let name = if !cx.offered(name) && cx.offered(last) { last } else { name };
         let strange = |c: char| c.is_whitespace() || c == ':';
-        if name.is_empty() || name.starts_with(strange) { None } else { Some(name.to_owned()) }
+        if name.is_empty() || name.starts_with(strange) { None } else { Some(Cow::Borrowed(name)) }
+    }
+
+    pub(crate) fn id<'t>(&self, cx: &Reader<'t>) -> Option<&'t str> {
+        cx.text.get(self.id.clone()?)
     }
 }
 
@@ -308,10 +312,4 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
     }
     head.end = at;
     Look::Is(())
-}
-
-/// The name and the id of a head.
-pub(crate) fn header_name(cx: &Reader<'_>, head: &Head) -> (String, Option<String>) {
-    let id = head.id.clone().and_then(|r| cx.text.get(r)).map(str::to_owned);
-    (head.name(cx).unwrap_or_default(), id)
 }

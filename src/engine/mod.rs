@@ -57,7 +57,7 @@ pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, 
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
-    engine.out.into_turn(text)
+    engine.out.into_turn(text, dialects)
 }
 
 /// A turn, and what [`crate::explain`] tells of how it came about.
@@ -83,8 +83,9 @@ pub(crate) fn observe<'a>(
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
-    let turn = engine.out.clone().into_turn(text);
-    let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), call.dialect.clone())).collect();
+    let turn = engine.out.clone().into_turn(text, dialects);
+    let dialect = |row: Option<u16>| row.and_then(|row| dialects.dialect(row)).cloned();
+    let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), dialect(call.row))).collect();
     let (content, reasoning, notes) = engine.out.into_parts();
     Observed { turn, content, reasoning, calls, notes }
 }
@@ -195,7 +196,7 @@ impl StreamParser {
             events.extend(self.fresh().map(Event::from));
             self.finished = true;
         }
-        self.engine.out.clone().into_turn(&self.text).into_owned()
+        self.engine.out.clone().into_turn(&self.text, &self.dialects).into_owned()
     }
 
     /// All text fed so far.
@@ -264,6 +265,16 @@ impl<'t> Reader<'t> {
 
     /// The first place at or after `at` without white space.
     pub(crate) fn skip_space(&self, at: usize) -> usize {
+        // Mostly a byte or two.
+        let near = self.bytes().get(at..).unwrap_or_default().iter().take(8);
+        if let Some(length) = near.clone().position(|b| !b.is_ascii_whitespace()) {
+            return at + length;
+        }
+        self.skip_long_space(at)
+    }
+
+    #[cold]
+    fn skip_long_space(&self, at: usize) -> usize {
         let (start, end) = self.memo.blank.get();
         let from = if (start..end).contains(&at) { end } else { at };
         let rest = self.bytes().get(from..).unwrap_or_default();

@@ -2,7 +2,7 @@
 //! closing marker where the structure goes on behind it. String values stream as they are written.
 use super::call::{Progress, closes};
 use super::elements::nested;
-use super::head::{self, Head, header_name};
+use super::head::{self, Head};
 use super::output::{Found, Output, Piece, Value, span};
 use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
 use super::writer::Writer;
@@ -200,8 +200,10 @@ impl Parameters {
         let index = match self.index {
             Some(index) => index,
             None => {
-                let (name, id) = header_name(cx, &self.head);
-                let Some(index) = writer.begin(cx, out, &name, id) else { return Progress::Fail { at: self.at } };
+                let name = self.head.name(cx).unwrap_or_default();
+                let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
+                    return Progress::Fail { at: self.at };
+                };
                 self.index = Some(index);
                 if self.head.closed {
                     let end = self.head.end;

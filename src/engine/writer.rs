@@ -65,7 +65,7 @@ impl Writer {
         cx: &Reader<'_>,
         out: &mut Output,
         written: &str,
-        id: Option<String>,
+        id: Option<&str>,
     ) -> Option<usize> {
         if let Some(index) = self.adopt.take() {
             return Some(index);
@@ -93,7 +93,7 @@ impl Writer {
             Some(Resolution::Unknown) => written.to_owned(),
         };
         let index = out.calls.len();
-        let id = id.filter(|id| !id.is_empty()).unwrap_or_else(new_call_id);
+        let id = id.filter(|id| !id.is_empty()).map_or_else(new_call_id, str::to_owned);
         out.event(|| Event::CallStarted { index, id: id.clone(), name: name.clone() });
         out.calls.push(Call {
             id,
@@ -103,7 +103,7 @@ impl Writer {
             repairs,
             errors: Vec::new(),
             raw: self.start..self.start,
-            dialect: self.origin.row(cx).map(|r| r.dialect.clone()),
+            row: Some(self.origin.row).filter(|_| self.origin != Origin::BARE),
         });
         self.begun += 1;
         Some(index)

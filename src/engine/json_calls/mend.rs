@@ -151,6 +151,7 @@ impl JsonCalls {
         }
         let index = self.frames.iter().rev().find_map(|f| f.index);
         let named = self.frames.iter().rev().find_map(|f| f.name.clone());
+        let named = named.map(|name| decode(cx.slice(name.start, name.end)));
         if index.is_none()
             && !writer.bare
             && let Some(name) = named
