@@ -387,8 +387,7 @@ impl Engine {
         if let Some(pending) = &mut call.writer.pending {
             if missing {
                 let at_end = cx.rest(at).trim_ascii_start().is_empty() && cx.eof;
-                let name = self.out.calls.get(pending.index).map_or("", |c| c.name.as_str());
-                if cx.offered(name) || at_end {
+                if cx.called(&self.out, pending.index).is_some() || at_end {
                     pending.repairs.push(Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
                 } else if pending.status.readable() {
                     // Without an offered name nothing vouches for a call that does not close.

@@ -58,8 +58,7 @@ impl Elements {
             None => (cx.text.len(), CallStatus::Incomplete),
         };
         let prefix = writer.origin.row(cx).map_or("", |r| r.dialect.tag_prefix.as_str());
-        let name = out.calls.get(index).map_or("", |c| c.name.as_str());
-        let tool = cx.tool(name);
+        let tool = cx.called(out, index);
         let mut reader =
             Tree { text: cx.slice(self.start, end), at: 0, prefix, max_depth: cx.policy.max_depth, cut: None };
         let mut members: Vec<(Piece, Value)> = Vec::new();

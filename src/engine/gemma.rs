@@ -116,8 +116,7 @@ impl Gemma {
     }
 
     fn read(&self, cx: &Reader<'_>, out: &Output, index: usize, end: usize, quote: &str) -> Vec<(Piece, Value)> {
-        let name = out.calls.get(index).map_or("", |c| c.name.as_str());
-        let tool = cx.tool(name);
+        let tool = cx.called(out, index);
         let root = tool.map(|t| &t.schema);
         let text = cx.slice(self.start, end);
         let mut values = Values { text, at: 0, max_depth: cx.policy.max_depth, quote, root };

@@ -196,35 +196,28 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
         Slot::Value | Slot::Type => &NO_STOPS,
     };
     let skip = bounded.len() - bounded.trim_start().len();
+    let first = until.as_bytes().first().copied();
+    let ends = |byte: u8| Some(byte) == first || stops[usize::from(byte)];
     let mut from = skip;
-    loop {
-        let run = bounded.get(from..).unwrap_or("");
-        let ends = |i: usize| run.as_bytes().get(i..).is_some_and(|rest| rest.starts_with(until.as_bytes()));
-        let first = until.as_bytes().first().copied();
-        // One pass: holes are short, and what is behind them is not.
-        let end = run.bytes().enumerate().find_map(|(i, b)| match b {
-            _ if Some(b) == first && ends(i) => Some((Some(i), None)),
-            _ if stops.get(usize::from(b)) == Some(&true) => Some((None, Some(i))),
-            _ => None,
-        });
-        let (found, stop) = end.unwrap_or_default();
-        match (found, stop) {
-            (Some(length), _) => return Look::Is(at..at + from + length),
-            // White space before the literal is not yet the end of the line.
-            (None, Some(stop)) => {
-                let tail = run.get(stop..).unwrap_or("");
-                let literal_next = tail.trim_start();
-                if tail.starts_with('\n')
-                    && (literal_next.starts_with(until) || (!cx.eof && until.starts_with(literal_next)))
-                {
-                    from += stop + 1;
-                    continue;
-                }
-                let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
-                return if partial { Look::More } else { Look::No };
-            }
-            (None, None) => break,
+    // One pass: holes are short, and what is behind them is not.
+    while let Some(length) = bounded.bytes().skip(from).position(ends) {
+        let end = from + length;
+        let tail = bounded.get(end..).unwrap_or("");
+        if tail.starts_with(until) {
+            return Look::Is(at..at + end);
         }
+        let stopped = tail.bytes().next().is_some_and(|byte| stops[usize::from(byte)]);
+        let literal_next = || tail.trim_start();
+        // White space before the literal is not yet the end of the line.
+        let goes_on = || {
+            tail.starts_with('\n')
+                && (literal_next().starts_with(until) || (!cx.eof && until.starts_with(literal_next())))
+        };
+        if stopped && !goes_on() {
+            let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
+            return if partial { Look::More } else { Look::No };
+        }
+        from = end + 1;
     }
     if bounded.len() < rest.len() || cx.eof { Look::No } else { Look::More }
 }

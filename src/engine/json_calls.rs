@@ -579,7 +579,8 @@ impl JsonCalls {
 /// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.
 fn separators(cx: &Reader<'_>, at: usize) -> Option<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
-    let sign = |b: &u8| b.is_ascii_punctuation() && !b"{}[]()\"'`\\_".contains(b);
+    let part = |b: &u8| matches!(b, b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'"' | b'\'' | b'`' | b'\\' | b'_');
+    let sign = |b: &u8| b.is_ascii_punctuation() && !part(b);
     let length = rest.iter().take(9).take_while(|b| sign(b)).count();
     (1..9).contains(&length).then_some(length)
 }

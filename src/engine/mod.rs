@@ -31,7 +31,7 @@ mod writer;
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
 use crate::dialect::{Dialect, Dialects};
-use crate::schema::{Resolution, Tool, ToolSet};
+use crate::schema::{Tool, ToolSet};
 use crate::turn::{Event, Issue, IssueCode, Turn};
 use call::CallState;
 use output::{Mark, Output};
@@ -243,7 +243,7 @@ impl<'t> Reader<'t> {
     /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well.
     pub(crate) fn skip_markup_space(&self, at: usize) -> usize {
         let mut at = self.skip_space(at);
-        while self.rest(at).starts_with("\\n") {
+        while self.bytes().get(at..at + 2) == Some(b"\\n") {
             at = self.skip_space(at + 2);
         }
         at
@@ -292,10 +292,19 @@ impl<'t> Reader<'t> {
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<&'t Tool> {
-        match self.tools?.resolve(name) {
-            Resolution::Exact(tool) | Resolution::Resolved(tool) => Some(tool),
-            Resolution::Unknown => None,
-        }
+        let tools = self.tools?;
+        let (position, _) = tools.find(name)?;
+        tools.tools().get(position)
+    }
+
+    /// The tool at a position that was found before.
+    pub(crate) fn tool_at(&self, position: Option<u32>) -> Option<&'t Tool> {
+        self.tools?.tools().get(usize::try_from(position?).ok()?)
+    }
+
+    /// The tool that the call at `index` means.
+    pub(crate) fn called(&self, out: &Output, index: usize) -> Option<&'t Tool> {
+        self.tool_at(out.calls.get(index)?.tool)
     }
 
     /// Tools were offered and `name` means one of them.

@@ -141,6 +141,8 @@ impl From<Fresh<'_>> for Event {
 pub(crate) struct Call {
     pub(crate) id: String,
     pub(crate) name: String,
+    /// The position of the offered tool that the name means.
+    pub(crate) tool: Option<u32>,
     pub(crate) arguments: Found,
     pub(crate) status: CallStatus,
     pub(crate) repairs: Vec<Repair>,
@@ -149,6 +151,10 @@ pub(crate) struct Call {
     /// The row it was read by; none for a call without markers.
     pub(crate) row: Option<u16>,
 }
+
+/// A call that is as large as what it becomes, so that the list of them is not copied.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Call>() == size_of::<ToolCall<'_>>());
 
 impl Call {
     fn into_tool_call<'t>(self, text: &'t str) -> ToolCall<'t> {
