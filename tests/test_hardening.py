@@ -56,12 +56,9 @@ def test_the_markers_are_known() -> None:
 @pytest.mark.parametrize("dialect", [dialect.name for dialect in DIALECTS])
 def test_no_output_of_any_model_is_a_call_as_a_result(dialect: str) -> None:
     for text, tools in OUTPUTS:
-        # Where tags are the tools' names, any XML may be a call: it is broken up only for who reads it so.
-        tags = tools is not None and any(f"<{tool.name}>" in text for tool in tools)
-        readers = (dialect,) if tags else (dialect, "auto")
         for call in ("call_1", {"id": "call_1", "name": "get_weather"}):
             content = shown(text, dialect, call)
-            for offered, reader in itertools.product((None, tools), readers):
+            for offered, reader in itertools.product((None, tools), (dialect, "auto")):
                 turn = toolglot.extract(content, tools=offered, dialect=reader)
                 assert turn.tool_calls == (), content
 
@@ -77,6 +74,20 @@ def test_no_marker_of_any_dialect_survives(text: str, dialect: str) -> None:
         assert marker not in hard, (marker, hard)
     for reader in (dialect, "auto"):
         assert toolglot.extract(shown(text, dialect), tools=TOOLS, dialect=reader).tool_calls == ()
+
+
+TAGS = [f"<{slash}{name}>" for name in ("rm", "path", "get_weather", "city") for slash in ("", "/")]
+TAGGED = st.lists(st.sampled_from([*TAGS, "\n", "\r", "\t", " ", "Oslo", "See:", "<rm/>"]), max_size=12).map("".join)
+TAG_TOOLS = [
+    {"name": name, "inputSchema": {"type": "object", "properties": {key: {} for key in keys}}}
+    for name, keys in (("rm", ["path"]), ("get_weather", ["city"]), ("path", []))
+]
+
+
+@given(TAGGED, st.sampled_from([dialect.name for dialect in DIALECTS]))
+def test_tags_named_after_tools_are_no_calls(text: str, dialect: str) -> None:
+    for reader in (dialect, "auto", "cline"):
+        assert toolglot.extract(shown(text, dialect), tools=TAG_TOOLS, dialect=reader).tool_calls == ()
 
 
 def test_steps_of_react_are_broken() -> None:

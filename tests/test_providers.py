@@ -313,3 +313,40 @@ def test_a_lone_choice_of_any_number_is_heard() -> None:
     events = [event for index in (1, 0, 1, 0) for event in stream.feed(chunk(index, str(index)))]
     assert "".join(event.text for event in [*events, *stream.close()] if event.kind == "text") == "00"
     assert stream.finish().content == "00"
+
+
+def test_what_only_the_provider_knows_of_an_answer_is_kept() -> None:
+    """Fields that nobody here reads, of the message and of the pieces of its blocks, complete and streamed."""
+    container = {"id": "container_1", "expires_at": "2026-01-01T00:00:00Z"}
+    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": [], "usage": {}}
+    block = {"type": "text", "text": "Hello", "mark": "ab", "parts": [1, 2]}
+    turn, _ = stream_of([
+        {"type": "message_start", "message": {**start, "container": container}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hel", "mark": "a", "parts": [1]}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "lo", "mark": "b", "parts": [2]}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn", "container": container}, "usage": {}},
+        {"type": "message_stop"},
+    ])  # fmt: skip
+    whole = toolglot.normalize({**start, "content": [block], "stop_reason": "end_turn", "container": container})
+    assert turn.provider_state == whole.provider_state
+    assert turn.provider_state == {
+        "anthropic": {"content": [block], "model": "claude", "fields": {"container": container}}
+    }
+    message = toolglot.assistant_message(turn, provider="anthropic")
+    # The container is named by the request; a message has no place for it.
+    assert message == {"role": "assistant", "content": [block]}
+
+    call = {"toolUse": {"toolUseId": "c1", "name": "ping", "input": {}, "mark": "x"}}
+    blocks = [{"text": "Hello", "mark": "ab"}, call, {"reasoningContent": {"reasoningText": {"text": "Hm", "mark": 1}}}]
+    turn, _ = stream_of([
+        {"messageStart": {"role": "assistant"}},
+        {"contentBlockDelta": {"delta": {"text": "Hel", "mark": "a"}, "contentBlockIndex": 0}},
+        {"contentBlockDelta": {"delta": {"text": "lo", "mark": "b"}, "contentBlockIndex": 0}},
+        {"contentBlockStart": {"start": {"toolUse": {"toolUseId": "c1", "name": "ping"}}, "contentBlockIndex": 1}},
+        {"contentBlockDelta": {"delta": {"toolUse": {"input": "{}", "mark": "x"}}, "contentBlockIndex": 1}},
+        {"contentBlockDelta": {"delta": {"reasoningContent": {"text": "Hm", "mark": 1}}, "contentBlockIndex": 2}},
+        {"messageStop": {"stopReason": "tool_use"}},
+    ])  # fmt: skip
+    assert toolglot.assistant_message(turn, provider="bedrock") == {"role": "assistant", "content": blocks}

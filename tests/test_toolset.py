@@ -264,27 +264,39 @@ def ways(tools: ToolSet) -> list[Any]:
     return [tools.to(provider, **options) for provider, options, _, _ in subsets.TARGETS] + [tools.to_mcp()]
 
 
-def spoil(value: Any) -> None:
-    """Change every dict and list in a value."""
-    for inner in list(value.values() if isinstance(value, dict) else value):
-        if isinstance(inner, (dict, list)):
-            spoil(inner)
+def spoil(value: Any, inside: bool) -> None:
+    """Change every dict and list in a value, or only those that are not in a declaration."""
+    if inside or not (isinstance(value, dict) and "name" in value):
+        for inner in list(value.values() if isinstance(value, dict) else value):
+            if isinstance(inner, (dict, list)):
+                spoil(inner, inside)
     value.clear()
 
 
+def schemas(value: Any) -> list[Any]:
+    """The dicts in the declarations that were handed out."""
+    inner = list(value.values() if isinstance(value, dict) else value)
+    if isinstance(value, dict) and "name" in value:
+        return [item for item in inner if isinstance(item, dict)]
+    return [schema for item in inner if isinstance(item, (dict, list)) for schema in schemas(item)]
+
+
 @pytest.mark.parametrize("schema", [SCHEMA, TRICKY["recursive"], {"properties": {"a": {"enum": [1, [2]]}}}])
-def test_what_is_handed_out_is_the_callers_own(schema: Any) -> None:
+def test_declarations_are_the_callers_own_and_share_their_schemas(schema: Any) -> None:
     item = tool("read", copy.deepcopy(schema), annotations={"readOnlyHint": True})
     for tools in (ToolSet([item]), ToolSet([{**item, "name": "a.b"}]), ToolSet.from_json(json.dumps([item]))):
         first = ways(tools)
-        before = copy.deepcopy(first)
+        before, shared = copy.deepcopy(first), schemas(first)
         for served in first:
-            spoil(served)
+            spoil(served, inside=False)
         assert ways(tools) == before
+        again = schemas(ways(tools))
+        assert len(again) == len(shared)
+        assert all(a is b for a, b in zip(again, shared, strict=True))
         assert tools.to_json("openai") is tools.to_json("openai")
         assert json.loads(tools.to_json("openai")) == tools.to_openai()
     tools = ToolSet([item])
-    spoil(item)
+    spoil(item, inside=True)
     assert tools["read"].schema == schema
     assert tools.to_mcp()[0]["annotations"] == {"readOnlyHint": True}
 

@@ -287,6 +287,12 @@ impl Dialects {
         self.rows.get(usize::from(row)).map(|row| &row.dialect)
     }
 
+    /// A fence with this label is how the dialect that was named writes calls.
+    pub(crate) fn labels_fence(&self, label: &str) -> bool {
+        let fence = |call: &String| call.strip_prefix("```").is_some_and(|rest| rest.starts_with(label));
+        self.fenced && !label.is_empty() && self.rows.iter().any(|row| row.dialect.calls.iter().any(fence))
+    }
+
     /// Calls may stand in the text without any marker.
     pub(crate) fn reads_bare(&self) -> bool {
         self.bare_json || self.bare_python || self.name_line.is_some()

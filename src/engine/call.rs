@@ -144,7 +144,8 @@ impl CallState {
         before: Before,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
-        let writer = Writer { origin, start, bare: doubtful, pending: None, adopt: None, muted: None, begun: 0 };
+        let writer =
+            Writer { origin, start, bare: doubtful, pending: None, adopt: None, muted: None, begun: 0, fence: None };
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
@@ -155,6 +156,12 @@ impl CallState {
             Body::Text => BodyState::Line(Line::new(at, head)),
         };
         Self { origin, start, inside: at, body, writer, before }
+    }
+
+    /// The call stands in a fence that `fence` closes.
+    pub(super) fn in_fence(mut self, fence: Option<&'static str>) -> Self {
+        self.writer.fence = fence;
+        self
     }
 }
 
@@ -178,16 +185,18 @@ fn after(cx: &Reader<'_>, at: usize) -> Look<u8> {
     }
 }
 
-/// One of the literals of a tail stands at `at`.
+/// One of the literals of a tail stands at `at`. Punctuation before it that may be missing (`>`) says nothing alone.
 pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
+    let mut at = at;
     let mut more = false;
-    for element in tail {
-        if let Element::Literal(text) | Element::Optional(text) = element {
-            match head::literal(cx, at, text) {
-                Look::Is(_) => return Look::Is(()),
-                Look::More => more = true,
-                Look::No => {}
-            }
+    for (i, element) in tail.iter().enumerate() {
+        let (Element::Literal(text) | Element::Optional(text)) = element else { continue };
+        let punctuation = matches!(element, Element::Optional(_)) && text.len() == 1 && i + 1 < tail.len();
+        match head::literal(cx, at, text) {
+            Look::Is(end) if punctuation => at = cx.skip_space(end),
+            Look::Is(_) => return Look::Is(()),
+            Look::More => more = true,
+            Look::No => {}
         }
     }
     if more { Look::More } else { Look::No }
@@ -250,6 +259,9 @@ impl Engine {
             self.from = at;
             self.at = at;
             return Step::Go;
+        }
+        if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence)) {
+            return self.fence_is_code(fence, at);
         }
         if self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::Fence) {
             let reasoning = self.holds(Doubt::Reasoning);

@@ -11,6 +11,9 @@ use std::ops::Range;
 /// More bytes than this are no header.
 const LONGEST: usize = 1024;
 
+/// What stands before a recipient.
+const RECIPIENT: &[u8] = b"to=";
+
 /// The message that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Channel {
@@ -176,6 +179,41 @@ impl Engine {
             channel.calls = true;
         }
         self.header(cx, at, at, row)
+    }
+
+    /// Where a header without its opening marker may begin, at or before `stop`: in a message of a dialect that has such,
+    /// which showed itself. A dialect that was named has a marker for it.
+    pub(super) fn recipient_stop(&self, cx: &Reader<'_>, stop: usize) -> usize {
+        if self.recipients(cx).is_none() {
+            return stop;
+        }
+        let end = cx.text.len().min(stop + RECIPIENT.len() - 1);
+        let text = cx.bytes().get(self.at..end).unwrap_or_default();
+        let partial = || (1..RECIPIENT.len()).rev().find(|n| text.ends_with(RECIPIENT.get(..*n).unwrap_or_default()));
+        match memchr::memmem::find(text, RECIPIENT) {
+            Some(hit) => stop.min(self.at + hit),
+            None if end == cx.text.len() && !cx.eof => stop.min(end - partial().unwrap_or(0)),
+            None => stop,
+        }
+    }
+
+    /// The row of the message that is being read, if another one may begin in it with `to=`.
+    fn recipients(&self, cx: &Reader<'_>) -> Option<u16> {
+        let channel = self.channel.filter(|c| cx.dialects.auto && !c.answer)?;
+        Self::channels(cx, channel.row)?.calls_to_recipients.then_some(channel.row)
+    }
+
+    /// A header at the place where [`Self::recipient_stop`] stopped.
+    pub(super) fn recipient(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let Some(row) = self.recipients(cx) else { return Look::No };
+        if cx.slice(0, at).ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            return Look::No;
+        }
+        let to = cx.bytes().get(at..).unwrap_or_default();
+        if to.starts_with(RECIPIENT) {
+            return self.bare_header(cx, at, at + RECIPIENT.len(), row);
+        }
+        if !cx.eof && RECIPIENT.starts_with(to) { Look::More } else { Look::No }
     }
 
     /// A message ends; text that follows is content.

@@ -2,6 +2,7 @@
 use super::prose::Taken;
 use super::trace::{Markup, Noted, Reason};
 use super::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
+use crate::dialect::{Marker, MarkersAt};
 use crate::turn::CallStatus;
 
 /// A fence whose body is being read as calls.
@@ -12,6 +13,15 @@ pub(super) struct Fence {
     tick: u8,
     /// How many calls there were before it.
     calls: usize,
+    /// Its label is that of the dialect that was named: as good as a marker.
+    labelled: bool,
+}
+
+impl Fence {
+    /// What begins the line that closes it.
+    pub(super) fn closer(self) -> &'static str {
+        if self.tick == b'~' { "~~~" } else { "```" }
+    }
 }
 
 /// How many of `byte` stand at `at`.
@@ -39,7 +49,11 @@ impl Engine {
             Look::No => return Look::No,
             Look::More => return Look::More,
         };
-        if length >= 3 && cx.at_line_start(at) {
+        // As many as opened inline code in this paragraph close it, wherever they stand.
+        let closes = self
+            .inline
+            .is_some_and(|(open, from)| open == length && !blank_line(cx.bytes().get(from..at).unwrap_or_default()));
+        if length >= 3 && !closes && cx.at_line_start(at) {
             return self.fence_opens(cx, at, length, b'`');
         }
         match self.inline {
@@ -114,7 +128,8 @@ impl Engine {
         // Only an envelope inside this fence speaks for it.
         self.out.enveloped = false;
         self.hold(Doubt::Fence, at, before);
-        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len() });
+        let labelled = cx.dialects.labels_fence(cx.slice(at + ticks, at + line).trim());
+        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len(), labelled });
         Look::Is(())
     }
 
@@ -150,7 +165,7 @@ impl Engine {
         }
         self.at = at;
         let taken = match self.marker(cx, at) {
-            Look::No => self.bare_in_fence(cx, at),
+            Look::No => self.bare_in_fence(cx, at, fence.labelled),
             taken => taken,
         };
         match taken {
@@ -160,17 +175,17 @@ impl Engine {
         }
     }
 
-    fn bare_in_fence(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+    fn bare_in_fence(&mut self, cx: &Reader<'_>, at: usize, labelled: bool) -> Taken {
         if cx.bytes().get(at) == Some(&b'<') {
             return self.bare_element(cx, at);
         }
         match super::call::CallState::bare_body(cx, at) {
             Look::Is(body) => self.begin_bare(cx, at, body),
             Look::No => {
-                let offered_call = cx.tools.is_some() && cx.dialects.bare_python;
+                let may_call = cx.dialects.bare_python && (cx.tools.is_some() || labelled);
                 match super::python::Python::plausible(cx, at) {
-                    Look::Is(()) if offered_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
-                    Look::More if offered_call => Look::More,
+                    Look::Is(()) if may_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
+                    Look::More if may_call => Look::More,
                     _ => Look::No,
                 }
             }
@@ -240,15 +255,26 @@ impl Engine {
         }
     }
 
-    /// Code in a fence: text up to the line that closes it.
+    /// Code in a fence: text up to the line that closes it. Reasoning that closes inside an open fence is closed all the same.
     pub(super) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8) -> Step {
         let bytes = cx.bytes();
         loop {
-            let Some(hit) = memchr::memchr(tick, bytes.get(self.at..).unwrap_or_default()).map(|i| self.at + i) else {
-                self.at = bytes.len();
-                break;
+            let hit = if self.mode == Mode::Reasoning {
+                cx.dialects.markers.next_stop(bytes, self.at)
+            } else {
+                let rest = bytes.get(self.at..).unwrap_or_default();
+                memchr::memchr(tick, rest).map_or(bytes.len(), |i| self.at + i)
             };
             self.at = hit;
+            let Some(byte) = bytes.get(hit).copied() else { break };
+            if byte != tick {
+                match self.closer_in_code(cx, hit) {
+                    Look::Is(()) => return Step::Go,
+                    Look::More => break,
+                    Look::No => self.at += cx.rest(hit).chars().next().map_or(1, char::len_utf8),
+                }
+                continue;
+            }
             match run(cx, hit, tick) {
                 Look::More => break,
                 Look::Is(length) => {
@@ -261,7 +287,6 @@ impl Engine {
                 Look::No => self.at = hit + 1,
             }
         }
-        // Reasoning that closes inside an open fence is closed all the same.
         self.give_text(cx, self.at, cx.eof);
         if cx.eof {
             self.at = bytes.len();
@@ -269,5 +294,27 @@ impl Engine {
         }
         self.state = State::Code { ticks, tick };
         Step::More
+    }
+
+    /// What closes reasoning stands at `at`, in code: it was no code, or nobody closed it.
+    fn closer_in_code(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let closes =
+            |list: u32| cx.dialects.markers.list(list).iter().copied().find(|m| matches!(m, Marker::ReasoningClose(_)));
+        match cx.dialects.markers.at(cx.bytes(), at) {
+            MarkersAt::Partial | MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
+            MarkersAt::Some { ends, count, .. } => {
+                let found = ends.get(..count).unwrap_or_default().iter().rev();
+                let Some((length, marker)) = found.copied().find_map(|(length, list)| Some((length, closes(list)?)))
+                else {
+                    return Look::No;
+                };
+                let taken = self.take(cx, at, length, marker);
+                if taken == Look::Is(()) {
+                    self.note_markup(at, at + length, marker);
+                }
+                taken
+            }
+            MarkersAt::Nothing | MarkersAt::Partial => Look::No,
+        }
     }
 }

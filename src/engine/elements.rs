@@ -123,8 +123,12 @@ impl Node {
             }
             Self::Children(children, mixed) => {
                 let items = find(schema, root, 0, &|s| s.get("items"));
-                let list =
-                    items.is_some() || find(schema, root, 0, &|s| s.get("type").filter(|t| *t == "array")).is_some();
+                // Of a known tool whose schema is silent: templates write lists so, and nothing else says `item` twice.
+                let silent = root.is_some_and(|root| schema.is_none_or(|s| Expected::of(s, root).is_any()));
+                let several = silent && children.len() > 1 && children.iter().all(|(key, _)| key == "item");
+                let list = several
+                    || items.is_some()
+                    || find(schema, root, 0, &|s| s.get("type").filter(|t| *t == "array")).is_some();
                 let mut objects = Vec::new();
                 variants(schema, root, 0, &mut objects);
                 // Children with names that an object of the schema has are its members.

@@ -21,6 +21,8 @@ pub(super) struct Mended {
     pub(super) consumed: usize,
     /// The value was not cut off by the end of the text.
     pub(super) complete: bool,
+    /// It was cut off inside a string, a number or a word.
+    pub(super) cut: bool,
 }
 
 impl Mended {
@@ -59,13 +61,21 @@ fn closer(tail: &[Element]) -> Option<&str> {
 
 /// The first closing marker at or after `from`, or the end of the text.
 pub(super) fn limit(cx: &Reader<'_>, tail: &[Element], from: usize) -> Limit {
-    let found = closer(tail).and_then(|closer| cx.find_closer(closer, from));
+    let closer = closer(tail);
+    found(cx, closer.and_then(|closer| cx.find_closer(closer, from)), closer.map_or(0, str::len), from)
+}
+
+/// The first line at or after `from` that closes the fence, or the end of the text.
+pub(super) fn fence(cx: &Reader<'_>, fence: &'static str, from: usize) -> Limit {
+    found(cx, cx.find_fence(fence, from), fence.len(), from)
+}
+
+/// `keep`: a closing marker may begin in so many bytes at the end.
+fn found(cx: &Reader<'_>, found: Option<usize>, keep: usize, from: usize) -> Limit {
     match found {
         Some(at) => Limit::At(at),
         None if cx.eof => Limit::At(cx.text.len()),
         None => {
-            // A closing marker may begin in the last bytes.
-            let keep = closer(tail).map_or(0, str::len);
             let mut next = cx.text.len().saturating_sub(keep).max(from);
             while !cx.text.is_char_boundary(next) {
                 next -= 1;
@@ -102,6 +112,7 @@ pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
     let repaired = json::repair(text, &options).ok()?;
     Some(Mended {
         complete: repaired.ending == Ending::Closed,
+        cut: repaired.ending == Ending::Cut,
         json: repaired.json.into_owned(),
         repairs: repaired.repairs,
         consumed: repaired.consumed,

@@ -263,6 +263,21 @@ impl<'t> Reader<'t> {
         (found < self.text.len()).then_some(found)
     }
 
+    /// The first line at or after `from` that begins with `fence`, if there is one.
+    pub(crate) fn find_fence(&self, fence: &'static str, from: usize) -> Option<usize> {
+        let address = fence.as_ptr() as usize;
+        let (known, since, at) = self.memo.closer.get();
+        let found = if known == address && (since..=at).contains(&from) {
+            at
+        } else {
+            let rest = self.bytes().get(from..).unwrap_or_default();
+            let mut places = memchr::memmem::find_iter(rest, fence.as_bytes()).map(|i| from + i);
+            places.find(|at| self.at_line_start(*at)).unwrap_or(self.text.len())
+        };
+        self.memo.closer.set((address, from, found));
+        (found < self.text.len()).then_some(found)
+    }
+
     /// The first place at or after `at` without white space.
     pub(crate) fn skip_space(&self, at: usize) -> usize {
         // Mostly a byte or two.

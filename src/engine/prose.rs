@@ -34,6 +34,7 @@ impl Engine {
                 None => *next.insert(cx.dialects.markers.next_stop(bytes, self.at)),
             };
             let stop = self.plain_stop(cx, stop);
+            let stop = self.recipient_stop(cx, stop);
             self.at = stop;
             if stop >= bytes.len() {
                 if cx.eof {
@@ -168,6 +169,12 @@ impl Engine {
             }
         }
         let byte = cx.bytes().get(at).copied().unwrap_or_default();
+        if byte == b't' {
+            match self.recipient(cx, at) {
+                Look::No => {}
+                found => return found,
+            }
+        }
         if byte == b'`' {
             return self.ticks(cx, at);
         }
@@ -357,6 +364,10 @@ impl Engine {
             alone && self.out.is_empty()
         };
         if !place {
+            match self.repeated(cx, at) {
+                Look::No => {}
+                taken => return taken,
+            }
             self.pass(cx, at, if cx.tools.is_none() { Reason::NoTools } else { Reason::Place });
             return Look::No;
         }
@@ -416,7 +427,9 @@ impl Engine {
             self.hold(Doubt::Bare, at, before.clone());
         }
         let head = Head { end: at, ..Head::default() };
-        self.state = State::Call(Box::new(CallState::new(cx, Origin::BARE, body, at, head, true, before)));
+        let fence = self.fence.map(|fence| fence.closer());
+        let state = CallState::new(cx, Origin::BARE, body, at, head, true, before).in_fence(fence);
+        self.state = State::Call(Box::new(state));
         Look::Is(())
     }
 }

@@ -1,5 +1,6 @@
 //! Python calls: `[f(a=1), g()]`, with or without the list, as models write them rather than as Python reads them.
 use super::call::Progress;
+use super::head;
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
 use super::trace::Reason;
@@ -40,6 +41,8 @@ pub(super) struct Python {
     expect: Expect,
     /// A list is open.
     list: bool,
+    /// The call stands in `print(...)`, which only shows its result.
+    printed: bool,
     /// The quote round the call, if it is written as a string.
     quoted: Option<u8>,
     /// The name was escaped for Markdown, so the strings are as well.
@@ -93,6 +96,7 @@ impl Python {
             at,
             expect: Expect::Call,
             list: false,
+            printed: false,
             quoted: None,
             escaped: false,
             name: String::new(),
@@ -156,6 +160,18 @@ impl Python {
         let Some(next) = cx.bytes().get(name.end) else { return Some(Progress::More) };
         if *next != b'(' || name.is_empty() {
             return Some(Progress::Fail { at });
+        }
+        if !self.printed && cx.slice(name.start, name.end) == "print" && !cx.offered("print") {
+            let inside = cx.skip_space(name.end + 1);
+            match Self::plausible(cx, inside) {
+                Look::Is(()) if Self::may_be_meant(cx, inside) => {
+                    self.printed = true;
+                    self.at = inside;
+                    return None;
+                }
+                Look::More => return Some(Progress::More),
+                _ => {}
+            }
         }
         let (text, escaped) = without_backslashes(&cx.text[name.clone()]);
         if escaped {
@@ -396,6 +412,11 @@ impl Python {
                     }
                 }
             }
+            Some(b')') if self.printed => {
+                self.printed = false;
+                self.at = at + 1;
+                None
+            }
             // A parenthesis too many at the end of the line.
             Some(b')') if !self.list && at == self.at => {
                 let rest = cx.rest(at + 1);
@@ -416,13 +437,8 @@ impl Python {
             // Another call on the next line, or right behind a list.
             Some(_) => {
                 let fresh_line = cx.slice(self.at, at).contains('\n');
-                let offered = || {
-                    let start = if cx.bytes().get(at) == Some(&b'[') { cx.skip_space(at + 1) } else { at };
-                    let name = name_at(cx, start);
-                    cx.tools.is_none() || cx.offered(&without_backslashes(&cx.text[name]).0)
-                };
                 match Self::plausible(cx, at) {
-                    Look::Is(()) if (fresh_line || byte == Some(b'[')) && offered() => {
+                    Look::Is(()) if (fresh_line || byte == Some(b'[')) && Self::may_be_meant(cx, at) => {
                         self.at = at;
                         self.expect = Expect::Call;
                         None
@@ -432,6 +448,13 @@ impl Python {
                 }
             }
         }
+    }
+
+    /// The call, or list of calls, that begins at `at` is of an offered tool, or there is nothing to tell.
+    fn may_be_meant(cx: &Reader<'_>, at: usize) -> bool {
+        let start = if cx.bytes().get(at) == Some(&b'[') { cx.skip_space(at + 1) } else { at };
+        let name = name_at(cx, start);
+        cx.tools.is_none() || cx.offered(&without_backslashes(&cx.text[name]).0)
     }
 
     fn cut_off(&mut self, cx: &Reader<'_>, writer: &mut Writer) -> Progress {
@@ -506,6 +529,12 @@ impl ValueScan {
                         Look::More => return Look::More,
                     }
                 }
+                // The fence round the call is closed, and the call is not.
+                b'`' if self.brackets == 0 => match fence_closes(cx, self.at) {
+                    Look::Is(()) => return Look::Is(self.at),
+                    Look::More => return Look::More,
+                    Look::No => self.at += 1,
+                },
                 _ => self.at += 1,
             }
         }
@@ -548,6 +577,10 @@ impl ValueScan {
             None if !cx.eof => return Look::More,
             None => true,
             Some(b')' | b']' | b'}' | b':' | b'+' | b'\'' | b'"' | b'[' | b'.' | b'%' | b'*' | b';') => true,
+            Some(b'`') => match fence_closes(cx, next) {
+                Look::More => return Look::More,
+                look => look == Look::Is(()),
+            },
             Some(b',') if self.brackets > 0 || !keyed => true,
             Some(b',') => match next_is_argument(cx, next + 1) {
                 Look::More => return Look::More,
@@ -562,6 +595,11 @@ impl ValueScan {
         self.at += 1;
         Look::Is(())
     }
+}
+
+/// A line that closes a fence begins at `at`.
+fn fence_closes(cx: &Reader<'_>, at: usize) -> Look<()> {
+    if cx.at_line_start(at) { head::literal(cx, at, "```").map(|_| ()) } else { Look::No }
 }
 
 /// After a comma: another named argument, the end of the call, or (for a trailing comma) nothing.

@@ -1,7 +1,9 @@
 //! The calls of one template on their way into the output, and what each is worth in the end.
+use super::call::closes;
+use super::head;
 use super::output::{Call, Found, Output, Value};
 use super::trace::Reason;
-use super::{Reader, UnknownTools};
+use super::{Look, Reader, UnknownTools};
 use crate::dialect::{Element, Row};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
@@ -56,6 +58,8 @@ pub(super) struct Writer {
     pub(super) muted: Option<usize>,
     /// How many calls have begun.
     pub(super) begun: usize,
+    /// What closes the fence that it stands in, where nothing else closes it.
+    pub(super) fence: Option<&'static str>,
 }
 
 impl Writer {
@@ -104,6 +108,14 @@ impl Writer {
         });
         self.begun += 1;
         Some(index)
+    }
+
+    /// What closes the template, or the fence round it, stands at `at`.
+    pub(super) fn closes(&self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        match self.fence {
+            Some(fence) => head::literal(cx, at, fence).map(|_| ()),
+            None => closes(cx, self.origin.tail(cx), at),
+        }
     }
 
     /// A piece of a begun call's arguments.

@@ -4,6 +4,7 @@
 //! such a stream with one delta a block. Blocks come one after another, so a block's start ends the one before.
 //! Facts: the `anthropic` SDK's models.
 use super::assembly::{Assembly, Finish};
+use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
@@ -26,7 +27,13 @@ pub(super) struct Messages {
     open: Option<usize>,
     input: String,
     model: Option<Value>,
+    /// What is unknown of the message beside its blocks: a `container`, say, which the next request has to name.
+    fields: Map<String, Value>,
 }
+
+/// What is read of a message, or tells of the answer and not of what comes next.
+const MESSAGE: [&str; 9] =
+    ["id", "type", "role", "content", "model", "stop_reason", "stop_sequence", "stop_details", "usage"];
 
 impl Messages {
     /// Reads a complete message.
@@ -72,7 +79,9 @@ impl Messages {
             "message_delta" => {
                 if let Some(delta) = event.get("delta") {
                     self.tail(delta, out);
+                    self.fields.extend(beyond(delta, &MESSAGE));
                 }
+                self.fields.extend(beyond(event, &["type", "delta", "usage"]));
                 usage(event, out);
                 if out.finish.is_some() {
                     self.end(out);
@@ -94,6 +103,7 @@ impl Messages {
         if let Some(model) = message.text("model") {
             self.model = Some(json!(model));
         }
+        self.fields.extend(beyond(message, &MESSAGE));
         usage(message, out);
     }
 
@@ -162,20 +172,29 @@ impl Messages {
         }
         let Some((_, block)) = self.blocks.last_mut() else { return };
         let text = |key: &str| delta.text(key).unwrap_or_default();
-        match (delta.text("type"), block) {
+        let (fields, read) = match (delta.text("type"), block) {
             (Some("text_delta"), Block::Text(fields)) => {
                 out.text(text("text"));
                 push(fields, "text", text("text"));
+                (fields, "text")
             }
             (Some("thinking_delta"), Block::Opaque(fields)) => {
                 out.reasoning(text("thinking"));
                 push(fields, "thinking", text("thinking"));
+                (fields, "thinking")
             }
             (Some("signature_delta"), Block::Opaque(fields)) => {
                 fields.insert("signature".into(), json!(text("signature")));
+                (fields, "signature")
             }
-            (Some("input_json_delta"), Block::Call(at, _)) => out.arguments(*at, text("partial_json")),
-            (Some("input_json_delta"), Block::Opaque(_)) => self.input.push_str(text("partial_json")),
+            (Some("input_json_delta"), Block::Call(at, fields)) => {
+                out.arguments(*at, text("partial_json"));
+                (fields, "partial_json")
+            }
+            (Some("input_json_delta"), Block::Opaque(fields)) => {
+                self.input.push_str(text("partial_json"));
+                (fields, "partial_json")
+            }
             (Some("citations_delta"), Block::Text(fields)) => {
                 if let Some(citation) = delta.get("citation") {
                     match fields.entry("citations").or_insert_with(|| json!([])) {
@@ -183,11 +202,16 @@ impl Messages {
                         other => *other = json!([citation.to_value()]),
                     }
                 }
+                (fields, "citation")
             }
             (kind, _) => {
                 let message = format!("delta `{}` does not belong to its block; it was left out", kind.unwrap_or(""));
-                out.issue(Issue::of(IssueCode::UnknownEvent, "/delta/type", message));
+                return out.issue(Issue::of(IssueCode::UnknownEvent, "/delta/type", message));
             }
+        };
+        // What the delta says besides belongs to its block.
+        if delta.members().len() > 2 {
+            join(fields, beyond(delta, &["type", read]));
         }
     }
 
@@ -223,7 +247,7 @@ impl Messages {
             }
             Block::Opaque(_) => false,
         });
-        if plain {
+        if plain && self.fields.is_empty() {
             return;
         }
         let blocks: Vec<Value> = (self.blocks.drain(..))
@@ -240,6 +264,9 @@ impl Messages {
         state.insert("content".into(), Value::Array(blocks));
         if let Some(model) = self.model.take() {
             state.insert("model".into(), model);
+        }
+        if !self.fields.is_empty() {
+            state.insert(FIELDS.into(), Value::Object(std::mem::take(&mut self.fields)));
         }
         out.state.insert("anthropic".into(), Value::Object(state));
     }

@@ -2,7 +2,7 @@
 //!
 //! Facts: botocore's model of `bedrock-runtime`. Text blocks have no start event.
 use super::assembly::{Assembly, Finish};
-use super::extra::{FIELDS, beyond};
+use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
@@ -108,12 +108,7 @@ impl Converse {
                     Some(Node::String(text)) => out.arguments(at, text),
                     Some(input) => out.calls.set_whole(at, input),
                 }
-                let mut more = beyond(block, &["toolUse"]);
-                let inner = beyond(call, &["toolUseId", "name", "input"]);
-                if !inner.is_empty() {
-                    more.insert("toolUse".into(), Value::Object(inner));
-                }
-                Block::Call(at, more)
+                Block::Call(at, around(block, "toolUse", beyond(call, &["toolUseId", "name", "input"])))
             }
             ("reasoningContent", content) => match content.get("reasoningText") {
                 Some(text) => {
@@ -123,16 +118,8 @@ impl Converse {
                         text: text.text("text").unwrap_or_default().to_owned(),
                         signature: text.text("signature").unwrap_or_default().to_owned(),
                         more: {
-                            let mut more = beyond(block, &["reasoningContent"]);
-                            let mut content = beyond(content, &["reasoningText"]);
                             let inner = beyond(text, &["text", "signature"]);
-                            if !inner.is_empty() {
-                                content.insert("reasoningText".into(), Value::Object(inner));
-                            }
-                            if !content.is_empty() {
-                                more.insert("reasoningContent".into(), Value::Object(content));
-                            }
-                            more
+                            around(block, "reasoningContent", around(content, "reasoningText", inner))
                         },
                     }
                 }
@@ -158,13 +145,15 @@ impl Converse {
                 self.blocks.push((index, Block::Text(String::new(), Map::new())));
             }
             out.text(text);
-            if let Some((_, Block::Text(known, _))) = self.blocks.last_mut() {
+            if let Some((_, Block::Text(known, more))) = self.blocks.last_mut() {
                 known.push_str(text);
+                join(more, beyond(delta, &["text"]));
             }
         } else if let Some(call) = delta.get("toolUse") {
-            match self.blocks.last() {
-                Some((last, Block::Call(at, _))) if *last == index => {
+            match self.blocks.last_mut() {
+                Some((last, Block::Call(at, more))) if *last == index => {
                     out.arguments(*at, call.text("input").unwrap_or_default());
+                    join(more, around(delta, "toolUse", beyond(call, &["input"])));
                 }
                 _ => {
                     let message = "a piece of a call that was not started; it was left out";
@@ -172,9 +161,8 @@ impl Converse {
                 }
             }
         } else if let Some(content) = delta.get("reasoningContent") {
-            if let Some(redacted) = content.get("redactedContent") {
-                let block = json!({"reasoningContent": {"redactedContent": redacted.to_value()}});
-                self.blocks.push((index, Block::Opaque(block)));
+            if content.get("redactedContent").is_some() {
+                self.blocks.push((index, Block::Opaque(delta.to_value())));
                 return;
             }
             if fresh {
@@ -184,9 +172,12 @@ impl Converse {
             }
             let text = content.text("text").unwrap_or_default();
             out.reasoning(text);
-            if let Some((_, Block::Reasoning { text: known, signature, .. })) = self.blocks.last_mut() {
+            if let Some((_, Block::Reasoning { text: known, signature, more })) = self.blocks.last_mut() {
                 known.push_str(text);
                 signature.push_str(content.text("signature").unwrap_or_default());
+                // In a block, they stand in the text of the reasoning.
+                let inner = around(&Node::Null, "reasoningText", beyond(content, &["text", "signature"]));
+                join(more, around(delta, "reasoningContent", inner));
             }
         } else {
             let kind = delta.members().first().map_or("", |(key, _)| key.as_ref());
@@ -235,6 +226,15 @@ impl Converse {
         }
         out.state.insert("bedrock".into(), Value::Object(state));
     }
+}
+
+/// What is unknown of `node` and, as `inner`, of its member called `key`.
+fn around(node: &Node<'_>, key: &str, inner: Map<String, Value>) -> Map<String, Value> {
+    let mut more = beyond(node, &[key]);
+    if !inner.is_empty() {
+        more.insert(key.to_owned(), Value::Object(inner));
+    }
+    more
 }
 
 fn with(mut block: Value, more: Map<String, Value>) -> Value {

@@ -185,9 +185,13 @@ static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r#"\{\s*["'][^
 /// A list of calls as Python writes it.
 static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alphabetic}_][\w.]*\s*\()").ok());
 
-/// A line that begins with a call as Python writes it, with named arguments or none.
-static LINE_CALL: Lazy<Option<Regex>> =
-    Lazy::new(|| Regex::new(r"(?m)^[ \t]*[\p{Alphabetic}_][\w.]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)").ok());
+/// A line that begins with a call as Python writes it, with named arguments or none, or prints one's result.
+static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
+    Regex::new(r"(?m)^[ \t\r]*(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)").ok()
+});
+
+/// A line that begins with an element and another tag in it: a call to whom tags are the tools' names.
+static LINE_ELEMENT: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"(?m)^[ \t\r]*<[\w.:-]{1,128}>\s*</?[\w.:-]").ok());
 
 /// A tag, in a dialect whose tags are the tools' names.
 static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<(/?[\p{Alphabetic}_])").ok());
@@ -211,7 +215,8 @@ pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
     let listed = break_up(text, &CALL_LIST, format!("[{BREAK}$1"));
     let text = listed.as_deref().unwrap_or(text);
     // In a JSON string no line begins with it.
-    let lined = || LINE_CALL.as_ref().is_some_and(|pattern| pattern.is_match(text));
+    let lines = [&LINE_CALL, &LINE_ELEMENT];
+    let lined = || lines.iter().any(|pattern| pattern.as_ref().is_some_and(|pattern| pattern.is_match(text)));
     let bare = dialects.is_none_or(|dialects| dialects.reads_bare());
     let holds = |keys: &[&str]| keys.iter().any(|key| text.contains(key));
     let json = holds(&["name\"", "name'", "function\"", "tool\"", "recipient", "Calls\"", "calls\""])

@@ -18,6 +18,7 @@ mod plain;
 mod policy;
 mod provider;
 mod report;
+mod served;
 mod source;
 mod template;
 mod text;

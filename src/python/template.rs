@@ -1,5 +1,4 @@
-//! Copies of Python structures, made cheaply and often: what is handed out again and again must not be what a caller
-//! has in hand and may change.
+//! Notes of Python structures: what is handed out later must not be what a caller has in hand and may change.
 use super::convert::MAX_DEPTH;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};

@@ -4,8 +4,8 @@ use super::convert::{from_py, json_to_py, to_py};
 use super::guard::guard;
 use super::plain::PlainDicts;
 use super::report::{hash, repr_of};
+use super::served::Served;
 use super::source::{self, JsonText, Source};
-use super::template::Template;
 use super::text::Input;
 use crate::schema::convert::{self, Format, GeminiSchema, Target};
 use crate::schema::{self, Resolution};
@@ -13,7 +13,7 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// The tools offered in one turn.
 #[pyclass(frozen, module = "toolglot", name = "ToolSet")]
@@ -21,10 +21,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub(super) struct ToolSet {
     core: OnceLock<Arc<schema::ToolSet>>,
     source: Source,
-    /// What was converted before, to be copied out again: a caller may change what he gets.
-    served: Mutex<Vec<(Target, Arc<Template>)>>,
-    /// The same as JSON text, which nobody can change.
-    texts: Mutex<Vec<(Target, Py<PyBytes>)>>,
+    served: Served,
 }
 
 /// The target called `provider` with the keyword arguments of the caller.
@@ -60,11 +57,11 @@ fn gemini_schema(name: &str) -> Result<GeminiSchema, Error> {
 
 impl ToolSet {
     fn of(set: Arc<schema::ToolSet>) -> Self {
-        Self { core: set.into(), source: Source::Core, served: Mutex::default(), texts: Mutex::default() }
+        Self { core: set.into(), source: Source::Core, served: Served::default() }
     }
 
     fn plain(source: Source) -> Self {
-        Self { core: OnceLock::new(), source, served: Mutex::default(), texts: Mutex::default() }
+        Self { core: OnceLock::new(), source, served: Served::default() }
     }
 
     /// The tools as the core knows them, read when first asked for.
@@ -78,21 +75,14 @@ impl ToolSet {
     }
 
     fn serve<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Bound<'py, PyList>> {
-        if let Some(list) = self.source.to_list(py, target)? {
-            return Ok(list);
-        }
-        let served = || self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = served().iter().find(|(known, _)| known == target).map(|(_, template)| Arc::clone(template));
-        if let Some(template) = known {
-            return Ok(template.build(py, 0)?.cast_into::<PyList>()?);
-        }
-        // By way of JSON text, which becomes objects faster than any walk over values.
-        let json = self.written(py, target)?;
-        let list = json_to_py(py, &String::from_utf8_lossy(json.as_bytes()))?.cast_into::<PyList>()?;
-        if let Some(template) = Template::of(&list) {
-            served().push((target.clone(), Arc::new(template)));
-        }
-        Ok(list)
+        self.served.list(py, target, || {
+            if let Some(list) = self.source.to_list(py, target)? {
+                return Ok(list);
+            }
+            // By way of JSON text, which becomes objects faster than any walk over values.
+            let json = self.written(py, target)?;
+            Ok(json_to_py(py, &String::from_utf8_lossy(json.as_bytes()))?.cast_into::<PyList>()?)
+        })
     }
 
     /// The declarations as JSON text.
@@ -207,13 +197,7 @@ impl ToolSet {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let target = target(provider, options)?;
-        let texts = || self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = texts().iter().find(|(known, _)| *known == target) {
-            return Ok(known.bind(py).clone());
-        }
-        let json = self.written(py, &target)?;
-        texts().push((target, json.clone().unbind()));
-        Ok(json)
+        self.served.text(py, &target, || self.written(py, &target))
     }
 
     #[pyo3(signature = (provider, **options))]

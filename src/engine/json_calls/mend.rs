@@ -18,6 +18,20 @@ impl JsonCalls {
         Flow::On
     }
 
+    /// In a list of calls neither a comma nor its end stands at `at`.
+    pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize) -> Flow {
+        match writer.closes(cx, at) {
+            Look::Is(()) => {
+                if let Some(pending) = &mut writer.pending {
+                    pending.repairs.push(Repair::at(RepairCode::Bracket, at, "the list is not closed"));
+                }
+                Flow::Stop(Progress::Done { end: self.at })
+            }
+            Look::More => Flow::Stop(Progress::More),
+            Look::No => self.broken(at),
+        }
+    }
+
     pub(super) fn lenient(
         &mut self,
         cx: &Reader<'_>,
@@ -27,7 +41,11 @@ impl JsonCalls {
         error: usize,
         searched: usize,
     ) -> Flow {
-        let limit = match lenient::limit(cx, writer.origin.tail(cx), searched) {
+        let limit = match writer.fence {
+            Some(fence) => lenient::fence(cx, fence, searched),
+            None => lenient::limit(cx, writer.origin.tail(cx), searched),
+        };
+        let limit = match limit {
             lenient::Limit::At(limit) => limit,
             lenient::Limit::More(searched) => {
                 self.expect = Expect::Lenient { start, error, searched };
@@ -47,6 +65,10 @@ impl JsonCalls {
             }
             return fail(error);
         };
+        if closed && mended.cut && writer.fence.take().is_some() {
+            // Inside a string it may be a part of it: only the end of the text decides.
+            return Flow::On;
+        }
         if !closed && !mended.complete {
             // The text ended inside the value: what there is of it is certain as far as it goes.
             return Flow::Stop(

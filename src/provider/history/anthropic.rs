@@ -1,6 +1,7 @@
 //! Anthropic's messages: results first in one user message, thinking first in the assistant's.
+use super::blocks::{self, Blocks};
 use super::model::{Answer, Call, Message, Part, Role, push_behind, text_of};
-use super::{Notes, Written, chat::left_out, fill, keep_aside, media, object_of, other_fields, provider_id};
+use super::{Notes, Written, media, provider_id};
 use crate::provider::Provider;
 use serde_json::{Map, Value, json};
 
@@ -94,107 +95,50 @@ fn part(block: &Value) -> Part {
 }
 
 pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Notes) {
-    let mut system = Vec::new();
-    for (at, message) in messages.iter().enumerate() {
-        match message.role {
-            Role::System => system.push(message.all_text()),
-            Role::Assistant => {
-                keep_aside(written, message, Provider::Anthropic);
-                let blocks = assistant(message, notes);
-                if blocks.is_empty() {
-                    notes.note(message.origin, "an assistant message without any content was left out");
-                    continue;
-                }
-                written.messages.push(json!({"role": "assistant", "content": blocks}));
-            }
-            Role::User | Role::Tool => {
-                let blocks: Vec<Value> =
-                    message.parts.iter().filter_map(|part| block(part, message.origin, notes)).collect();
-                if blocks.is_empty() {
-                    notes.note(message.origin, "a message without any content was left out");
-                    continue;
-                }
-                // What the user says after results goes behind them, into the same message.
-                let joins = at > 0 && messages.get(at - 1).is_some_and(|before| before.role == Role::Tool);
-                let last = written.messages.last_mut().filter(|_| joins).and_then(|last| last.get_mut("content"));
-                match (last, message.parts.as_slice()) {
-                    (Some(Value::Array(known)), _) => known.extend(blocks),
-                    (_, [Part::Text(text)]) => written.messages.push(json!({"role": "user", "content": text})),
-                    _ => written.messages.push(json!({"role": "user", "content": blocks})),
-                }
-            }
-        }
-    }
+    let system = blocks::write::<Anthropic>(messages, written, notes);
     if !system.is_empty() {
         written.system = Some(json!(system.join("\n\n")));
     }
 }
 
-fn assistant(message: &Message, notes: &mut Notes) -> Vec<Value> {
-    let mut tool_use = |call: &Call, fields: &Map<String, Value>| {
-        let input = object_of(call, message.origin, notes);
-        let id = provider_id(&call.id, Provider::Anthropic);
-        let mut block = json!({"type": "tool_use", "id": id, "name": call.name, "input": input});
-        if let Value::Object(block) = &mut block {
-            block.extend(other_fields(fields));
-        }
-        block
-    };
-    let template = message.state.get("anthropic").and_then(|state| state.get("content")).and_then(Value::as_array);
-    if let Some(template) = template {
-        return fill(template, message, tool_use);
-    }
-    let none = Map::new();
-    let blocks = (message.parts.iter())
-        .filter_map(|part| match part {
-            Part::Text(text) if text.is_empty() => None,
-            Part::Text(text) => Some(json!({"type": "text", "text": text})),
-            Part::Call(call) if call.name.is_empty() => None,
-            Part::Call(call) => Some(tool_use(call, &none)),
-            _ => None,
-        })
-        .collect();
-    if !message.reasoning.is_empty() {
-        notes.note(message.origin, "the reasoning is left out: Anthropic takes none that it has not signed");
-    }
-    blocks
-}
+struct Anthropic;
 
-fn block(part: &Part, origin: usize, notes: &mut Notes) -> Option<Value> {
-    Some(match part {
-        Part::Text(text) if text.is_empty() => return None,
-        Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Json(value) => json!({"type": "text", "text": value.to_string()}),
-        Part::Media(media) => match media.to_user_part(Provider::Anthropic) {
-            Some(block) => block,
-            None => json!({"type": "text", "text": left_out(media, origin, notes)}),
-        },
-        Part::Answer(answer) => result(answer, origin, notes),
-        Part::Opaque(_, value) => value.clone(),
-        Part::Call(_) => return None,
-    })
-}
+impl Blocks for Anthropic {
+    const PROVIDER: Provider = Provider::Anthropic;
+    const SIGNER: &str = "Anthropic";
 
-fn result(answer: &Answer, origin: usize, notes: &mut Notes) -> Value {
-    let mut out = Map::new();
-    out.insert("type".into(), json!("tool_result"));
-    out.insert("tool_use_id".into(), json!(provider_id(&answer.id, Provider::Anthropic)));
-    let plain = answer.parts.iter().all(|part| matches!(part, Part::Text(_) | Part::Json(_)));
-    if answer.is_error || plain {
-        // An error's content is text only, and not empty.
-        let mut text = text_of(&answer.parts);
-        if text.is_empty() && answer.is_error {
-            text = "error".to_owned();
-        }
-        if !text.is_empty() {
-            out.insert("content".into(), json!(text));
-        }
-    } else {
-        let blocks: Vec<Value> = answer.parts.iter().filter_map(|part| block(part, origin, notes)).collect();
-        out.insert("content".into(), Value::Array(blocks));
+    fn text(text: &str) -> Value {
+        json!({"type": "text", "text": text})
     }
-    if answer.is_error {
-        out.insert("is_error".into(), json!(true));
+
+    fn tool_use(id: String, name: &str, input: Value) -> Value {
+        json!({"type": "tool_use", "id": id, "name": name, "input": input})
     }
-    Value::Object(out)
+
+    fn lone_text(text: &str) -> Value {
+        json!(text)
+    }
+
+    fn result(answer: &Answer, origin: usize, notes: &mut Notes) -> Value {
+        let mut out = Map::new();
+        out.insert("type".into(), json!("tool_result"));
+        out.insert("tool_use_id".into(), json!(provider_id(&answer.id, Provider::Anthropic)));
+        let plain = answer.parts.iter().all(|part| matches!(part, Part::Text(_) | Part::Json(_)));
+        if answer.is_error || plain {
+            // An error's content is text only, and not empty.
+            let mut text = text_of(&answer.parts);
+            if text.is_empty() && answer.is_error {
+                text = "error".to_owned();
+            }
+            if !text.is_empty() {
+                out.insert("content".into(), json!(text));
+            }
+        } else {
+            out.insert("content".into(), Value::Array(blocks::parts::<Self>(&answer.parts, origin, notes)));
+        }
+        if answer.is_error {
+            out.insert("is_error".into(), json!(true));
+        }
+        Value::Object(out)
+    }
 }

@@ -1,8 +1,9 @@
 //! Bedrock's messages: Anthropic's order in dicts of one key.
+use super::blocks::{self, Blocks};
 use super::model::{Answer, Call, Message, Part, Role, push_behind, text_of};
-use super::{Notes, Written, chat::left_out, fill, keep_aside, media, object_of, other_fields, provider_id};
+use super::{Notes, Written, media, provider_id};
 use crate::provider::{Provider, extra};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
     let role =
@@ -67,103 +68,52 @@ fn part(block: &Value) -> Part {
 }
 
 pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Notes) {
-    let mut system = Vec::new();
-    for (at, message) in messages.iter().enumerate() {
-        match message.role {
-            Role::System => system.push(json!({"text": message.all_text()})),
-            Role::Assistant => {
-                keep_aside(written, message, Provider::Bedrock);
-                let content = assistant(message, notes);
-                if content.is_empty() {
-                    notes.note(message.origin, "an assistant message without any content was left out");
-                    continue;
-                }
-                let mut written_message = json!({"role": "assistant", "content": content});
-                let state = message.state.get("bedrock");
-                extra::put(&mut written_message, state.and_then(|state| state.get(extra::FIELDS)));
-                written.messages.push(written_message);
-            }
-            Role::User | Role::Tool => {
-                let blocks: Vec<Value> =
-                    message.parts.iter().filter_map(|part| block(part, message.origin, notes)).collect();
-                if blocks.is_empty() {
-                    notes.note(message.origin, "a message without any content was left out");
-                    continue;
-                }
-                let joins = at > 0 && messages.get(at - 1).is_some_and(|before| before.role == Role::Tool);
-                let last = written.messages.last_mut().filter(|_| joins).and_then(|last| last.get_mut("content"));
-                match last {
-                    Some(Value::Array(known)) => known.extend(blocks),
-                    _ => written.messages.push(json!({"role": "user", "content": blocks})),
-                }
-            }
-        }
-    }
+    let system = blocks::write::<Bedrock>(messages, written, notes);
     if !system.is_empty() {
-        written.system = Some(Value::Array(system));
+        written.system = Some(system.iter().map(|text| Bedrock::text(text)).collect());
     }
 }
 
-fn assistant(message: &Message, notes: &mut Notes) -> Vec<Value> {
-    let mut tool_use = |call: &Call, fields: &Map<String, Value>| {
-        let input = object_of(call, message.origin, notes);
-        let id = provider_id(&call.id, Provider::Bedrock);
-        let mut block = json!({"toolUse": {"toolUseId": id, "name": call.name, "input": input}});
-        extra::put(&mut block, Some(&Value::Object(other_fields(fields).collect())));
-        block
-    };
-    let template = message.state.get("bedrock").and_then(|state| state.get("content")).and_then(Value::as_array);
-    if let Some(template) = template {
-        return fill(template, message, tool_use);
-    }
-    let none = Map::new();
-    let content = (message.parts.iter())
-        .filter_map(|part| match part {
-            Part::Text(text) if text.is_empty() => None,
-            Part::Text(text) => Some(json!({"text": text})),
-            Part::Call(call) if call.name.is_empty() => None,
-            Part::Call(call) => Some(tool_use(call, &none)),
-            _ => None,
-        })
-        .collect();
-    if !message.reasoning.is_empty() {
-        notes.note(message.origin, "the reasoning is left out: Bedrock takes none that its model has not signed");
-    }
-    content
-}
+struct Bedrock;
 
-fn block(part: &Part, origin: usize, notes: &mut Notes) -> Option<Value> {
-    Some(match part {
-        Part::Text(text) if text.is_empty() => return None,
-        Part::Text(text) => json!({"text": text}),
-        Part::Json(value @ Value::Object(_)) => json!({"json": value}),
-        Part::Json(value) => json!({"text": value.to_string()}),
-        Part::Media(media) => match media.to_user_part(Provider::Bedrock) {
-            Some(block) => block,
-            None => json!({"text": left_out(media, origin, notes)}),
-        },
-        Part::Answer(answer) => result(answer, origin, notes),
-        Part::Opaque(_, value) => value.clone(),
-        Part::Call(_) => return None,
-    })
-}
+impl Blocks for Bedrock {
+    const PROVIDER: Provider = Provider::Bedrock;
+    const SIGNER: &str = "Bedrock's model";
 
-fn result(answer: &Answer, origin: usize, notes: &mut Notes) -> Value {
-    let mut content: Vec<Value> = match answer.is_error {
-        true => vec![json!({"text": text_of(&answer.parts)})],
-        // A JSON value stands among text only as text.
-        false if answer.parts.len() > 1 => {
-            let parts = answer.parts.iter().map(|part| match part {
-                Part::Json(value) => Part::Text(value.to_string()),
-                part => part.clone(),
-            });
-            parts.filter_map(|part| block(&part, origin, notes)).collect()
+    fn text(text: &str) -> Value {
+        json!({"text": text})
+    }
+
+    fn data(value: &Value) -> Value {
+        if value.is_object() { json!({"json": value}) } else { Self::text(&value.to_string()) }
+    }
+
+    fn tool_use(id: String, name: &str, input: Value) -> Value {
+        json!({"toolUse": {"toolUseId": id, "name": name, "input": input}})
+    }
+
+    fn result(answer: &Answer, origin: usize, notes: &mut Notes) -> Value {
+        let id = provider_id(&answer.id, Provider::Bedrock);
+        let mut content = match (answer.is_error, answer.parts.as_slice()) {
+            (true, parts) => vec![Self::text(&text_of(parts))],
+            (false, parts @ ([] | [_])) => blocks::parts::<Self>(parts, origin, notes),
+            // A JSON value stands among text only as text.
+            (false, parts) => {
+                let parts = parts.iter().map(|part| match part {
+                    Part::Json(value) => Part::Text(value.to_string()),
+                    part => part.clone(),
+                });
+                blocks::parts::<Self>(&parts.collect::<Vec<_>>(), origin, notes)
+            }
+        };
+        if content.is_empty() || content.first() == Some(&Self::text("")) {
+            content = vec![Self::text(if answer.is_error { "error" } else { "(no output)" })];
         }
-        false => answer.parts.iter().filter_map(|part| block(part, origin, notes)).collect(),
-    };
-    if content.is_empty() || content.first() == Some(&json!({"text": ""})) {
-        content = vec![json!({"text": if answer.is_error { "error" } else { "(no output)" }})];
+        let status = if answer.is_error { "error" } else { "success" };
+        json!({"toolResult": {"toolUseId": id, "content": content, "status": status}})
     }
-    let status = if answer.is_error { "error" } else { "success" };
-    json!({"toolResult": {"toolUseId": provider_id(&answer.id, Provider::Bedrock), "content": content, "status": status}})
+
+    fn complete(message: &mut Value, state: Option<&Value>) {
+        extra::put(message, state.and_then(|state| state.get(extra::FIELDS)));
+    }
 }

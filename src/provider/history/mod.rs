@@ -5,6 +5,7 @@
 //! conversation that goes to another provider and back is what it was.
 mod anthropic;
 mod bedrock;
+mod blocks;
 mod chat;
 mod check;
 mod gemini;
