@@ -31,7 +31,7 @@ pub(super) enum Progress {
 enum BodyState {
     Json(JsonCalls),
     Arguments(Arguments),
-    Parameters(Parameters),
+    Parameters(Box<Parameters>),
     Python(Python),
     Gemma(Gemma),
     Elements(Elements),
@@ -149,7 +149,7 @@ impl CallState {
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
-            Body::Parameters => BodyState::Parameters(Parameters::new(at, head)),
+            Body::Parameters => BodyState::Parameters(Box::new(Parameters::new(at, head))),
             Body::Python => BodyState::Python(Python::new(at)),
             Body::Gemma => BodyState::Gemma(Gemma::new(at, head)),
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
