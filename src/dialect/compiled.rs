@@ -240,7 +240,12 @@ pub struct Dialects {
     pub(crate) results: Vec<(String, String)>,
     pub(crate) bare_json: bool,
     pub(crate) bare_python: bool,
-    pub(crate) name_line: bool,
+    /// The template of calls whose name stands on a line of its own, without a marker: row and call.
+    pub(crate) name_line: Option<(u16, u16)>,
+    /// Templates of calls that begin with a word before their marker.
+    pub(crate) words: Vec<(u16, u16)>,
+    /// The rows whose messages have headers.
+    pub(crate) channels: Vec<u16>,
     /// The row whose calls are tags named after tools.
     pub(crate) elements: Option<u16>,
     /// Its calls stand in fences, by templates of its own.
@@ -284,6 +289,11 @@ impl Dialects {
         if self.auto { None } else { self.rows.first().map(|r| r.dialect.name.as_str()) }
     }
 
+    /// The dialect of a row.
+    pub(crate) fn dialect(&self, row: u16) -> Option<&Arc<Dialect>> {
+        self.rows.get(usize::from(row)).map(|row| &row.dialect)
+    }
+
     /// A fence with this label is how the dialect that was named writes calls.
     pub(crate) fn labels_fence(&self, label: &str) -> bool {
         let fence = |call: &String| call.strip_prefix("```").is_some_and(|rest| rest.starts_with(label));
@@ -292,7 +302,7 @@ impl Dialects {
 
     /// Calls may stand in the text without any marker.
     pub(crate) fn reads_bare(&self) -> bool {
-        self.bare_json || self.bare_python || self.name_line
+        self.bare_json || self.bare_python || self.name_line.is_some()
     }
 
     fn empty() -> Self {
@@ -303,7 +313,9 @@ impl Dialects {
             results: Vec::new(),
             bare_json: false,
             bare_python: false,
-            name_line: false,
+            name_line: None,
+            words: Vec::new(),
+            channels: Vec::new(),
             elements: None,
             fenced: false,
             auto: false,
@@ -324,7 +336,13 @@ impl Dialects {
             row.calls.iter_mut().zip(twins).for_each(|(call, twin)| call.twin = twin);
             set.bare_json |= row.admits(Bare::Json);
             set.bare_python |= row.admits(Bare::Python);
-            set.name_line |= row.admits(Bare::NameLine);
+            let line = row.calls.iter().position(|call| call.body == Body::Arguments);
+            if let Some(call) = line.filter(|_| row.admits(Bare::NameLine) && set.name_line.is_none()) {
+                set.name_line = Some((number as u16, call as u16));
+            }
+            let word = |call: &Call| call.head.first() == Some(&Element::Slot(Slot::Ignored));
+            let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
+            set.words.extend(words.map(|(call, _)| (number as u16, call as u16)));
             set.fenced |= !auto && dialect.calls.iter().any(|call| call.starts_with("```"));
             if row.admits(Bare::Elements) && !row.calls.is_empty() {
                 set.elements = Some(number as u16);
@@ -341,6 +359,7 @@ impl Dialects {
             }
             if let Some(channels) = &dialect.channels {
                 let row = number as u16;
+                set.channels.push(row);
                 entries.extend(channels.opens.iter().map(|t| (t.clone(), Marker::Header { row })));
                 // The sign by which it is found is too frequent to look for in every text.
                 if !auto && channels.calls_to_recipients {

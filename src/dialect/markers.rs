@@ -68,6 +68,8 @@ pub(crate) enum MarkersAt {
 
 #[derive(Debug, Clone, Default)]
 struct Node {
+    /// The bytes that must stand here first: up to a choice, or the end of a marker.
+    run: Vec<u8>,
     next: Vec<(u8, u32)>,
     list: Option<u32>,
     /// Where many bytes may follow: the node behind each, 0 for none.
@@ -199,9 +201,23 @@ impl Markers {
         for byte in first.chain(markers.late.anchors()).collect::<Vec<_>>() {
             markers.stops[usize::from(byte)] = true;
         }
+        markers.join_runs();
         markers.nodes.iter_mut().for_each(Node::widen);
         markers.search = Search::new(&markers, also);
         markers
+    }
+
+    /// Where one byte only may follow, and no marker ends, there is nothing to choose: such bytes are compared at once.
+    fn join_runs(&mut self) {
+        for number in 1..self.nodes.len() {
+            let mut node = std::mem::take(&mut self.nodes[number]);
+            while let (None, [(byte, to)]) = (node.list, node.next.as_slice()) {
+                node.run.push(*byte);
+                let Node { next, list, .. } = self.nodes[*to as usize].clone();
+                (node.next, node.list) = (next, list);
+            }
+            self.nodes[number] = node;
+        }
     }
 
     /// The next place at or after `from` where a marker may begin, or the end of the text.
@@ -264,7 +280,12 @@ impl Markers {
         let mut ends = [(0, 0); 4];
         let mut count = 0;
         let mut here = at;
-        loop {
+        let over = loop {
+            let rest = text.get(here..).unwrap_or_default();
+            if !rest.starts_with(&node.run) {
+                break node.run.starts_with(rest);
+            }
+            here += node.run.len();
             if let Some(list) = node.list {
                 if count == ends.len() {
                     ends.rotate_left(1);
@@ -274,18 +295,20 @@ impl Markers {
                 count += 1;
             }
             if node.next.is_empty() {
-                break;
+                break false;
             }
-            let Some(byte) = text.get(here) else {
-                return if count == 0 { MarkersAt::Partial } else { MarkersAt::Some { ends, count, more: true } };
-            };
+            let Some(byte) = text.get(here) else { break true };
             match node.behind(*byte) {
                 Some(to) => node = &self.nodes[to],
-                None => break,
+                None => break false,
             }
             here += 1;
+        };
+        match (count, over) {
+            (0, false) => MarkersAt::Nothing,
+            (0, true) => MarkersAt::Partial,
+            (_, more) => MarkersAt::Some { ends, count, more },
         }
-        if count == 0 { MarkersAt::Nothing } else { MarkersAt::Some { ends, count, more: false } }
     }
 
     /// Markers that begin with a letter, found by a rarer byte of theirs.

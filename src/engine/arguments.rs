@@ -1,6 +1,6 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
 use super::call::{Progress, closes};
-use super::head::{Head, header_name};
+use super::head::Head;
 use super::keys::{decode, floor};
 use super::lenient;
 use super::output::{Found, Output, Piece, span};
@@ -30,8 +30,8 @@ impl Arguments {
         let index = match self.index {
             Some(index) => index,
             None => {
-                let (name, id) = header_name(cx, &self.head);
-                let Some(index) = writer.begin(cx, out, &name, id) else {
+                let name = self.head.name(cx).unwrap_or_default();
+                let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
                     return Progress::Fail { at: self.start };
                 };
                 self.index = Some(index);

@@ -31,7 +31,7 @@ pub(super) enum Progress {
 enum BodyState {
     Json(JsonCalls),
     Arguments(Arguments),
-    Parameters(Parameters),
+    Parameters(Box<Parameters>),
     Python(Python),
     Gemma(Gemma),
     Elements(Elements),
@@ -153,7 +153,7 @@ impl CallState {
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
-            Body::Parameters => BodyState::Parameters(Parameters::new(at, head)),
+            Body::Parameters => BodyState::Parameters(Box::new(Parameters::new(at, head))),
             Body::Python => BodyState::Python(Python::new(at)),
             Body::Gemma => BodyState::Gemma(Gemma::new(at, head)),
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
@@ -403,8 +403,7 @@ impl Engine {
         if let Some(pending) = &mut call.writer.pending {
             if missing {
                 let at_end = cx.rest(at).trim_ascii_start().is_empty() && cx.eof;
-                let name = self.out.calls.get(pending.index).map_or("", |c| c.name.as_str());
-                if cx.offered(name) || at_end {
+                if cx.called(&self.out, pending.index).is_some() || at_end {
                     pending.repairs.push(Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
                 } else if pending.status.readable() {
                     // Without an offered name nothing vouches for a call that does not close.

@@ -66,8 +66,8 @@ impl Engine {
 
     /// A header without its opening marker, which the prompt held, at the very start: ` to=functions.f<|message|>`.
     pub(super) fn opening_header(&mut self, cx: &Reader<'_>) -> Taken {
-        for (i, row) in cx.dialects.rows.iter().enumerate() {
-            let Some(channels) = &row.dialect.channels else { continue };
+        for row in cx.dialects.channels.iter().copied() {
+            let Some(channels) = Self::channels(cx, row) else { continue };
             let start = cx.skip_space(0);
             match head::literal(cx, start, "to=") {
                 Look::Is(_) => {}
@@ -82,7 +82,7 @@ impl Engine {
                 }
                 return Look::More;
             }
-            match self.header(cx, 0, start, i as u16) {
+            match self.header(cx, 0, start, row) {
                 Look::No => {}
                 taken => return taken,
             }

@@ -206,16 +206,17 @@ impl Engine {
         let calls = self.out.calls.get(fence.calls..).unwrap_or_default();
         // A dialect whose own form is a fence vouches for it as a marker would.
         let own = cx.dialects.fenced && cx.tools.is_none();
-        let offered = |name: &str| own || cx.offered(name) || self.out.enveloped();
+        let vouched = own || self.out.enveloped();
         // Cut off in a call, the fence was calls as far as it goes.
         let cut = end == cx.text.len() && cx.eof && calls.last().is_some_and(|c| c.status == CallStatus::Incomplete);
         let whole = calls.get(..calls.len() - usize::from(cut)).unwrap_or_default();
-        let good =
-            !calls.is_empty() && whole.iter().all(|c| c.status.readable()) && calls.iter().all(|c| offered(&c.name));
+        let good = !calls.is_empty()
+            && whole.iter().all(|c| c.status.readable())
+            && calls.iter().all(|c| vouched || c.tool.is_some());
         if good && cx.policy.fences == Fences::Last {
             let rest = cx.skip_space(end);
             if rest < cx.text.len() {
-                self.why_code(cx, fence, Reason::FencePolicy);
+                self.why_code(fence, Reason::FencePolicy);
                 self.fence = None;
                 self.go_back(end);
                 return Step::Go;
@@ -233,21 +234,21 @@ impl Engine {
             self.fresh = true;
             self.removed = true;
         } else {
-            self.why_code(cx, fence, Reason::NameNotOffered);
+            self.why_code(fence, Reason::NameNotOffered);
             self.go_back(end);
         }
         Step::Go
     }
 
     /// Notes why the calls in a fence that is closed now are none.
-    fn why_code(&mut self, cx: &Reader<'_>, fence: Fence, reason: Reason) {
+    fn why_code(&mut self, fence: Fence, reason: Reason) {
         if !self.out.trace.is_on() {
             return;
         }
         for call in self.out.calls.get(fence.calls..).unwrap_or_default() {
             let reason = match reason {
                 Reason::NameNotOffered if !call.status.readable() => Reason::NotReadable,
-                Reason::NameNotOffered if cx.offered(&call.name) => continue,
+                Reason::NameNotOffered if call.tool.is_some() => continue,
                 reason => reason,
             };
             self.out.trace.note(call.raw.clone(), Noted::Kept(reason, call.name.clone()));

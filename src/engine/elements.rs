@@ -2,7 +2,7 @@
 //! has one. Children make an object, or a list where the schema wants one.
 use super::Reader;
 use super::call::Progress;
-use super::head::{Head, header_name};
+use super::head::Head;
 use super::output::{Found, Output, Piece, Value};
 use super::values::Keys;
 use super::writer::Writer;
@@ -30,8 +30,10 @@ impl Elements {
         let index = match self.index {
             Some(index) => index,
             None => {
-                let (name, id) = header_name(cx, &self.head);
-                let Some(index) = writer.begin(cx, out, &name, id) else { return Progress::Fail { at: self.start } };
+                let name = self.head.name(cx).unwrap_or_default();
+                let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
+                    return Progress::Fail { at: self.start };
+                };
                 self.index = Some(index);
                 index
             }
@@ -56,8 +58,7 @@ impl Elements {
             None => (cx.text.len(), CallStatus::Incomplete),
         };
         let prefix = writer.origin.row(cx).map_or("", |r| r.dialect.tag_prefix.as_str());
-        let name = out.calls.get(index).map_or("", |c| c.name.as_str());
-        let tool = cx.tool(name);
+        let tool = cx.called(out, index);
         let mut reader =
             Tree { text: cx.slice(self.start, end), at: 0, prefix, max_depth: cx.policy.max_depth, cut: None };
         let mut members: Vec<(Piece, Value)> = Vec::new();

@@ -2,7 +2,7 @@
 //! the dialect names, without escapes; everything else is bare.
 use super::call::{Progress, closes};
 use super::elements::find;
-use super::head::{Head, header_name};
+use super::head::Head;
 use super::keys::floor;
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
@@ -35,8 +35,10 @@ impl Gemma {
         let index = match self.index {
             Some(index) => index,
             None => {
-                let (name, id) = header_name(cx, &self.head);
-                let Some(index) = writer.begin(cx, out, &name, id) else { return Progress::Fail { at: self.start } };
+                let name = self.head.name(cx).unwrap_or_default();
+                let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
+                    return Progress::Fail { at: self.start };
+                };
                 self.index = Some(index);
                 index
             }
@@ -114,8 +116,7 @@ impl Gemma {
     }
 
     fn read(&self, cx: &Reader<'_>, out: &Output, index: usize, end: usize, quote: &str) -> Vec<(Piece, Value)> {
-        let name = out.calls.get(index).map_or("", |c| c.name.as_str());
-        let tool = cx.tool(name);
+        let tool = cx.called(out, index);
         let root = tool.map(|t| &t.schema);
         let text = cx.slice(self.start, end);
         let mut values = Values { text, at: 0, max_depth: cx.policy.max_depth, quote, root };

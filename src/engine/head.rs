@@ -2,6 +2,7 @@
 use super::values::decode_entities;
 use super::{Look, Reader};
 use crate::dialect::{Element, Slot};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The holes of a head, filled.
@@ -31,10 +32,9 @@ impl Head {
 
 impl Head {
     /// The name, if the head holds one: written as such, or inside an id (`functions.NAME:3`).
-    pub(crate) fn name(&self, cx: &Reader<'_>) -> Option<String> {
+    pub(crate) fn name<'t>(&self, cx: &Reader<'t>) -> Option<Cow<'t, str>> {
         if let Some(name) = &self.name {
-            let name = cx.text.get(name.clone())?;
-            return Some(decode_entities(name).into_owned());
+            return Some(decode_entities(cx.text.get(name.clone())?));
         }
         let id = cx.text.get(self.id.clone()?)?;
         let name = match id.rsplit_once(':') {
@@ -48,7 +48,11 @@ impl Head {
         let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
         let name = if !cx.offered(name) && cx.offered(last) { last } else { name };
         let strange = |c: char| c.is_whitespace() || c == ':';
-        if name.is_empty() || name.starts_with(strange) { None } else { Some(name.to_owned()) }
+        if name.is_empty() || name.starts_with(strange) { None } else { Some(Cow::Borrowed(name)) }
+    }
+
+    pub(crate) fn id<'t>(&self, cx: &Reader<'t>) -> Option<&'t str> {
+        cx.text.get(self.id.clone()?)
     }
 }
 
@@ -192,35 +196,28 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
         Slot::Value | Slot::Type => &NO_STOPS,
     };
     let skip = bounded.len() - bounded.trim_start().len();
+    let first = until.as_bytes().first().copied();
+    let ends = |byte: u8| Some(byte) == first || stops[usize::from(byte)];
     let mut from = skip;
-    loop {
-        let run = bounded.get(from..).unwrap_or("");
-        let ends = |i: usize| run.as_bytes().get(i..).is_some_and(|rest| rest.starts_with(until.as_bytes()));
-        let first = until.as_bytes().first().copied();
-        // One pass: holes are short, and what is behind them is not.
-        let end = run.bytes().enumerate().find_map(|(i, b)| match b {
-            _ if Some(b) == first && ends(i) => Some((Some(i), None)),
-            _ if stops.get(usize::from(b)) == Some(&true) => Some((None, Some(i))),
-            _ => None,
-        });
-        let (found, stop) = end.unwrap_or_default();
-        match (found, stop) {
-            (Some(length), _) => return Look::Is(at..at + from + length),
-            // White space before the literal is not yet the end of the line.
-            (None, Some(stop)) => {
-                let tail = run.get(stop..).unwrap_or("");
-                let literal_next = tail.trim_start();
-                if tail.starts_with('\n')
-                    && (literal_next.starts_with(until) || (!cx.eof && until.starts_with(literal_next)))
-                {
-                    from += stop + 1;
-                    continue;
-                }
-                let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
-                return if partial { Look::More } else { Look::No };
-            }
-            (None, None) => break,
+    // One pass: holes are short, and what is behind them is not.
+    while let Some(length) = bounded.bytes().skip(from).position(ends) {
+        let end = from + length;
+        let tail = bounded.get(end..).unwrap_or("");
+        if tail.starts_with(until) {
+            return Look::Is(at..at + end);
         }
+        let stopped = tail.bytes().next().is_some_and(|byte| stops[usize::from(byte)]);
+        let literal_next = || tail.trim_start();
+        // White space before the literal is not yet the end of the line.
+        let goes_on = || {
+            tail.starts_with('\n')
+                && (literal_next().starts_with(until) || (!cx.eof && until.starts_with(literal_next())))
+        };
+        if stopped && !goes_on() {
+            let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
+            return if partial { Look::More } else { Look::No };
+        }
+        from = end + 1;
     }
     if bounded.len() < rest.len() || cx.eof { Look::No } else { Look::More }
 }
@@ -308,10 +305,4 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
     }
     head.end = at;
     Look::Is(())
-}
-
-/// The name and the id of a head.
-pub(crate) fn header_name(cx: &Reader<'_>, head: &Head) -> (String, Option<String>) {
-    let id = head.id.clone().and_then(|r| cx.text.get(r)).map(str::to_owned);
-    (head.name(cx).unwrap_or_default(), id)
 }

@@ -9,6 +9,7 @@ use super::writer::Writer;
 use super::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
+use std::borrow::Cow;
 use std::ops::Range;
 
 mod mend;
@@ -26,8 +27,9 @@ enum Kind {
 struct Frame {
     kind: Kind,
     start: usize,
-    name: Option<String>,
-    id: Option<String>,
+    /// The strings, as they are written.
+    name: Option<Range<usize>>,
+    id: Option<Range<usize>>,
     arguments: Option<Range<usize>>,
     /// The call that has begun for it.
     index: Option<usize>,
@@ -181,7 +183,7 @@ impl JsonCalls {
             b']' if close => self.close(cx, out, writer, at),
             _ if self.frames.is_empty() => Flow::Stop(Progress::Fail { at }),
             _ => {
-                self.scanner = Scanner::new(at, self.max_depth);
+                self.scanner.restart(at);
                 self.go(at, Expect::Element)
             }
         }
@@ -246,21 +248,21 @@ impl JsonCalls {
         let described = |(key, _): &(Range<usize>, Range<usize>)| cx.slice(key.start, key.end) == "description";
         if what == Key::Arguments && writer.bare && writer.begun == 0 && frame.others.iter().any(described) {
             // A tool's definition, not a call of it.
-            out.trace.refuse(Reason::Definition, frame.name.as_deref().unwrap_or_default());
+            out.trace.refuse(Reason::Definition, &self.name(cx).unwrap_or_default());
             return Flow::Stop(Progress::Fail { at });
         }
         if what == Key::Arguments && writer.bare && first == b'{' {
-            match schema_like(cx, value, self.frames.last().and_then(|f| f.name.as_deref())) {
+            let name = self.name(cx);
+            match schema_like(cx, value, name.as_deref()) {
                 Look::Is(()) => {
-                    let name = self.frames.last().and_then(|f| f.name.as_deref());
-                    out.trace.refuse(Reason::Definition, name.unwrap_or_default());
+                    out.trace.refuse(Reason::Definition, &name.unwrap_or_default());
                     return Flow::Stop(Progress::Fail { at: value });
                 }
                 Look::More => return Flow::Stop(Progress::More),
                 Look::No => {}
             }
         }
-        self.scanner = Scanner::new(value, self.max_depth);
+        self.scanner.restart(value);
         self.sent = value;
         if what == Key::Arguments
             && first == b'{'
@@ -271,17 +273,24 @@ impl JsonCalls {
         self.go(value, Expect::Member { key, what })
     }
 
+    /// The name in the last frame, if it is known.
+    fn name<'t>(&self, cx: &Reader<'t>) -> Option<Cow<'t, str>> {
+        let range = self.frames.last()?.name.as_ref()?;
+        Some(decode(cx.slice(range.start, range.end)))
+    }
+
     /// Begins the call of the last frame, if its name is known.
     fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Flow {
         // What is nested under `function` begins its parent's call, since the id stands there.
         let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
         let parent_id = if nested { self.frames.iter().rev().nth(1).and_then(|f| f.id.clone()) } else { None };
+        let Some(name) = self.name(cx) else { return Flow::On };
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
         if frame.index.is_some() {
             return Flow::On;
         }
-        let Some(name) = &frame.name else { return Flow::On };
-        match writer.begin(cx, out, name, parent_id.or_else(|| frame.id.clone())) {
+        let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.slice(id.start, id.end)));
+        match writer.begin(cx, out, &name, id.as_deref()) {
             Some(index) => {
                 frame.index = Some(index);
                 Flow::On
@@ -330,14 +339,13 @@ impl JsonCalls {
         }
         let ScanResult::Complete { end } = result else { return Flow::Stop(Progress::More) };
         let value = self.scanner_start()..end;
-        let text = cx.slice(value.start, value.end);
         let Some(frame) = self.frames.last_mut() else { return self.broken(end) };
         match what {
             Key::Name => {
                 if !self.made {
                     out.trace.note(value.start + 1..value.end - 1, Noted::Name);
                 }
-                frame.name = Some(decode(text).into_owned());
+                frame.name = Some(value);
                 let waiting = frame.arguments.clone();
                 if let Some(arguments) = waiting.filter(|a| cx.bytes().get(a.start) == Some(&b'{')) {
                     if let Flow::Stop(progress) = self.begin(cx, out, writer) {
@@ -348,7 +356,7 @@ impl JsonCalls {
                     }
                 }
             }
-            Key::Id => frame.id = Some(decode(text).into_owned()),
+            Key::Id => frame.id = Some(value),
             Key::Arguments => {
                 frame.arguments = Some(value.clone());
                 self.scanned = (value, self.scanner.take_members());
@@ -500,12 +508,12 @@ impl JsonCalls {
             }
             return Flow::On;
         }
-        let Some(name) = frame.name.clone() else {
+        // The arguments stand flat beside the name, or there are none.
+        let others = std::mem::take(&mut frame.others);
+        let Some(name) = self.name(cx) else {
             out.trace.refuse(Reason::NoName, "");
             return Flow::On;
         };
-        // The arguments stand flat beside the name, or there are none.
-        let others = std::mem::take(&mut frame.others);
         let tool = cx.tool(&name);
         let flat: Vec<_> = (others.iter())
             .filter(|(key, _)| {
@@ -572,7 +580,8 @@ impl JsonCalls {
 /// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.
 fn separators(cx: &Reader<'_>, at: usize) -> Option<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
-    let sign = |b: &u8| b.is_ascii_punctuation() && !b"{}[]()\"'`\\_".contains(b);
+    let part = |b: &u8| matches!(b, b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'"' | b'\'' | b'`' | b'\\' | b'_');
+    let sign = |b: &u8| b.is_ascii_punctuation() && !part(b);
     let length = rest.iter().take(9).take_while(|b| sign(b)).count();
     (1..9).contains(&length).then_some(length)
 }

@@ -1,6 +1,6 @@
 //! The keys of call objects, and the JSON strings round names.
 use super::{Look, Reader};
-use crate::json::unescaped;
+use crate::json::{find_special, unescaped};
 use std::borrow::Cow;
 
 /// What a member of a call object is, by its key.
@@ -41,14 +41,15 @@ impl Key {
 pub(super) fn string_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
     let mut from = at + 1;
     loop {
-        if from - at > cx.policy.max_markup_bytes {
+        let hit = find_special(cx.bytes(), from);
+        if hit - at > cx.policy.max_markup_bytes {
             return Look::No;
         }
-        let rest = cx.bytes().get(from..).unwrap_or_default();
-        match memchr::memchr2(b'"', b'\\', rest) {
-            Some(hit) if rest.get(hit) == Some(&b'"') => return Look::Is(from + hit + 1),
-            Some(hit) => from += hit + 2,
-            None if rest.len() > cx.policy.max_markup_bytes => return Look::No,
+        match cx.bytes().get(hit) {
+            Some(b'"') => return Look::Is(hit + 1),
+            Some(b'\\') => from = hit + 2,
+            // A control character is for the scanner to refuse.
+            Some(_) => from = hit + 1,
             None => return Look::More,
         }
     }

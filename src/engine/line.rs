@@ -1,6 +1,6 @@
 //! The only argument as bare text, on its line or in a fence: `Action Input: Oslo`, for tools that take one.
 use super::call::Progress;
-use super::head::{self, Head, header_name};
+use super::head::{self, Head};
 use super::output::{Found, Output, Piece, Value};
 use super::trace::Reason;
 use super::writer::Writer;
@@ -49,7 +49,7 @@ impl Line {
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
-        let (name, id) = header_name(cx, &self.head);
+        let name = self.head.name(cx).unwrap_or_default();
         // The markers are plain words: they count where a line begins.
         let extent = match if cx.at_line_start(writer.start) { self.extent(cx, writer) } else { Look::No } {
             Look::Is(extent) => extent,
@@ -61,7 +61,9 @@ impl Line {
         };
         let parameter = cx.tool(&name).and_then(|tool| Some((tool, only_parameter(tool)?)));
         let Some((tool, key)) = parameter else { return Progress::Fail { at: self.start } };
-        let Some(index) = writer.begin(cx, out, &name, id) else { return Progress::Fail { at: self.start } };
+        let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
+            return Progress::Fail { at: self.start };
+        };
         let value = match read_text(cx.slice(extent.text.start, extent.text.end), tool.expected(key)) {
             ArgumentValue::Text(text) => Value::Text(Piece::Made(text.into_owned())),
             ArgumentValue::Json(json) => Value::Json(Piece::Made(json.into_owned())),

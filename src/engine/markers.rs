@@ -213,10 +213,8 @@ impl Engine {
 
     /// The text before `at` is a call of this row: it came without its section's opening marker.
     pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
-        let dialect = cx.dialects.rows.get(usize::from(row)).map(|r| &r.dialect);
-        let last = self.out.calls.last().and_then(|call| call.dialect.as_ref());
-        let same = last.zip(dialect).is_some_and(|(last, dialect)| last.name == dialect.name);
-        same && self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty()
+        let last = self.out.calls.last().and_then(|call| call.row);
+        last == Some(row) && self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty()
     }
 
     /// The text before `at` is a call that no marker closed, as it had none or lacked its own.

@@ -31,7 +31,7 @@ mod writer;
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
 use crate::dialect::{Dialect, Dialects};
-use crate::schema::{Resolution, Tool, ToolSet};
+use crate::schema::{Tool, ToolSet};
 use crate::turn::{Event, Issue, IssueCode, Turn};
 use call::CallState;
 use output::{Mark, Output};
@@ -57,7 +57,7 @@ pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, 
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
-    engine.out.into_turn(text)
+    engine.out.into_turn(text, dialects)
 }
 
 /// A turn, and what [`crate::explain`] tells of how it came about.
@@ -83,8 +83,9 @@ pub(crate) fn observe<'a>(
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
-    let turn = engine.out.clone().into_turn(text);
-    let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), call.dialect.clone())).collect();
+    let turn = engine.out.clone().into_turn(text, dialects);
+    let dialect = |row: Option<u16>| row.and_then(|row| dialects.dialect(row)).cloned();
+    let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), dialect(call.row))).collect();
     let (content, reasoning, notes) = engine.out.into_parts();
     Observed { turn, content, reasoning, calls, notes }
 }
@@ -195,7 +196,7 @@ impl StreamParser {
             events.extend(self.fresh().map(Event::from));
             self.finished = true;
         }
-        self.engine.out.clone().into_turn(&self.text).into_owned()
+        self.engine.out.clone().into_turn(&self.text, &self.dialects).into_owned()
     }
 
     /// All text fed so far.
@@ -242,7 +243,7 @@ impl<'t> Reader<'t> {
     /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well.
     pub(crate) fn skip_markup_space(&self, at: usize) -> usize {
         let mut at = self.skip_space(at);
-        while self.rest(at).starts_with("\\n") {
+        while self.bytes().get(at..at + 2) == Some(b"\\n") {
             at = self.skip_space(at + 2);
         }
         at
@@ -279,6 +280,16 @@ impl<'t> Reader<'t> {
 
     /// The first place at or after `at` without white space.
     pub(crate) fn skip_space(&self, at: usize) -> usize {
+        // Mostly a byte or two.
+        let near = self.bytes().get(at..).unwrap_or_default().iter().take(8);
+        if let Some(length) = near.clone().position(|b| !b.is_ascii_whitespace()) {
+            return at + length;
+        }
+        self.skip_long_space(at)
+    }
+
+    #[cold]
+    fn skip_long_space(&self, at: usize) -> usize {
         let (start, end) = self.memo.blank.get();
         let from = if (start..end).contains(&at) { end } else { at };
         let rest = self.bytes().get(from..).unwrap_or_default();
@@ -296,10 +307,19 @@ impl<'t> Reader<'t> {
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<&'t Tool> {
-        match self.tools?.resolve(name) {
-            Resolution::Exact(tool) | Resolution::Resolved(tool) => Some(tool),
-            Resolution::Unknown => None,
-        }
+        let tools = self.tools?;
+        let (position, _) = tools.find(name)?;
+        tools.tools().get(position)
+    }
+
+    /// The tool at a position that was found before.
+    pub(crate) fn tool_at(&self, position: Option<u32>) -> Option<&'t Tool> {
+        self.tools?.tools().get(usize::try_from(position?).ok()?)
+    }
+
+    /// The tool that the call at `index` means.
+    pub(crate) fn called(&self, out: &Output, index: usize) -> Option<&'t Tool> {
+        self.tool_at(out.calls.get(index)?.tool)
     }
 
     /// The name at `place` means an offered tool, or there is nothing to tell.

@@ -1,6 +1,7 @@
 //! What has been found so far: pieces of content and reasoning, calls, issues, and the events that tell of them.
 use super::trace::{Noted, Reason, Trace};
 use super::{Mode, Note};
+use crate::dialect::Dialects;
 use crate::turn::{
     ArgumentValue, Arguments, CallStatus, Event, Issue, IssueCode, Repair, Source, StopReason, ToolCall, Turn,
 };
@@ -140,14 +141,20 @@ impl From<Fresh<'_>> for Event {
 pub(crate) struct Call {
     pub(crate) id: String,
     pub(crate) name: String,
+    /// The position of the offered tool that the name means.
+    pub(crate) tool: Option<u32>,
     pub(crate) arguments: Found,
     pub(crate) status: CallStatus,
     pub(crate) repairs: Vec<Repair>,
     pub(crate) errors: Vec<crate::turn::ArgumentError>,
     pub(crate) raw: Range<usize>,
-    /// The dialect's number, for the turn's `dialect`.
-    pub(crate) dialect: Option<std::sync::Arc<crate::dialect::Dialect>>,
+    /// The row it was read by; none for a call without markers.
+    pub(crate) row: Option<u16>,
 }
+
+/// A call that is as large as what it becomes, so that the list of them is not copied.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Call>() == size_of::<ToolCall<'_>>());
 
 impl Call {
     fn into_tool_call<'t>(self, text: &'t str) -> ToolCall<'t> {
@@ -355,8 +362,9 @@ impl Output {
         }
     }
 
-    pub(crate) fn into_turn(self, text: &str) -> Turn<'_> {
-        let dialect = self.calls.iter().find_map(|c| c.dialect.as_ref()).map(|d| Cow::Owned(d.name.clone()));
+    pub(crate) fn into_turn<'t>(self, text: &'t str, dialects: &Dialects) -> Turn<'t> {
+        let dialect = self.calls.iter().find_map(|call| dialects.dialect(call.row?));
+        let dialect = dialect.map(|dialect| Cow::Owned(dialect.name.clone()));
         let tool_calls: Vec<_> = self.calls.into_iter().map(|c| c.into_tool_call(text)).collect();
         let runnable = tool_calls.iter().any(ToolCall::runnable);
         Turn {

@@ -2,7 +2,7 @@
 //! closing marker where the structure goes on behind it. String values stream as they are written.
 use super::call::{Progress, closes};
 use super::elements::nested;
-use super::head::{self, Head, header_name};
+use super::head::{self, Head};
 use super::output::{Found, Output, Piece, Value, span};
 use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
 use super::writer::Writer;
@@ -19,7 +19,9 @@ mod value;
 #[derive(Debug)]
 struct OpenValue {
     template: usize,
-    key: Range<usize>,
+    key: Piece,
+    /// Where the key stands.
+    key_at: usize,
     kind: Option<Range<usize>>,
     /// What the schema expects of it; None if no schema is known.
     expected: Option<Expected>,
@@ -50,7 +52,7 @@ pub(super) struct Parameters {
     index: Option<usize>,
     members: Vec<(Piece, Value)>,
     keys: Keys,
-    value: Option<Box<OpenValue>>,
+    value: Option<OpenValue>,
     /// What stands at a place, as the end of a value has shown.
     ahead: Option<(usize, Next)>,
     /// Something was given out, so the opening brace is.
@@ -196,8 +198,10 @@ impl Parameters {
         let index = match self.index {
             Some(index) => index,
             None => {
-                let (name, id) = header_name(cx, &self.head);
-                let Some(index) = writer.begin(cx, out, &name, id) else { return Progress::Fail { at: self.at } };
+                let name = self.head.name(cx).unwrap_or_default();
+                let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
+                    return Progress::Fail { at: self.at };
+                };
                 self.index = Some(index);
                 if self.head.closed {
                     let end = self.head.end;
@@ -229,7 +233,8 @@ impl Parameters {
                 Next::End => {
                     let end = cx.text.len();
                     let status =
-                        if cx.offered_call(out, index) && !self.members.is_empty() && self.self_closing(cx, writer) {
+                        if cx.called(out, index).is_some() && !self.members.is_empty() && self.self_closing(cx, writer)
+                        {
                             CallStatus::Ok
                         } else {
                             CallStatus::Incomplete
@@ -251,11 +256,14 @@ impl Parameters {
                         let key = cx.slice(key.start, key.end);
                         p.behind_key.as_ref().map(|end| format!("{}{key}{end}", p.closer).into())
                     });
-                    let expected = Self::expected(cx, out, index, &decode_entities(cx.slice(key.start, key.end)));
+                    let key_at = key.start;
+                    let key = key_piece(cx, key);
+                    let expected = cx.called(out, index).map(|tool| tool.expected(key.as_str(cx.text)));
                     let streams = Self::streams(cx, writer, expected, head.kind.as_ref());
-                    self.value = Some(Box::new(OpenValue {
+                    self.value = Some(OpenValue {
                         template,
                         key,
+                        key_at,
                         kind: head.kind,
                         expected,
                         start: head.end,
@@ -267,7 +275,7 @@ impl Parameters {
                         call_closer: None,
                         doubtful_closer: None,
                         closer,
-                    }));
+                    });
                     self.at = head.end;
                 }
                 Next::Junk => {
@@ -301,11 +309,6 @@ impl Parameters {
     /// The template has nothing that closes a call, so the end of the text does.
     fn self_closing(&self, cx: &Reader<'_>, writer: &Writer) -> bool {
         !writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)))
-    }
-
-    fn expected(cx: &Reader<'_>, out: &Output, index: usize, key: &str) -> Option<Expected> {
-        let name = &out.calls.get(index)?.name;
-        cx.tool(name).map(|t| t.expected(key))
     }
 
     /// A value can only be a string.
@@ -348,9 +351,9 @@ impl Parameters {
 }
 
 /// A parameter's name; in an attribute it may hold entities.
-fn key_piece(cx: &Reader<'_>, range: &Range<usize>) -> Piece {
+fn key_piece(cx: &Reader<'_>, range: Range<usize>) -> Piece {
     match decode_entities(cx.slice(range.start, range.end)) {
-        Cow::Borrowed(_) => span(range.clone()),
+        Cow::Borrowed(_) => span(range),
         Cow::Owned(key) => Piece::Made(key),
     }
 }
@@ -414,11 +417,4 @@ fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<b
         }
     }
     if more { Look::More } else { Look::Is(false) }
-}
-
-impl Reader<'_> {
-    /// The call's name means an offered tool.
-    pub(super) fn offered_call(&self, out: &Output, index: usize) -> bool {
-        out.calls.get(index).is_some_and(|c| self.offered(&c.name))
-    }
 }

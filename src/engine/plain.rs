@@ -27,10 +27,10 @@ struct Found<'t> {
 impl Engine {
     /// The answer begins with a channel's name, glued to what it says: `analysisWe need ...`, or with a whole header.
     pub(super) fn opening_channel(&mut self, cx: &Reader<'_>) -> Taken {
-        for (number, row) in cx.dialects.rows.iter().enumerate() {
-            let Some(channels) = row.dialect.channels.as_ref().filter(|c| !c.role.is_empty()) else { continue };
+        for row in cx.dialects.channels.iter().copied() {
+            let Some(channels) = Self::channels(cx, row).filter(|c| !c.role.is_empty()) else { continue };
             if !cx.dialects.auto {
-                self.plain = Some(Plain { row: number as u16, searched: 0 });
+                self.plain = Some(Plain { row, searched: 0 });
             }
             let begin = cx.skip_space(0);
             let start = match head::literal(cx, begin, &channels.role) {
@@ -39,10 +39,10 @@ impl Engine {
                 Look::No => begin,
             };
             match plain_header(cx, channels, start) {
-                Look::Is(found) if found.name.is_some() => return self.plain_message(cx, begin, number as u16, &found),
+                Look::Is(found) if found.name.is_some() => return self.plain_message(cx, begin, row, &found),
                 // A name alone is a word like any other, unless a sentence is glued to it.
                 Look::Is(found) => match sentence_begins(cx, found.end) {
-                    Look::Is(()) => return self.plain_message(cx, begin, number as u16, &found),
+                    Look::Is(()) => return self.plain_message(cx, begin, row, &found),
                     Look::More => return Look::More,
                     Look::No => {}
                 },

@@ -5,7 +5,7 @@ use super::python::Python;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Before, Doubt, Engine, Look, Mode, Reader, State, Step};
-use crate::dialect::{Bare, Body, Element, Slot};
+use crate::dialect::{Body, Element, Slot};
 use crate::turn::{Issue, IssueCode};
 
 /// What was done about the place that was looked at.
@@ -271,9 +271,7 @@ impl Engine {
 
     /// The answer begins with a name on a line of its own, and the arguments follow: `get_weather\n{...}`.
     pub(super) fn opening_name(&mut self, cx: &Reader<'_>) -> Taken {
-        let Some(row) = cx.dialects.rows.iter().position(|r| r.dialect.bare.contains(&Bare::NameLine)) else {
-            return Look::No;
-        };
+        let Some((row, call)) = cx.dialects.name_line else { return Look::No };
         if cx.dialects.auto {
             // Only an offered name vouches for such a call: a first word that begins none does not wait.
             let first = head::bare_name(cx.text);
@@ -296,15 +294,13 @@ impl Engine {
             return Look::No;
         }
         let name = found.name.clone().map_or("", |r| &cx.text[r]);
-        let line = cx.dialects.rows.get(row).and_then(|r| r.calls.iter().position(|c| c.body == Body::Arguments));
-        let Some(call) = line else { return Look::No };
         if name == "all" && !cx.dialects.auto {
             self.remove(cx, 0, found.end + 1);
             return Look::Is(());
         }
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
-            Some(b'{') => self.begin(cx, 0, row as u16, call as u16, found, None),
+            Some(b'{') => self.begin(cx, 0, row, call, found, None),
             None if !cx.eof => Look::More,
             _ => Look::No,
         }
@@ -312,35 +308,36 @@ impl Engine {
 
     /// The answer begins with a word that belongs to the marker behind it: `get_weather<|content_invoke_tool_json|>{...}`.
     pub(super) fn opening_word(&mut self, cx: &Reader<'_>) -> Taken {
+        if cx.dialects.words.is_empty() {
+            return Look::No;
+        }
         let word = head::bare_name(cx.text);
         let open = word.len() == cx.text.len() && !cx.eof;
         if word.is_empty() || word.len() > 128 {
             return Look::No;
         }
-        for (row, entry) in cx.dialects.rows.iter().enumerate() {
-            for (call, template) in entry.calls.iter().enumerate() {
-                let [Element::Slot(Slot::Ignored), Element::Literal(marker), ..] = template.head.as_slice() else {
-                    continue;
-                };
-                // Only an offered name vouches for it where the dialect is not known: other words do not wait.
-                let vouched = |name: &str| begins(name, word) && (open || name.len() == word.len());
-                let tools = || cx.tools.is_some_and(|tools| tools.tools().iter().any(|t| vouched(&t.name)));
-                if cx.dialects.auto && !tools() {
-                    continue;
-                }
-                if open {
-                    return Look::More;
-                }
-                match head::literal(cx, word.len(), marker) {
-                    Look::Is(_) => {}
-                    Look::More => return Look::More,
-                    Look::No => continue,
-                }
-                return match head::head(cx, 0, &template.head) {
-                    Look::Is(found) => self.begin(cx, 0, row as u16, call as u16, found, None),
-                    other => other.map(|_| ()),
-                };
+        for (row, call) in cx.dialects.words.iter().copied() {
+            let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+            let Some(template) = template else { continue };
+            let Some(Element::Literal(marker)) = template.head.get(1) else { continue };
+            // Only an offered name vouches for it where the dialect is not known: other words do not wait.
+            let vouched = |name: &str| begins(name, word) && (open || name.len() == word.len());
+            let tools = || cx.tools.is_some_and(|tools| tools.tools().iter().any(|t| vouched(&t.name)));
+            if cx.dialects.auto && !tools() {
+                continue;
             }
+            if open {
+                return Look::More;
+            }
+            match head::literal(cx, word.len(), marker) {
+                Look::Is(_) => {}
+                Look::More => return Look::More,
+                Look::No => continue,
+            }
+            return match head::head(cx, 0, &template.head) {
+                Look::Is(found) => self.begin(cx, 0, row, call, found, None),
+                other => other.map(|_| ()),
+            };
         }
         Look::No
     }

@@ -25,15 +25,13 @@ pub(super) fn typed<'v>(
     };
     // An object or list in Python's spelling, or with a slip in it, where the schema wants one.
     let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
-    match (&read, text.trim_start().as_bytes().first()) {
-        (ArgumentValue::Text(_), Some(b'{' | b'[')) if wanted && !expected.allows(Expected::STRING) => {
-            let allowed =
-                |json: &String| expected.allows(if json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY });
-            let json = lenient::container(text.trim()).filter(allowed);
-            json.map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
-        }
-        _ => read,
+    if !wanted || expected.allows(Expected::STRING) || !matches!(read, ArgumentValue::Text(_)) {
+        return read;
     }
+    let allowed =
+        |json: &String| expected.allows(if json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY });
+    let json = Some(text.trim()).filter(|text| text.starts_with(['{', '['])).and_then(lenient::container);
+    json.filter(allowed).map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
 }
 
 /// The text so far may become `null` or `None`, which is no string where the schema says nothing.
@@ -72,8 +70,10 @@ impl Keys {
 
 /// The part of the input that `made` is, or `made` itself.
 pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
-    if made.len() == text.len() && made == text {
-        return span(range.clone());
+    // Mostly it was cut out of the text, and then its place says where.
+    let start = made.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+    if start.checked_add(made.len()).is_some_and(|end| end <= text.len()) {
+        return span(range.start + start..range.start + start + made.len());
     }
     let trimmed = text.trim();
     if made == trimmed {
@@ -95,7 +95,7 @@ pub(super) fn unwrap_arguments(
     if !matches!(&*key, "arguments" | "input" | "properties" | "parameters") {
         return members;
     }
-    let Some(tool) = out.calls.get(index).and_then(|c| cx.tool(&c.name)) else { return members };
+    let Some(tool) = cx.called(out, index) else { return members };
     if tool.parameters.is_empty() || tool.parameters.iter().any(|(n, _)| *n == key) {
         return members;
     }

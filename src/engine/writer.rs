@@ -6,7 +6,7 @@ use super::trace::Reason;
 use super::{Look, Reader, UnknownTools};
 use crate::dialect::{Element, Row};
 use crate::json::Member;
-use crate::schema::{Resolution, Tool, Written};
+use crate::schema::{Tool, Written};
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ impl Writer {
         cx: &Reader<'_>,
         out: &mut Output,
         written: &str,
-        id: Option<String>,
+        id: Option<&str>,
     ) -> Option<usize> {
         if let Some(index) = self.adopt.take() {
             return Some(index);
@@ -80,34 +80,31 @@ impl Writer {
             out.trace.refuse(if full { Reason::LimitReached } else { Reason::NoName }, written);
             return None;
         }
+        let found = cx.tools.and_then(|tools| tools.find(written));
+        let needed = (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text;
+        if found.is_none() && needed && cx.tools.is_some() {
+            out.trace.refuse(Reason::NameNotOffered, written);
+            return None;
+        }
+        let tool = found.and_then(|(tool, _)| u32::try_from(tool).ok());
+        let name = cx.tool_at(tool).map_or(written, |tool| &tool.name).to_owned();
         let mut repairs = Vec::new();
-        let name = match cx.tools.map(|t| t.resolve(written)) {
-            None => written.to_owned(),
-            Some(Resolution::Exact(tool)) => tool.name.clone(),
-            Some(Resolution::Resolved(tool)) => {
-                repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
-                tool.name.clone()
-            }
-            Some(Resolution::Unknown)
-                if (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text =>
-            {
-                out.trace.refuse(Reason::NameNotOffered, written);
-                return None;
-            }
-            Some(Resolution::Unknown) => written.to_owned(),
-        };
+        if let Some((_, false)) = found {
+            repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
+        }
         let index = out.calls.len();
-        let id = id.filter(|id| !id.is_empty()).unwrap_or_else(new_call_id);
+        let id = id.filter(|id| !id.is_empty()).map_or_else(new_call_id, str::to_owned);
         out.event(|| Event::CallStarted { index, id: id.clone(), name: name.clone() });
         out.calls.push(Call {
             id,
             name,
+            tool,
             arguments: Found::none(),
             status: CallStatus::Incomplete,
             repairs,
             errors: Vec::new(),
             raw: self.start..self.start,
-            dialect: self.origin.row(cx).map(|r| r.dialect.clone()),
+            row: Some(self.origin.row).filter(|_| self.origin != Origin::BARE),
         });
         self.begun += 1;
         Some(index)
@@ -200,10 +197,9 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Membe
     if !status.readable() {
         return;
     }
-    match cx.tools.map(|t| t.resolve(&call.name)) {
-        Some(Resolution::Exact(tool) | Resolution::Resolved(tool))
-            if is_settled(cx, tool, &call.arguments, members) => {}
-        Some(Resolution::Exact(tool) | Resolution::Resolved(tool)) => {
+    match cx.tool_at(call.tool) {
+        Some(tool) if is_settled(cx, tool, &call.arguments, members) => {}
+        Some(tool) => {
             let mut settled = ToolCall::new("", "", call.arguments.clone().into_arguments(cx.text));
             settled.status = status;
             crate::schema::settle(tool, &mut settled);
@@ -214,11 +210,11 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Membe
             call.errors = settled.errors;
             call.status = settled.status;
         }
-        Some(Resolution::Unknown) if cx.policy.unknown_tools != UnknownTools::Allow => {
+        None if cx.tools.is_some() && cx.policy.unknown_tools != UnknownTools::Allow => {
             call.status = CallStatus::UnknownTool;
             return;
         }
-        _ => {}
+        None => {}
     }
     if call.status == CallStatus::Ok && !call.repairs.is_empty() {
         call.status = CallStatus::Repaired;

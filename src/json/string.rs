@@ -61,7 +61,7 @@ fn read_escape(json: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
 
 /// The body of a JSON string, without its quotes, with its escapes undone; as it stands if it is not valid.
 pub(crate) fn unescaped(body: &str) -> Cow<'_, str> {
-    if !body.contains('\\') {
+    if memchr::memchr(b'\\', body.as_bytes()).is_none() {
         return Cow::Borrowed(body);
     }
     let mut text = Vec::with_capacity(body.len());

@@ -1,5 +1,5 @@
 //! Names: one legal everywhere for each tool, and what the names that models write back mean.
-use super::{Resolution, Tool, ToolSet};
+use super::{Tool, ToolSet};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -149,9 +149,8 @@ fn bare_names(tool: &Tool) -> impl Iterator<Item = &str> {
 const SEPARATORS: [char; 6] = ['_', '-', '.', ':', '/', ' '];
 
 /// What `written`, which is no offered name, means: the one tool that it can mean, or nothing.
-pub(super) fn resolve<'t>(set: &'t ToolSet, spellings: &Spellings, written: &str) -> Resolution<'t> {
-    let found = find(set, spellings, clean(written)).and_then(|i| set.tools().get(i));
-    found.map_or(Resolution::Unknown, Resolution::Resolved)
+pub(super) fn resolve(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
+    find(set, spellings, clean(written))
 }
 
 /// Without quotes, call brackets and special tokens round the name.

@@ -144,13 +144,21 @@ impl ToolSet {
     /// dropped, doubled or put before; and the prefixes that models invent (`functions.`, `default_api:`, `proxy_`).
     /// Likeness never counts.
     pub fn resolve(&self, written: &str) -> Resolution<'_> {
-        match self.get(written) {
-            Some(tool) => Resolution::Exact(tool),
-            None => {
-                let spellings = self.spellings.get_or_init(|| Spellings::new(&self.tools, &self.safe_names));
-                names::resolve(self, spellings, written)
-            }
+        let Some((position, exact)) = self.find(written) else { return Resolution::Unknown };
+        match self.tools.get(position) {
+            Some(tool) if exact => Resolution::Exact(tool),
+            Some(tool) => Resolution::Resolved(tool),
+            None => Resolution::Unknown,
         }
+    }
+
+    /// [`Self::resolve`] as the tool's position, and whether `written` is its name as offered.
+    pub(crate) fn find(&self, written: &str) -> Option<(usize, bool)> {
+        if let Some(position) = self.position(written) {
+            return Some((position, true));
+        }
+        let spellings = self.spellings.get_or_init(|| Spellings::new(&self.tools, &self.safe_names));
+        names::resolve(self, spellings, written).map(|position| (position, false))
     }
 
     /// The name of the tool at `position` that every provider takes.

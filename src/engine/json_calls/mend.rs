@@ -163,7 +163,7 @@ impl JsonCalls {
             let index = nested.and_then(|f| f.index).or(frame.index);
             if let (Some(index), Some(arguments)) = (index, arguments) {
                 let raw = frame.start..end;
-                if !cx.offered_call(out, index) {
+                if cx.called(out, index).is_none() {
                     return self.incomplete(cx, writer, arguments.start, arguments.end, Some(index));
                 }
                 self.repairs.push(Repair::at(RepairCode::Bracket, end, "a closing brace is missing"));
@@ -173,6 +173,7 @@ impl JsonCalls {
         }
         let index = self.frames.iter().rev().find_map(|f| f.index);
         let named = self.frames.iter().rev().find_map(|f| f.name.clone());
+        let named = named.map(|name| decode(cx.slice(name.start, name.end)));
         if index.is_none()
             && !writer.bare
             && let Some(name) = named

@@ -73,7 +73,7 @@ impl Parameters {
                     let end = cx.text.len();
                     self.open_member(cx, out, writer, index, &value);
                     let found = Value::Text(span(value.start..end.max(value.start)));
-                    self.members.push((key_piece(cx, &value.key), found));
+                    self.members.push((value.key, found));
                 }
                 Look::No
             }
@@ -96,7 +96,7 @@ impl Parameters {
         let bytes = cx.bytes();
         let own = value.closer.clone();
         let closer = own.as_deref().unwrap_or(&parameter.closer);
-        let declared = if own.is_some() { out.calls.get(index).and_then(|c| cx.tool(&c.name)) } else { None };
+        let declared = if own.is_some() { cx.called(out, index) } else { None };
         let first = closer.as_bytes().first().copied()?;
         loop {
             let rest = bytes.get(value.searched..).unwrap_or_default();
@@ -137,12 +137,12 @@ impl Parameters {
                         Look::More => return Some(Err(())),
                         Look::Is(next) => {
                             let key = next.key.map_or("", |k| &cx.text[k]);
-                            let name = out.calls.get(index).map_or("", |c| c.name.as_str());
-                            let declared = cx.tool(name).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
+                            let declared =
+                                cx.called(out, index).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
                             let plain = row.dialect.special_markers || (cx.tools.is_none() && cx.at_line_start(hit));
                             if (declared
                                 && !taken.iter().any(|(k, _)| k.get(cx.text) == key)
-                                && key != &cx.text[value.key.clone()])
+                                && key != value.key.as_str(cx.text))
                                 || plain
                             {
                                 return Some(Ok(Ended::at(hit, hit)));
@@ -176,9 +176,8 @@ impl Parameters {
         if !cx.eof {
             return Some(Err(()));
         }
-        let name = out.calls.get(index).map_or("", |c| c.name.as_str());
         match (value.call_closer, value.doubtful_closer) {
-            (Some(at), _) if cx.offered(name) => Some(Ok(Ended::at(at, at))),
+            (Some(at), _) if cx.called(out, index).is_some() => Some(Ok(Ended::at(at, at))),
             (None, Some((at, end))) if cut_marker(cx, row, tail, end) => Some(Ok(Ended::at(at, end))),
             _ => None,
         }
@@ -197,7 +196,7 @@ impl Parameters {
         }
         let mut text = String::from(if self.opened { ", " } else { "{" });
         self.opened = true;
-        push_string(&mut text, &decode_entities(&cx.text[value.key.clone()]));
+        push_string(&mut text, value.key.as_str(cx.text));
         text.push_str(": ");
         writer.piece(out, index, text);
     }
@@ -264,7 +263,7 @@ impl Parameters {
         out: &mut Output,
         writer: &Writer,
         index: usize,
-        mut value: Box<OpenValue>,
+        mut value: OpenValue,
         end: usize,
         trim: Trim,
         entities: bool,
@@ -285,7 +284,7 @@ impl Parameters {
         }
         let text = &cx.text[range.clone()];
         let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
-        let key = &*decode_entities(&cx.text[value.key.clone()]);
+        let key = value.key.as_str(cx.text);
         let expected = value.expected;
         let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
@@ -293,7 +292,7 @@ impl Parameters {
         let elements = || match (&read, expected) {
             (ArgumentValue::Text(_), Some(expected)) if value.closer.is_some() => {
                 let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
-                let tool = out.calls.get(index).and_then(|c| cx.tool(&c.name)).filter(|_| wanted)?;
+                let tool = cx.called(out, index).filter(|_| wanted)?;
                 let schema = tool.schema.get("properties").and_then(|p| p.get(key));
                 nested(text, schema, Some(&tool.schema), cx.policy.max_depth)
             }
@@ -328,9 +327,9 @@ impl Parameters {
             Some(member) => {
                 member.1 = found;
                 let what = "a parameter stood twice: the last value counts";
-                self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.key.start, what));
+                self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.key_at, what));
             }
-            None => self.members.push((key_piece(cx, &value.key), found)),
+            None => self.members.push((value.key, found)),
         }
     }
 }

@@ -7,7 +7,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use crate::json::{Kind, Member};
+use crate::json::{Kind, Member, find_special};
 use crate::turn::ArgumentValue;
 use read::Reader;
 
@@ -130,7 +130,9 @@ impl Check {
         let Some(root) = self.nodes.first().filter(|root| root.is_plain(OBJECT)) else { return false };
         let mut keys = Keys::default();
         members.iter().all(|member| {
-            let Some(key) = text.get(member.key.clone()).filter(|key| !key.contains('\\')) else { return false };
+            // Nothing is escaped in the key: what ends it is its quote.
+            let plain = find_special(text.as_bytes(), member.key.start) == member.key.end;
+            let Some(key) = text.get(member.key.clone()).filter(|_| plain) else { return false };
             let node = match keys.place(root, key.as_bytes()) {
                 Place::Property(node) | Place::Rest(Rest::Schema(node)) => node,
                 Place::Rest(Rest::Anything) => return true,
