@@ -219,7 +219,7 @@ impl Engine {
 
     /// The text before `at` is a call that no marker closed, as it had none or lacked its own.
     fn closer_missing(&self, cx: &Reader<'_>, at: usize) -> bool {
-        let bare = || self.out.calls.last().is_some_and(|call| call.dialect.is_none());
+        let bare = || self.out.calls.last().is_some_and(|call| call.row.is_none());
         let behind = self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty();
         behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
     }
