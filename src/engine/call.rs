@@ -347,7 +347,7 @@ impl Engine {
                     }
                     Look::No if cx.eof && cut_marker(cx.rest(*at), text) => {
                         *at = cx.text.len();
-                        *missing |= matches!(element, Element::Literal(_));
+                        *missing = true;
                     }
                     Look::No => {
                         // Closing brackets too many before the marker are part of the mistake.
@@ -458,7 +458,7 @@ fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
     }
 }
 
-/// The text ends in the first bytes of `marker`; one byte alone is no evidence.
+/// The text ends in the first bytes of `marker`.
 fn cut_marker(rest: &str, marker: &str) -> bool {
     let cut = rest.trim_ascii();
     !cut.is_empty() && cut.len() < marker.len() && marker.starts_with(cut)

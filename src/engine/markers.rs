@@ -1,5 +1,5 @@
 //! Markers in the text: what each begins or ends where it stands.
-use super::call::CallState;
+use super::call::{self, CallState};
 use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Noted, Reason};
@@ -14,7 +14,7 @@ impl Engine {
         use crate::dialect::MarkersAt as At;
         let (ends, count) = match cx.dialects.markers.at(cx.bytes(), at) {
             At::Nothing => return Look::No,
-            At::Partial => return if cx.eof { Look::No } else { Look::More },
+            At::Partial => return if cx.eof { self.cut_closer(cx, at) } else { Look::More },
             At::Some { more: true, .. } if !cx.eof => return Look::More,
             At::Some { ends, count, .. } => (ends, count),
         };
@@ -40,6 +40,9 @@ impl Engine {
                     Look::More => return Look::More,
                 }
             }
+        }
+        if cx.eof && self.cut_closer(cx, at) == Look::Is(()) {
+            return Look::Is(());
         }
         let longest = ends.get(count.wrapping_sub(1)).map_or(&[][..], |(_, list)| cx.dialects.markers.list(*list));
         let calls = longest.iter().any(|m| matches!(m, Marker::Call { .. } | Marker::Section { .. }));
@@ -183,6 +186,21 @@ impl Engine {
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that closes nothing was left out"));
         self.unclosed = None;
         self.cut_out(cx, at, end);
+        Look::Is(())
+    }
+
+    /// The text ends in the first bytes of what closes the section, right behind a call in it.
+    fn cut_closer(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let Some((row, section)) = self.section.filter(|(row, _)| self.call_ended(cx, at, *row)) else {
+            return Look::No;
+        };
+        let sections = cx.dialects.rows.get(usize::from(row)).map_or(&[][..], |row| row.sections.as_slice());
+        let Some((_, close)) = sections.get(usize::from(section)) else { return Look::No };
+        if !call::cut_off(cx.rest(at), close, &[]) {
+            return Look::No;
+        }
+        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that is cut off was left out"));
+        self.cut_out(cx, at, cx.text.len());
         Look::Is(())
     }
 
