@@ -7,8 +7,41 @@ use std::sync::Arc;
 
 static ROWS: Lazy<Vec<Arc<Dialect>>> = Lazy::new(|| {
     let rows: Vec<Dialect> = serde_json::from_str(include_str!("catalogue.json")).unwrap_or_default();
-    rows.into_iter().map(Arc::new).collect()
+    rows.into_iter().map(|row| Arc::new(respelt(row))).collect()
 });
+
+/// How wide bars and blanks come out where they are no single token: as ASCII's, or doubled.
+const SPELLINGS: [(&str, &str); 3] = [("|", "▁"), ("|", "_"), ("｜｜", "▁")];
+
+/// The row, and its markers with wide bars in all their spellings.
+fn respelt(mut row: Dialect) -> Dialect {
+    fn each(text: &str) -> impl Iterator<Item = String> {
+        let wide = text.contains('｜');
+        let spelt = SPELLINGS.iter().map(move |(bar, blank)| text.replace('｜', bar).replace('▁', blank));
+        spelt.filter(move |other| wide && other != text)
+    }
+    for list in [&mut row.calls, &mut row.parameters, &mut row.tokens] {
+        for text in std::mem::take(list) {
+            let others: Vec<_> = each(&text).collect();
+            list.push(text);
+            others.into_iter().for_each(|other| {
+                if !list.contains(&other) {
+                    list.push(other)
+                }
+            });
+        }
+    }
+    for (open, close) in std::mem::take(&mut row.sections) {
+        let others: Vec<_> = each(&open).zip(each(&close)).collect();
+        row.sections.push((open, close));
+        others.into_iter().for_each(|other| {
+            if !row.sections.contains(&other) {
+                row.sections.push(other)
+            }
+        });
+    }
+    row
+}
 
 /// Names as written to the row they mean; filled once from the catalogue.
 static NAMES: Lazy<HashMap<String, usize>> = Lazy::new(|| {

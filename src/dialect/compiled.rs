@@ -18,6 +18,13 @@ pub(crate) struct Call {
     pub(crate) twin: bool,
 }
 
+impl Call {
+    /// A marker stands between the head and the body, and so behind the name.
+    pub(crate) fn delimits_name(&self) -> bool {
+        matches!(self.head.iter().rev().find(|e| **e != Element::Space), Some(Element::Literal(_)))
+    }
+}
+
 /// Which bytes may stand at a place; `None` for any.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct First(Option<Box<[bool; 256]>>);

@@ -99,6 +99,10 @@ impl CallState {
             },
             Body::Arguments => match byte {
                 b'{' | b'"' => is(true),
+                // A name that nothing delimits needs more than its looks.
+                _ if !template.delimits_name() && !head.name.as_ref().is_some_and(|n| cx.vouches(n.clone())) => {
+                    Look::No
+                }
                 _ => closes(cx, &template.tail, at),
             },
             Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),

@@ -169,7 +169,7 @@ impl Engine {
         if self.inline.is_some() || self.mode == Mode::Reasoning {
             return Look::No;
         }
-        if !self.call_ended(cx, at, row) && self.unclosed != Some(row) {
+        if !self.call_ended(cx, at, row) && self.unclosed != Some(row) && !self.closer_missing(cx, at) {
             if cx.dialects.auto || self.fence.is_some() || self.unread {
                 return Look::No;
             }
@@ -215,6 +215,13 @@ impl Engine {
     pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
         let last = self.out.calls.last().and_then(|call| call.row);
         last == Some(row) && self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty()
+    }
+
+    /// The text before `at` is a call that no marker closed, as it had none or lacked its own.
+    fn closer_missing(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let bare = || self.out.calls.last().is_some_and(|call| call.row.is_none());
+        let behind = self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
     }
 
     /// Reads a result that the model wrote itself to its end, or to the end of the text. It goes into an issue whole.

@@ -323,6 +323,11 @@ impl<'t> Reader<'t> {
         self.tool_at(out.calls.get(index)?.tool)
     }
 
+    /// The name at `place` means an offered tool, or there is nothing to tell.
+    pub(crate) fn vouches(&self, place: std::ops::Range<usize>) -> bool {
+        self.tools.is_none() || self.offered(self.slice(place.start, place.end))
+    }
+
     /// Tools were offered and `name` means one of them.
     pub(crate) fn offered(&self, name: &str) -> bool {
         self.tool(name).is_some()

@@ -96,13 +96,9 @@ impl Parameters {
         at: usize,
         in_section: bool,
     ) -> Look<()> {
-        let delimited = matches!(template.head.iter().rev().find(|e| **e != Element::Space), Some(Element::Literal(_)));
         // A name that nothing delimits needs more than its looks.
-        let vouched = || {
-            delimited
-                || in_section
-                || head.name.as_ref().is_some_and(|n| cx.tools.is_none() || cx.offered(&cx.text[n.clone()]))
-        };
+        let vouched =
+            || template.delimits_name() || in_section || head.name.as_ref().is_some_and(|n| cx.vouches(n.clone()));
         if at >= cx.text.len() && cx.eof {
             return if vouched() { Look::Is(()) } else { Look::No };
         }

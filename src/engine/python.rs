@@ -7,6 +7,7 @@ use super::trace::Reason;
 use super::values::Keys;
 use super::writer::Writer;
 use super::{Look, Reader};
+use crate::dialect::Element;
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -178,7 +179,10 @@ impl Python {
             self.repairs.push(Repair::at(RepairCode::MarkdownEscape, name.start, "Markdown escapes were removed"));
         }
         self.escaped = escaped;
-        self.name = text;
+        // A tool as an object whose method is called.
+        let tool =
+            text.strip_suffix(".call").filter(|tool| !cx.offered(&text) && (cx.tools.is_none() || cx.offered(tool)));
+        self.name = tool.map(str::to_owned).unwrap_or(text);
         self.name_start = name.start;
         self.index = None;
         self.members.clear();
@@ -437,8 +441,11 @@ impl Python {
             // Another call on the next line, or right behind a list.
             Some(_) => {
                 let fresh_line = cx.slice(self.at, at).contains('\n');
+                // Up to a marker that must close them there are only calls.
+                let enclosed = writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)));
+                let meant = enclosed || Self::may_be_meant(cx, at);
                 match Self::plausible(cx, at) {
-                    Look::Is(()) if (fresh_line || byte == Some(b'[')) && Self::may_be_meant(cx, at) => {
+                    Look::Is(()) if (fresh_line || byte == Some(b'[')) && meant => {
                         self.at = at;
                         self.expect = Expect::Call;
                         None
