@@ -24,10 +24,10 @@ impl Engine {
             // One literal may both close reasoning and be a token elsewhere: where it stands decides.
             let token = |m: &Marker| matches!(m, Marker::Token { .. });
             let ambiguous = markers.iter().any(token);
+            let may_close = markers.iter().any(|m| matches!(m, Marker::ReasoningClose(_)));
             for marker in markers {
                 let closes = matches!(marker, Marker::ReasoningClose(_));
                 let reasoning = self.mode == Mode::Reasoning;
-                let may_close = markers.iter().any(|m| matches!(m, Marker::ReasoningClose(_)));
                 if (closes && ambiguous && !reasoning) || (token(marker) && may_close && reasoning) {
                     continue;
                 }
