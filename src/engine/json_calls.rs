@@ -1,11 +1,11 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::arguments::whole_arguments;
 use super::call::Progress;
-use super::keys::{Key, decode, floor, schema_like, string_end};
+use super::keys::{Key, call_key_in, decode, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece, span};
 use super::trace::{Noted, Reason};
-use super::writer::Writer;
+use super::writer::{Origin, Writer};
 use super::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};

@@ -37,6 +37,34 @@ impl Key {
     }
 }
 
+/// How far into an object that is no JSON a key of a call has to stand, so that more of it is read.
+const EVIDENCE: usize = 256;
+
+/// In the object at `start`, near its beginning and not in an object inside it, stands a key of a call, or an offered name
+/// in the place of a key.
+pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
+    let rest = cx.bytes().get(start..).unwrap_or_default();
+    let mut depth = 0_usize;
+    for (i, byte) in rest.iter().take(EVIDENCE).enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth <= 1 => return Look::No,
+            b'}' => depth -= 1,
+            b':' if depth == 1 => {
+                let key = cx.slice(start, start + i).trim_end();
+                let key = key.trim_end_matches(|c: char| matches!(c, '"' | '\'' | '\\' | '`' | '“' | '”' | '‘' | '’'));
+                let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+                let key = key.get(key.trim_end_matches(word).len()..).unwrap_or_default();
+                if !matches!(Key::of(key), Key::Other | Key::Content | Key::Id) || cx.offered(key) {
+                    return Look::Is(());
+                }
+            }
+            _ => {}
+        }
+    }
+    if rest.len() >= EVIDENCE || cx.eof { Look::No } else { Look::More }
+}
+
 /// Where the string that begins at `at` ends, if it is no longer than markup may be.
 pub(super) fn string_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
     let mut from = at + 1;

@@ -41,6 +41,14 @@ impl JsonCalls {
         error: usize,
         searched: usize,
     ) -> Flow {
+        if writer.origin == Origin::BARE && writer.begun == 0 && searched == error {
+            // Nothing closes it but itself: prose that begins with a brace would never be over.
+            match call_key_in(cx, start) {
+                Look::Is(()) => {}
+                Look::No => return Flow::Stop(Progress::Fail { at: error }),
+                Look::More => return Flow::Stop(Progress::More),
+            }
+        }
         let limit = match writer.fence {
             Some(fence) => lenient::fence(cx, fence, searched),
             None => lenient::limit(cx, writer.origin.tail(cx), searched),
