@@ -57,7 +57,8 @@ impl Arguments {
             let raw = writer.start..self.start;
             if first.is_none() || (cx.eof && cut_off(cx.rest(self.start), tail, &[])) {
                 // The text ends where the arguments should begin, or in what closes the call.
-                writer.over(index, Found::none(), raw).status = CallStatus::Incomplete;
+                writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
+                return Progress::Done { end: cx.text.len() };
             } else if closes(cx, tail, self.start) == Look::No && tail.iter().any(|e| matches!(e, Element::Literal(_)))
             {
                 // Neither arguments stand there nor what closes the call.

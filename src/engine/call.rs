@@ -345,7 +345,8 @@ impl Engine {
                         self.state = State::Call(call);
                         return Step::More;
                     }
-                    Look::No if cx.eof && cut_marker(cx.rest(*at), text) => {
+                    // One byte alone is no evidence.
+                    Look::No if cx.eof && cx.rest(*at).trim_ascii().len() > 1 && cut_marker(cx.rest(*at), text) => {
                         *at = cx.text.len();
                         *missing = true;
                     }

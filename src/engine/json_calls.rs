@@ -461,6 +461,7 @@ impl JsonCalls {
         match self.before {
             // No call was in this value: it is text, and the body was over before it.
             Some((end, begun)) if begun == writer.begun => Flow::Stop(Progress::Done { end }),
+            None if writer.bare && writer.begun == 0 => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
         }
     }

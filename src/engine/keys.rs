@@ -51,11 +51,14 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
             b'}' if depth <= 1 => return Look::No,
             b'}' => depth -= 1,
             b':' if depth == 1 => {
-                let key = cx.slice(start, start + i).trim_end();
-                let key = key.trim_end_matches(|c: char| matches!(c, '"' | '\'' | '\\' | '`' | '“' | '”' | '‘' | '’'));
-                let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-                let key = key.get(key.trim_end_matches(word).len()..).unwrap_or_default();
-                if !matches!(Key::of(key), Key::Other | Key::Content | Key::Id) || cx.offered(key) {
+                let quotes = |c: char| matches!(c, '"' | '\'' | '\\' | '`' | '“' | '”' | '‘' | '’');
+                let before = cx.slice(start, start + i).trim_end().trim_end_matches(quotes);
+                let begin =
+                    before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).len();
+                let (before, key) = before.split_at_checked(begin).unwrap_or_default();
+                let separated = before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
+                let called = !matches!(Key::of(key), Key::Other | Key::Content | Key::Id) || cx.offered(key);
+                if called && separated {
                     return Look::Is(());
                 }
             }

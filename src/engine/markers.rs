@@ -196,7 +196,8 @@ impl Engine {
         };
         let sections = cx.dialects.rows.get(usize::from(row)).map_or(&[][..], |row| row.sections.as_slice());
         let Some((_, close)) = sections.get(usize::from(section)) else { return Look::No };
-        if !call::cut_off(cx.rest(at), close, &[]) {
+        // One byte alone is no evidence.
+        if cx.rest(at).trim_ascii().len() < 2 || !call::cut_off(cx.rest(at), close, &[]) {
             return Look::No;
         }
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that is cut off was left out"));

@@ -20,7 +20,14 @@ impl JsonCalls {
 
     /// In a list of calls neither a comma nor its end stands at `at`.
     pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize) -> Flow {
-        match writer.closes(cx, at) {
+        let over = match writer.closes(cx, at) {
+            // Behind a call, what is no other value is none of the list.
+            Look::No if writer.begun > 0 && !matches!(cx.bytes().get(at), Some(b'{' | b'[' | b'"' | b'\'')) => {
+                Look::Is(())
+            }
+            look => look,
+        };
+        match over {
             Look::Is(()) => {
                 if let Some(pending) = &mut writer.pending {
                     pending.repairs.push(Repair::at(RepairCode::Bracket, at, "the list is not closed"));
@@ -41,11 +48,16 @@ impl JsonCalls {
         error: usize,
         searched: usize,
     ) -> Flow {
-        if writer.origin == Origin::BARE && writer.begun == 0 && searched == error {
+        let begun = self.frames.iter().rev().find_map(|f| f.index);
+        let alone = writer.origin == Origin::BARE && writer.begun == 0;
+        if (alone || self.before.is_some()) && begun.is_none() && searched == error {
             // Nothing closes it but itself: prose that begins with a brace would never be over.
             match call_key_in(cx, start) {
                 Look::Is(()) => {}
-                Look::No => return Flow::Stop(Progress::Fail { at: error }),
+                Look::No => {
+                    let fail = Progress::Fail { at: error };
+                    return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
+                }
                 Look::More => return Flow::Stop(Progress::More),
             }
         }
@@ -61,7 +73,6 @@ impl JsonCalls {
             }
         };
         let closed = limit < cx.text.len();
-        let begun = self.frames.iter().rev().find_map(|f| f.index);
         let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
         let Some(mut mended) = lenient::repair(cx, start, limit) else {
             if let Some(index) = begun {
