@@ -180,15 +180,21 @@ CALL = st.sampled_from(sorted(CUT_TOOLS)).flatmap(
 )
 
 
-@given(st.lists(CALL, min_size=1, max_size=3), st.sampled_from([dialect.name for dialect in toolglot.dialects()]))
-def test_p5_no_part_of_an_answer_runs_what_the_whole_does_not(calls: list[Any], dialect: str) -> None:
-    """Calls as the dialect's model writes them, those without arguments among them, cut at every place."""
+def as_written(calls: list[Any], dialect: str) -> str:
+    """The calls as the dialect's model writes them."""
     written = [
         {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
         for n, (name, arguments) in enumerate(calls)
     ]
     (message,) = as_text([{"role": "assistant", "content": None, "tool_calls": written}], dialect)
-    text = message["content"]
+    text: str = message["content"]
+    return text
+
+
+@given(st.lists(CALL, min_size=1, max_size=3), st.sampled_from([dialect.name for dialect in toolglot.dialects()]))
+def test_p5_no_part_of_an_answer_runs_what_the_whole_does_not(calls: list[Any], dialect: str) -> None:
+    """Calls as the dialect's model writes them, those without arguments among them, cut at every place."""
+    text = as_written(calls, dialect)
     for reader in (dialect, "auto"):
         whole = [call for call in toolglot.extract(text, tools=CUT_SET, dialect=reader).tool_calls if call.runnable]
         expected = [(call.name, call.arguments) for call in whole]
@@ -196,6 +202,62 @@ def test_p5_no_part_of_an_answer_runs_what_the_whole_does_not(calls: list[Any], 
             turn = toolglot.extract(text[:end], tools=CUT_SET, dialect=reader)
             run = [(call.name, call.arguments) for call in turn.tool_calls if call.runnable]
             assert run == expected[: len(run)], text[:end]
+
+
+# What models write round their calls, of which a part looks like the beginning of one.
+ROUND = st.lists(
+    st.sampled_from(
+        [
+            "Hello.",
+            "a < b",
+            "f(x)",
+            "[1, 2]",
+            '{"a": 1}',
+            "{",
+            "{a",
+            "{a, b}",
+            "{'a': 1,",
+            '{"a":',
+            "x = {y}",
+            "}",
+            "</p>",
+            "<b>x</b>",
+            "- item",
+            "\n",
+            "{\n  color: red\n",
+            '"q"',
+            "[link](url)",
+            "日本",
+            "name: x",
+            "$5",
+            "<",
+        ]
+    ),
+    max_size=5,
+).map(" ".join)
+MARKED = ["cohere", "deepseek_v31", "glm45", "hermes", "kimi_k2", "minimax_m2", "mistral", "qwen3_coder", "seed_oss"]
+
+
+@given(ROUND, ROUND, st.sampled_from(MARKED), st.lists(CALL, min_size=1, max_size=2))
+def test_p4_text_round_calls_hides_none_and_is_kept(before: str, after: str, dialect: str, calls: list[Any]) -> None:
+    text = f"{before}\n{as_written(calls, dialect)}\n{after}"
+    for reader in (dialect, "auto"):
+        turn = toolglot.extract(text, tools=CUT_SET, dialect=reader)
+        assert [(call.name, call.arguments) for call in turn.tool_calls] == calls
+        assert "".join(turn.content.split()) == "".join((before + after).split())
+
+
+@pytest.mark.parametrize(
+    "prose",
+    ["{a, b} is a set. ", "{\n  color: red\n", '{"a": \n', "{'a': 1,\n", "[{\n", '{"q" and so on\n'],
+)
+def test_p2_prose_that_begins_with_a_bracket_does_not_wait(prose: str) -> None:
+    """Nothing of it is a call's: it leaves while it streams."""
+    parser = toolglot.StreamParser(tools=CUT_SET)
+    text = prose + "Some words. " * 100
+    events = [event for at in range(0, len(text), 4) for event in parser.feed(text[at : at + 4])]
+    assert len(text) - sum(len(event.text) for event in events if event.kind == "text") < 300
+    assert parser.finish().content == text
 
 
 @given(text=soup, starts_in=st.sampled_from(["content", "reasoning"]))

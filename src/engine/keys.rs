@@ -44,6 +44,9 @@ const EVIDENCE: usize = 256;
 /// in the place of a key.
 pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
     let rest = cx.bytes().get(start..).unwrap_or_default();
+    if rest.first().is_some_and(|first| *first != b'{') {
+        return Look::No;
+    }
     let mut depth = 0_usize;
     for (i, byte) in rest.iter().take(EVIDENCE).enumerate() {
         match byte {

@@ -22,9 +22,7 @@ impl JsonCalls {
     pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize) -> Flow {
         let over = match writer.closes(cx, at) {
             // Behind a call, what is no other value is none of the list.
-            Look::No if writer.begun > 0 && !matches!(cx.bytes().get(at), Some(b'{' | b'[' | b'"' | b'\'')) => {
-                Look::Is(())
-            }
+            Look::No if writer.begun > 0 && !matches!(cx.bytes().get(at), Some(b'{' | b'[')) => Look::Is(()),
             look => look,
         };
         match over {
