@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import toolglot
 from support import EXAMPLE_TOOLS, check_events, snapshot, stream
+from toolglot.router import as_text
 
 TOOLS = toolglot.ToolSet(
     [
@@ -147,6 +148,54 @@ def test_p5_a_cut_off_call_is_never_runnable(dialect: str) -> None:
         runnable = [(call.name, call.arguments) for call in turn.tool_calls if call.runnable]
         assert runnable == whole[: len(runnable)], row.example[:end]
         assert turn.needs_more_work == bool(runnable)
+
+
+# What a call may say: nothing that a cut could turn into a marker of its own.
+SAID = st.lists(
+    st.sampled_from(
+        ["a", "Oslo", "it's", 'say "x"', "line\nline", "{", "}", "[1]", "日本", "😀", "a < b", "1", "null", "\\d"]
+    ),
+    max_size=3,
+).map("".join)
+CUT_TOOLS = {
+    "search": {"query": SAID, "n": st.integers(), "tags": st.lists(SAID, max_size=3), "exact": st.booleans()},
+    "write_file": {"path": SAID, "content": SAID},
+    "ping": {},
+}
+TYPES = {"query": "string", "n": "integer", "exact": "boolean", "path": "string", "content": "string"}
+CUT_SET = toolglot.ToolSet(
+    [
+        {
+            "name": name,
+            "parameters": {
+                "type": "object",
+                "properties": {key: {"type": TYPES.get(key, "array")} for key in keys},
+            },
+        }
+        for name, keys in CUT_TOOLS.items()
+    ]
+)
+CALL = st.sampled_from(sorted(CUT_TOOLS)).flatmap(
+    lambda name: st.tuples(st.just(name), st.fixed_dictionaries({}, optional=CUT_TOOLS[name]))
+)
+
+
+@given(st.lists(CALL, min_size=1, max_size=3), st.sampled_from([dialect.name for dialect in toolglot.dialects()]))
+def test_p5_no_part_of_an_answer_runs_what_the_whole_does_not(calls: list[Any], dialect: str) -> None:
+    """Calls as the dialect's model writes them, those without arguments among them, cut at every place."""
+    written = [
+        {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        for n, (name, arguments) in enumerate(calls)
+    ]
+    (message,) = as_text([{"role": "assistant", "content": None, "tool_calls": written}], dialect)
+    text = message["content"]
+    for reader in (dialect, "auto"):
+        whole = [call for call in toolglot.extract(text, tools=CUT_SET, dialect=reader).tool_calls if call.runnable]
+        expected = [(call.name, call.arguments) for call in whole]
+        for end in range(len(text)):
+            turn = toolglot.extract(text[:end], tools=CUT_SET, dialect=reader)
+            run = [(call.name, call.arguments) for call in turn.tool_calls if call.runnable]
+            assert run == expected[: len(run)], text[:end]
 
 
 @given(text=soup, starts_in=st.sampled_from(["content", "reasoning"]))

@@ -1,5 +1,5 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
-use super::call::{Progress, closes};
+use super::call::{Progress, closes, cut_off};
 use super::head::Head;
 use super::keys::{decode, floor};
 use super::lenient;
@@ -55,8 +55,8 @@ impl Arguments {
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
             let raw = writer.start..self.start;
-            if first.is_none() {
-                // The text ends where the arguments should begin.
+            if first.is_none() || (cx.eof && cut_off(cx.rest(self.start), tail, &[])) {
+                // The text ends where the arguments should begin, or in what closes the call.
                 writer.over(index, Found::none(), raw).status = CallStatus::Incomplete;
             } else if closes(cx, tail, self.start) == Look::No && tail.iter().any(|e| matches!(e, Element::Literal(_)))
             {

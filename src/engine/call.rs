@@ -10,7 +10,7 @@ use super::python::Python;
 use super::trace::Reason;
 use super::writer::{Origin, Writer};
 use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
-use crate::dialect::{Body, Call as Template, Element, Row};
+use crate::dialect::{Body, Call as Template, Element, Parameter, Row};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 
 /// What a body says after a step.
@@ -82,6 +82,16 @@ impl CallState {
             }
             return if cx.eof || at - head.end > cx.policy.max_markup_bytes { Look::No } else { Look::More };
         };
+        if cx.eof
+            && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()]))
+            && cut_off(
+                cx.rest(at),
+                &template.tail,
+                if template.body == Body::Parameters { &row.parameters } else { &[] },
+            )
+        {
+            return Look::Is(());
+        }
         let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
         match template.body {
             Body::Json => match byte {
@@ -204,6 +214,15 @@ pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
         }
     }
     if more { Look::More } else { Look::No }
+}
+
+/// The text ends in `rest`, the beginning of what closes a call or of one of its parameters.
+pub(super) fn cut_off(rest: &str, tail: &[Element], parameters: &[Parameter]) -> bool {
+    let closers = tail.iter().filter_map(|element| match element {
+        Element::Literal(text) => Some(&**text),
+        _ => None,
+    });
+    closers.chain(parameters.iter().map(|parameter| &*parameter.opener)).any(|marker| cut_marker(rest, marker))
 }
 
 impl Engine {
@@ -442,5 +461,5 @@ fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
 /// The text ends in the first bytes of `marker`; one byte alone is no evidence.
 fn cut_marker(rest: &str, marker: &str) -> bool {
     let cut = rest.trim_ascii();
-    cut.len() > 1 && cut.len() < marker.len() && marker.starts_with(cut)
+    !cut.is_empty() && cut.len() < marker.len() && marker.starts_with(cut)
 }

@@ -195,7 +195,8 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
         Slot::Key | Slot::Ignored => &KEY_STOPS,
         Slot::Value | Slot::Type => &NO_STOPS,
     };
-    let skip = bounded.len() - bounded.trim_start().len();
+    let visible = bounded.bytes().next().is_some_and(|byte| byte.is_ascii_graphic());
+    let skip = if visible { 0 } else { bounded.len() - bounded.trim_start().len() };
     let first = until.as_bytes().first().copied();
     let ends = |byte: u8| Some(byte) == first || stops[usize::from(byte)];
     let mut from = skip;

@@ -108,7 +108,8 @@ pub(super) struct JsonCalls {
 impl JsonCalls {
     pub(super) fn new(at: usize, max_depth: usize) -> Self {
         Self {
-            frames: Vec::new(),
+            // Mostly an object alone, or one in a list.
+            frames: Vec::with_capacity(2),
             expect: Expect::Value { close: false },
             at,
             scanner: Scanner::new(at, max_depth),

@@ -141,10 +141,16 @@ pub(super) fn certain_literal(text: &str) -> Option<String> {
         _ => return None,
     };
     let quote = if text.starts_with(&quote.repeat(3)) { &quote.repeat(3) } else { quote };
-    // Half an escape says nothing yet.
-    let escapes = text.len() - text.trim_end_matches('\\').len();
-    let whole = text.get(..text.len() - escapes % 2)?;
-    let (json, _) = literal(&format!("{whole}{quote}"), 0);
+    let half_escaped = |text: &str| (text.len() - text.trim_end_matches('\\').len()) % 2 == 1;
+    let inner = text.get(quote.len()..)?;
+    let inner = match inner.trim_end().strip_suffix(quote) {
+        // Its closing quote is there, unless more follows and it was one inside.
+        Some(closed) if !half_escaped(closed) => closed,
+        // Half an escape says nothing yet.
+        _ if half_escaped(inner) => inner.get(..inner.len() - 1)?,
+        _ => inner,
+    };
+    let (json, _) = literal(&format!("{quote}{inner}{quote}"), 0);
     json.starts_with('"').then_some(json)
 }
 

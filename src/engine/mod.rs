@@ -243,7 +243,7 @@ impl<'t> Reader<'t> {
     /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well.
     pub(crate) fn skip_markup_space(&self, at: usize) -> usize {
         let mut at = self.skip_space(at);
-        while self.bytes().get(at..at + 2) == Some(b"\\n") {
+        while self.bytes().get(at..).is_some_and(|rest| rest.starts_with(b"\\n")) {
             at = self.skip_space(at + 2);
         }
         at
@@ -280,10 +280,11 @@ impl<'t> Reader<'t> {
 
     /// The first place at or after `at` without white space.
     pub(crate) fn skip_space(&self, at: usize) -> usize {
-        // Mostly a byte or two.
-        let near = self.bytes().get(at..).unwrap_or_default().iter().take(8);
-        if let Some(length) = near.clone().position(|b| !b.is_ascii_whitespace()) {
-            return at + length;
+        // Mostly it is a byte or two.
+        for next in at..at + 8 {
+            if !self.bytes().get(next).is_some_and(u8::is_ascii_whitespace) {
+                return next;
+            }
         }
         self.skip_long_space(at)
     }

@@ -4,7 +4,7 @@ use super::call::{Progress, closes};
 use super::elements::nested;
 use super::head::{self, Head};
 use super::output::{Found, Output, Piece, Value, span};
-use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrap_arguments};
+use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrapped};
 use super::writer::Writer;
 use super::{Look, Reader};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
@@ -337,12 +337,13 @@ impl Parameters {
             writer.piece(out, index, if self.opened { "}" } else { "{}" });
         }
         let members = std::mem::take(&mut self.members);
-        let before = members.first().map(|(key, _)| key.get(cx.text).into_owned());
-        let wrapped = members.len() == 1;
-        let members = unwrap_arguments(cx, out, index, members);
-        if wrapped && members.first().map(|(key, _)| key.get(cx.text).into_owned()) != before {
-            self.repairs.push(Repair::new(RepairCode::Misplaced, "one parameter held all arguments"));
-        }
+        let members = match unwrapped(cx, out, index, &members) {
+            Some(inner) => {
+                self.repairs.push(Repair::new(RepairCode::Misplaced, "one parameter held all arguments"));
+                inner
+            }
+            None => members,
+        };
         let pending = writer.over(index, Found::Members(members), writer.start..end);
         pending.status = if self.broken && status.readable() { CallStatus::Malformed } else { status };
         pending.repairs = std::mem::take(&mut self.repairs);

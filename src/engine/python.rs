@@ -384,6 +384,15 @@ impl Python {
     }
 
     fn after_call(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
+        let progress = self.goes_on(cx, writer, at, byte);
+        if let (Some(Progress::Done { end }), true, Some(pending)) = (progress, self.list, &mut writer.pending) {
+            pending.repairs.push(Repair::at(RepairCode::Bracket, end, "the closing bracket of the list is missing"));
+        }
+        progress
+    }
+
+    /// What follows a call.
+    fn goes_on(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
         let done = Some(Progress::Done { end: self.at });
         match byte {
             None if cx.eof => done,

@@ -83,30 +83,30 @@ pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
     Piece::Made(made.to_owned())
 }
 
-/// A single parameter `arguments` that the tool does not declare holds them all.
-pub(super) fn unwrap_arguments(
+/// What a single parameter `arguments` holds that the tool does not declare: all of them.
+pub(super) fn unwrapped(
     cx: &Reader<'_>,
     out: &Output,
     index: usize,
-    members: Vec<(Piece, Value)>,
-) -> Vec<(Piece, Value)> {
-    let [(key, value)] = members.as_slice() else { return members };
-    let key = key.get(cx.text);
-    if !matches!(&*key, "arguments" | "input" | "properties" | "parameters") {
-        return members;
+    members: &[(Piece, Value)],
+) -> Option<Vec<(Piece, Value)>> {
+    let [(key, value)] = members else { return None };
+    let key = key.as_str(cx.text);
+    if !matches!(key, "arguments" | "input" | "properties" | "parameters") {
+        return None;
     }
-    let Some(tool) = cx.called(out, index) else { return members };
-    if tool.parameters.is_empty() || tool.parameters.iter().any(|(n, _)| *n == key) {
-        return members;
+    let tool = cx.called(out, index)?;
+    if tool.parameters.is_empty() || tool.parameters.iter().any(|(n, _)| n == key) {
+        return None;
     }
     let (Value::Text(piece) | Value::Json(piece)) = value;
     let text = piece.get(cx.text);
     let json = lenient::container(text.trim()).unwrap_or_default();
-    let Ok(serde_json::Value::Object(inner)) = serde_json::from_str(&json) else { return members };
+    let Ok(serde_json::Value::Object(inner)) = serde_json::from_str(&json) else { return None };
     if !inner.keys().all(|k| tool.parameters.iter().any(|(n, _)| n == k)) {
-        return members;
+        return None;
     }
-    inner.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v.to_string())))).collect()
+    Some(inner.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v.to_string())))).collect())
 }
 
 /// `&lt;`, `&gt;`, `&amp;`, `&quot;`, `&apos;` and numeric references as characters.

@@ -63,7 +63,7 @@ impl ToolCall {
         };
         Self {
             id: PyString::new(py, &call.id).unbind(),
-            name: PyString::new(py, &call.name).unbind(),
+            name: Keys::open(py).get(&call.name).unbind(),
             written,
             status: call.status,
             repairs: call.repairs,

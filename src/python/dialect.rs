@@ -8,7 +8,7 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// How one model family spells tool calls in text.
 #[pyclass(frozen, module = "toolglot", name = "Dialect")]
@@ -124,12 +124,31 @@ pub(super) fn dialects() -> PyResult<Vec<Dialect>> {
     catalogue().iter().map(ready).collect()
 }
 
+/// The dialect that was named last. A program names the same one again and again, mostly by the very same string.
+static LAST: Mutex<Option<(Py<PyString>, Arc<Dialects>)>> = Mutex::new(None);
+
+fn named(name: &Bound<'_, PyString>) -> PyResult<Arc<Dialects>> {
+    // Another thread may be at it: then it is looked up.
+    let last = LAST.try_lock().ok();
+    if let Some((known, dialects)) = last.as_deref().and_then(Option::as_ref)
+        && known.is(name)
+    {
+        return Ok(Arc::clone(dialects));
+    }
+    drop(last);
+    let written = utf8(name)?.0;
+    let dialects = guard(|| Dialects::named(&written))??;
+    if let Ok(mut last) = LAST.try_lock() {
+        *last = Some((name.clone().unbind(), Arc::clone(&dialects)));
+    }
+    Ok(dialects)
+}
+
 /// What `dialect=` means: "auto" (also None), a name, or a Dialect.
 pub(super) fn dialect_argument(dialect: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Dialects>> {
     let Some(dialect) = dialect else { return Ok(Dialects::auto()) };
     if let Ok(name) = dialect.cast::<PyString>() {
-        let name = utf8(name)?.0;
-        return Ok(guard(|| Dialects::named(&name))??);
+        return named(name);
     }
     match dialect.cast::<Dialect>() {
         Ok(dialect) => Ok(Arc::clone(&dialect.get().ready)),

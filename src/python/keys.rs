@@ -1,4 +1,4 @@
-//! Names of members as Python strings. The same few parameters are written in call after call, so the string that was
+//! Names of tools and of members as Python strings. The same few are written in call after call, so the string that was
 //! made for one is kept for the next, with its hash.
 use pyo3::prelude::*;
 use pyo3::types::PyString;

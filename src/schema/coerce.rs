@@ -153,7 +153,7 @@ impl<'s> Coercer<'s> {
         value: &Value,
         depth: usize,
     ) -> Option<(Value, &'static str)> {
-        if !expected.allows(Expected::ARRAY) || value.is_null() {
+        if !expected.allows(Expected::ARRAY) || value.is_null() || value.as_str().is_some_and(begins_a_list) {
             return None;
         }
         let items = self.part(schema, "items")?;
@@ -346,6 +346,14 @@ fn fits(expected: Expected, value: &Value) -> bool {
             Some(number) if !number.is_whole() => Expected::FRACTION,
             _ => Expected::INTEGER,
         },
+    })
+}
+
+/// The text begins as JSON's lists do. It is none, or it would have been read: what is left of one is not its only item.
+fn begins_a_list(text: &str) -> bool {
+    let inside = text.trim_start().strip_prefix('[').map(str::trim_start);
+    inside.is_some_and(|inside| {
+        inside.starts_with(|c: char| matches!(c, '"' | '\'' | '[' | '{' | '-') || c.is_ascii_digit())
     })
 }
 

@@ -108,8 +108,12 @@ impl Parameters {
             match head::literal(cx, hit, closer) {
                 Look::More => return Some(Err(())),
                 Look::Is(end) => {
-                    let end = match head::head(cx, end, &parameter.after) {
-                        Look::Is(head) => head.end,
+                    let behind = match parameter.after.as_slice() {
+                        [] => Look::Is(end),
+                        after => head::head(cx, end, after).map(|head| head.end),
+                    };
+                    let end = match behind {
+                        Look::Is(end) => end,
                         Look::More => return Some(Err(())),
                         Look::No => {
                             value.searched = hit + 1;
