@@ -75,15 +75,19 @@ impl JsonCalls {
         let closed = limit < cx.text.len();
         let begun = self.frames.iter().rev().find_map(|f| f.index);
         let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
-        let Some(mut mended) = lenient::repair(cx, start, limit) else {
-            if let Some(index) = begun {
-                let raw = writer.start..limit;
-                // An object that begins here and gives nothing at all is nested too deep, cut off or not.
-                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-                out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
-                return Flow::Stop(Progress::Done { end: limit });
+        let mut mended = match lenient::repair(cx, start, limit) {
+            Ok(mended) => mended,
+            Err(reached) => {
+                if let Some(index) = begun {
+                    let raw = writer.start..limit;
+                    // An object that begins here and gives nothing at all is nested too deep, cut off or not.
+                    writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
+                    return Flow::Stop(Progress::Done { end: limit });
+                }
+                // What it holds on the way down is no call either, and is not read once more.
+                return fail(error.max(reached));
             }
-            return fail(error);
         };
         if closed && mended.cut && writer.fence.take().is_some() {
             // Inside a string it may be a part of it: only the end of the text decides.
