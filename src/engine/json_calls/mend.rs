@@ -18,18 +18,38 @@ impl JsonCalls {
         Flow::On
     }
 
-    /// In a list of calls neither a comma nor its end stands at `at`.
-    pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize) -> Flow {
-        match writer.closes(cx, at) {
-            Look::Is(()) => {
-                if let Some(pending) = &mut writer.pending {
-                    pending.repairs.push(Repair::at(RepairCode::Bracket, at, "the list is not closed"));
-                }
-                Flow::Stop(Progress::Done { end: self.at })
+    /// In a list of calls neither a comma nor its end stands at `at`: another call may, else the list is over.
+    pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
+        let odd = match byte {
+            b'}' => Some((RepairCode::Bracket, "a closing bracket too many was left out", Expect::Next)),
+            b';' => Some((RepairCode::Comma, "a semicolon stood for a comma", Expect::Value { close: true })),
+            _ => None,
+        };
+        if let Some((code, what, expect)) = odd {
+            if let Some(pending) = &mut writer.pending {
+                pending.repairs.push(Repair::at(code, at, what));
             }
-            Look::More => Flow::Stop(Progress::More),
-            Look::No => self.broken(at),
+            return self.go(at + 1, expect);
         }
+        let inside = cx.skip_space(at + 1);
+        let next = cx.bytes().get(inside).copied();
+        if matches!(byte, b'{' | b'[') && next.is_none() && !cx.eof && inside - at <= cx.policy.max_markup_bytes {
+            return Flow::Stop(Progress::More);
+        }
+        let another = match byte {
+            b'{' => next.is_some_and(|next| matches!(next, b'"' | b'\'') || next.is_ascii_alphabetic()),
+            b'[' => next == Some(b'{') && self.frames.len() < self.max_depth,
+            _ => false,
+        };
+        let what = if another { "a comma between two calls is missing" } else { "the list is not closed" };
+        let code = if another { RepairCode::Comma } else { RepairCode::Bracket };
+        if let Some(pending) = &mut writer.pending {
+            pending.repairs.push(Repair::at(code, at, what));
+        }
+        if another {
+            return self.go(at, Expect::Value { close: false });
+        }
+        Flow::Stop(Progress::Done { end: self.at })
     }
 
     pub(super) fn lenient(
