@@ -88,6 +88,13 @@ fn whole() {
     assert_linear(4 << 10, |text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
 }
 
+/// Told a dialect, objects are looked at in the middle of lines as well.
+#[test]
+fn told() {
+    let (dialects, tools, options) = (Dialects::named("hermes").expect("a dialect"), tools(), Options::default());
+    assert_linear(4 << 10, |text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
+}
+
 #[test]
 fn in_chunks() {
     let (tools, options) = (tools(), Options::default());

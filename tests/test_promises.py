@@ -228,7 +228,6 @@ ROUND = st.lists(
             '"q"',
             "[link](url)",
             "日本",
-            "name: x",
             "$5",
             "<",
         ]

@@ -25,23 +25,47 @@ impl Call {
     }
 }
 
-/// Which bytes may stand at a place; `None` for any.
+/// What may stand at a place: its first byte and, where that is `<`, the second; `None` for anything.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct First(Option<Box<[bool; 256]>>);
+pub(crate) struct First(Option<Box<Bytes>>);
+
+#[derive(Debug, Clone)]
+struct Bytes {
+    first: [bool; 256],
+    /// What may follow `<`.
+    tag: [bool; 256],
+}
 
 impl First {
     fn of(bytes: impl IntoIterator<Item = u8>) -> Self {
-        let mut set = Box::new([false; 256]);
+        let mut set = Box::new(Bytes { first: [false; 256], tag: [true; 256] });
         // A line break that was written as `\\n` is white space as well.
-        set[usize::from(b'\\')] = true;
-        bytes.into_iter().for_each(|byte| set[usize::from(byte)] = true);
+        set.first[usize::from(b'\\')] = true;
+        bytes.into_iter().for_each(|byte| set.first[usize::from(byte)] = true);
         Self(Some(set))
     }
 
+    /// One of `texts`.
+    fn one_of<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Self {
+        let mut set = Self::of(texts.clone().filter_map(|text| text.bytes().next()));
+        let tags = || texts.clone().filter_map(|text| text.strip_prefix('<'));
+        if let Some(set) = &mut set.0
+            && !tags().any(str::is_empty)
+        {
+            set.tag = [false; 256];
+            tags().filter_map(|text| text.bytes().next()).for_each(|byte| set.tag[usize::from(byte)] = true);
+        }
+        set
+    }
+
     /// What `elements`, and then the body, may begin with.
-    fn behind(elements: &[Element], body: Body) -> Self {
+    fn behind(elements: &[Element], body: Body, tail: &[Element], parameters: &[Parameter]) -> Self {
+        let closers = tail.iter().filter_map(|element| match element {
+            Element::Literal(text) | Element::Optional(text) => Some(&**text),
+            _ => None,
+        });
         match elements.iter().find(|e| **e != Element::Space) {
-            Some(Element::Literal(text)) => Self::of(text.bytes().next()),
+            Some(Element::Literal(text)) => Self::one_of(std::iter::once(&**text)),
             // A name begins with none of these.
             Some(Element::Slot(Slot::Name)) => Self::of((0..=255).filter(|byte| !b"<>{}[]()|\"'`".contains(byte))),
             Some(_) => Self(None),
@@ -49,19 +73,28 @@ impl First {
                 Body::Json => Self::of(*b"{["),
                 Body::Gemma => Self::of(*b"{("),
                 Body::Elements => Self::of(*b"<]"),
-                _ => Self(None),
+                Body::Python => Self::of((0..=255).filter(|byte| !b"<>{}()|`".contains(byte))),
+                Body::Arguments => Self::one_of(closers.chain(["{", "\""])),
+                Body::Parameters => Self::one_of(closers.chain(parameters.iter().map(|p| &*p.opener))),
+                Body::Text => Self(None),
             },
         }
     }
 
     fn or(self, other: Self) -> Self {
         let (Some(mut set), Some(other)) = (self.0, other.0) else { return Self(None) };
-        set.iter_mut().zip(*other).for_each(|(may, also)| *may |= also);
+        let tags = |set: &Bytes| if set.first[usize::from(b'<')] { set.tag } else { [false; 256] };
+        let (mine, theirs) = (tags(&set), tags(&other));
+        set.tag = std::array::from_fn(|byte| mine[byte] || theirs[byte]);
+        set.first.iter_mut().zip(other.first).for_each(|(may, also)| *may |= also);
         Self(Some(set))
     }
 
-    pub(crate) fn may_be(&self, byte: u8) -> bool {
-        self.0.as_ref().is_none_or(|set| set[usize::from(byte)])
+    /// Whether `text`, which may be cut off, can be it.
+    pub(crate) fn may_be(&self, text: &[u8]) -> bool {
+        let (Some(set), Some(byte)) = (&self.0, text.first()) else { return true };
+        let tag = || text.get(1).is_none_or(|next| set.tag[usize::from(*next)]);
+        set.first[usize::from(*byte)] && (*byte != b'<' || tag())
     }
 }
 
@@ -100,15 +133,15 @@ fn closes_alone(text: &str) -> bool {
         || text.len() > 6 && text.starts_with("</")
 }
 
-fn read_call(text: &str) -> Result<(Option<String>, Call), Error> {
+fn read_call(text: &str, parameters: &[Parameter]) -> Result<(Option<String>, Call), Error> {
     let template = Template::parse(text)?;
     let Some((at, body)) = template.body() else {
         return Err(Error::at(ErrorCode::BadDialect, text, "a call template needs a body, such as {json}"));
     };
     let opener = template.opener().map(str::to_owned);
     let mut head = template.elements;
-    let tail = head.split_off(at).into_iter().skip(1).collect();
-    let first = First::behind(head.get(1..).unwrap_or_default(), body);
+    let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
+    let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, parameters);
     Ok((opener, Call { head, body, tail, first, twin: false }))
 }
 
@@ -148,7 +181,7 @@ impl Row {
             row.parameters.push(read_parameter(text)?);
         }
         for (i, text) in dialect.calls.iter().enumerate() {
-            let (opener, call) = read_call(text)?;
+            let (opener, call) = read_call(text, &row.parameters)?;
             if call.body == Body::Parameters && row.parameters.is_empty() {
                 return Err(Error::at(ErrorCode::BadDialect, text, "{parameters} needs a template in `parameters`"));
             }
@@ -177,7 +210,7 @@ impl Row {
             }
             row.calls.push(call);
         }
-        let firsts = row.calls.iter().map(|call| First::behind(&call.head, call.body));
+        let firsts = row.calls.iter().map(|call| First::behind(&call.head, call.body, &call.tail, &row.parameters));
         row.first = firsts.reduce(First::or).unwrap_or_default();
         for (i, text) in dialect.inline_markers.iter().enumerate() {
             let template = Template::parse(text)?;

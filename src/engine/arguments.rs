@@ -130,7 +130,7 @@ impl Arguments {
         };
         let closed = limit < cx.text.len();
         let raw = writer.start..limit;
-        match lenient::repair(cx, self.start, limit) {
+        match lenient::repair(cx, self.start, limit).ok() {
             Some(mended) if mended.complete || closed => {
                 let end = if closed { limit } else { self.start + mended.consumed };
                 let object = mended.json.starts_with('{');

@@ -128,7 +128,9 @@ impl CallState {
         match cx.bytes().get(at) {
             Some(b'{') => match after(cx, at) {
                 Look::Is(b'"' | b'\'') => Look::Is(Body::Json),
-                Look::Is(next) if next.is_ascii_alphabetic() => Look::Is(Body::Json),
+                Look::Is(next) if next.is_ascii_alphabetic() => {
+                    bare_key(cx, cx.skip_space(at + 1)).map(|()| Body::Json)
+                }
                 Look::Is(_) => Look::No,
                 other => other.map(|_| Body::Json),
             },
@@ -195,6 +197,19 @@ fn after(cx: &Reader<'_>, at: usize) -> Look<u8> {
     match cx.bytes().get(next) {
         Some(byte) if next - at <= cx.policy.max_markup_bytes => Look::Is(*byte),
         None if !cx.eof => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// A key without quotes stands at `at`, and a colon or an equals sign behind it.
+fn bare_key(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let key = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'\\' | b'"' | b'\'');
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let length = rest.iter().take(128).take_while(|b| key(b)).count();
+    let colon = cx.skip_space(at + length);
+    match cx.bytes().get(colon) {
+        Some(b':' | b'=') => Look::Is(()),
+        None if !cx.eof && colon - at <= cx.policy.max_markup_bytes => Look::More,
         _ => Look::No,
     }
 }

@@ -398,7 +398,7 @@ impl JsonCalls {
             b',' => self.go(at + 1, Expect::Key { close: false }),
             b']' if list => self.close(cx, out, writer, at),
             b'}' if !list => self.close(cx, out, writer, at),
-            _ if list && self.frames.len() == 1 && writer.begun > 0 => self.unclosed_list(cx, writer, at),
+            _ if list && writer.begun > 0 && !self.made => self.unclosed_list(cx, writer, at, byte),
             _ => self.broken(at),
         }
     }

@@ -102,15 +102,21 @@ pub(super) fn last_closer(cx: &Reader<'_>, tail: &[Element], from: usize) -> Opt
     found
 }
 
-/// Repairs the value that begins at `start`, reading no further than `limit`.
-pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Option<Mended> {
-    repair_text(cx.slice(start, limit), cx.policy.max_depth)
+/// Repairs the value that begins at `start`, reading no further than `limit`. `Err`: how far it was read, if it is nested
+/// too deep, or `start`.
+pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Result<Mended, usize> {
+    let place = |error: crate::Error| start + error.place.parse().unwrap_or(0);
+    mend(cx.slice(start, limit), cx.policy.max_depth).map_err(place)
 }
 
 pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
+    mend(text, max_depth).ok()
+}
+
+fn mend(text: &str, max_depth: usize) -> Result<Mended, crate::Error> {
     let options = RepairOptions { max_depth, join_values: false, search: false };
-    let repaired = json::repair(text, &options).ok()?;
-    Some(Mended {
+    let repaired = json::repair(text, &options)?;
+    Ok(Mended {
         complete: repaired.ending == Ending::Closed,
         cut: repaired.ending == Ending::Cut,
         json: repaired.json.into_owned(),

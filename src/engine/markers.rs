@@ -23,12 +23,11 @@ impl Engine {
             let markers = cx.dialects.markers.list(*list);
             // One literal may both close reasoning and be a token elsewhere: where it stands decides.
             let token = |m: &Marker| matches!(m, Marker::Token { .. });
-            let ambiguous = markers.iter().any(token);
-            let may_close = markers.iter().any(|m| matches!(m, Marker::ReasoningClose(_)));
+            let closes = |m: &Marker| matches!(m, Marker::ReasoningClose(_));
+            let ambiguous = markers.iter().any(token) && markers.iter().any(closes);
+            let reasoning = self.mode == Mode::Reasoning;
             for marker in markers {
-                let closes = matches!(marker, Marker::ReasoningClose(_));
-                let reasoning = self.mode == Mode::Reasoning;
-                if (closes && ambiguous && !reasoning) || (token(marker) && may_close && reasoning) {
+                if ambiguous && if reasoning { token(marker) } else { closes(marker) } {
                     continue;
                 }
                 match self.take(cx, at, *length, *marker) {
@@ -151,9 +150,9 @@ impl Engine {
             Marker::Call { row, call } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
-                let behind = cx.bytes().get(cx.skip_space(at + length));
+                let behind = cx.bytes().get(cx.skip_space(at + length)..).unwrap_or_default();
                 let tried = template.twin && self.section.is_none_or(|(open, _)| open != row);
-                if tried || behind.is_some_and(|byte| !template.first.may_be(*byte)) {
+                if tried || !template.first.may_be(behind) {
                     return Look::No;
                 }
                 match head::head(cx, at, &template.head) {
@@ -324,7 +323,7 @@ impl Engine {
         if inside >= cx.text.len() && !cx.eof {
             return if inside - at > cx.policy.max_markup_bytes { Look::No } else { Look::More };
         }
-        if cx.bytes().get(inside).is_some_and(|byte| !entry.first.may_be(*byte)) {
+        if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
             return Look::No;
         }
         for (i, call) in entry.calls.iter().enumerate() {

@@ -1,9 +1,7 @@
 //! The calls of one template on their way into the output, and what each is worth in the end.
-use super::call::closes;
-use super::head;
 use super::output::{Call, Found, Output, Value};
 use super::trace::Reason;
-use super::{Look, Reader, UnknownTools};
+use super::{Reader, UnknownTools};
 use crate::dialect::{Element, Row};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
@@ -108,14 +106,6 @@ impl Writer {
         });
         self.begun += 1;
         Some(index)
-    }
-
-    /// What closes the template, or the fence round it, stands at `at`.
-    pub(super) fn closes(&self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        match self.fence {
-            Some(fence) => head::literal(cx, at, fence).map(|_| ()),
-            None => closes(cx, self.origin.tail(cx), at),
-        }
     }
 
     /// A piece of a begun call's arguments.

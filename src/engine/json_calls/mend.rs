@@ -1,6 +1,9 @@
 //! Calls in JSON that strict reading refuses, or that the text cuts off.
 use super::*;
 
+/// A value that is no JSON so early is read once more, as text.
+const NEAR: usize = 64;
+
 impl JsonCalls {
     /// What stands at `at` is not JSON: the rest of the call object is left to repair.
     pub(super) fn broken(&mut self, at: usize) -> Flow {
@@ -18,23 +21,38 @@ impl JsonCalls {
         Flow::On
     }
 
-    /// In a list of calls neither a comma nor its end stands at `at`.
-    pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize) -> Flow {
-        let over = match writer.closes(cx, at) {
-            // Behind a call, what is no other value is none of the list.
-            Look::No if writer.begun > 0 && !matches!(cx.bytes().get(at), Some(b'{' | b'[')) => Look::Is(()),
-            look => look,
+    /// In a list of calls neither a comma nor its end stands at `at`: another call may, else the list is over.
+    pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
+        let odd = match byte {
+            b'}' => Some((RepairCode::Bracket, "a closing bracket too many was left out", Expect::Next)),
+            b';' => Some((RepairCode::Comma, "a semicolon stood for a comma", Expect::Value { close: true })),
+            _ => None,
         };
-        match over {
-            Look::Is(()) => {
-                if let Some(pending) = &mut writer.pending {
-                    pending.repairs.push(Repair::at(RepairCode::Bracket, at, "the list is not closed"));
-                }
-                Flow::Stop(Progress::Done { end: self.at })
+        if let Some((code, what, expect)) = odd {
+            if let Some(pending) = &mut writer.pending {
+                pending.repairs.push(Repair::at(code, at, what));
             }
-            Look::More => Flow::Stop(Progress::More),
-            Look::No => self.broken(at),
+            return self.go(at + 1, expect);
         }
+        let inside = cx.skip_space(at + 1);
+        let next = cx.bytes().get(inside).copied();
+        if matches!(byte, b'{' | b'[') && next.is_none() && !cx.eof && inside - at <= cx.policy.max_markup_bytes {
+            return Flow::Stop(Progress::More);
+        }
+        let another = match byte {
+            b'{' => next.is_some_and(|next| matches!(next, b'"' | b'\'') || next.is_ascii_alphabetic()),
+            b'[' => next == Some(b'{') && self.frames.len() < self.max_depth,
+            _ => false,
+        };
+        let what = if another { "a comma between two calls is missing" } else { "the list is not closed" };
+        let code = if another { RepairCode::Comma } else { RepairCode::Bracket };
+        if let Some(pending) = &mut writer.pending {
+            pending.repairs.push(Repair::at(code, at, what));
+        }
+        if another {
+            return self.go(at, Expect::Value { close: false });
+        }
+        Flow::Stop(Progress::Done { end: self.at })
     }
 
     pub(super) fn lenient(
@@ -53,7 +71,11 @@ impl JsonCalls {
             match call_key_in(cx, start) {
                 Look::Is(()) => {}
                 Look::No => {
-                    let fail = Progress::Fail { at: error };
+                    // What stands there may be a marker that was taken for the beginning of a list.
+                    let value = self.scanner_start();
+                    let near =
+                        self.scanner.position() == error && error.checked_sub(value).is_some_and(|read| read <= NEAR);
+                    let fail = Progress::Fail { at: if near { value } else { error } };
                     return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
                 }
                 Look::More => return Flow::Stop(Progress::More),
@@ -72,15 +94,19 @@ impl JsonCalls {
         };
         let closed = limit < cx.text.len();
         let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
-        let Some(mut mended) = lenient::repair(cx, start, limit) else {
-            if let Some(index) = begun {
-                let raw = writer.start..limit;
-                // An object that begins here and gives nothing at all is nested too deep, cut off or not.
-                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-                out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
-                return Flow::Stop(Progress::Done { end: limit });
+        let mut mended = match lenient::repair(cx, start, limit) {
+            Ok(mended) => mended,
+            Err(reached) => {
+                if let Some(index) = begun {
+                    let raw = writer.start..limit;
+                    // An object that begins here and gives nothing at all is nested too deep, cut off or not.
+                    writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
+                    return Flow::Stop(Progress::Done { end: limit });
+                }
+                // What it holds on the way down is no call either, and is not read once more.
+                return fail(error.max(reached));
             }
-            return fail(error);
         };
         if closed && mended.cut && writer.fence.take().is_some() {
             // Inside a string it may be a part of it: only the end of the text decides.

@@ -16,6 +16,76 @@ impl Ended {
     }
 }
 
+impl OpenValue {
+    /// Something of it was given out.
+    fn is_sent(&self) -> bool {
+        self.sent > self.start
+    }
+
+    /// Gives out its key, behind what `opened` says stands before.
+    fn open(&self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, opened: &mut bool) {
+        if !out.streaming() {
+            return;
+        }
+        let mut text = String::from(if *opened { ", " } else { "{" });
+        *opened = true;
+        push_string(&mut text, self.key.as_str(cx.text));
+        text.push_str(": ");
+        writer.piece(out, index, text);
+    }
+
+    /// Gives out what is certain of a string value.
+    fn stream(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: usize,
+        trim: Trim,
+        opened: &mut bool,
+    ) {
+        let entities = writer.origin.row(cx).is_some_and(|r| r.dialect.entities);
+        if !self.streams || !out.streaming() || entities {
+            return;
+        }
+        // Where its own closing marker may yet have been the end, nothing behind it is certain.
+        let end = self.doubtful_closer.filter(|_| self.closer.is_some()).map_or(self.searched, |(at, _)| at);
+        let certain = cx.slice(self.sent, end.max(self.sent));
+        if self.sent == self.start && may_be_null(certain) {
+            return;
+        }
+        let certain = match trim {
+            Trim::None => certain,
+            Trim::Newline if !self.padded => certain,
+            Trim::Newline => certain.strip_suffix("\r\n").or(certain.strip_suffix(['\n', '\r'])).unwrap_or(certain),
+            Trim::Space if self.sent == self.start => {
+                self.start += certain.len() - certain.trim_start().len();
+                self.sent = self.start;
+                cx.slice(self.sent, end).trim_end()
+            }
+            Trim::Space => certain.trim_end(),
+        };
+        if certain.is_empty() {
+            return;
+        }
+        let length = certain.len();
+        // What needs no escape is a piece of the input.
+        if self.is_sent() && find_special(certain.as_bytes(), 0) == length {
+            writer.span(out, index, self.sent..self.sent + length);
+            self.sent += length;
+            return;
+        }
+        let mut text = String::with_capacity(length + 8);
+        if !self.is_sent() {
+            self.open(cx, out, writer, index, opened);
+            text.push('"');
+        }
+        push_escaped(&mut text, certain);
+        writer.piece(out, index, text);
+        self.sent += length;
+    }
+}
+
 impl Parameters {
     /// Reads the open value on. `No`: the text is over and the value is not.
     pub(super) fn read_value(
@@ -26,13 +96,13 @@ impl Parameters {
         index: usize,
     ) -> Look<()> {
         let Some(row) = writer.origin.row(cx) else { return Look::No };
-        let Some(mut value) = self.value.take() else { return Look::No };
+        let tail = self.closing(cx, writer);
+        let Some(value) = &mut self.value else { return Look::No };
         let Some(parameter) = row.parameters.get(value.template) else { return Look::No };
         let trim = row.dialect.trim;
         if !value.framed {
             let rest = cx.rest(value.start);
             if rest.is_empty() && !cx.eof {
-                self.value = Some(value);
                 return Look::More;
             }
             if trim == Trim::Newline && rest.starts_with('\n') {
@@ -40,7 +110,6 @@ impl Parameters {
                 value.padded = true;
             }
             if trim == Trim::Newline && rest == "\r" && !cx.eof {
-                self.value = Some(value);
                 return Look::More;
             }
             if trim == Trim::Newline && rest.starts_with("\r\n") {
@@ -51,9 +120,9 @@ impl Parameters {
             value.sent = value.start;
             value.searched = value.start;
         }
-        let tail = self.closing(cx, writer);
-        match Self::find_end(cx, row, writer, &tail, parameter, &mut value, &self.members, out, index) {
+        match Self::find_end(cx, row, writer, &tail, parameter, value, &self.members, out, index) {
             Some(Ok(Ended { end, next, ahead })) => {
+                let Some(value) = self.value.take() else { return Look::No };
                 self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
                 self.end_value(cx, out, writer, index, value, end, trim, row.dialect.entities);
                 if next == end {
@@ -63,15 +132,14 @@ impl Parameters {
                 Look::Is(())
             }
             Some(Err(())) => {
-                self.stream_value(cx, out, writer, index, &mut value, trim);
-                self.value = Some(value);
+                value.stream(cx, out, writer, index, trim, &mut self.opened);
                 Look::More
             }
             None => {
                 // Cut off inside the value: what was written of a string is certain as far as it goes.
-                if value.streams && !row.dialect.entities {
+                if let Some(value) = self.value.take().filter(|value| value.streams && !row.dialect.entities) {
                     let end = cx.text.len();
-                    self.open_member(cx, out, writer, index, &value);
+                    value.open(cx, out, writer, index, &mut self.opened);
                     let found = Value::Text(span(value.start..end.max(value.start)));
                     self.members.push((value.key, found));
                 }
@@ -187,79 +255,6 @@ impl Parameters {
         }
     }
 
-    pub(super) fn open_member(
-        &mut self,
-        cx: &Reader<'_>,
-        out: &mut Output,
-        writer: &Writer,
-        index: usize,
-        value: &OpenValue,
-    ) {
-        if !out.streaming() {
-            return;
-        }
-        let mut text = String::from(if self.opened { ", " } else { "{" });
-        self.opened = true;
-        push_string(&mut text, value.key.as_str(cx.text));
-        text.push_str(": ");
-        writer.piece(out, index, text);
-    }
-
-    /// Gives out what is certain of a string value.
-    pub(super) fn stream_value(
-        &mut self,
-        cx: &Reader<'_>,
-        out: &mut Output,
-        writer: &Writer,
-        index: usize,
-        value: &mut OpenValue,
-        trim: Trim,
-    ) {
-        let entities = writer.origin.row(cx).is_some_and(|r| r.dialect.entities);
-        if !value.streams || !out.streaming() || entities {
-            return;
-        }
-        // Where its own closing marker may yet have been the end, nothing behind it is certain.
-        let end = value.doubtful_closer.filter(|_| value.closer.is_some()).map_or(value.searched, |(at, _)| at);
-        let certain = cx.slice(value.sent, end.max(value.sent));
-        if value.sent == value.start && may_be_null(certain) {
-            return;
-        }
-        let certain = match trim {
-            Trim::None => certain,
-            Trim::Newline if !value.padded => certain,
-            Trim::Newline => certain.strip_suffix("\r\n").or(certain.strip_suffix(['\n', '\r'])).unwrap_or(certain),
-            Trim::Space if value.sent == value.start => {
-                value.start += certain.len() - certain.trim_start().len();
-                value.sent = value.start;
-                cx.slice(value.sent, end).trim_end()
-            }
-            Trim::Space => certain.trim_end(),
-        };
-        if certain.is_empty() {
-            return;
-        }
-        let length = certain.len();
-        // What needs no escape is a piece of the input.
-        if self.value_opened(value) && find_special(certain.as_bytes(), 0) == length {
-            writer.span(out, index, value.sent..value.sent + length);
-            value.sent += length;
-            return;
-        }
-        let mut text = String::with_capacity(length + 8);
-        if value.sent == value.start && !self.value_opened(value) {
-            self.open_member(cx, out, writer, index, value);
-            text.push('"');
-        }
-        push_escaped(&mut text, certain);
-        writer.piece(out, index, text);
-        value.sent += length;
-    }
-
-    pub(super) fn value_opened(&self, value: &OpenValue) -> bool {
-        value.sent > value.start
-    }
-
     #[allow(clippy::too_many_arguments)]
     pub(super) fn end_value(
         &mut self,
@@ -308,14 +303,14 @@ impl Parameters {
             ArgumentValue::Json(t) => Value::Json(piece_of(&range, text, &t)),
         };
         if out.streaming() {
-            if self.value_opened(&value) {
+            if value.is_sent() {
                 let mut rest = String::new();
                 push_escaped(&mut rest, cx.slice(value.sent, range.end));
                 rest.push('"');
                 writer.piece(out, index, rest);
             } else {
                 value.sent = value.start;
-                self.open_member(cx, out, writer, index, &value);
+                value.open(cx, out, writer, index, &mut self.opened);
                 let mut json = String::new();
                 match &found {
                     Value::Text(piece) => push_string(&mut json, &piece.get(cx.text)),
