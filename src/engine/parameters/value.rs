@@ -55,15 +55,12 @@ impl OpenValue {
             return;
         }
         let certain = match trim {
-            Trim::None => certain,
-            Trim::Newline if !self.padded => certain,
-            Trim::Newline => certain.strip_suffix("\r\n").or(certain.strip_suffix(['\n', '\r'])).unwrap_or(certain),
             Trim::Space if self.sent == self.start => {
                 self.start += certain.len() - certain.trim_start().len();
                 self.sent = self.start;
                 cx.slice(self.sent, end).trim_end()
             }
-            Trim::Space => certain.trim_end(),
+            _ => self.unframed(certain, trim),
         };
         if certain.is_empty() {
             return;
@@ -83,6 +80,16 @@ impl OpenValue {
         push_escaped(&mut text, certain);
         writer.piece(out, index, text);
         self.sent += length;
+    }
+
+    /// `text` without the white space at its end that may be the markup's.
+    fn unframed<'t>(&self, text: &'t str, trim: Trim) -> &'t str {
+        match trim {
+            Trim::None => text,
+            Trim::Newline if !self.padded => text,
+            Trim::Newline => text.strip_suffix("\r\n").or(text.strip_suffix(['\n', '\r'])).unwrap_or(text),
+            Trim::Space => text.trim_end(),
+        }
     }
 }
 
@@ -138,9 +145,9 @@ impl Parameters {
             None => {
                 // Cut off inside the value: what was written of a string is certain as far as it goes.
                 if let Some(value) = self.value.take().filter(|value| value.streams && !row.dialect.entities) {
-                    let end = cx.text.len();
-                    value.open(cx, out, writer, index, &mut self.opened);
-                    let found = Value::Text(span(value.start..end.max(value.start)));
+                    let closer = value.closer.as_deref().unwrap_or(&parameter.closer);
+                    let text = value.unframed(before_cut(cx.slice(value.start, cx.text.len()), closer), trim);
+                    let found = Value::Text(span(value.start..value.start + text.len()));
                     self.members.push((value.key, found));
                 }
                 Look::No
@@ -331,4 +338,10 @@ impl Parameters {
             None => self.members.push((value.key, found)),
         }
     }
+}
+
+/// `text` without the first bytes of `closer` at its end.
+fn before_cut<'t>(text: &'t str, closer: &str) -> &'t str {
+    let cut = (1..closer.len()).rev().find_map(|length| text.strip_suffix(closer.get(..length)?));
+    cut.unwrap_or(text)
 }
