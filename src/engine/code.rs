@@ -49,16 +49,17 @@ impl Engine {
             Look::No => return Look::No,
             Look::More => return Look::More,
         };
+        let inline = self.inline.map(|(open, from)| {
+            let paragraph_over = blank_line(cx.bytes().get(from..at).unwrap_or_default());
+            (open, from, paragraph_over)
+        });
         // As many as opened inline code in this paragraph close it, wherever they stand.
-        let closes = self
-            .inline
-            .is_some_and(|(open, from)| open == length && !blank_line(cx.bytes().get(from..at).unwrap_or_default()));
+        let closes = inline.is_some_and(|(open, _, paragraph_over)| open == length && !paragraph_over);
         if length >= 3 && !closes && cx.at_line_start(at) {
             return self.fence_opens(cx, at, length, b'`');
         }
-        match self.inline {
-            Some((open, from)) => {
-                let paragraph_over = blank_line(cx.bytes().get(from..at).unwrap_or_default());
+        match inline {
+            Some((open, from, paragraph_over)) => {
                 if paragraph_over {
                     self.keep(Doubt::InlineCode);
                     self.out.trace.note(from + open..at, Noted::Passed(Reason::InlineCode));
