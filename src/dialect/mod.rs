@@ -131,4 +131,7 @@ pub struct Dialect {
     pub channels: Option<Channels>,
     /// A complete answer in this dialect, as the model writes it.
     pub example: String,
+    /// Two calls in one answer, to `get_weather` with the `city` `Paris` and to `get_time` with the `zone` `UTC`, as the
+    /// model writes them; numbers in it count the calls. Empty where each call stands on its own, a line below the other.
+    pub parallel: String,
 }
