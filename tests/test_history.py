@@ -283,6 +283,11 @@ def test_parallel_calls_are_written_as_the_template_writes_them(case: dict[str, 
     calls = [toolglot.ToolCall(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in case["calls"]]
     message = toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect=case["dialect"])
     assert "".join(message["content"].split()) == "".join(case["text"].split())
+    said = zip(calls, ("a.txt", "2 entries"), strict=True)
+    (results,) = toolglot.format_tool_results(list(said), provider="text", dialect=case["dialect"])
+    named = [f'<tool_result>{{"name":"{call.name}","content":"{{}}"}}</tool_result>' for call in calls]
+    form = case.get("results") or "".join(named).replace("{}", "a.txt", 1).replace("{}", "2 entries", 1)
+    assert "".join(results["content"].split()) == "".join(form.split())
 
 
 @pytest.mark.parametrize("dialect", toolglot.dialects(), ids=lambda dialect: str(dialect.name))

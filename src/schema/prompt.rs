@@ -38,6 +38,8 @@ struct Prompt {
     /// form of two.
     apart: Option<String>,
     together: Option<String>,
+    /// How the results of two calls come back.
+    results: Option<String>,
 }
 
 static PROMPTS: Lazy<HashMap<String, Prompt>> =
@@ -145,6 +147,27 @@ pub(super) fn parallel_form(dialect: &str) -> String {
             format!("{call}\n{call}")
         }
     }
+}
+
+/// How the results of one answer's calls are written: what stands before the first, between two, and behind the last.
+pub(crate) struct ResultsForm {
+    pub(crate) start: &'static str,
+    pub(crate) between: &'static str,
+    pub(crate) end: &'static str,
+    /// Each is an object of the tool's name and what it returned.
+    pub(crate) named: bool,
+}
+
+/// The form of results for `dialect` (a dialect's name, a parser's name or a model id): its template's own, where it has
+/// one without tokens that only a server may write, else that of the `default`.
+pub(crate) fn results_form(dialect: &str) -> ResultsForm {
+    let known = dialect::Dialects::named(dialect).ok();
+    let of = |name: &str| PROMPTS.get(name)?.results.as_deref();
+    let form = known.as_ref().and_then(|known| of(known.name()?)).or_else(|| of("default")).unwrap_or("RESULT\nRESULT");
+    let named = form.contains("NAMED_RESULT");
+    let mut parts = form.split(if named { "NAMED_RESULT" } else { "RESULT" });
+    let mut part = || parts.next().unwrap_or_default();
+    ResultsForm { start: part(), between: part(), end: part(), named }
 }
 
 fn row(dialect: &str) -> Option<&'static dialect::Dialect> {

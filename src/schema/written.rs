@@ -30,8 +30,8 @@ pub fn write_calls<'c>(calls: impl IntoIterator<Item = (&'c str, &'c str)>, dial
     let readable = |number: usize| calls.get(number).is_some_and(|(_, _, said)| said.is_some());
     let mut out = String::new();
     for (number, (name, arguments, said)) in calls.iter().enumerate() {
-        let follows = number.checked_sub(1).is_some_and(readable);
-        if !out.is_empty() && !(follows && said.is_some()) {
+        let follows = said.is_some() && number.checked_sub(1).is_some_and(readable);
+        if !(follows || out.is_empty()) {
             out.push('\n');
         }
         let by = i64::try_from(number).unwrap_or(i64::MAX);
