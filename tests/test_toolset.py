@@ -264,41 +264,57 @@ def ways(tools: ToolSet) -> list[Any]:
     return [tools.to(provider, **options) for provider, options, _, _ in subsets.TARGETS] + [tools.to_mcp()]
 
 
-def spoil(value: Any, inside: bool) -> None:
-    """Change every dict and list in a value, or only those that are not in a declaration."""
-    if inside or not (isinstance(value, dict) and "name" in value):
-        for inner in list(value.values() if isinstance(value, dict) else value):
-            if isinstance(inner, (dict, list)):
-                spoil(inner, inside)
+def spoil(value: Any) -> None:
+    """Change every dict and list in a value."""
+    for inner in list(value.values() if isinstance(value, dict) else value):
+        if isinstance(inner, (dict, list)):
+            spoil(inner)
     value.clear()
 
 
-def schemas(value: Any) -> list[Any]:
-    """The dicts in the declarations that were handed out."""
-    inner = list(value.values() if isinstance(value, dict) else value)
-    if isinstance(value, dict) and "name" in value:
-        return [item for item in inner if isinstance(item, dict)]
-    return [schema for item in inner if isinstance(item, (dict, list)) for schema in schemas(item)]
+def declarations(served: list[Any]) -> list[Any]:
+    """The declarations of what was handed out: Gemini's stand in a group."""
+    return [one for item in served for one in item.get("functionDeclarations", [item])]
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, TRICKY["recursive"], {"properties": {"a": {"enum": [1, [2]]}}}])
-def test_declarations_are_the_callers_own_and_share_their_schemas(schema: Any) -> None:
-    item = tool("read", copy.deepcopy(schema), annotations={"readOnlyHint": True})
-    for tools in (ToolSet([item]), ToolSet([{**item, "name": "a.b"}]), ToolSet.from_json(json.dumps([item]))):
+def test_lists_are_the_callers_own_and_share_their_declarations(schema: Any) -> None:
+    items = [tool(name, copy.deepcopy(schema), annotations={"readOnlyHint": True}) for name in ("read", "write")]
+    odd = [{**item, "name": f"a.{item['name']}"} for item in items]
+    for tools in (ToolSet(items), ToolSet(odd), ToolSet.from_json(json.dumps(items))):
         first = ways(tools)
-        before, shared = copy.deepcopy(first), schemas(first)
+        before, shared = copy.deepcopy(first), [declarations(served) for served in first]
         for served in first:
-            spoil(served, inside=False)
-        assert ways(tools) == before
-        again = schemas(ways(tools))
-        assert len(again) == len(shared)
-        assert all(a is b for a, b in zip(again, shared, strict=True))
+            for group in served:
+                group.get("functionDeclarations", []).clear()
+            served.clear()
+        again = ways(tools)
+        assert again == before
+        for served, same in zip(again, shared, strict=True):
+            assert all(a is b for a, b in zip(declarations(served), same, strict=True))
         assert tools.to_json("openai") is tools.to_json("openai")
         assert json.loads(tools.to_json("openai")) == tools.to_openai()
-    tools = ToolSet([item])
-    spoil(item, inside=True)
-    assert tools["read"].schema == schema
-    assert tools.to_mcp()[0]["annotations"] == {"readOnlyHint": True}
+
+
+@pytest.mark.parametrize("shape", ["mcp", "openai"])
+def test_a_set_is_neither_its_items_nor_what_it_hands_out(shape: str) -> None:
+    item = (
+        tool("read", copy.deepcopy(SCHEMA), annotations={"readOnlyHint": True})
+        if shape == "mcp"
+        else {"type": "function", "function": {"name": "read", "parameters": copy.deepcopy(SCHEMA)}}
+    )
+    for read in (ToolSet, lambda items: ToolSet.from_json(json.dumps(items))):
+        other = ways(read([copy.deepcopy(item)]))
+        for place, (provider, options) in enumerate([(p, o) for p, o, _, _ in subsets.TARGETS] + [("mcp", {})]):
+            tools = read([given := copy.deepcopy(item)])
+            spoil(tools.to(provider, **options))
+            assert given == item
+            spoil(given)
+            served = ways(tools)
+            assert served[:place] + served[place + 1 :] == other[:place] + other[place + 1 :]
+            assert json.loads(tools.to_json(provider, **options)) == other[place]
+            assert tools["read"].schema == SCHEMA
+            assert tools.names("openai") == {"read": "read"}
 
 
 PLAIN = [

@@ -472,10 +472,9 @@ class ToolSet:
         BadToolError: There are items, and not one of them is a tool; or the first problem, with ``"raise"``.
         TypeError: The argument is no list.
 
-    Tools are converted once for each provider and its options; to ask again costs next to nothing. The list that a
-    ``to_...`` method returns and the declarations in it are your own, to add to, rename and reorder. Their schemas are
-    shared by all that the set hands out: copy one (``copy.deepcopy``) before you change it. ``to_json`` is made once and
-    handed out again.
+    Tools are converted once for each provider and its options; to ask again costs nothing. The list that a ``to_...``
+    method returns is your own, to add to, filter and reorder. The declarations in it are the same each time: copy one
+    (``copy.deepcopy``) before you change it. ``to_json`` is made once and handed out again.
     """
 
     def __new__(

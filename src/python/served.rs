@@ -23,16 +23,14 @@ impl Served {
         once(&self.texts, py, target, make)
     }
 
-    /// As a list that is the caller's own, see [`own`].
+    /// As a list that is the caller's own. The declarations in it are shared.
     pub(super) fn list<'py>(
         &self,
         py: Python<'py>,
         target: &Target,
         make: impl FnOnce() -> PyResult<Bound<'py, PyList>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let list = once(&self.lists, py, target, make)?;
-        let copies = list.iter().map(|item| own(&item)).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, copies)
+        own(&once(&self.lists, py, target, make)?)
     }
 }
 
@@ -52,21 +50,17 @@ fn once<'py, T>(
     Ok(new)
 }
 
-/// A copy down to the dicts that have a `name`, which are declarations: what is in those is shared.
-fn own<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = value.py();
-    if let Ok(list) = value.cast::<PyList>() {
-        let copies = list.iter().map(|item| own(&item)).collect::<PyResult<Vec<_>>>()?;
-        return Ok(PyList::new(py, copies)?.into_any());
+/// A copy down to the declarations: of the list, and of the group that Gemini has them in.
+fn own<'py>(list: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+    let all = |list: &Bound<'py, PyList>| list.get_slice(0, list.len());
+    let key = intern!(list.py(), "functionDeclarations");
+    let copy = all(list);
+    if let Some(Ok(group)) = list.iter().next().map(|item| item.cast_into::<PyDict>())
+        && let Some(Ok(declarations)) = group.get_item(key)?.map(|inner| inner.cast_into::<PyList>())
+    {
+        let group = group.copy()?;
+        group.set_item(key, all(&declarations))?;
+        copy.set_item(0, group)?;
     }
-    let Ok(dict) = value.cast::<PyDict>() else { return Ok(value.clone()) };
-    let copy = dict.copy()?;
-    if !dict.contains(intern!(py, "name"))? {
-        for (key, value) in dict {
-            if value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>() {
-                copy.set_item(key, own(&value)?)?;
-            }
-        }
-    }
-    Ok(copy.into_any())
+    Ok(copy)
 }
