@@ -17,6 +17,7 @@ pub use compiled::Dialects;
 pub use from_template::TemplateOptions;
 
 pub(crate) use compiled::{Call, Parameter, Row};
+pub(crate) use late::LateMarker;
 pub(crate) use markers::{Marker, MarkersAt};
 pub(crate) use template::{Body, Element, Slot};
 

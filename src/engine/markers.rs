@@ -5,7 +5,7 @@ use super::prose::Taken;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
-use crate::dialect::{Body, Element, Marker};
+use crate::dialect::{Body, Element, LateMarker, Marker};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
@@ -67,7 +67,16 @@ impl Engine {
         if !before.is_some_and(|before| late.may_end_in(before, cx.bytes().get(at).copied().unwrap_or_default())) {
             return Look::No;
         }
-        for (start, late) in late.at(cx.text, self.from, at) {
+        self.take_late(cx, late.at(cx.text, self.from, at))
+    }
+
+    /// As [`Self::late_marker`], for one that begins at `at`.
+    pub(super) fn late_marker_from(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        self.take_late(cx, cx.dialects.markers.late().from(cx.text, at))
+    }
+
+    fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
+        for (start, late) in late {
             let taken = match head::literal(cx, start, &late.text) {
                 Look::Is(end) => {
                     let taken = self.take(cx, start, late.text.len(), late.marker);

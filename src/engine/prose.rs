@@ -390,7 +390,7 @@ impl Engine {
         }
         let before = cx.slice(0, at).trim_end();
         let in_sentence = named && !alone && !cx.at_line_start(at) && before.ends_with(|c: char| c.is_alphanumeric());
-        if in_sentence && self.hold.is_none() {
+        if in_sentence && self.hold.is_none() && self.out.calls.len() < cx.policy.max_calls {
             let before = self.remove(cx, at, at);
             self.hold(Doubt::Sentence, at, before);
         }
@@ -419,6 +419,7 @@ impl Engine {
 
     pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
         if self.out.calls.len() >= cx.policy.max_calls {
+            self.out.full(at);
             self.pass(cx, at, Reason::LimitReached);
             return Look::No;
         }
