@@ -47,28 +47,48 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
     if rest.first().is_some_and(|first| *first != b'{') {
         return Look::No;
     }
+    let bounded = rest.get(..EVIDENCE).unwrap_or(rest);
+    let all = bounded.len() == EVIDENCE || cx.eof;
+    let any = any_call_key(cx, start, start + bounded.len());
+    if all && !any {
+        return Look::No;
+    }
     let mut depth = 0_usize;
-    for (i, byte) in rest.iter().take(EVIDENCE).enumerate() {
+    for (i, byte) in bounded.iter().enumerate() {
         match byte {
             b'{' => depth += 1,
             b'}' if depth <= 1 => return Look::No,
             b'}' => depth -= 1,
-            b':' if depth == 1 => {
-                let quotes = |c: char| matches!(c, '"' | '\'' | '\\' | '`' | '“' | '”' | '‘' | '’');
-                let before = cx.slice(start, start + i).trim_end().trim_end_matches(quotes);
-                let begin =
-                    before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).len();
-                let (before, key) = before.split_at_checked(begin).unwrap_or_default();
-                let separated = before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
-                let called = !matches!(Key::of(key), Key::Other | Key::Content | Key::Id) || cx.offered(key);
-                if called && separated {
-                    return Look::Is(());
-                }
-            }
+            b':' if any && depth == 1 && call_key_before(cx, start, start + i) => return Look::Is(()),
             _ => {}
         }
     }
-    if rest.len() >= EVIDENCE || cx.eof { Look::No } else { Look::More }
+    if all { Look::No } else { Look::More }
+}
+
+/// Whether a colon stands behind a key of a call between `start` and `end`. Objects may begin at every byte, but each
+/// colon is looked at once.
+fn any_call_key(cx: &Reader<'_>, start: usize, end: usize) -> bool {
+    let (since, until) = cx.memo.unkeyed.get();
+    let known = (since..=until).contains(&start);
+    let from = if known { until.max(start) } else { start };
+    let text = cx.bytes().get(from..end).unwrap_or_default();
+    let found = memchr::memchr_iter(b':', text).any(|i| call_key_before(cx, start, from + i));
+    if !found {
+        cx.memo.unkeyed.set((if known { since } else { start }, end.max(from)));
+    }
+    found
+}
+
+/// What stands between a brace or a comma and the colon at `colon` is a key of a call, or an offered name; it begins
+/// behind `start`.
+fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> bool {
+    let quotes = |c: char| matches!(c, '"' | '\'' | '\\' | '`' | '“' | '”' | '‘' | '’');
+    let before = cx.slice(start, colon).trim_end().trim_end_matches(quotes);
+    let begin = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).len();
+    let (before, key) = before.split_at_checked(begin).unwrap_or_default();
+    let separated = || before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
+    separated() && (!matches!(Key::of(key), Key::Other | Key::Content | Key::Id) || cx.offered(key))
 }
 
 /// Where the string that begins at `at` ends, if it is no longer than markup may be.
