@@ -450,6 +450,7 @@ impl Engine {
             }
         }
         call.writer.flush(cx, &mut self.out);
+        self.spare = Some(call);
         self.from = at;
         self.at = at;
         self.fresh = true;

@@ -6,8 +6,8 @@ const NEAR: usize = 64;
 
 impl JsonCalls {
     /// What stands at `at` is not JSON: the rest of the call object is left to repair.
-    pub(super) fn broken(&mut self, at: usize) -> Flow {
-        if self.made {
+    pub(super) fn broken(&mut self, cx: &Reader<'_>, at: usize) -> Flow {
+        if cx.made {
             return Flow::Stop(Progress::Fail { at });
         }
         // The outermost object that is still open is the call; the list round it goes on after it.
@@ -101,7 +101,7 @@ impl JsonCalls {
                     let raw = writer.start..limit;
                     // An object that begins here and gives nothing at all is nested too deep, cut off or not.
                     writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
+                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
                     return Flow::Stop(Progress::Done { end: limit });
                 }
                 // What it holds on the way down is no call either, and is not read once more.
@@ -132,10 +132,9 @@ impl JsonCalls {
         writer.adopt = begun;
         writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
-        inner.made = true;
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         inner.repairs = mended.repairs;
-        let inside = Reader { text: &mended.json, eof: true, memo: &Memo::default(), ..*cx };
+        let inside = Reader { text: &mended.json, made: true, eof: true, memo: &Memo::default(), ..*cx };
         inner.step(&inside, out, writer);
         writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
@@ -174,7 +173,7 @@ impl JsonCalls {
     /// The text ends inside the body.
     pub(super) fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
         let end = cx.text.len();
-        if self.made {
+        if cx.made {
             return Some(Progress::Done { end });
         }
         if self.expect == Expect::Between {
@@ -264,8 +263,7 @@ impl JsonCalls {
         writer.flush(cx, out);
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
-        inner.made = true;
-        inner.step(&Reader { text: &certain, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
+        inner.step(&Reader { text: &certain, made: true, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
         let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
         pending.raw = start..end;
         pending.status = CallStatus::Incomplete;
