@@ -138,7 +138,7 @@ impl CallState {
                 Look::Is(b'{') => Look::Is(Body::Json),
                 Look::Is(next)
                     if cx.dialects.bare_python
-                        && (next.is_ascii_alphabetic() || matches!(next, b'_' | b'"' | b'\'')) =>
+                        && (next.is_ascii_alphabetic() || !next.is_ascii() || matches!(next, b'_' | b'"' | b'\'')) =>
                 {
                     Python::plausible(cx, at).map(|()| Body::Python)
                 }
