@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import toolglot
 import toolglot.compat
 from conversations import PROVIDERS, conversations, strange
+from support import EXAMPLE_TOOLS, ROOT, check_events, stream
 
 WORDS = st.text("ab é\n{}", min_size=1, max_size=8).filter(lambda text: text.strip() and not text.startswith("Error"))
 ARGUMENTS = st.dictionaries(st.text("abc", min_size=1, max_size=3), st.integers() | WORDS | st.none(), max_size=3)
@@ -230,6 +232,7 @@ WRITTEN = [
     ("ping", {}),
     ("run_it", {"city": "if a < b and c > d:\n  print('hi')", "tags": []}),
 ]
+PARALLEL = [json.loads(line) for line in (ROOT / "tests" / "data" / "parallel.jsonl").read_text("utf-8").splitlines()]
 PROPERTIES = {
     "city": {"type": "string"},
     "days": {"type": "integer"},
@@ -256,6 +259,62 @@ def test_calls_as_text_are_read_back(dialect: str) -> None:
     one = toolglot.Turn("", [toolglot.ToolCall("TOOL_NAME", '{"PARAMETER": "VALUE"}')])
     written = toolglot.assistant_message(one, provider="text", dialect=dialect)["content"]
     assert written.strip("[]").replace("'", '"') in tools.to_prompt(dialect).replace("'", '"')
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("dialect", [*(dialect.name for dialect in toolglot.dialects()), "auto"])
+def test_parallel_calls_as_text_are_read_back(dialect: str, count: int) -> None:
+    made = [WRITTEN[0], WRITTEN[2], WRITTEN[0]][:count]
+    calls = [toolglot.ToolCall(name, arguments) for name, arguments in made]
+    content = toolglot.assistant_message(toolglot.Turn("Words.", calls), provider="text", dialect=dialect)["content"]
+    tools = toolglot.ToolSet([RUN_IT, {"name": "ping"}])
+    for reader in (dialect, "auto"):
+        for size in (len(content), 1, 5):
+            pieces = [content[at : at + size] for at in range(0, len(content), size)]
+            turn, events = stream(pieces, tools=tools, dialect=reader)
+            check_events(turn, events)
+            assert [(call.name, call.arguments) for call in turn.tool_calls] == made
+            assert all(call.runnable for call in turn.tool_calls)
+            assert turn.content.strip() == "Words."
+
+
+@pytest.mark.parametrize("case", PARALLEL, ids=lambda case: str(case["dialect"]))
+def test_parallel_calls_are_written_as_the_template_writes_them(case: dict[str, Any]) -> None:
+    calls = [toolglot.ToolCall(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in case["calls"]]
+    message = toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect=case["dialect"])
+    assert "".join(message["content"].split()) == "".join(case["text"].split())
+    said = zip(calls, ("a.txt", "2 entries"), strict=True)
+    (results,) = toolglot.format_tool_results(list(said), provider="text", dialect=case["dialect"])
+    named = [f'<tool_result>{{"name":"{call.name}","content":"{{}}"}}</tool_result>' for call in calls]
+    form = case.get("results") or "".join(named).replace("{}", "a.txt", 1).replace("{}", "2 entries", 1)
+    assert "".join(results["content"].split()) == "".join(form.split())
+
+
+@pytest.mark.parametrize("dialect", toolglot.dialects(), ids=lambda dialect: str(dialect.name))
+def test_two_calls_of_the_catalogue(dialect: toolglot.Dialect) -> None:
+    """The example of two calls is read as two, and is what is written for them."""
+    made = [("get_weather", {"city": "Paris"}), ("get_time", {"zone": "UTC"})]
+    calls = [toolglot.ToolCall(name, arguments) for name, arguments in made]
+    written = toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect=dialect.name)["content"]
+    example = dialect.to_dict()["parallel"] or written
+    assert "".join(written.split()) == "".join(example.split())
+    turn = toolglot.extract(example, tools=EXAMPLE_TOOLS, dialect=dialect)
+    assert [(call.name, call.arguments) for call in turn.tool_calls] == made
+    assert all(call.runnable for call in turn.tool_calls)
+    # Where several calls share markers, the prompt shows that; these say it in words, or in the form of one call.
+    if dialect.to_dict()["parallel"] and dialect.name not in ("json", "react"):
+        forms = [toolglot.ToolCall("TOOL_NAME", '{"PARAMETER": "VALUE"}')] * 2
+        form = toolglot.assistant_message(toolglot.Turn("", forms), provider="text", dialect=dialect.name)["content"]
+        assert form in toolglot.ToolSet([RUN_IT]).to_prompt(dialect.name)
+
+
+def test_calls_as_text_round_one_that_cannot_be_read() -> None:
+    """What is no object has no form in a dialect of parameters: it stands alone, and the others keep their order."""
+    calls = [toolglot.ToolCall("ls", arguments) for arguments in ('{"a": 1}', '{"a": 2}', "[1]", '{"a": 3}')]
+    message = toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect="kimi_k3")
+    lines = message["content"].split("\n")
+    assert [line.count("<|open|>tools") for line in lines] == [1, 0, 1]
+    assert [re.findall(r'index="(\d+)"', line) for line in lines] == [["1", "2"], [], ["4"]]
 
 
 def test_calls_as_text_that_cannot_be_read() -> None:

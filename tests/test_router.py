@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 import toolglot
 from support import ROOT
-from toolglot.router import RequestError, stream_with_tool_detection, transform_request, transform_response_with_tools
+from toolglot.router import (
+    RequestError,
+    as_text,
+    stream_with_tool_detection,
+    transform_request,
+    transform_response_with_tools,
+)
 
 TOOL = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {"path": {}}}}}
 REQUEST = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": [TOOL], "stream": True}
@@ -177,6 +183,23 @@ def test_text_mode_says_all_in_text() -> None:
     assert "must call" in payload["messages"][0]["content"]
     assert not {"tools", "tool_choice"} & set(payload)
     assert messages[1]["tool_calls"] == [wire]
+
+
+@pytest.mark.parametrize("dialect", [dialect.name for dialect in toolglot.dialects()])
+def test_results_come_in_the_order_of_the_calls(dialect: str) -> None:
+    """Where the dialect shows neither names nor ids, nothing else says which result is whose."""
+    wires = [
+        {"id": identity, "type": "function", "function": {"name": "ls", "arguments": f'{{"path": "{identity}"}}'}}
+        for identity in ("one", "two", "six")
+    ]
+    results = [{"role": "tool", "tool_call_id": wire["id"], "content": f"found {wire['id']}"} for wire in wires]
+    asked, later = {"role": "assistant", "content": None, "tool_calls": wires}, {"role": "user", "content": "?"}
+    for came in (results, results[::-1]):
+        written = as_text([later, asked, *came, later, asked, *came], dialect)
+        assert [message["role"] for message in written] == ["user", "assistant", "user"] * 2
+        assert written[1:3] == written[4:6] == as_text([asked, *results], dialect)
+        said = written[2]["content"]
+        assert said.index("found one") < said.index("found two") < said.index("found six")
 
 
 @pytest.mark.parametrize(("text", "finish"), [(CALL, "tool_calls"), (CALL[:40], "length"), ("Hi.", "stop")])

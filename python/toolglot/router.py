@@ -257,7 +257,15 @@ def as_text(messages: list[Any], dialect: str) -> list[Any]:
     """A history whose calls and results are text, in the dialect's form: what a model without native tools reads."""
     out: list[Any] = []
     names: dict[str, str] = {}
+    asked: dict[str, int] = {}
     results: list[tuple[dict[str, str], Any]] = []
+
+    def answer() -> None:
+        # Where a dialect shows no names, their order says which call they answer.
+        results.sort(key=lambda result: asked.get(result[0]["id"], len(asked)))
+        out.extend(format_tool_results(results, provider="text", dialect=dialect))
+        results.clear()
+
     for message in messages:
         if message.get("role") == "tool":
             identity = str(message.get("tool_call_id", ""))
@@ -265,17 +273,17 @@ def as_text(messages: list[Any], dialect: str) -> list[Any]:
             results.append(({"id": identity, "name": name}, message.get("content")))
             continue
         if results:
-            out.extend(format_tool_results(results, provider="text", dialect=dialect))
-            results = []
+            answer()
         calls = message.get("tool_calls")
         if message.get("role") == "assistant" and calls:
             names.update({call["id"]: call["function"]["name"] for call in calls})
+            asked = {call["id"]: place for place, call in enumerate(calls)}
             turn = Turn(_plain(message.get("content")), [_read(call) for call in calls])
             out.append(assistant_message(turn, provider="text", dialect=dialect))
         else:
             out.append(message)
     if results:
-        out.extend(format_tool_results(results, provider="text", dialect=dialect))
+        answer()
     return out
 
 

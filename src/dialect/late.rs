@@ -91,6 +91,16 @@ impl Late {
         })
     }
 
+    /// The markers that may begin at `at`.
+    pub(crate) fn from<'m>(&'m self, text: &'m str, at: usize) -> impl Iterator<Item = (usize, &'m LateMarker)> {
+        let rest = text.as_bytes().get(at..).unwrap_or_default();
+        let begins = move |late: &&LateMarker| {
+            let want = late.text.as_bytes();
+            rest.starts_with(want) || want.starts_with(rest)
+        };
+        self.markers.iter().filter(begins).map(move |late| (at, late))
+    }
+
     /// How much of `text`, which begins at `from`, is certain to hold no beginning of a late marker.
     pub(crate) fn certain(&self, text: &str, from: usize, to: usize) -> usize {
         let longest = self.longest.min(to.saturating_sub(from));

@@ -17,6 +17,7 @@ pub use compiled::Dialects;
 pub use from_template::TemplateOptions;
 
 pub(crate) use compiled::{Call, Parameter, Row};
+pub(crate) use late::LateMarker;
 pub(crate) use markers::{Marker, MarkersAt};
 pub(crate) use template::{Body, Element, Slot};
 
@@ -132,4 +133,7 @@ pub struct Dialect {
     pub channels: Option<Channels>,
     /// A complete answer in this dialect, as the model writes it.
     pub example: String,
+    /// Two calls in one answer, to `get_weather` with the `city` `Paris` and to `get_time` with the `zone` `UTC`, as the
+    /// model writes them; numbers in it count the calls. Empty where each call stands on its own, a line below the other.
+    pub parallel: String,
 }

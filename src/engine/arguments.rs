@@ -79,10 +79,6 @@ impl Arguments {
                 return self.mend(cx, out, writer, index, at);
             }
         };
-        if reached - self.start > cx.policy.max_arguments_bytes {
-            writer.over(index, Found::none(), writer.start..reached).status = CallStatus::Malformed;
-            return Progress::Done { end: reached };
-        }
         let open = result == ScanResult::Incomplete;
         let certain = if open { lenient::certain_end(cx, self.sent, reached) } else { reached };
         if first == Some(b'{') && out.streaming() && certain > self.sent {
@@ -150,9 +146,11 @@ impl Arguments {
                 Progress::Done { end: limit }
             }
             None => {
-                let status = if closed { CallStatus::Malformed } else { CallStatus::Incomplete };
-                writer.over(index, Found::none(), raw).status = status;
-                Progress::Done { end: limit }
+                let end = lenient::too_deep_end(cx, self.start, limit);
+                let status = if closed || end.is_some() { CallStatus::Malformed } else { CallStatus::Incomplete };
+                let end = end.unwrap_or(limit);
+                writer.over(index, Found::none(), writer.start..end).status = status;
+                Progress::Done { end }
             }
         }
     }

@@ -138,7 +138,7 @@ impl CallState {
                 Look::Is(b'{') => Look::Is(Body::Json),
                 Look::Is(next)
                     if cx.dialects.bare_python
-                        && (next.is_ascii_alphabetic() || matches!(next, b'_' | b'"' | b'\'')) =>
+                        && (next.is_ascii_alphabetic() || !next.is_ascii() || matches!(next, b'_' | b'"' | b'\'')) =>
                 {
                     Python::plausible(cx, at).map(|()| Body::Python)
                 }
@@ -160,8 +160,7 @@ impl CallState {
         before: Before,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
-        let writer =
-            Writer { origin, start, bare: doubtful, pending: None, adopt: None, muted: None, begun: 0, fence: None };
+        let writer = Writer::new(origin, start, doubtful);
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
@@ -293,13 +292,14 @@ impl Engine {
         if call.writer.begun > 0 {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.flush(cx, &mut self.out);
+            call.writer.give_passed(cx, &mut self.out);
             self.keep(Doubt::Sentence);
             self.from = at;
             self.at = at;
             return Step::Go;
         }
         if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence)) {
-            return self.fence_is_code(fence, at);
+            return self.fence_is_code(cx, fence, at);
         }
         if self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::Fence) {
             let reasoning = self.holds(Doubt::Reasoning);
@@ -435,6 +435,7 @@ impl Engine {
         let start = call.start;
         let bare = call.origin == Origin::BARE;
         self.unclosed = Some(call.origin.row).filter(|_| missing);
+        let one = call.writer.is_one();
         if let Some(pending) = &mut call.writer.pending {
             if missing {
                 let at_end = cx.rest(at).trim_ascii_start().is_empty() && cx.eof;
@@ -445,11 +446,15 @@ impl Engine {
                     pending.status = CallStatus::Incomplete;
                 }
             }
-            if call.writer.begun == 1 && !bare {
+            if one && !bare {
                 pending.raw = start..at;
             }
         }
         call.writer.flush(cx, &mut self.out);
+        if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence) && call.writer.has_passed()) {
+            return self.fence_is_code(cx, fence, at);
+        }
+        call.writer.give_passed(cx, &mut self.out);
         self.spare = Some(call);
         self.from = at;
         self.at = at;

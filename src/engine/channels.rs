@@ -136,11 +136,11 @@ impl Engine {
         if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients)
             && let Some(skip) = opens_call(cx, channels, recipient)
         {
-            let before = self.end_message(cx, at, body, row);
             if self.out.calls.len() >= cx.policy.max_calls {
                 self.out.full(at);
-                return Look::Is(());
+                return Look::No;
             }
+            let before = self.end_message(cx, at, body, row);
             let name = name.start + skip..name.end;
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: body, ..Head::default() };
@@ -222,7 +222,8 @@ impl Engine {
             return Look::No;
         }
         // Where nothing shows that messages have headers here, only the answer's end or another header closes one.
-        let behind_call = self.fresh && self.removed && !self.out.calls.is_empty();
+        let blank = cx.slice(self.from, at).trim_ascii_start().is_empty();
+        let behind_call = self.fresh && self.removed && blank && !self.out.calls.is_empty();
         if cx.dialects.auto && self.channel.is_none() && self.plain.is_none() && !behind_call {
             let next = cx.skip_space(end);
             let opens = Self::channels(cx, row).map_or(&[][..], |c| c.opens.as_slice());

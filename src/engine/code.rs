@@ -157,22 +157,26 @@ impl Engine {
                     return self.fence_closes(cx, fence, at + length);
                 }
                 Look::More => return Step::More,
-                _ => return self.fence_is_code(fence, at),
+                _ => return self.fence_is_code(cx, fence, at),
             }
         }
         // Another fence inside this one is shown, not meant.
         if matches!(cx.bytes().get(at), Some(b'`' | b'~')) {
-            return self.fence_is_code(fence, at);
+            return self.fence_is_code(cx, fence, at);
         }
         self.at = at;
-        let taken = match self.marker(cx, at) {
+        let marker = match self.marker(cx, at) {
+            Look::No => self.late_marker_from(cx, at),
+            taken => taken,
+        };
+        let taken = match marker {
             Look::No => self.bare_in_fence(cx, at, fence.labelled),
             taken => taken,
         };
         match taken {
             Look::Is(()) => Step::Go,
             Look::More => Step::More,
-            Look::No => self.fence_is_code(fence, at),
+            Look::No => self.fence_is_code(cx, fence, at),
         }
     }
 
@@ -195,10 +199,14 @@ impl Engine {
     }
 
     /// The fence holds something else than calls: it is code to its end.
-    pub(super) fn fence_is_code(&mut self, fence: Fence, at: usize) -> Step {
+    pub(super) fn fence_is_code(&mut self, cx: &Reader<'_>, fence: Fence, at: usize) -> Step {
         self.fence = None;
         self.out.trace.note(at..at, Noted::Passed(Reason::FenceOfCode));
+        let full = self.out.calls.len() >= cx.policy.max_calls;
         self.go_back(at);
+        if full {
+            self.out.full(at);
+        }
         self.state = State::Code { ticks: fence.ticks, tick: fence.tick };
         Step::Go
     }

@@ -59,8 +59,14 @@ impl Elements {
         };
         let prefix = writer.origin.row(cx).map_or("", |r| r.dialect.tag_prefix.as_str());
         let tool = cx.called(out, index);
-        let mut reader =
-            Tree { text: cx.slice(self.start, end), at: 0, prefix, max_depth: cx.policy.max_depth, cut: None };
+        let mut reader = Tree {
+            text: cx.slice(self.start, end),
+            at: 0,
+            prefix,
+            max_depth: cx.policy.max_depth,
+            deep: false,
+            cut: None,
+        };
         let mut members: Vec<(Piece, Value)> = Vec::new();
         let mut keys = Keys::default();
         loop {
@@ -93,6 +99,7 @@ impl Elements {
                 None => members.push((Piece::Made(key), value)),
             }
         }
+        let status = if reader.deep && status.readable() { CallStatus::Malformed } else { status };
         if out.streaming() && status.readable() {
             let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
             writer.piece(out, index, &text);
@@ -204,12 +211,12 @@ impl Node {
 
 /// A value that is written as elements, as the schema's object or list: `<item>a</item><item>b</item>`.
 pub(super) fn nested(text: &str, schema: Option<&Schema>, root: Option<&Schema>, max_depth: usize) -> Option<String> {
-    let mut reader = Tree { text, at: 0, prefix: "", max_depth, cut: None };
+    let mut reader = Tree { text, at: 0, prefix: "", max_depth, deep: false, cut: None };
     let mut children = Vec::new();
     while let Some(child) = reader.element(0) {
         children.push(child);
     }
-    if !reader.rest().trim().is_empty() {
+    if reader.deep || !reader.rest().trim().is_empty() {
         return None;
     }
     let mut json = String::new();
@@ -223,6 +230,8 @@ struct Tree<'t> {
     at: usize,
     prefix: &'t str,
     max_depth: usize,
+    /// Something was nested deeper.
+    deep: bool,
     /// The element of the top level that the text ends in, and what there is of it.
     cut: Option<(String, String)>,
 }
@@ -258,6 +267,8 @@ impl<'t> Tree<'t> {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
         if depth > self.max_depth {
+            self.deep = true;
+            self.at = self.text.len();
             return None;
         }
         let (name, end) = self.opening()?;

@@ -46,18 +46,23 @@ impl Gemma {
         let quote = writer.origin.row(cx).map_or("", |r| r.dialect.quote.as_str());
         match self.extent(cx, quote, writer.origin.tail(cx)) {
             Look::Is(end) => {
-                let members = self.read(cx, out, index, end, quote);
-                if out.streaming() {
+                let (members, deep) = self.read(cx, out, index, end, quote);
+                if out.streaming() && !deep {
                     let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
                     writer.piece(out, index, &text);
                 }
-                writer.over(index, Found::Members(members), writer.start..end);
+                let raw = writer.start..end;
+                if deep {
+                    writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+                } else {
+                    writer.over(index, Found::Members(members), raw);
+                }
                 Progress::Done { end }
             }
             Look::More if !cx.eof => Progress::More,
             _ => {
                 let end = cx.text.len();
-                let members = self.read(cx, out, index, end, quote);
+                let (members, _) = self.read(cx, out, index, end, quote);
                 writer.over(index, Found::Members(members), writer.start..end).status = CallStatus::Incomplete;
                 Progress::Done { end }
             }
@@ -115,11 +120,19 @@ impl Gemma {
         }
     }
 
-    fn read(&self, cx: &Reader<'_>, out: &Output, index: usize, end: usize, quote: &str) -> Vec<(Piece, Value)> {
+    /// The arguments; and whether something in them is nested too deep.
+    fn read(
+        &self,
+        cx: &Reader<'_>,
+        out: &Output,
+        index: usize,
+        end: usize,
+        quote: &str,
+    ) -> (Vec<(Piece, Value)>, bool) {
         let tool = cx.called(out, index);
         let root = tool.map(|t| &t.schema);
         let text = cx.slice(self.start, end);
-        let mut values = Values { text, at: 0, max_depth: cx.policy.max_depth, quote, root };
+        let mut values = Values { text, at: 0, max_depth: cx.policy.max_depth, deep: false, quote, root };
         values.at = 1.min(values.text.len());
         let mut members: Vec<(Piece, Value)> = Vec::new();
         let mut keys = Keys::default();
@@ -144,7 +157,7 @@ impl Gemma {
                 None => members.push((Piece::Made(key), value)),
             }
         }
-        members
+        (members, values.deep)
     }
 }
 
@@ -173,6 +186,8 @@ struct Values<'t> {
     text: &'t str,
     at: usize,
     max_depth: usize,
+    /// Something was nested deeper.
+    deep: bool,
     /// The marker round strings.
     quote: &'t str,
     /// The tool's schema, for references.
@@ -229,7 +244,11 @@ impl<'t> Values<'t> {
         }
         match self.rest().bytes().next() {
             None => Read::Nothing,
-            Some(b'{' | b'[') if depth >= self.max_depth => Read::Nothing,
+            Some(b'{' | b'[') if depth >= self.max_depth => {
+                self.deep = true;
+                self.at = self.text.len();
+                Read::Nothing
+            }
             Some(b'{') => {
                 self.at += 1;
                 let mut json = String::from("{");

@@ -141,7 +141,7 @@ impl JsonCalls {
                 Expect::Value { close } => self.value(cx, out, writer, at, byte, close),
                 Expect::Key { close } => self.key(cx, out, writer, at, byte, close),
                 Expect::Member { key, what } => self.member(cx, out, writer, key, what),
-                Expect::Element => self.element(cx),
+                Expect::Element => self.element(cx, writer),
                 Expect::Next => self.next(cx, out, writer, at, byte),
                 Expect::Between => self.between(cx, writer, at, byte),
                 Expect::Lenient { start, error, searched } => self.lenient(cx, out, writer, start, error, searched),
@@ -322,9 +322,6 @@ impl JsonCalls {
         };
         if streams && let Some(index) = index {
             let reached = floor(cx.text, reached);
-            if reached - self.scanner_start() > cx.policy.max_arguments_bytes {
-                return self.too_long(cx, out, writer, index, reached);
-            }
             let certain = if matches!(result, ScanResult::Incomplete) {
                 lenient::certain_end(cx, self.sent, reached)
             } else {
@@ -376,16 +373,12 @@ impl JsonCalls {
         self.scanner.start().unwrap_or(self.at)
     }
 
-    fn too_long(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize, at: usize) -> Flow {
-        let raw = writer.start..at;
-        writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-        writer.flush(cx, out);
-        Flow::Stop(Progress::Done { end: at })
-    }
-
-    fn element(&mut self, cx: &Reader<'_>) -> Flow {
+    fn element(&mut self, cx: &Reader<'_>, writer: &mut Writer) -> Flow {
         match self.scanner.scan(cx.bytes(), cx.eof) {
-            ScanResult::Complete { end } => self.go(end, Expect::Next),
+            ScanResult::Complete { end } => {
+                writer.pass(self.piece(cx, self.scanner_start()..end));
+                self.go(end, Expect::Next)
+            }
             ScanResult::Incomplete => Flow::Stop(Progress::More),
             ScanResult::Error { at, .. } => self.broken(cx, at),
         }
@@ -441,10 +434,15 @@ impl JsonCalls {
             return self.broken(cx, at);
         };
         let end = at + 1;
-        if kind == Kind::Object
-            && let Flow::Stop(progress) = self.object(cx, out, writer, start..end)
-        {
-            return Flow::Stop(progress);
+        if kind == Kind::Object {
+            let begun = writer.begun;
+            if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
+                return Flow::Stop(progress);
+            }
+            let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && !frame.envelope);
+            if none && writer.begun == begun && self.frames.len() > 1 {
+                writer.pass(self.piece(cx, start..end));
+            }
         }
         if let (Kind::Nested, [.., parent, frame]) = (kind, self.frames.as_mut_slice()) {
             parent.name = frame.name.take();
@@ -461,7 +459,10 @@ impl JsonCalls {
         }
         match self.before {
             // No call was in this value: it is text, and the body was over before it.
-            Some((end, begun)) if begun == writer.begun => Flow::Stop(Progress::Done { end }),
+            Some((end, begun)) if begun == writer.begun => {
+                writer.take_back(end);
+                Flow::Stop(Progress::Done { end })
+            }
             None if writer.bare && writer.begun == 0 => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
         }

@@ -109,6 +109,31 @@ pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Result<Mend
     mend(cx.slice(start, limit), cx.policy.max_depth).map_err(place)
 }
 
+/// Where the value at `start` ends that is nested too deep to be read: its brackets are counted.
+pub(super) fn too_deep_end(cx: &Reader<'_>, start: usize, limit: usize) -> Option<usize> {
+    let bytes = cx.bytes().get(..limit)?;
+    let mut depth = 0_usize;
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth <= 1 => return Some(at),
+            b'}' | b']' => depth -= 1,
+            b'"' => loop {
+                at = json::find_special(bytes, at) + 1;
+                match bytes.get(at - 1)? {
+                    b'"' => break,
+                    b'\\' => at += 1,
+                    _ => {}
+                }
+            },
+            _ => {}
+        }
+    }
+    None
+}
+
 pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
     mend(text, max_depth).ok()
 }

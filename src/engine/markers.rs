@@ -5,7 +5,7 @@ use super::prose::Taken;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
-use crate::dialect::{Body, Element, Marker};
+use crate::dialect::{Body, Element, LateMarker, Marker};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
@@ -67,7 +67,16 @@ impl Engine {
         if !before.is_some_and(|before| late.may_end_in(before, cx.bytes().get(at).copied().unwrap_or_default())) {
             return Look::No;
         }
-        for (start, late) in late.at(cx.text, self.from, at) {
+        self.take_late(cx, late.at(cx.text, self.from, at))
+    }
+
+    /// As [`Self::late_marker`], for one that begins at `at`.
+    pub(super) fn late_marker_from(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        self.take_late(cx, cx.dialects.markers.late().from(cx.text, at))
+    }
+
+    fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
+        for (start, late) in late {
             let taken = match head::literal(cx, start, &late.text) {
                 Look::Is(end) => {
                     let taken = self.take(cx, start, late.text.len(), late.marker);
@@ -137,6 +146,11 @@ impl Engine {
                 let Some((_, close)) = close else { return Look::No };
                 match head::head(cx, at, close) {
                     Look::Is(found) if !open => self.closes_nothing(cx, at, found.end, row),
+                    // No call stood in it, and what opened it is text.
+                    Look::Is(_) if self.opener.is_some() || self.shown == Some(self.out.calls.len()) => {
+                        self.section = None;
+                        Look::No
+                    }
                     Look::Is(found) => {
                         self.remove(cx, at, found.end);
                         self.section = None;
@@ -350,6 +364,8 @@ impl Engine {
         let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
         if entry.calls.iter().any(opener) && !closed_to_calls && self.mode == Mode::Content && self.inline.is_none() {
             self.remove(cx, at, end);
+            self.opener = Some(at..end);
+            self.shown = None;
             self.section = Some((row, section));
             return Look::Is(());
         }
@@ -426,6 +442,7 @@ impl Engine {
         self.mode = Mode::Content;
         self.note_name(cx, &found);
         if let Some(section) = section {
+            self.shown = None;
             self.section = Some((row, section));
         }
         let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);

@@ -414,6 +414,8 @@ pub(crate) struct Before {
     fresh: bool,
     removed: bool,
     space: Option<std::ops::Range<usize>>,
+    opener: Option<std::ops::Range<usize>>,
+    mode: Mode,
 }
 
 /// Where to go back to if it is no call.
@@ -456,6 +458,10 @@ pub(crate) struct Engine {
     state: State,
     /// The section that is open: row and section.
     section: Option<(u16, u16)>,
+    /// What opened it, as long as no call stands in it: if text does, it is text as well.
+    opener: Option<std::ops::Range<usize>>,
+    /// What opened it was given out as text, when there were so many calls.
+    shown: Option<usize>,
     /// The run of backticks that may have opened inline code: length and place.
     inline: Option<(usize, usize)>,
     /// The fence whose body is being read as calls.
@@ -496,6 +502,8 @@ impl Engine {
             mode,
             state: State::Prose,
             section: None,
+            opener: None,
+            shown: None,
             inline: None,
             fence: None,
             hold: None,
@@ -555,6 +563,8 @@ impl Engine {
         self.fresh = before.fresh;
         self.removed = before.removed;
         self.space = before.space;
+        self.opener = before.opener;
+        self.mode = before.mode;
     }
 
     fn holds(&self, doubt: Doubt) -> bool {

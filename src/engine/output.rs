@@ -24,6 +24,13 @@ impl Piece {
         }
     }
 
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Span(range) => range.len(),
+            Self::Made(made) => made.len(),
+        }
+    }
+
     pub(crate) fn as_str<'t>(&'t self, text: &'t str) -> &'t str {
         match self {
             Self::Span(range) => text.get(range.clone()).unwrap_or(""),
@@ -67,6 +74,17 @@ impl Found {
         match self {
             Self::Json(Piece::Made(json)) => json.starts_with('{'),
             Self::Json(Piece::Span(_)) | Self::Members(_) => true,
+        }
+    }
+
+    /// How many bytes the arguments take.
+    pub(crate) fn len(&self) -> usize {
+        let value = |value: &Value| match value {
+            Value::Text(piece) | Value::Json(piece) => piece.len(),
+        };
+        match self {
+            Self::Json(piece) => piece.len(),
+            Self::Members(members) => members.iter().map(|(key, v)| key.len() + value(v)).sum(),
         }
     }
 

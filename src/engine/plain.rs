@@ -92,6 +92,7 @@ impl Engine {
     fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: u16, found: &Found<'_>) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Look::No };
         if found.name.is_some() && self.out.calls.len() >= cx.policy.max_calls {
+            self.out.full(at);
             return Look::No;
         }
         self.out.trace.note(at..found.end, Noted::Marker(Markup::Header));

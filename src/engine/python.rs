@@ -1,7 +1,7 @@
 //! Python calls: `[f(a=1), g()]`, with or without the list, as models write them rather than as Python reads them.
 use super::call::Progress;
 use super::lenient;
-use super::output::{Found, Output, Piece, Value};
+use super::output::{Found, Output, Piece, Value, span};
 use super::trace::Reason;
 use super::values::Keys;
 use super::writer::Writer;
@@ -44,6 +44,10 @@ pub(super) struct Python {
     name_start: usize,
     /// The call that has begun.
     index: Option<usize>,
+    /// It is none, though those beside it are: it is read, and stays text.
+    passed: bool,
+    /// A value in it means none of the tool's parameters.
+    unreadable: bool,
     members: Vec<(String, String)>,
     keys: Keys,
     repairs: Vec<Repair>,
@@ -95,6 +99,8 @@ impl Python {
             name: String::new(),
             name_start: at,
             index: None,
+            passed: false,
+            unreadable: false,
             members: Vec::new(),
             keys: Keys::default(),
             repairs: Vec::new(),
@@ -177,6 +183,8 @@ impl Python {
         self.name = tool.map(str::to_owned).unwrap_or(text);
         self.name_start = name.start;
         self.index = None;
+        self.passed = false;
+        self.unreadable = false;
         self.members.clear();
         self.keys = Keys::default();
         self.at = name.end + 1;
@@ -186,10 +194,12 @@ impl Python {
 
     /// Begins the call, now that its first argument (or that it has none) is certain.
     fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> bool {
-        if self.index.is_none() {
+        if self.index.is_none() && !self.passed {
             self.index = writer.begin(cx, out, &self.name, None);
+            // One name too many does not void its siblings.
+            self.passed = self.index.is_none() && writer.begun > 0;
         }
-        self.index.is_some()
+        self.index.is_some() || self.passed
     }
 
     fn argument(
@@ -250,9 +260,6 @@ impl Python {
             Look::Is(end) => end,
             Look::No | Look::More => return Some(Progress::More),
         };
-        if end - self.scan.start > cx.policy.max_arguments_bytes {
-            return Some(Progress::Fail { at: end });
-        }
         let text = cx.slice(self.scan.start, end).trim();
         self.at = end;
         self.expect = Expect::AfterArgument;
@@ -265,7 +272,15 @@ impl Python {
                 self.member(out, writer, key, json);
                 None
             }
-            None => self.positional(cx, out, writer, text),
+            None => match self.positional(cx, out, writer, text) {
+                Some(Progress::Fail { .. }) if writer.begun > 0 => {
+                    // What was begun stays, as what it is; a call that was not is text.
+                    self.unreadable = true;
+                    self.passed = self.index.is_none();
+                    None
+                }
+                progress => progress,
+            },
         }
     }
 
@@ -353,12 +368,22 @@ impl Python {
         if !self.begin(cx, out, writer) {
             return Some(Progress::Fail { at: end });
         }
-        let Some(index) = self.index.take() else { return Some(Progress::Fail { at: end }) };
-        writer.piece(out, index, if self.members.is_empty() { "{}" } else { "}" });
-        let found = self.found();
-        out.trace.python_call(cx.text, self.name_start..end);
-        let pending = writer.over(index, found, self.name_start..end);
-        pending.repairs = std::mem::take(&mut self.repairs);
+        match self.index.take() {
+            Some(index) => {
+                writer.piece(out, index, if self.members.is_empty() { "{}" } else { "}" });
+                let found = self.found();
+                out.trace.python_call(cx.text, self.name_start..end);
+                let pending = writer.over(index, found, self.name_start..end);
+                pending.repairs = std::mem::take(&mut self.repairs);
+                if self.unreadable {
+                    pending.status = CallStatus::Malformed;
+                }
+            }
+            None => {
+                writer.pass(span(self.name_start..end));
+                self.repairs.clear();
+            }
+        }
         self.at = end;
         if let Some(quote) = self.quoted {
             let behind = cx.skip_space(end);
@@ -480,7 +505,13 @@ impl Python {
                 pending.repairs = std::mem::take(&mut self.repairs);
                 Progress::Done { end }
             }
-            None if writer.begun > 0 => Progress::Done { end: self.at },
+            None if writer.begun > 0 => {
+                if self.passed {
+                    writer.pass(span(self.name_start..end));
+                    self.at = end;
+                }
+                Progress::Done { end: self.at }
+            }
             None => Progress::Fail { at: end },
         }
     }

@@ -1,7 +1,7 @@
 //! The calls of one template on their way into the output, and what each is worth in the end.
 use super::output::{Call, Found, Output, Piece, Value};
 use super::trace::Reason;
-use super::{Reader, UnknownTools};
+use super::{Mode, Reader, UnknownTools};
 use crate::dialect::{Element, Row};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
@@ -58,9 +58,63 @@ pub(super) struct Writer {
     pub(super) begun: usize,
     /// What closes the fence that it stands in, where nothing else closes it.
     pub(super) fence: Option<&'static str>,
+    /// What stands among the calls and is none: it is text.
+    passed: Vec<Piece>,
 }
 
 impl Writer {
+    /// `doubtful`: nothing but an offered name vouches for its calls.
+    pub(super) fn new(origin: Origin, start: usize, doubtful: bool) -> Self {
+        Self {
+            origin,
+            start,
+            bare: doubtful,
+            pending: None,
+            adopt: None,
+            muted: None,
+            begun: 0,
+            fence: None,
+            passed: Vec::new(),
+        }
+    }
+
+    /// What stands among calls is none: it is text, once they are over.
+    pub(super) fn pass(&mut self, piece: Piece) {
+        self.passed.push(piece);
+    }
+
+    /// The body ended at `end`: what was passed over behind it is none of it.
+    pub(super) fn take_back(&mut self, end: usize) {
+        self.passed.retain(|piece| !matches!(piece, Piece::Span(range) if range.start >= end));
+    }
+
+    pub(super) fn has_passed(&self) -> bool {
+        !self.passed.is_empty()
+    }
+
+    /// All that was read is the one call.
+    pub(super) fn is_one(&self) -> bool {
+        self.begun == 1 && self.passed.is_empty()
+    }
+
+    /// Gives out what was passed over.
+    pub(super) fn give_passed(&mut self, cx: &Reader<'_>, out: &mut Output) {
+        let Some(first) = self.passed.first() else { return };
+        let at = if let Piece::Span(range) = first { range.start } else { self.start };
+        let full = out.calls.len() >= cx.policy.max_calls;
+        if full {
+            out.full(at);
+        } else {
+            out.issue(Issue::at(IssueCode::TextInSection, at, "what stands among these calls is none: it stays text"));
+        }
+        for piece in self.passed.drain(..) {
+            match piece {
+                Piece::Span(range) => out.text(Mode::Content, cx.text, range),
+                Piece::Made(made) => out.made_content(made),
+            }
+        }
+    }
+
     /// A call begins: its name is certain. `None` if the evidence does not allow it.
     pub(super) fn begin(
         &mut self,
@@ -76,6 +130,9 @@ impl Writer {
         if written.is_empty() || out.calls.len() >= cx.policy.max_calls {
             let full = out.calls.len() >= cx.policy.max_calls;
             out.trace.refuse(if full { Reason::LimitReached } else { Reason::NoName }, written);
+            if full {
+                out.full(self.pending.as_ref().map_or(self.start, |pending| pending.raw.end));
+            }
             return None;
         }
         let found = cx.tools.and_then(|tools| tools.find(written));
@@ -145,6 +202,11 @@ impl Writer {
     /// The last call read is certain now.
     pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(mut pending) = self.pending.take() else { return };
+        let too_long = pending.status.readable() && pending.arguments.len() > cx.policy.max_arguments_bytes;
+        if too_long {
+            pending.arguments = Found::none();
+            pending.status = CallStatus::Malformed;
+        }
         out.trace.arguments(&pending.arguments);
         let Some(call) = out.calls.get_mut(pending.index) else { return };
         call.arguments = pending.arguments;
@@ -156,6 +218,9 @@ impl Writer {
         let issue = match call.status {
             CallStatus::Ok | CallStatus::Repaired => None,
             CallStatus::Invalid => Some((IssueCode::InvalidArguments, "the arguments are not what the schema allows")),
+            CallStatus::Malformed if too_long => {
+                Some((IssueCode::MalformedCall, "the arguments are longer than max_arguments_bytes"))
+            }
             CallStatus::Malformed => Some((IssueCode::MalformedCall, "the arguments cannot be read")),
             CallStatus::Incomplete => Some((IssueCode::IncompleteCall, "the call is cut off")),
             CallStatus::UnknownTool => Some((IssueCode::UnknownTool, "the name means none of the offered tools")),

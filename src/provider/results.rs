@@ -281,13 +281,13 @@ pub fn format_tool_result(mut result: ToolResult, provider: Provider, options: &
     Ok(messages.swap_remove(0))
 }
 
-/// Results as text for a model without native tools, hardened unless `options` was made otherwise on purpose.
+/// Results as text for a model without native tools, in the order given, hardened unless `options` was made otherwise on
+/// purpose.
 ///
 /// The spelling is the dialect's own where its template has one (`<tool_response>` and its relatives), else
 /// `<tool_result>`.
 pub fn text_results(results: Vec<ToolResult>, dialect: &str, options: &ResultOptions) -> Value {
-    let style = STYLES.iter().find(|style| style.dialects.iter().any(|name| dialect.starts_with(name)));
-    let (open, close) = style.map_or(("<tool_result>\n", "\n</tool_result>"), |style| (style.open, style.close));
+    let form = crate::schema::results_form(dialect);
     let mut out = String::new();
     for result in results {
         let result = result.limited(options);
@@ -300,13 +300,10 @@ pub fn text_results(results: Vec<ToolResult>, dialect: &str, options: &ResultOpt
         if result.is_error && !body.starts_with("Error") {
             body.insert_str(0, "Error: ");
         }
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out.push_str(open);
+        out.push_str(if out.is_empty() { form.start } else { form.between });
         // As a JSON string nothing in it is a call, in a dialect that needs no markers either.
         let quoted = if options.harden { quoted(&body, dialect) } else { None };
-        let named = style.is_none_or(|style| style.named) && !result.name.is_empty();
+        let named = form.named && !result.name.is_empty();
         let quote = quoted.is_some();
         let body = quoted.unwrap_or(body);
         if quote || named {
@@ -320,36 +317,9 @@ pub fn text_results(results: Vec<ToolResult>, dialect: &str, options: &ResultOpt
         } else {
             out.push_str(&body);
         }
-        out.push_str(close);
+    }
+    if !out.is_empty() {
+        out.push_str(form.end);
     }
     json!({"role": "user", "content": out})
 }
-
-/// How a family of templates shows results to its model.
-struct Style {
-    /// The dialects' names begin so.
-    dialects: &'static [&'static str],
-    open: &'static str,
-    close: &'static str,
-    /// The result is an object of name and content.
-    named: bool,
-}
-
-/// Rows in the order they are tried.
-static STYLES: &[Style] = &[
-    Style {
-        dialects: &["hermes", "qwen", "nemotron"],
-        open: "<tool_response>\n",
-        close: "\n</tool_response>",
-        named: false,
-    },
-    Style {
-        dialects: &["claude", "anthropic"],
-        open: "<function_results>\n",
-        close: "\n</function_results>",
-        named: true,
-    },
-    Style { dialects: &["react"], open: "Observation: ", close: "", named: false },
-    Style { dialects: &["glm"], open: "<tool_response>\n", close: "\n</tool_response>", named: false },
-    Style { dialects: &["minimax"], open: "<response>", close: "</response>", named: false },
-];

@@ -34,12 +34,21 @@ struct Prompt {
     text: Option<String>,
     /// The form of a call, where the catalogue's example shows more than that.
     call: Option<String>,
-    /// The form of one call in a history, where that shows more still.
-    written: Option<String>,
+    /// How several calls are written, where each stands on its own, and where they share markers: with `{calls}`, the
+    /// form of two.
+    apart: Option<String>,
+    together: Option<String>,
+    /// How the results of two calls come back.
+    results: Option<String>,
 }
 
 static PROMPTS: Lazy<HashMap<String, Prompt>> =
     Lazy::new(|| serde_json::from_str(include_str!("prompts/prompts.json")).unwrap_or_default());
+
+/// What a form has in place of a call's own.
+pub(super) const NAME: &str = "TOOL_NAME";
+pub(super) const KEY: &str = "PARAMETER";
+pub(super) const VALUE: &str = "VALUE";
 
 /// The dialect used where the caller names none.
 pub(super) const PLAIN: &str = "json";
@@ -61,7 +70,10 @@ impl ToolSet {
         let part = |of: fn(&Prompt) -> Option<&str>| own.and_then(of).or_else(|| default.and_then(of));
         let text = part(|p| p.text.as_deref()).unwrap_or("{tools}\n\n{call}");
         let listing = own.and_then(|p| p.tools).or_else(|| default.and_then(|p| p.tools)).unwrap_or(Listing::Functions);
-        let call = own.and_then(|p| p.call.clone()).unwrap_or_else(|| form(name));
+        let call = call_form(name);
+        let apart = row(name).is_none_or(|row| row.parallel.is_empty());
+        let several = part(if apart { |p| p.apart.as_deref() } else { |p| p.together.as_deref() }).unwrap_or_default();
+        let several = several.replace("{calls}", &parallel_form(name));
         // One pass: a schema may hold the words in braces too.
         let mut out = String::new();
         let mut rest = text;
@@ -72,6 +84,9 @@ impl ToolSet {
                 rest = after;
             } else if let Some(after) = after.strip_prefix("call}") {
                 out.push_str(&call);
+                rest = after;
+            } else if let Some(after) = after.strip_prefix("several}") {
+                out.push_str(&several);
                 rest = after;
             } else {
                 out.push('{');
@@ -114,17 +129,56 @@ impl ToolSet {
 }
 
 /// The form of one call in the dialect: the catalogue's example with capital words for name, parameter and value.
-fn form(dialect: &str) -> String {
-    let example = dialect::catalogue().iter().find(|row| row.name == dialect).map_or("", |row| row.example.as_str());
+fn call_form(dialect: &str) -> String {
+    if let Some(call) = PROMPTS.get(dialect).and_then(|p| p.call.clone()) {
+        return call;
+    }
+    let example = row(dialect).map_or("", |row| row.example.as_str());
     // Prose before the call is no part of its form.
-    let call = example.strip_prefix("I'll look.\n").unwrap_or(example);
-    call.replace("get_weather", "TOOL_NAME").replace("city", "PARAMETER").replace("Paris", "VALUE")
+    in_words(example.strip_prefix("I'll look.\n").unwrap_or(example))
 }
 
-/// The form of one call as it stands in a history.
-pub(super) fn written_form(dialect: &str) -> String {
-    let own = PROMPTS.get(dialect);
-    own.and_then(|p| p.written.clone().or_else(|| p.call.clone())).unwrap_or_else(|| form(dialect))
+/// The form of two calls in one answer.
+pub(super) fn parallel_form(dialect: &str) -> String {
+    match row(dialect).map(|row| row.parallel.as_str()) {
+        Some(parallel) if !parallel.is_empty() => in_words(parallel),
+        _ => {
+            let call = call_form(dialect);
+            format!("{call}\n{call}")
+        }
+    }
+}
+
+/// How the results of one answer's calls are written: what stands before the first, between two, and behind the last.
+pub(crate) struct ResultsForm {
+    pub(crate) start: &'static str,
+    pub(crate) between: &'static str,
+    pub(crate) end: &'static str,
+    /// Each is an object of the tool's name and what it returned.
+    pub(crate) named: bool,
+}
+
+/// The form of results for `dialect` (a dialect's name, a parser's name or a model id): its template's own, where it has
+/// one without tokens that only a server may write, else that of the `default`.
+pub(crate) fn results_form(dialect: &str) -> ResultsForm {
+    let known = dialect::Dialects::named(dialect).ok();
+    let of = |name: &str| PROMPTS.get(name)?.results.as_deref();
+    let form = known.as_ref().and_then(|known| of(known.name()?)).or_else(|| of("default")).unwrap_or("RESULT\nRESULT");
+    let named = form.contains("NAMED_RESULT");
+    let mut parts = form.split(if named { "NAMED_RESULT" } else { "RESULT" });
+    let mut part = || parts.next().unwrap_or_default();
+    ResultsForm { start: part(), between: part(), end: part(), named }
+}
+
+fn row(dialect: &str) -> Option<&'static dialect::Dialect> {
+    dialect::catalogue().iter().find(|row| row.name == dialect).map(|row| &**row)
+}
+
+/// An example of the catalogue with capital words for what a call fills in.
+fn in_words(example: &str) -> String {
+    const WORDS: [(&str, &str); 6] =
+        [("get_weather", NAME), ("get_time", NAME), ("city", KEY), ("zone", KEY), ("Paris", VALUE), ("UTC", VALUE)];
+    WORDS.iter().fold(example.to_owned(), |text, (said, word)| text.replace(said, word))
 }
 
 /// A function as elements, as Qwen3-Coder's template lists it.

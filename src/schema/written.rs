@@ -1,16 +1,13 @@
 //! Calls as text, as models of a dialect write them: for histories that a model without native tools reads.
 //!
 //! The form is the one that the prompt shows the model, with names and arguments in place of its capital words; so
-//! every dialect of the catalogue has one, and what the model is told and what it sees are the same.
-use super::prompt;
+//! every dialect of the catalogue has one, and what the model is told and what it sees are the same. Calls of one answer
+//! stand as the dialect's `parallel` shows two: in one section, in one list, or each on its own.
+use super::prompt::{self, KEY, NAME, VALUE};
 use crate::dialect::{Body, Dialects, Element, Row};
 use crate::error::Error;
 use crate::json::push_string;
 use serde_json::{Map, Value};
-
-const NAME: &str = "TOOL_NAME";
-const KEY: &str = "PARAMETER";
-const VALUE: &str = "VALUE";
 
 /// Writes calls, each a name and its arguments' JSON text, as models of `dialect` do (a dialect's name, a parser's name
 /// or a model id; `auto` is the plain JSON form). Arguments that are no object are written as they are.
@@ -26,43 +23,106 @@ const VALUE: &str = "VALUE";
 pub fn write_calls<'c>(calls: impl IntoIterator<Item = (&'c str, &'c str)>, dialect: &str) -> Result<String, Error> {
     let known = Dialects::named(dialect)?;
     let row = if known.name().is_some() { known.rows.first() } else { None };
-    let form = prompt::written_form(known.name().unwrap_or(prompt::PLAIN));
-    let (head, one, tail) = listed(&form);
-    let calls: Vec<String> = calls.into_iter().map(|(name, arguments)| written(one, row, name, arguments)).collect();
-    Ok(if head.is_empty() {
-        calls.join("\n")
-    } else if calls.is_empty() {
-        String::new()
-    } else {
-        format!("{head}{}{tail}", calls.join(", "))
-    })
-}
-
-/// What stands before the list of calls, one call, and what follows the list; a form that is no list is all call.
-fn listed(form: &str) -> (&str, &str, &str) {
-    for (open, close) in [("[{", "}]"), ("[TOOL_NAME(", ")]")] {
-        let parts = form
-            .find(open)
-            .zip(form.rfind(close))
-            .and_then(|(start, end)| Some((form.get(..=start)?, form.get(start + 1..=end)?, form.get(end + 1..)?)));
-        if let Some(parts) = parts {
-            return parts;
+    let text = prompt::parallel_form(known.name().unwrap_or(prompt::PLAIN));
+    let form = Form::of(&text);
+    let calls: Vec<_> =
+        calls.into_iter().map(|(name, arguments)| (name, arguments, Said::read(&text, arguments))).collect();
+    let readable = |number: usize| calls.get(number).is_some_and(|(_, _, said)| said.is_some());
+    let mut out = String::new();
+    for (number, (name, arguments, said)) in calls.iter().enumerate() {
+        let follows = said.is_some() && number.checked_sub(1).is_some_and(readable);
+        if !(follows || out.is_empty()) {
+            out.push('\n');
+        }
+        let by = i64::try_from(number).unwrap_or(i64::MAX);
+        // The second call of the form is the last one here.
+        let part = if readable(number + 1) { counted(form.next, by) } else { counted(form.last, by - 1) };
+        let call = said.as_ref().and_then(|said| filled(&part, row, name, said));
+        match call {
+            Some(call) if follows => out.push_str(&call),
+            Some(call) => out.extend([counted(form.start, by), call]),
+            None => out.extend([*name, " ", *arguments]),
         }
     }
-    ("", form, "")
+    Ok(out)
 }
 
-fn written(form: &str, row: Option<&Row>, name: &str, arguments: &str) -> String {
-    for object in [r#"{"PARAMETER": "VALUE"}"#, "{'PARAMETER': 'VALUE'}"] {
-        if let Some((head, tail)) = form.split_once(object) {
-            return format!("{}{arguments}{tail}", named(head, name));
+/// The form of two calls, cut before each tool's name.
+struct Form<'t> {
+    /// What stands before the first name.
+    start: &'t str,
+    /// The first call from its name on, and what stands before the second name.
+    next: &'t str,
+    /// The second call from its name on, and what closes the group.
+    last: &'t str,
+}
+
+impl<'t> Form<'t> {
+    fn of(text: &'t str) -> Self {
+        // A call may say its name more than once.
+        let places: Vec<usize> = text.match_indices(NAME).map(|(at, _)| at).collect();
+        let place = |number: usize| {
+            let at = places.get(number).copied().unwrap_or(text.len());
+            // Its quotation mark is replaced with it.
+            if text.get(..at).is_some_and(|before| before.ends_with('"')) { at - 1 } else { at }
+        };
+        let (first, second) = (place(0), place(places.len() / 2));
+        let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+        Self { start: part(0, first), next: part(first, second), last: part(second, text.len()) }
+    }
+}
+
+/// A part of a form with `by` added to its numbers, which keep their width.
+fn counted(part: &str, by: i64) -> String {
+    let mut out = String::with_capacity(part.len());
+    let mut rest = part;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(start);
+        let (digits, after) = from.split_at(from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len()));
+        let number = digits.parse::<i64>().unwrap_or_default().saturating_add(by);
+        out.push_str(before);
+        out.push_str(&format!("{number:0width$}", width = digits.len()));
+        rest = after;
+    }
+    out + rest
+}
+
+/// A call's arguments as a form takes them.
+enum Said<'a> {
+    /// JSON text, as it is.
+    Json(&'a str),
+    Object(Map<String, Value>),
+}
+
+const JSON: &str = r#"{"PARAMETER": "VALUE"}"#;
+const DICT: &str = "{'PARAMETER': 'VALUE'}";
+
+impl<'a> Said<'a> {
+    /// `None` where the form takes an object only and `arguments` are none.
+    fn read(form: &str, arguments: &'a str) -> Option<Self> {
+        if form.contains(JSON) {
+            return Some(Self::Json(arguments));
+        }
+        match serde_json::from_str(arguments) {
+            Ok(Value::Object(object)) => Some(Self::Object(object)),
+            _ => form.contains(DICT).then_some(Self::Json(arguments)),
         }
     }
-    match serde_json::from_str(arguments) {
-        Ok(Value::Object(object)) => filled(form, row, name, &object),
-        _ => None,
+}
+
+/// A part of a form filled in; `None` if the part is none that is known.
+fn filled(part: &str, row: Option<&Row>, name: &str, said: &Said<'_>) -> Option<String> {
+    let whole = part.split_once(JSON).or_else(|| part.split_once(DICT));
+    match (whole, said) {
+        (Some((head, tail)), Said::Json(arguments)) => Some(named(head, name) + arguments + &named(tail, name)),
+        (Some((head, tail)), Said::Object(object)) => {
+            let mut out = named(head, name);
+            python(&mut out, &Value::Object(object.clone()), '\'');
+            Some(out + &named(tail, name))
+        }
+        (None, Said::Object(object)) => with_parameters(part, row, name, object),
+        (None, Said::Json(_)) => None,
     }
-    .unwrap_or_else(|| format!("{} {arguments}", name))
 }
 
 /// `head` with the tool's name: as a JSON string where it stands in a JSON object, else as it is.
@@ -72,15 +132,16 @@ fn named(head: &str, name: &str) -> String {
     head.replace(&format!("\"{NAME}\""), &quoted).replace(NAME, name)
 }
 
-/// A form whose body is not JSON. `None` if it is none that is known.
-fn filled(form: &str, row: Option<&Row>, name: &str, arguments: &Map<String, Value>) -> Option<String> {
+/// A part of a form whose body is not JSON, filled in. `None` if it is none that is known.
+fn with_parameters(form: &str, row: Option<&Row>, name: &str, arguments: &Map<String, Value>) -> Option<String> {
     let (before, rest) = form.split_once(KEY)?;
     let (between, after) = rest.split_once(VALUE)?;
     let mut out = String::new();
     if before.ends_with('(') {
         // `TOOL_NAME(PARAMETER="VALUE")`
+        let quote = between.chars().next_back()?;
         out.push_str(&named(before, name));
-        python_arguments(&mut out, arguments);
+        python_arguments(&mut out, arguments, quote);
         out.push_str(after.get(1..)?);
     } else if before.ends_with('{') {
         // `call:TOOL_NAME{PARAMETER:<|"|>VALUE<|"|>}`
@@ -139,36 +200,50 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn python_arguments(out: &mut String, arguments: &Map<String, Value>) {
+fn python_arguments(out: &mut String, arguments: &Map<String, Value>, quote: char) {
     let plain = |key: &str| {
         !key.starts_with(|c: char| c.is_ascii_digit()) && key.chars().all(|c| c.is_alphanumeric() || c == '_')
     };
     if !arguments.keys().all(|key| !key.is_empty() && plain(key)) {
         out.push_str("**");
-        return python(out, &Value::Object(arguments.clone()));
+        return python(out, &Value::Object(arguments.clone()), quote);
     }
     for (i, (key, value)) in arguments.iter().enumerate() {
         out.push_str(if i == 0 { "" } else { ", " });
         out.push_str(key);
         out.push('=');
-        python(out, value);
+        python(out, value, quote);
     }
 }
 
-/// A value as Python's literal. Depth is bounded where the JSON was read.
-fn python(out: &mut String, value: &Value) {
+/// A value as Python's literal, its strings between `quote`s. Depth is bounded where the JSON was read.
+fn python(out: &mut String, value: &Value, quote: char) {
     match value {
         Value::Null => out.push_str("None"),
         Value::Bool(true) => out.push_str("True"),
         Value::Bool(false) => out.push_str("False"),
         Value::Number(number) => out.push_str(&number.to_string()),
-        Value::String(text) => push_string(out, text),
-        Value::Array(items) => joined(out, "[]", items.iter(), python),
+        Value::String(text) => python_string(out, text, quote),
+        Value::Array(items) => joined(out, "[]", items.iter(), |out, item| python(out, item, quote)),
         Value::Object(object) => joined(out, "{}", object.iter(), |out, (key, value)| {
-            push_string(out, key);
+            python_string(out, key, quote);
             out.push_str(": ");
-            python(out, value);
+            python(out, value, quote);
         }),
+    }
+}
+
+/// A string as JSON writes it, which Python reads as well; between apostrophes these are escaped, and the other marks are
+/// not.
+fn python_string(out: &mut String, text: &str, quote: char) {
+    let start = out.len();
+    push_string(out, text);
+    if quote == '\'' {
+        let json = out.split_off(start);
+        let inner = json.get(1..json.len() - 1).unwrap_or_default();
+        out.push(quote);
+        out.push_str(&inner.replace("\\\"", "\"").replace('\'', "\\'"));
+        out.push(quote);
     }
 }
 

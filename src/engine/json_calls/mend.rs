@@ -97,12 +97,18 @@ impl JsonCalls {
         let mut mended = match lenient::repair(cx, start, limit) {
             Ok(mended) => mended,
             Err(reached) => {
+                // An object that begins here and gives nothing at all is nested too deep, cut off or not.
+                let end = lenient::too_deep_end(cx, start, limit);
                 if let Some(index) = begun {
-                    let raw = writer.start..limit;
-                    // An object that begins here and gives nothing at all is nested too deep, cut off or not.
+                    let raw = if self.frames.len() > 1 { start } else { writer.start }..end.unwrap_or(limit);
                     writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
                     out.trace.note(error..error, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
-                    return Flow::Stop(Progress::Done { end: limit });
+                } else if let (Some(end), true) = (end, writer.begun > 0 && self.before.is_none()) {
+                    writer.pass(span(start..end));
+                }
+                if begun.is_some() || (writer.begun > 0 && self.before.is_none()) {
+                    let Some(end) = end else { return Flow::Stop(Progress::Done { end: limit }) };
+                    return self.pass_to(end);
                 }
                 // What it holds on the way down is no call either, and is not read once more.
                 return fail(error.max(reached));
@@ -121,9 +127,8 @@ impl JsonCalls {
             );
         }
         let told = self.told(cx);
-        let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
-        self.frames.truncate(depth);
-        if depth > 0 {
+        self.leave_call();
+        if !self.frames.is_empty() {
             mended.leave_list(cx.slice(start, limit));
         }
         // The call before it is over; its places are in this text, not in the repaired one.
@@ -144,6 +149,7 @@ impl JsonCalls {
                 // The repaired object is no call any more, but one has begun.
                 writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
             }
+            (None, _) if writer.begun == before && !self.frames.is_empty() => writer.pass(span(start..end)),
             (None, _) if writer.begun == before && before == 0 && self.frames.is_empty() => {
                 return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
@@ -161,6 +167,19 @@ impl JsonCalls {
         }
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
+    }
+
+    /// Closes the frames of the call that is open.
+    fn leave_call(&mut self) {
+        let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
+        self.frames.truncate(depth);
+    }
+
+    /// The call that is open ends at `end`, and could not be read.
+    fn pass_to(&mut self, end: usize) -> Flow {
+        self.leave_call();
+        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
+        self.go(end, expect)
     }
 
     /// What has been sent of the arguments of the call that is open.
