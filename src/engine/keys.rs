@@ -37,6 +37,9 @@ impl Key {
     }
 }
 
+/// What stands round a key or a name.
+const QUOTES: [char; 8] = ['"', '\'', '\\', '`', '“', '”', '‘', '’'];
+
 /// How far into an object that is no JSON a key of a call has to stand, so that more of it is read.
 const EVIDENCE: usize = 256;
 
@@ -54,21 +57,48 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
             b'}' if depth <= 1 => return Look::No,
             b'}' => depth -= 1,
             b':' if depth == 1 => {
-                let quotes = |c: char| matches!(c, '"' | '\'' | '\\' | '`' | '“' | '”' | '‘' | '’');
+                let quotes = |c: char| QUOTES.contains(&c);
                 let before = cx.slice(start, start + i).trim_end().trim_end_matches(quotes);
                 let begin =
                     before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).len();
                 let (before, key) = before.split_at_checked(begin).unwrap_or_default();
                 let separated = before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
-                let called = !matches!(Key::of(key), Key::Other | Key::Content | Key::Id) || cx.offered(key);
+                let what = Key::of(key);
+                let called = !matches!(what, Key::Other | Key::Content | Key::Id) || cx.offered(key);
                 if called && separated {
-                    return Look::Is(());
+                    match value_of_call(cx, start + i + 1, what) {
+                        Look::No => {}
+                        look => return look,
+                    }
                 }
             }
             _ => {}
         }
     }
     if rest.len() >= EVIDENCE || cx.eof { Look::No } else { Look::More }
+}
+
+/// The value at `at` can be that of a call's key: the name of an offered tool, an object, a list of calls.
+fn value_of_call(cx: &Reader<'_>, at: usize, key: Key) -> Look<()> {
+    let start = cx.skip_space(at);
+    let rest = cx.rest(start);
+    let inner = rest.trim_start_matches(|c: char| QUOTES.contains(&c) || c.is_ascii_whitespace());
+    let Some(first) = inner.bytes().next() else { return if cx.eof { Look::No } else { Look::More } };
+    let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
+    match (key, first) {
+        (Key::Calls, _) => is(first == b'['),
+        (Key::Name | Key::Function, _) if first != b'{' => {
+            let bounded = inner.get(..floor(inner, 128)).unwrap_or_default();
+            let ends = |c: char| QUOTES.contains(&c) || matches!(c, ',' | '}' | '\n');
+            match bounded.find(ends) {
+                Some(length) => is(cx.tools.is_none() || cx.offered(bounded.get(..length).unwrap_or_default().trim())),
+                None if bounded.len() == inner.len() && !cx.eof => Look::More,
+                None => is(cx.tools.is_none() || cx.offered(bounded.trim())),
+            }
+        }
+        (Key::Name, _) => Look::No,
+        _ => is(first == b'{'),
+    }
 }
 
 /// Where the string that begins at `at` ends, if it is no longer than markup may be.
@@ -82,8 +112,8 @@ pub(super) fn string_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
         match cx.bytes().get(hit) {
             Some(b'"') => return Look::Is(hit + 1),
             Some(b'\\') => from = hit + 2,
-            // A control character is for the scanner to refuse.
-            Some(_) => from = hit + 1,
+            // A control character.
+            Some(_) => return Look::No,
             None => return Look::More,
         }
     }

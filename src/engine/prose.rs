@@ -326,10 +326,29 @@ impl Engine {
         }
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
-            Some(b'{') => self.begin(cx, 0, row, call, found, None),
+            Some(b'{') => match Self::holds_arguments(cx, name, at) {
+                Look::Is(()) => self.begin(cx, 0, row, call, found, None),
+                other => other,
+            },
             None if !cx.eof => Look::More,
             _ => Look::No,
         }
+    }
+
+    /// The object at `at` begins with a parameter of the tool, or is empty. Where the dialect was named, any will do.
+    fn holds_arguments(cx: &Reader<'_>, name: &str, at: usize) -> Taken {
+        let Some(tool) = cx.tool(name).filter(|_| cx.dialects.auto) else { return Look::Is(()) };
+        let inside = cx.rest(cx.skip_space(at + 1));
+        let rest = inside.trim_start_matches(['"', '\'']);
+        if rest.is_empty() && !cx.eof {
+            return Look::More;
+        }
+        let mut keys = tool.parameters.iter().map(|(key, _)| key.as_str());
+        let free = tool.parameters.is_empty() && rest.len() < inside.len();
+        if free || rest.starts_with('}') || keys.clone().any(|key| rest.starts_with(key)) {
+            return Look::Is(());
+        }
+        if !cx.eof && keys.any(|key| key.starts_with(rest)) { Look::More } else { Look::No }
     }
 
     /// The answer begins with a word that belongs to the marker behind it: `get_weather<|content_invoke_tool_json|>{...}`.

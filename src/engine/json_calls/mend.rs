@@ -81,8 +81,11 @@ impl JsonCalls {
                 Look::More => return Flow::Stop(Progress::More),
             }
         }
+        let bare = writer.origin == Origin::BARE && writer.fence.is_none();
         let limit = match writer.fence {
             Some(fence) => lenient::fence(cx, fence, searched),
+            // What is no JSON may be prose: it does not take in the calls behind it.
+            None if bare => lenient::next_marker(cx, searched),
             None => lenient::limit(cx, writer.origin.tail(cx), searched),
         };
         let limit = match limit {
@@ -92,7 +95,8 @@ impl JsonCalls {
                 return Flow::Stop(Progress::More);
             }
         };
-        let closed = limit < cx.text.len();
+        let over = limit < cx.text.len();
+        let closed = over && !bare;
         let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
         let mut mended = match lenient::repair(cx, start, limit) {
             Ok(mended) => mended,
@@ -120,9 +124,11 @@ impl JsonCalls {
         }
         if !closed && !mended.complete {
             // The text ended inside the value: what there is of it is certain as far as it goes.
+            let arguments = self.arguments_of_call();
+            let start = arguments.map_or(start, |arguments| arguments.start);
             return Flow::Stop(
                 (self.incomplete(cx, writer, start, limit, begun))
-                    .or_else(|| self.incomplete_made(cx, out, writer, start))
+                    .or_else(|| if over { None } else { self.incomplete_made(cx, out, writer, start) })
                     .unwrap_or(Progress::Fail { at: limit }),
             );
         }
@@ -182,10 +188,15 @@ impl JsonCalls {
         self.go(end, expect)
     }
 
+    /// The arguments of the call that is open, as far as they were read.
+    fn arguments_of_call(&self) -> Option<Range<usize>> {
+        let frame = self.frames.iter().rev().find(|f| f.index.is_some())?;
+        Some(frame.arguments.clone().unwrap_or(self.scanner_start()..self.sent))
+    }
+
     /// What has been sent of the arguments of the call that is open.
     pub(super) fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
-        let Some(frame) = self.frames.iter().rev().find(|f| f.index.is_some()) else { return "" };
-        let range = frame.arguments.clone().unwrap_or(self.scanner_start()..self.sent);
+        let Some(range) = self.arguments_of_call() else { return "" };
         Some(cx.slice(range.start, range.end)).filter(|text| text.starts_with('{')).unwrap_or_default()
     }
 
@@ -263,7 +274,8 @@ impl JsonCalls {
         index: Option<usize>,
     ) -> Option<Progress> {
         let index = index?;
-        let in_arguments = matches!(self.expect, Expect::Member { what: Key::Arguments, .. } | Expect::Next);
+        let here = matches!(self.expect, Expect::Member { what: Key::Arguments, .. } | Expect::Next);
+        let in_arguments = here || cx.bytes().get(start) == Some(&b'{') && self.arguments_of_call().is_some();
         let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
         writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })
