@@ -140,6 +140,9 @@ impl JsonCalls {
         // The call before it is over; its places are in this text, not in the repaired one.
         writer.flush(cx, out);
         let before = writer.begun;
+        if let Some(call) = begun.and_then(|index| out.calls.get_mut(index)) {
+            call.name = Piece::Made(call.name.get(cx.text).into_owned());
+        }
         writer.adopt = begun;
         writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
