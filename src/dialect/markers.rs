@@ -265,7 +265,7 @@ impl Markers {
             b'~' => next == b'~',
             // An object begins with a key, a list with an object, a name or a string.
             b'{' | b'[' => {
-                let begins = next.is_ascii_alphabetic() || matches!(next, b'_' | b'\'' | b'"');
+                let begins = next.is_ascii_alphabetic() || !next.is_ascii() || matches!(next, b'_' | b'\'' | b'"');
                 begins || next.is_ascii_whitespace() || (byte == b'[' && next == b'{') || marker() || late()
             }
             b'(' if before.is_some_and(word) => true,

@@ -37,6 +37,9 @@ impl Key {
     }
 }
 
+/// What stands round a key or a name.
+const QUOTES: [char; 8] = ['"', '\'', '\\', '`', '“', '”', '‘', '’'];
+
 /// How far into an object that is no JSON a key of a call has to stand, so that more of it is read.
 const EVIDENCE: usize = 256;
 
@@ -59,36 +62,64 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
             b'{' => depth += 1,
             b'}' if depth <= 1 => return Look::No,
             b'}' => depth -= 1,
-            b':' if any && depth == 1 && call_key_before(cx, start, start + i) => return Look::Is(()),
+            b':' if any && depth == 1 => match call_key_before(cx, start, start + i) {
+                Look::No => {}
+                look => return look,
+            },
             _ => {}
         }
     }
     if all { Look::No } else { Look::More }
 }
 
-/// Whether a colon stands behind a key of a call between `start` and `end`. Objects may begin at every byte, but each
+/// Whether a colon may stand behind a key of a call between `start` and `end`. Objects may begin at every byte, but each
 /// colon is looked at once.
 fn any_call_key(cx: &Reader<'_>, start: usize, end: usize) -> bool {
     let (since, until) = cx.memo.unkeyed.get();
     let known = (since..=until).contains(&start);
     let from = if known { until.max(start) } else { start };
     let text = cx.bytes().get(from..end).unwrap_or_default();
-    let found = memchr::memchr_iter(b':', text).any(|i| call_key_before(cx, start, from + i));
+    let found = memchr::memchr_iter(b':', text).any(|i| call_key_before(cx, start, from + i) != Look::No);
     if !found {
         cx.memo.unkeyed.set((if known { since } else { start }, end.max(from)));
     }
     found
 }
 
-/// What stands between a brace or a comma and the colon at `colon` is a key of a call, or an offered name; it begins
-/// behind `start`.
-fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> bool {
-    let quotes = |c: char| matches!(c, '"' | '\'' | '\\' | '`' | '“' | '”' | '‘' | '’');
+/// What stands between a brace or a comma behind `start` and the colon at `colon` is a key of a call, or an offered name,
+/// and what follows can be its value.
+fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
+    let quotes = |c: char| QUOTES.contains(&c);
     let before = cx.slice(start, colon).trim_end().trim_end_matches(quotes);
     let begin = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).len();
     let (before, key) = before.split_at_checked(begin).unwrap_or_default();
     let separated = || before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
-    separated() && (!matches!(Key::of(key), Key::Other | Key::Content | Key::Id) || cx.offered(key))
+    let what = Key::of(key);
+    let called = || !matches!(what, Key::Other | Key::Content | Key::Id) || cx.offered(key);
+    if separated() && called() { value_of_call(cx, colon + 1, what) } else { Look::No }
+}
+
+/// The value at `at` can be that of a call's key: the name of an offered tool, an object, a list of calls.
+fn value_of_call(cx: &Reader<'_>, at: usize, key: Key) -> Look<()> {
+    let start = cx.skip_space(at);
+    let rest = cx.rest(start);
+    let inner = rest.trim_start_matches(|c: char| QUOTES.contains(&c) || c.is_ascii_whitespace());
+    let Some(first) = inner.bytes().next() else { return if cx.eof { Look::No } else { Look::More } };
+    let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
+    match (key, first) {
+        (Key::Calls, _) => is(first == b'['),
+        (Key::Name | Key::Function, _) if first != b'{' => {
+            let bounded = inner.get(..floor(inner, 128)).unwrap_or_default();
+            let ends = |c: char| QUOTES.contains(&c) || matches!(c, ',' | '}' | '\n');
+            match bounded.find(ends) {
+                Some(length) => is(cx.tools.is_none() || cx.offered(bounded.get(..length).unwrap_or_default().trim())),
+                None if bounded.len() == inner.len() && !cx.eof => Look::More,
+                None => is(cx.tools.is_none() || cx.offered(bounded.trim())),
+            }
+        }
+        (Key::Name, _) => Look::No,
+        _ => is(first == b'{'),
+    }
 }
 
 /// Where the string that begins at `at` ends, if it is no longer than markup may be.
@@ -102,8 +133,8 @@ pub(super) fn string_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
         match cx.bytes().get(hit) {
             Some(b'"') => return Look::Is(hit + 1),
             Some(b'\\') => from = hit + 2,
-            // A control character is for the scanner to refuse.
-            Some(_) => from = hit + 1,
+            // A control character.
+            Some(_) => return Look::No,
             None => return Look::More,
         }
     }

@@ -1,6 +1,6 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use super::Reader;
-use crate::dialect::Element;
+use crate::dialect::{Element, Marker, MarkersAt};
 use crate::json::{self, Ending, LiteralOptions, PartialOptions, RepairOptions};
 use crate::turn::{Repair, RepairCode};
 
@@ -68,6 +68,30 @@ pub(super) fn limit(cx: &Reader<'_>, tail: &[Element], from: usize) -> Limit {
 /// The first line at or after `from` that closes the fence, or the end of the text.
 pub(super) fn fence(cx: &Reader<'_>, fence: &'static str, from: usize) -> Limit {
     found(cx, cx.find_fence(fence, from), fence.len(), from)
+}
+
+/// The end of the line at or after `from` behind which one begins with the marker of a call, or the end of the text.
+pub(super) fn next_marker(cx: &Reader<'_>, from: usize) -> Limit {
+    let bytes = cx.bytes();
+    let mut at = from;
+    while let Some(line) = memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map(|i| at + i) {
+        let begin = cx.skip_space(line);
+        let calls = |list: u32| {
+            let markers = cx.dialects.markers.list(list);
+            markers.iter().any(|marker| matches!(marker, Marker::Call { .. } | Marker::Section { .. }))
+        };
+        match cx.dialects.markers.at(bytes, begin) {
+            // A fence may stand in any text.
+            _ if bytes.get(begin) == Some(&b'`') => at = begin,
+            MarkersAt::Some { ends, count, .. } if ends.iter().take(count).any(|(_, list)| calls(*list)) => {
+                return Limit::At(line);
+            }
+            _ if begin >= bytes.len() && !cx.eof => return Limit::More(line),
+            MarkersAt::Partial | MarkersAt::Some { more: true, .. } if !cx.eof => return Limit::More(line),
+            _ => at = begin.max(line + 1),
+        }
+    }
+    if cx.eof { Limit::At(bytes.len()) } else { Limit::More(bytes.len()) }
 }
 
 /// `keep`: a closing marker may begin in so many bytes at the end.

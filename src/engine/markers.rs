@@ -146,6 +146,11 @@ impl Engine {
                 let Some((_, close)) = close else { return Look::No };
                 match head::head(cx, at, close) {
                     Look::Is(found) if !open => self.closes_nothing(cx, at, found.end, row),
+                    // No call stood in it, and what opened it is text.
+                    Look::Is(_) if self.opener.is_some() || self.shown == Some(self.out.calls.len()) => {
+                        self.section = None;
+                        Look::No
+                    }
                     Look::Is(found) => {
                         self.remove(cx, at, found.end);
                         self.section = None;
@@ -360,6 +365,8 @@ impl Engine {
         let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
         if entry.calls.iter().any(opener) && !closed_to_calls && self.mode == Mode::Content && self.inline.is_none() {
             self.remove(cx, at, end);
+            self.opener = Some(at..end);
+            self.shown = None;
             self.section = Some((row, section));
             return Look::Is(());
         }
@@ -436,10 +443,11 @@ impl Engine {
         self.mode = Mode::Content;
         self.note_name(cx, &found);
         if let Some(section) = section {
+            self.shown = None;
             self.section = Some((row, section));
         }
         let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
-        self.state = State::Call(Box::new(state));
+        self.begin_call(state);
         Look::Is(())
     }
 }

@@ -56,7 +56,7 @@ pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, 
     let mut engine = Engine::new(options, false);
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
-    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
+    engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
     engine.out.into_turn(text, dialects)
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn observe<'a>(
     engine.out.trace = Trace::on();
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
-    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
+    engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
     let turn = engine.out.clone().into_turn(text, dialects);
     let dialect = |row: Option<u16>| row.and_then(|row| dialects.dialect(row)).cloned();
     let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), dialect(call.row))).collect();
@@ -139,7 +139,8 @@ impl StreamParser {
         let policy = &self.options.policy;
         let (blank, unkeyed) = (Cell::new(self.blank), Cell::new(self.unkeyed));
         let memo = Memo { blank, unkeyed, ..Memo::default() };
-        self.engine.advance(&Reader { text: &self.text, eof, dialects: &self.dialects, tools, policy, memo: &memo });
+        let (text, dialects) = (&*self.text, &*self.dialects);
+        self.engine.advance(&Reader { text, made: false, eof, dialects, tools, policy, memo: &memo });
         self.blank = memo.blank.get();
         self.unkeyed = memo.unkeyed.get();
     }
@@ -213,6 +214,8 @@ impl StreamParser {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'t> {
     pub(crate) text: &'t str,
+    /// The text is not the input, but was made of a part of it by repair.
+    pub(crate) made: bool,
     /// No more text will come.
     pub(crate) eof: bool,
     pub(crate) dialects: &'t Dialects,
@@ -244,6 +247,15 @@ impl<'t> Reader<'t> {
 
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or("")
+    }
+
+    /// `part` as a piece: a range of the input if it points into it.
+    pub(crate) fn piece(&self, part: &str) -> Piece {
+        let start = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
+        match start.checked_add(part.len()) {
+            Some(end) if end <= self.text.len() && !self.made => Piece::Span(start..end),
+            _ => Piece::Made(part.to_owned()),
+        }
     }
 
     /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well.
@@ -285,7 +297,15 @@ impl<'t> Reader<'t> {
     }
 
     /// The first place at or after `at` without white space.
+    #[inline]
     pub(crate) fn skip_space(&self, at: usize) -> usize {
+        match self.bytes().get(at) {
+            Some(byte) if *byte > b' ' => at,
+            _ => self.skip_some_space(at),
+        }
+    }
+
+    fn skip_some_space(&self, at: usize) -> usize {
         // Mostly it is a byte or two.
         for next in at..at + 8 {
             if !self.bytes().get(next).is_some_and(u8::is_ascii_whitespace) {
@@ -400,6 +420,8 @@ pub(crate) struct Before {
     fresh: bool,
     removed: bool,
     space: Option<std::ops::Range<usize>>,
+    opener: Option<std::ops::Range<usize>>,
+    mode: Mode,
 }
 
 /// Where to go back to if it is no call.
@@ -442,6 +464,10 @@ pub(crate) struct Engine {
     state: State,
     /// The section that is open: row and section.
     section: Option<(u16, u16)>,
+    /// What opened it, as long as no call stands in it: if text does, it is text as well.
+    opener: Option<std::ops::Range<usize>>,
+    /// What opened it was given out as text, when there were so many calls.
+    shown: Option<usize>,
     /// The run of backticks that may have opened inline code: length and place.
     inline: Option<(usize, usize)>,
     /// The fence whose body is being read as calls.
@@ -463,6 +489,8 @@ pub(crate) struct Engine {
     unclosed: Option<u16>,
     /// The body of the last call with markers.
     body: std::ops::Range<usize>,
+    /// The memory of the last call.
+    spare: Option<Box<CallState>>,
     out: Output,
 }
 
@@ -480,6 +508,8 @@ impl Engine {
             mode,
             state: State::Prose,
             section: None,
+            opener: None,
+            shown: None,
             inline: None,
             fence: None,
             hold: None,
@@ -492,6 +522,7 @@ impl Engine {
             unread: false,
             unclosed: None,
             body: 0..0,
+            spare: None,
             out: Output::new(streaming),
         }
     }
@@ -511,6 +542,17 @@ impl Engine {
         }
     }
 
+    /// From here on a call is read.
+    fn begin_call(&mut self, call: CallState) {
+        self.state = State::Call(match self.spare.take() {
+            Some(mut spare) => {
+                *spare = call;
+                spare
+            }
+            None => Box::new(call),
+        });
+    }
+
     /// Gives out the events that are certain.
     fn release<'t>(&'t mut self, text: &'t str) -> impl ExactSizeIterator<Item = Fresh<'t>> {
         self.out.release(self.hold.as_mut().map(|h| &mut h.mark), text)
@@ -527,6 +569,8 @@ impl Engine {
         self.fresh = before.fresh;
         self.removed = before.removed;
         self.space = before.space;
+        self.opener = before.opener;
+        self.mode = before.mode;
     }
 
     fn holds(&self, doubt: Doubt) -> bool {

@@ -4,7 +4,7 @@ use super::head::{self, Head};
 use super::python::Python;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
-use super::{Before, Doubt, Engine, Look, Mode, Reader, State, Step};
+use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::dialect::{Body, Element, Slot};
 use crate::turn::{Issue, IssueCode};
 
@@ -97,7 +97,10 @@ impl Engine {
             return;
         }
         let mut from = self.from;
-        if self.fresh && !text.is_empty() {
+        let blank = |text: &str| text.trim_ascii_start().is_empty();
+        if self.opener.is_some() && !blank(text) {
+            from = self.opener_is_text(cx);
+        } else if self.fresh && !text.is_empty() {
             let start = cx.skip_space(self.from).min(to) - self.from;
             if start == text.len() && !last {
                 return;
@@ -126,9 +129,25 @@ impl Engine {
         self.from = to;
     }
 
+    /// Text stands where the first call of a section should: what opened the section is text as well. Where it begins.
+    fn opener_is_text(&mut self, cx: &Reader<'_>) -> usize {
+        let Some(opener) = self.opener.take() else { return self.from };
+        if let Some(space) = self.space.take() {
+            self.out.text(self.mode, cx.text, space);
+        }
+        self.shown = Some(self.out.calls.len());
+        self.unread = true;
+        opener.start
+    }
+
+    /// Calls without markers are drafts here.
+    fn drafts(&self, cx: &Reader<'_>) -> bool {
+        self.mode == Mode::Reasoning && cx.policy.reasoning != ReasoningCalls::Run
+    }
+
     /// Where text ends that cannot be the beginning of a bare call's name.
     pub(super) fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
-        let Some(tools) = cx.tools.filter(|_| cx.dialects.bare_python && self.mode == Mode::Content) else { return to };
+        let Some(tools) = cx.tools.filter(|_| cx.dialects.bare_python && !self.drafts(cx)) else { return to };
         let length = name_before(cx.slice(from, to));
         let start = to - length;
         if length == 0 || length > 128 || !cx.at_line_start(start) {
@@ -141,11 +160,17 @@ impl Engine {
     /// Gives out the text before a marker at `at`, and goes on after it at `end`. What comes back says what to restore
     /// should the marker turn out to be text.
     pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Before {
-        let mut before =
-            Before { from: self.from, fresh: self.fresh, removed: self.removed, space: self.space.clone() };
+        let mut before = Before {
+            from: self.from,
+            fresh: self.fresh,
+            removed: self.removed,
+            space: self.space.clone(),
+            opener: self.opener.clone(),
+            mode: self.mode,
+        };
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
             self.give(cx, at, false);
-            before = Before { from: self.from, fresh: self.fresh, ..before };
+            before = Before { from: self.from, fresh: self.fresh, opener: self.opener.clone(), ..before };
         } else if at > self.from
             && self.mode == Mode::Content
             && self.section.is_none()
@@ -158,6 +183,7 @@ impl Engine {
         self.at = end;
         self.fresh = true;
         self.removed = true;
+        self.opener = None;
         before
     }
 
@@ -199,7 +225,7 @@ impl Engine {
 
     /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
     pub(super) fn bare_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        if cx.tools.is_none() || !cx.dialects.bare_python || self.mode == Mode::Reasoning || self.inline.is_some() {
+        if cx.tools.is_none() || !cx.dialects.bare_python || self.drafts(cx) || self.inline.is_some() {
             return Look::No;
         }
         let before = cx.slice(self.from, at);
@@ -300,10 +326,29 @@ impl Engine {
         }
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
-            Some(b'{') => self.begin(cx, 0, row, call, found, None),
+            Some(b'{') => match Self::holds_arguments(cx, name, at) {
+                Look::Is(()) => self.begin(cx, 0, row, call, found, None),
+                other => other,
+            },
             None if !cx.eof => Look::More,
             _ => Look::No,
         }
+    }
+
+    /// The object at `at` begins with a parameter of the tool, or is empty. Where the dialect was named, any will do.
+    fn holds_arguments(cx: &Reader<'_>, name: &str, at: usize) -> Taken {
+        let Some(tool) = cx.tool(name).filter(|_| cx.dialects.auto) else { return Look::Is(()) };
+        let inside = cx.rest(cx.skip_space(at + 1));
+        let rest = inside.trim_start_matches(['"', '\'']);
+        if rest.is_empty() && !cx.eof {
+            return Look::More;
+        }
+        let mut keys = tool.parameters.iter().map(|(key, _)| key.as_str());
+        let free = tool.parameters.is_empty() && rest.len() < inside.len();
+        if free || rest.starts_with('}') || keys.clone().any(|key| rest.starts_with(key)) {
+            return Look::Is(());
+        }
+        if !cx.eof && keys.any(|key| key.starts_with(rest)) { Look::More } else { Look::No }
     }
 
     /// The answer begins with a word that belongs to the marker behind it: `get_weather<|content_invoke_tool_json|>{...}`.
@@ -344,8 +389,9 @@ impl Engine {
 
     /// Calls without a marker, where calls stand and the evidence is there.
     pub(super) fn bare(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        if self.mode == Mode::Reasoning || self.inline.is_some() || self.section.is_some() {
-            if self.mode == Mode::Reasoning && self.inline.is_none() {
+        let draft = self.drafts(cx);
+        if draft || self.inline.is_some() || self.section.is_some() {
+            if draft && self.inline.is_none() {
                 self.pass(cx, at, Reason::Draft);
             }
             return Look::No;
@@ -427,10 +473,11 @@ impl Engine {
         if self.hold.is_none() {
             self.hold(Doubt::Bare, at, before.clone());
         }
+        self.mode = Mode::Content;
         let head = Head { end: at, ..Head::default() };
         let fence = self.fence.map(|fence| fence.closer());
         let state = CallState::new(cx, Origin::BARE, body, at, head, true, before).in_fence(fence);
-        self.state = State::Call(Box::new(state));
+        self.begin_call(state);
         Look::Is(())
     }
 }

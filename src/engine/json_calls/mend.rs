@@ -6,8 +6,8 @@ const NEAR: usize = 64;
 
 impl JsonCalls {
     /// What stands at `at` is not JSON: the rest of the call object is left to repair.
-    pub(super) fn broken(&mut self, at: usize) -> Flow {
-        if self.made {
+    pub(super) fn broken(&mut self, cx: &Reader<'_>, at: usize) -> Flow {
+        if cx.made {
             return Flow::Stop(Progress::Fail { at });
         }
         // The outermost object that is still open is the call; the list round it goes on after it.
@@ -81,8 +81,11 @@ impl JsonCalls {
                 Look::More => return Flow::Stop(Progress::More),
             }
         }
+        let bare = writer.origin == Origin::BARE && writer.fence.is_none();
         let limit = match writer.fence {
             Some(fence) => lenient::fence(cx, fence, searched),
+            // What is no JSON may be prose: it does not take in the calls behind it.
+            None if bare => lenient::next_marker(cx, searched),
             None => lenient::limit(cx, writer.origin.tail(cx), searched),
         };
         let limit = match limit {
@@ -92,7 +95,8 @@ impl JsonCalls {
                 return Flow::Stop(Progress::More);
             }
         };
-        let closed = limit < cx.text.len();
+        let over = limit < cx.text.len();
+        let closed = over && !bare;
         let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
         let mut mended = match lenient::repair(cx, start, limit) {
             Ok(mended) => mended,
@@ -102,7 +106,7 @@ impl JsonCalls {
                 if let Some(index) = begun {
                     let raw = if self.frames.len() > 1 { start } else { writer.start }..end.unwrap_or(limit);
                     writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
+                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
                 } else if let (Some(end), true) = (end, writer.begun > 0 && self.before.is_none()) {
                     writer.pass(span(start..end));
                 }
@@ -120,9 +124,11 @@ impl JsonCalls {
         }
         if !closed && !mended.complete {
             // The text ended inside the value: what there is of it is certain as far as it goes.
+            let arguments = self.arguments_of_call();
+            let start = arguments.map_or(start, |arguments| arguments.start);
             return Flow::Stop(
                 (self.incomplete(cx, writer, start, limit, begun))
-                    .or_else(|| self.incomplete_made(cx, out, writer, start))
+                    .or_else(|| if over { None } else { self.incomplete_made(cx, out, writer, start) })
                     .unwrap_or(Progress::Fail { at: limit }),
             );
         }
@@ -134,13 +140,15 @@ impl JsonCalls {
         // The call before it is over; its places are in this text, not in the repaired one.
         writer.flush(cx, out);
         let before = writer.begun;
+        if let Some(call) = begun.and_then(|index| out.calls.get_mut(index)) {
+            call.name = Piece::Made(call.name.get(cx.text).into_owned());
+        }
         writer.adopt = begun;
         writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
-        inner.made = true;
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         inner.repairs = mended.repairs;
-        let inside = Reader { text: &mended.json, eof: true, memo: &Memo::default(), ..*cx };
+        let inside = Reader { text: &mended.json, made: true, eof: true, memo: &Memo::default(), ..*cx };
         inner.step(&inside, out, writer);
         writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
@@ -183,17 +191,22 @@ impl JsonCalls {
         self.go(end, expect)
     }
 
+    /// The arguments of the call that is open, as far as they were read.
+    fn arguments_of_call(&self) -> Option<Range<usize>> {
+        let frame = self.frames.iter().rev().find(|f| f.index.is_some())?;
+        Some(frame.arguments.clone().unwrap_or(self.scanner_start()..self.sent))
+    }
+
     /// What has been sent of the arguments of the call that is open.
     pub(super) fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
-        let Some(frame) = self.frames.iter().rev().find(|f| f.index.is_some()) else { return "" };
-        let range = frame.arguments.clone().unwrap_or(self.scanner_start()..self.sent);
+        let Some(range) = self.arguments_of_call() else { return "" };
         Some(cx.slice(range.start, range.end)).filter(|text| text.starts_with('{')).unwrap_or_default()
     }
 
     /// The text ends inside the body.
     pub(super) fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
         let end = cx.text.len();
-        if self.made {
+        if cx.made {
             return Some(Progress::Done { end });
         }
         if self.expect == Expect::Between {
@@ -264,7 +277,8 @@ impl JsonCalls {
         index: Option<usize>,
     ) -> Option<Progress> {
         let index = index?;
-        let in_arguments = matches!(self.expect, Expect::Member { what: Key::Arguments, .. } | Expect::Next);
+        let here = matches!(self.expect, Expect::Member { what: Key::Arguments, .. } | Expect::Next);
+        let in_arguments = here || cx.bytes().get(start) == Some(&b'{') && self.arguments_of_call().is_some();
         let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
         writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })
@@ -283,8 +297,7 @@ impl JsonCalls {
         writer.flush(cx, out);
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
-        inner.made = true;
-        inner.step(&Reader { text: &certain, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
+        inner.step(&Reader { text: &certain, made: true, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
         let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
         pending.raw = start..end;
         pending.status = CallStatus::Incomplete;
