@@ -2,12 +2,19 @@
 use super::{Dialect, Dialects};
 use crate::error::{Error, ErrorCode};
 use once_cell::sync::{Lazy, OnceCell};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 static ROWS: Lazy<Vec<Arc<Dialect>>> = Lazy::new(|| {
     let rows: Vec<Dialect> = serde_json::from_str(include_str!("catalogue.json")).unwrap_or_default();
-    rows.into_iter().map(|row| Arc::new(respelt(row))).collect()
+    rows.into_iter()
+        .map(|mut row| {
+            // The catalogue stays for good, so that a turn names its dialect without a copy.
+            row.name = Cow::Borrowed(row.name.into_owned().leak());
+            Arc::new(respelt(row))
+        })
+        .collect()
 });
 
 /// How wide bars and blanks come out where they are no single token: as ASCII's, or doubled.
@@ -86,7 +93,7 @@ pub fn find(name: &str) -> Result<Arc<Dialects>, Error> {
     // The spelling of the catalogue itself needs no normalising.
     let row = NAMES.get(name).copied().or_else(|| row_of(name));
     let Some((row, cell)) = row.and_then(|i| Some((ROWS.get(i)?, COMPILED.get(i)?))) else {
-        let known: Vec<&str> = ROWS.iter().take(8).map(|r| r.name.as_str()).collect();
+        let known: Vec<&str> = ROWS.iter().take(8).map(|r| &*r.name).collect();
         let message = format!(
             "unknown dialect {name:?}: known are \"auto\", {}, ... and the ids of their models",
             known.join(", ")

@@ -319,7 +319,7 @@ impl Dialects {
 
     /// The dialect's name, if it is only one.
     pub fn name(&self) -> Option<&str> {
-        if self.auto { None } else { self.rows.first().map(|r| r.dialect.name.as_str()) }
+        if self.auto { None } else { self.rows.first().map(|r| &*r.dialect.name) }
     }
 
     /// The dialect of a row.

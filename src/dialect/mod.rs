@@ -22,6 +22,7 @@ pub(crate) use markers::{Marker, MarkersAt};
 pub(crate) use template::{Body, Element, Slot};
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// White space at the ends of a parameter's value that belongs to the markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -82,7 +83,7 @@ pub struct Channels {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dialect {
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// Which models write it.
     pub about: String,
     /// Where the facts come from: model card, chat template, API page.

@@ -142,7 +142,7 @@ impl Dialect {
             ));
         };
         let mut dialect = Self {
-            name: name.to_owned(),
+            name: name.to_owned().into(),
             about: "Read from a checkpoint's response_template".into(),
             ..Self::default()
         };

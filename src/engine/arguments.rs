@@ -69,6 +69,7 @@ impl Arguments {
             }
             return Progress::Done { end: self.start };
         }
+        self.scanner.reuse(&mut out.members);
         let result = self.scanner.scan(cx.bytes(), cx.eof);
         let reached = match result {
             ScanResult::Complete { end } => end,

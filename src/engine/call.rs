@@ -138,7 +138,9 @@ impl CallState {
                 Look::Is(b'{') => Look::Is(Body::Json),
                 Look::Is(next)
                     if cx.dialects.bare_python
-                        && (next.is_ascii_alphabetic() || !next.is_ascii() || matches!(next, b'_' | b'"' | b'\'')) =>
+                        && (matches!(next, b'_' | b'"' | b'\'')
+                            // No name begins with what has no width: so tools' results are told from calls.
+                            || cx.rest(cx.skip_space(at + 1)).starts_with(char::is_alphabetic)) =>
                 {
                     Python::plausible(cx, at).map(|()| Body::Python)
                 }
@@ -455,6 +457,7 @@ impl Engine {
             return self.fence_is_code(cx, fence, at);
         }
         call.writer.give_passed(cx, &mut self.out);
+        self.spare = Some(call);
         self.from = at;
         self.at = at;
         self.fresh = true;

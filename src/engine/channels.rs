@@ -4,7 +4,7 @@ use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Markup, Noted};
 use super::writer::Origin;
-use super::{Before, Engine, Look, Mode, Reader, State};
+use super::{Before, Engine, Look, Mode, Reader};
 use crate::dialect::{Body, Channels};
 use std::ops::Range;
 
@@ -145,7 +145,7 @@ impl Engine {
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: body, ..Head::default() };
             let origin = Origin { row, call: 0 };
-            self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false, before)));
+            self.begin_call(CallState::new(cx, origin, Body::Arguments, at, head, false, before));
             return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));

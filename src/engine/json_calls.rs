@@ -9,6 +9,7 @@ use super::writer::{Origin, Writer};
 use super::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -86,7 +87,8 @@ enum Expect {
 
 #[derive(Debug)]
 pub(super) struct JsonCalls {
-    frames: Vec<Frame>,
+    /// Mostly an object alone.
+    frames: SmallVec<[Frame; 1]>,
     expect: Expect,
     at: usize,
     scanner: Scanner,
@@ -99,8 +101,6 @@ pub(super) struct JsonCalls {
     repairs: Vec<Repair>,
     /// Where the values before the one at the top ended, and how many calls had begun by then.
     before: Option<(usize, usize)>,
-    /// The text is not the input, but was made by repair.
-    made: bool,
     /// It was made from an object whose keys stand in single quotes.
     single_quoted: bool,
 }
@@ -108,8 +108,7 @@ pub(super) struct JsonCalls {
 impl JsonCalls {
     pub(super) fn new(at: usize, max_depth: usize) -> Self {
         Self {
-            // Mostly an object alone, or one in a list.
-            frames: Vec::with_capacity(2),
+            frames: SmallVec::new(),
             expect: Expect::Value { close: false },
             at,
             scanner: Scanner::new(at, max_depth),
@@ -118,7 +117,6 @@ impl JsonCalls {
             max_depth,
             repairs: Vec::new(),
             before: None,
-            made: false,
             single_quoted: false,
         }
     }
@@ -209,25 +207,25 @@ impl JsonCalls {
             return self.close(cx, out, writer, at);
         }
         if byte != b'"' {
-            return self.broken(at);
+            return self.broken(cx, at);
         }
         let end = match string_end(cx, at) {
             Look::Is(end) => end,
             Look::More => return Flow::Stop(Progress::More),
-            Look::No => return self.broken(at),
+            Look::No => return self.broken(cx, at),
         };
         let colon = cx.skip_space(end);
         let value = cx.skip_space(colon + 1);
         match cx.bytes().get(colon) {
             None => return Flow::Stop(Progress::More),
             Some(b':') => {}
-            Some(_) => return self.broken(colon),
+            Some(_) => return self.broken(cx, colon),
         }
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
         let text = cx.slice(key.start, key.end);
         let mut what = Key::of(text);
-        let Some(frame) = self.frames.last_mut() else { return self.broken(at) };
+        let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
         match (what, first) {
             (Key::Function, b'{') => {
                 self.frames.push(Frame::new(Kind::Nested, value));
@@ -265,6 +263,9 @@ impl JsonCalls {
         }
         self.scanner.restart(value);
         self.sent = value;
+        if what == Key::Arguments {
+            self.scanner.reuse(&mut out.members);
+        }
         if what == Key::Arguments
             && first == b'{'
             && let Flow::Stop(progress) = self.begin(cx, out, writer)
@@ -316,7 +317,7 @@ impl JsonCalls {
                 if kind == ScanError::TooDeep {
                     out.trace.refuse(Reason::TooDeep, "");
                 }
-                return self.broken(at);
+                return self.broken(cx, at);
             }
         };
         if streams && let Some(index) = index {
@@ -327,7 +328,7 @@ impl JsonCalls {
                 reached
             };
             if certain > self.sent && out.streaming() {
-                if self.made {
+                if cx.made {
                     writer.piece(out, index, cx.slice(self.sent, certain));
                 } else {
                     writer.span(out, index, self.sent..certain);
@@ -337,10 +338,10 @@ impl JsonCalls {
         }
         let ScanResult::Complete { end } = result else { return Flow::Stop(Progress::More) };
         let value = self.scanner_start()..end;
-        let Some(frame) = self.frames.last_mut() else { return self.broken(end) };
+        let Some(frame) = self.frames.last_mut() else { return self.broken(cx, end) };
         match what {
             Key::Name => {
-                if !self.made {
+                if !cx.made {
                     out.trace.note(value.start + 1..value.end - 1, Noted::Name);
                 }
                 frame.name = Some(value);
@@ -379,7 +380,7 @@ impl JsonCalls {
                 self.go(end, Expect::Next)
             }
             ScanResult::Incomplete => Flow::Stop(Progress::More),
-            ScanResult::Error { at, .. } => self.broken(at),
+            ScanResult::Error { at, .. } => self.broken(cx, at),
         }
     }
 
@@ -391,8 +392,8 @@ impl JsonCalls {
             b',' => self.go(at + 1, Expect::Key { close: false }),
             b']' if list => self.close(cx, out, writer, at),
             b'}' if !list => self.close(cx, out, writer, at),
-            _ if list && writer.begun > 0 && !self.made => self.unclosed_list(cx, writer, at, byte),
-            _ => self.broken(at),
+            _ if list && writer.begun > 0 && !cx.made => self.unclosed_list(cx, writer, at, byte),
+            _ => self.broken(cx, at),
         }
     }
 
@@ -430,7 +431,7 @@ impl JsonCalls {
     /// The last frame closes at `at`.
     fn close(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize) -> Flow {
         let Some((kind, start)) = self.frames.last().map(|frame| (frame.kind, frame.start)) else {
-            return self.broken(at);
+            return self.broken(cx, at);
         };
         let end = at + 1;
         if kind == Kind::Object {
@@ -475,7 +476,7 @@ impl JsonCalls {
         if frame.envelope {
             out.enveloped = true;
             if let Some(content) = frame.content.clone() {
-                if !self.made {
+                if !cx.made {
                     out.trace.note(content.clone(), Noted::Content);
                 }
                 out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
@@ -491,7 +492,7 @@ impl JsonCalls {
                     continue;
                 }
                 let Some(index) = writer.begin(cx, out, &name, None) else { continue };
-                if !self.made {
+                if !cx.made {
                     out.trace.note(key, Noted::Name);
                 }
                 writer.piece(out, index, cx.slice(value.start, value.end));
@@ -524,7 +525,7 @@ impl JsonCalls {
                 tool.is_some_and(|t| t.parameters.iter().any(|(n, _)| *n == key))
             })
             .collect();
-        let alone = cx.tools.is_none() && top && others.is_empty() && !self.made;
+        let alone = cx.tools.is_none() && top && others.is_empty() && !cx.made;
         let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
         if flat.is_empty() && !bare_name {
             let offered = cx.tools.is_none() || tool.is_some();
@@ -561,13 +562,13 @@ impl JsonCalls {
         let text = cx.slice(arguments.start, arguments.end);
         let (found, status, repair) = whole_arguments(text, || self.piece(cx, arguments.clone()));
         let repairs = std::mem::take(&mut self.repairs);
-        let raw = if self.made { writer.start..writer.start } else { raw };
+        let raw = if cx.made { writer.start..writer.start } else { raw };
         // What repair made of something else than an object is a guess, and so is a call for which no offered name
         // vouches, unless it is a dict of Python's.
         let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
-        let guess = self.made && (!found.is_object() || !vouched);
+        let guess = cx.made && (!found.is_object() || !vouched);
         let pending = writer.over(index, found, raw);
-        if !self.made && self.scanned.0 == arguments {
+        if !cx.made && self.scanned.0 == arguments {
             pending.members = std::mem::take(&mut self.scanned.1);
         }
         pending.status = if guess { CallStatus::Malformed } else { status };
@@ -576,7 +577,7 @@ impl JsonCalls {
     }
 
     fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
-        if self.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
+        if cx.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
     }
 }
 

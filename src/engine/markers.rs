@@ -446,7 +446,7 @@ impl Engine {
             self.section = Some((row, section));
         }
         let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
-        self.state = State::Call(Box::new(state));
+        self.begin_call(state);
         Look::Is(())
     }
 }

@@ -56,7 +56,7 @@ pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, 
     let mut engine = Engine::new(options, false);
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
-    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
+    engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
     engine.out.into_turn(text, dialects)
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn observe<'a>(
     engine.out.trace = Trace::on();
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
-    engine.advance(&Reader { text, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
+    engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
     let turn = engine.out.clone().into_turn(text, dialects);
     let dialect = |row: Option<u16>| row.and_then(|row| dialects.dialect(row)).cloned();
     let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), dialect(call.row))).collect();
@@ -136,7 +136,8 @@ impl StreamParser {
         let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
         let policy = &self.options.policy;
         let memo = Memo { blank: Cell::new(self.blank), ..Memo::default() };
-        self.engine.advance(&Reader { text: &self.text, eof, dialects: &self.dialects, tools, policy, memo: &memo });
+        let (text, dialects) = (&*self.text, &*self.dialects);
+        self.engine.advance(&Reader { text, made: false, eof, dialects, tools, policy, memo: &memo });
         self.blank = memo.blank.get();
     }
 
@@ -209,6 +210,8 @@ impl StreamParser {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'t> {
     pub(crate) text: &'t str,
+    /// The text is not the input, but was made of a part of it by repair.
+    pub(crate) made: bool,
     /// No more text will come.
     pub(crate) eof: bool,
     pub(crate) dialects: &'t Dialects,
@@ -238,6 +241,15 @@ impl<'t> Reader<'t> {
 
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or("")
+    }
+
+    /// `part` as a piece: a range of the input if it points into it.
+    pub(crate) fn piece(&self, part: &str) -> Piece {
+        let start = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
+        match start.checked_add(part.len()) {
+            Some(end) if end <= self.text.len() && !self.made => Piece::Span(start..end),
+            _ => Piece::Made(part.to_owned()),
+        }
     }
 
     /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well.
@@ -279,7 +291,15 @@ impl<'t> Reader<'t> {
     }
 
     /// The first place at or after `at` without white space.
+    #[inline]
     pub(crate) fn skip_space(&self, at: usize) -> usize {
+        match self.bytes().get(at) {
+            Some(byte) if *byte > b' ' => at,
+            _ => self.skip_some_space(at),
+        }
+    }
+
+    fn skip_some_space(&self, at: usize) -> usize {
         // Mostly it is a byte or two.
         for next in at..at + 8 {
             if !self.bytes().get(next).is_some_and(u8::is_ascii_whitespace) {
@@ -463,6 +483,8 @@ pub(crate) struct Engine {
     unclosed: Option<u16>,
     /// The body of the last call with markers.
     body: std::ops::Range<usize>,
+    /// The memory of the last call.
+    spare: Option<Box<CallState>>,
     out: Output,
 }
 
@@ -494,6 +516,7 @@ impl Engine {
             unread: false,
             unclosed: None,
             body: 0..0,
+            spare: None,
             out: Output::new(streaming),
         }
     }
@@ -511,6 +534,17 @@ impl Engine {
                 break;
             }
         }
+    }
+
+    /// From here on a call is read.
+    fn begin_call(&mut self, call: CallState) {
+        self.state = State::Call(match self.spare.take() {
+            Some(mut spare) => {
+                *spare = call;
+                spare
+            }
+            None => Box::new(call),
+        });
     }
 
     /// Gives out the events that are certain.

@@ -2,6 +2,7 @@
 use super::trace::{Noted, Reason, Trace};
 use super::{Mode, Note};
 use crate::dialect::Dialects;
+use crate::json::Member;
 use crate::turn::{
     ArgumentValue, Arguments, CallStatus, Event, Issue, IssueCode, Repair, Source, StopReason, ToolCall, Turn,
 };
@@ -9,7 +10,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Text that is a range of the input, or was made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     Span(Range<usize>),
     Made(String),
@@ -158,7 +159,7 @@ impl From<Fresh<'_>> for Event {
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) id: String,
-    pub(crate) name: String,
+    pub(crate) name: Piece,
     /// The position of the offered tool that the name means.
     pub(crate) tool: Option<u32>,
     pub(crate) arguments: Found,
@@ -178,7 +179,7 @@ impl Call {
     fn into_tool_call<'t>(self, text: &'t str) -> ToolCall<'t> {
         ToolCall {
             id: Cow::Owned(self.id),
-            name: Cow::Owned(self.name),
+            name: self.name.into_text(text),
             arguments: self.arguments.into_arguments(text),
             status: self.status,
             repairs: self.repairs,
@@ -214,6 +215,8 @@ pub(crate) struct Output {
     pub(crate) enveloped: bool,
     /// Which issue says that there are too many calls.
     full: Option<usize>,
+    /// The memory of the last call's members.
+    pub(crate) members: Vec<Member>,
     /// What was noticed, where somebody wants to know.
     pub(crate) trace: Trace,
 }
@@ -382,7 +385,7 @@ impl Output {
 
     pub(crate) fn into_turn<'t>(self, text: &'t str, dialects: &Dialects) -> Turn<'t> {
         let dialect = self.calls.iter().find_map(|call| dialects.dialect(call.row?));
-        let dialect = dialect.map(|dialect| Cow::Owned(dialect.name.clone()));
+        let dialect = dialect.map(|dialect| dialect.name.clone());
         let tool_calls: Vec<_> = self.calls.into_iter().map(|c| c.into_tool_call(text)).collect();
         let runnable = tool_calls.iter().any(ToolCall::runnable);
         Turn {

@@ -6,7 +6,7 @@ use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Markup, Noted};
 use super::writer::Origin;
-use super::{Engine, Look, Mode, Reader, State};
+use super::{Engine, Look, Mode, Reader};
 use crate::dialect::{Body, Channels};
 use std::ops::Range;
 
@@ -102,7 +102,7 @@ impl Engine {
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: found.end, ..Head::default() };
             let origin = Origin { row, call: 0 };
-            self.state = State::Call(Box::new(CallState::new(cx, origin, Body::Arguments, at, head, false, before)));
+            self.begin_call(CallState::new(cx, origin, Body::Arguments, at, head, false, before));
             return Look::Is(());
         }
         let reasoning = channels.reasoning.iter().any(|c| c == found.channel);

@@ -477,7 +477,7 @@ impl Engine {
         let head = Head { end: at, ..Head::default() };
         let fence = self.fence.map(|fence| fence.closer());
         let state = CallState::new(cx, Origin::BARE, body, at, head, true, before).in_fence(fence);
-        self.state = State::Call(Box::new(state));
+        self.begin_call(state);
         Look::Is(())
     }
 }

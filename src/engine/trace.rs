@@ -72,7 +72,7 @@ pub(crate) enum Noted {
     /// A message for nobody here.
     Dropped,
     /// It was read as a call and turned out to be none. The name, if there is one.
-    Kept(Reason, String),
+    Kept(Reason, Piece),
     /// It was not read, whatever it holds. An empty range is the beginning of code that ends at [`Self::CodeEnds`].
     Passed(Reason),
     CodeEnds,
@@ -147,7 +147,7 @@ impl Trace {
     pub(crate) fn kept(&mut self, range: Range<usize>, row: Option<u16>, otherwise: Reason) {
         let Some(notes) = self.0.as_deref_mut() else { return };
         let (reason, name) = notes.refusal.take().unwrap_or((otherwise, String::new()));
-        self.of(range, row, Noted::Kept(reason, name));
+        self.of(range, row, Noted::Kept(reason, Piece::Made(name)));
     }
 
     /// `name(arguments)` stands at `range`.

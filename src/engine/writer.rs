@@ -142,14 +142,17 @@ impl Writer {
             return None;
         }
         let tool = found.and_then(|(tool, _)| u32::try_from(tool).ok());
-        let name = cx.tool_at(tool).map_or(written, |tool| &tool.name).to_owned();
+        let name = match cx.tool_at(tool) {
+            Some(tool) if tool.name != written => Piece::Made(tool.name.clone()),
+            _ => cx.piece(written),
+        };
         let mut repairs = Vec::new();
         if let Some((_, false)) = found {
             repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
         }
         let index = out.calls.len();
         let id = id.filter(|id| !id.is_empty()).map_or_else(new_call_id, str::to_owned);
-        out.event(|| Event::CallStarted { index, id: id.clone(), name: name.clone() });
+        out.event(|| Event::CallStarted { index, id: id.clone(), name: name.get(cx.text).into_owned() });
         out.calls.push(Call {
             id,
             name,
@@ -210,6 +213,8 @@ impl Writer {
         call.raw = pending.raw;
         call.repairs.extend(pending.repairs);
         settle(cx, call, pending.status, &pending.members);
+        pending.members.clear();
+        out.members = pending.members;
         let issue = match call.status {
             CallStatus::Ok | CallStatus::Repaired => None,
             CallStatus::Invalid => Some((IssueCode::InvalidArguments, "the arguments are not what the schema allows")),
@@ -221,7 +226,7 @@ impl Writer {
             CallStatus::UnknownTool => Some((IssueCode::UnknownTool, "the name means none of the offered tools")),
         };
         if let Some((code, what)) = issue {
-            let message = format!("{}: {what}", call.name);
+            let message = format!("{}: {what}", call.name.as_str(cx.text));
             let at = call.raw.start;
             out.issue(Issue::at(code, at, message));
         }

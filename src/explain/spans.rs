@@ -261,7 +261,7 @@ fn tell(spans: &mut [Span], seen: &Observed<'_>, tools: Option<&ToolSet>) {
         }
         let Some(index) = span.call else { continue };
         if let Some((_, Some(dialect))) = seen.calls.get(index) {
-            span.dialect = Some(dialect.name.clone());
+            span.dialect = Some(dialect.name.to_string());
         }
         let Some(call) = seen.turn.tool_calls.get(index).filter(|_| span.kind == SpanKind::Name) else { continue };
         if call.status == CallStatus::UnknownTool {

@@ -100,11 +100,13 @@ pub(super) fn kept(
             Noted::Kept(reason, name) if !note.range.is_empty() => {
                 let row = note.row.and_then(|row| dialects.rows.get(usize::from(row)));
                 let end = whole_end(text, note.range.clone(), row.map_or(&[], |row| row.calls.as_slice()));
-                let dialect = row.map(|row| row.dialect.name.clone());
-                if row.is_none() && is_code(text, note.range.start, name, tools) {
+                let dialect = row.map(|row| row.dialect.name.to_string());
+                let name = name.get(text);
+                if row.is_none() && is_code(text, note.range.start, &name, tools) {
                     continue;
                 }
-                found.push(Kept { range: note.range.start..end, reason: *reason, name: name.clone(), dialect });
+                let name = name.into_owned();
+                found.push(Kept { range: note.range.start..end, reason: *reason, name, dialect });
             }
             Noted::Passed(reason) if note.range.is_empty() => {
                 let rest = seen.notes.get(i..).unwrap_or_default();
@@ -192,7 +194,7 @@ fn probe(
         let start = (range.start + raw.start).saturating_sub(shift);
         let end = (range.start + raw.end).saturating_sub(shift).min(range.end);
         if offered && call.status.readable() && start < end && !(python && is_code(text, start, &call.name, known)) {
-            let dialect = dialect.as_ref().map(|d| d.name.clone());
+            let dialect = dialect.as_ref().map(|d| d.name.to_string());
             found.push(Kept { range: start..end, reason, name: call.name.to_string(), dialect });
         }
     }
@@ -206,7 +208,7 @@ fn other_dialect(text: &str, seen: &Observed<'_>, tools: Option<&ToolSet>, optio
         let after = seen.calls.partition_point(|(known, _)| known.end <= raw.start);
         let known = seen.calls.get(after).is_some_and(|(known, _)| known.start < raw.end);
         if !known && call.status.readable() && !raw.is_empty() {
-            let dialect = dialect.as_ref().map(|d| d.name.clone());
+            let dialect = dialect.as_ref().map(|d| d.name.to_string());
             let name = call.name.to_string();
             found.push(Kept { range: raw.clone(), reason: Reason::OtherDialect, name, dialect });
         }

@@ -228,6 +228,13 @@ impl Scanner {
         &self.members
     }
 
+    /// Notes members into memory that is there already, if the scanner has none.
+    pub(crate) fn reuse(&mut self, memory: &mut Vec<Member>) {
+        if self.members.capacity() == 0 && memory.is_empty() {
+            std::mem::swap(&mut self.members, memory);
+        }
+    }
+
     /// Takes the members out.
     pub fn take_members(&mut self) -> Vec<Member> {
         std::mem::take(&mut self.members)

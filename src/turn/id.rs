@@ -18,17 +18,24 @@ fn next() -> u64 {
     })
 }
 
-/// A new unique call id: `call_` and 20 letters and digits.
+/// The digits of a number of base 16, one a byte.
+const fn hex(number: u32) -> [u8; 8] {
+    let spread = number as u64;
+    let spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
+    let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
+    let spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    // Of a digit and 6, the fifth bit says whether it is a letter.
+    let letters = (spread + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    (spread + 0x3030_3030_3030_3030 + letters * (b'a' - b'0' - 10) as u64).to_le_bytes()
+}
+
+/// A new unique call id: `call_` and 20 digits of base 16.
 pub fn new_call_id() -> String {
-    const ALPHABET: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789aZ";
+    let (first, second) = (next(), next());
     let mut id = *b"call_00000000000000000000";
-    let (_, random) = id.split_at_mut(5);
-    for half in random.chunks_exact_mut(10) {
-        let mut bits = next();
-        for digit in half {
-            *digit = ALPHABET[(bits & 63) as usize];
-            bits >>= 6;
-        }
+    let (_, digits) = id.split_at_mut(5);
+    for (digits, number) in digits.chunks_mut(8).zip([first as u32, (first >> 32) as u32, second as u32]) {
+        digits.iter_mut().zip(hex(number)).for_each(|(digit, one)| *digit = one);
     }
     String::from_utf8(id.to_vec()).unwrap_or_default()
 }

@@ -83,7 +83,7 @@ impl Dialect {
             if let (Ok(dialect), true) = (&attempt.dialect, serious(&attempt.failures).next().is_none()) {
                 let about = "Derived from a chat template".to_owned();
                 let example = example(&attempt.samples);
-                return Ok(Self { name: name.to_owned(), about, example, ..dialect.clone() });
+                return Ok(Self { name: name.to_owned().into(), about, example, ..dialect.clone() });
             }
             attempts.push(attempt);
         }
@@ -92,7 +92,7 @@ impl Dialect {
                 let about = format!("A chat template that reads as the catalogue's {:?} ({})", row.name, row.about);
                 let example = example(&attempt.samples);
                 let (parsers, models) = (Vec::new(), Vec::new());
-                return Ok(Self { name: name.to_owned(), about, example, parsers, models, ..row });
+                return Ok(Self { name: name.to_owned().into(), about, example, parsers, models, ..row });
             }
         }
         let best = attempts.iter().min_by_key(|a| (a.dialect.is_err(), a.failures.len()));

@@ -6,8 +6,8 @@ const NEAR: usize = 64;
 
 impl JsonCalls {
     /// What stands at `at` is not JSON: the rest of the call object is left to repair.
-    pub(super) fn broken(&mut self, at: usize) -> Flow {
-        if self.made {
+    pub(super) fn broken(&mut self, cx: &Reader<'_>, at: usize) -> Flow {
+        if cx.made {
             return Flow::Stop(Progress::Fail { at });
         }
         // The outermost object that is still open is the call; the list round it goes on after it.
@@ -106,7 +106,7 @@ impl JsonCalls {
                 if let Some(index) = begun {
                     let raw = if self.frames.len() > 1 { start } else { writer.start }..end.unwrap_or(limit);
                     writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, String::new()));
+                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
                 } else if let (Some(end), true) = (end, writer.begun > 0 && self.before.is_none()) {
                     writer.pass(span(start..end));
                 }
@@ -140,13 +140,15 @@ impl JsonCalls {
         // The call before it is over; its places are in this text, not in the repaired one.
         writer.flush(cx, out);
         let before = writer.begun;
+        if let Some(call) = begun.and_then(|index| out.calls.get_mut(index)) {
+            call.name = Piece::Made(call.name.get(cx.text).into_owned());
+        }
         writer.adopt = begun;
         writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
-        inner.made = true;
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         inner.repairs = mended.repairs;
-        let inside = Reader { text: &mended.json, eof: true, memo: &Memo::default(), ..*cx };
+        let inside = Reader { text: &mended.json, made: true, eof: true, memo: &Memo::default(), ..*cx };
         inner.step(&inside, out, writer);
         writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
@@ -204,7 +206,7 @@ impl JsonCalls {
     /// The text ends inside the body.
     pub(super) fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
         let end = cx.text.len();
-        if self.made {
+        if cx.made {
             return Some(Progress::Done { end });
         }
         if self.expect == Expect::Between {
@@ -295,8 +297,7 @@ impl JsonCalls {
         writer.flush(cx, out);
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
-        inner.made = true;
-        inner.step(&Reader { text: &certain, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
+        inner.step(&Reader { text: &certain, made: true, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
         let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
         pending.raw = start..end;
         pending.status = CallStatus::Incomplete;
