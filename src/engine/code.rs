@@ -299,7 +299,7 @@ impl Engine {
         self.give_text(cx, self.at, cx.eof);
         if cx.eof {
             self.at = bytes.len();
-            self.give_text(cx, self.at, true);
+            self.end(cx);
         }
         self.state = State::Code { ticks, tick };
         Step::More

@@ -46,7 +46,7 @@ impl Gemma {
         let quote = writer.origin.row(cx).map_or("", |r| r.dialect.quote.as_str());
         match self.extent(cx, quote, writer.origin.tail(cx)) {
             Look::Is(end) => {
-                let (members, deep) = self.read(cx, out, index, end, quote);
+                let (members, deep) = self.read(cx, out, index, end, quote, false);
                 if out.streaming() && !deep {
                     let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
                     writer.piece(out, index, &text);
@@ -62,7 +62,9 @@ impl Gemma {
             Look::More if !cx.eof => Progress::More,
             _ => {
                 let end = cx.text.len();
-                let (members, _) = self.read(cx, out, index, end, quote);
+                // What may be the beginning of a marker round a string is none of it.
+                let cut = (1..quote.len()).rev().find(|n| quote.get(..*n).is_some_and(|q| cx.text.ends_with(q)));
+                let (members, _) = self.read(cx, out, index, end - cut.unwrap_or(0), quote, true);
                 writer.over(index, Found::Members(members), writer.start..end).status = CallStatus::Incomplete;
                 Progress::Done { end }
             }
@@ -120,7 +122,7 @@ impl Gemma {
         }
     }
 
-    /// The arguments; and whether something in them is nested too deep.
+    /// The arguments (`cut`: the text ends in them); and whether something in them is nested too deep.
     fn read(
         &self,
         cx: &Reader<'_>,
@@ -128,11 +130,12 @@ impl Gemma {
         index: usize,
         end: usize,
         quote: &str,
+        cut: bool,
     ) -> (Vec<(Piece, Value)>, bool) {
         let tool = cx.called(out, index);
         let root = tool.map(|t| &t.schema);
         let text = cx.slice(self.start, end);
-        let mut values = Values { text, at: 0, max_depth: cx.policy.max_depth, deep: false, quote, root };
+        let mut values = Values { text, at: 0, max_depth: cx.policy.max_depth, cut, deep: false, quote, root };
         values.at = 1.min(values.text.len());
         let mut members: Vec<(Piece, Value)> = Vec::new();
         let mut keys = Keys::default();
@@ -186,6 +189,8 @@ struct Values<'t> {
     text: &'t str,
     at: usize,
     max_depth: usize,
+    /// The text ends inside the values.
+    cut: bool,
     /// Something was nested deeper.
     deep: bool,
     /// The marker round strings.
@@ -253,14 +258,17 @@ impl<'t> Values<'t> {
                 self.at += 1;
                 let mut json = String::from("{");
                 while let Some(key) = self.key() {
+                    let of = find(schema, self.root, 0, &|s| s.get("properties").and_then(|p| p.get(&key)))
+                        .or_else(|| find(schema, self.root, 0, &|s| s.get("additionalProperties")));
+                    let value = self.value(depth + 1, of);
+                    if matches!(value, Read::Nothing) {
+                        break;
+                    }
                     if json.len() > 1 {
                         json.push_str(", ");
                     }
                     push_string(&mut json, &key);
                     json.push_str(": ");
-                    let of = find(schema, self.root, 0, &|s| s.get("properties").and_then(|p| p.get(&key)))
-                        .or_else(|| find(schema, self.root, 0, &|s| s.get("additionalProperties")));
-                    let value = self.value(depth + 1, of);
                     self.push(&mut json, value, of);
                 }
                 self.close();
@@ -278,7 +286,7 @@ impl<'t> Values<'t> {
                     }
                     let before = self.at;
                     let value = self.value(depth + 1, of);
-                    if self.at == before {
+                    if self.at == before || matches!(value, Read::Nothing) {
                         break;
                     }
                     if json.len() > 1 {
@@ -307,7 +315,13 @@ impl<'t> Values<'t> {
             }
             Some(_) => {
                 let rest = self.rest();
-                let length = rest.find([',', '}', ']', ')']).unwrap_or(rest.len());
+                let end = rest.find([',', '}', ']', ')']);
+                // What is there of a string is certain, of anything else it is not.
+                let string = || self.root.zip(schema).is_some_and(|(root, s)| Expected::of(s, root).is_string());
+                if self.cut && end.is_none() && !string() {
+                    return Read::Nothing;
+                }
+                let length = end.unwrap_or(rest.len());
                 let mut word = rest[..length].trim();
                 // The opening marker of a string is sometimes left out.
                 if let Some((before, _)) = word.split_once(self.quote).filter(|_| !self.quote.is_empty()) {

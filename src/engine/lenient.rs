@@ -198,7 +198,11 @@ pub(super) fn certain_literal(text: &str) -> Option<String> {
     let quote = if text.starts_with(&quote.repeat(3)) { &quote.repeat(3) } else { quote };
     let half_escaped = |text: &str| (text.len() - text.trim_end_matches('\\').len()) % 2 == 1;
     let inner = text.get(quote.len()..)?;
-    let inner = match inner.trim_end().strip_suffix(quote) {
+    // A comma behind it, and a name behind that, are the next argument's, or the string's if more follows.
+    let ended = inner.trim_end();
+    let unnamed = ended.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').trim_end();
+    let ended = unnamed.strip_suffix(',').map(str::trim_end).filter(|text| text.ends_with(quote)).unwrap_or(ended);
+    let inner = match ended.strip_suffix(quote) {
         // Its closing quote is there, unless more follows and it was one inside.
         Some(closed) if !half_escaped(closed) => closed,
         // Half an escape says nothing yet.

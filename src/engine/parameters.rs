@@ -366,6 +366,12 @@ fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
     closers.chain(row.parameters.iter().map(|p| &p.opener)).any(|text| text.starts_with(rest))
 }
 
+/// The text ends in a marker that holds a parameter's key, and in the first letters of that.
+fn cut_key(cx: &Reader<'_>, parameter: &Parameter, declared: Option<&Tool>, at: usize) -> bool {
+    let key = cx.rest(cx.skip_space(at)).strip_prefix(&*parameter.opener).filter(|_| parameter.behind_key.is_some());
+    key.is_some_and(|key| declared.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name.starts_with(key))))
+}
+
 /// Markup between the parameters with text that belonged to one: a value that lost its key or its marker. A key alone is
 /// none.
 fn lost_value(row: &Row, junk: &str) -> bool {

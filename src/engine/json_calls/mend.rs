@@ -311,9 +311,14 @@ impl JsonCalls {
         out: &mut Output,
         writer: &mut Writer,
     ) -> Option<Progress> {
-        let Expect::Member { key, what: Key::Other } = &self.expect else { return None };
         let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
         let frame = self.frames.last().filter(|f| f.name.is_none() && f.arguments.is_none())?;
+        let key = match &self.expect {
+            Expect::Member { key, what: Key::Other } => key,
+            // The arguments are whole, and what closes the object is missing.
+            Expect::Next => &frame.others.last()?.0,
+            _ => return None,
+        };
         let name = unescaped(cx.slice(key.start, key.end)).into_owned();
         let (start, value, end) = (frame.start, self.scanner_start(), cx.text.len());
         if cx.bytes().get(value) != Some(&b'{') || !(named_by_key || cx.offered(&name)) {

@@ -146,7 +146,14 @@ impl Parameters {
                 // Cut off inside the value: what was written of a string is certain as far as it goes.
                 if let Some(value) = self.value.take().filter(|value| value.streams && !row.dialect.entities) {
                     let closer = value.closer.as_deref().unwrap_or(&parameter.closer);
-                    let text = value.unframed(before_cut(cx.slice(value.start, cx.text.len()), closer), trim);
+                    let text = cx.slice(value.start, cx.text.len());
+                    // Its closing marker stands there but for a suffix and what ends that.
+                    let suffixed = text.rfind(closer).filter(|at| {
+                        let suffix = text.get(at + closer.len()..).unwrap_or_default();
+                        !parameter.after.is_empty() && suffix.len() <= 64 && !suffix.contains('>')
+                    });
+                    let text = suffixed.map_or_else(|| before_cut(text, closer), |at| text.get(..at).unwrap_or(text));
+                    let text = value.unframed(text, trim);
                     let found = Value::Text(span(value.start..value.start + text.len()));
                     self.members.push((value.key, found));
                 }
@@ -257,7 +264,9 @@ impl Parameters {
         }
         match (value.call_closer, value.doubtful_closer) {
             (Some(at), _) if cx.called(out, index).is_some() => Some(Ok(Ended::at(at, at))),
-            (None, Some((at, end))) if cut_marker(cx, row, tail, end) => Some(Ok(Ended::at(at, end))),
+            (None, Some((at, end))) if cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end) => {
+                Some(Ok(Ended::at(at, end)))
+            }
             _ => None,
         }
     }
