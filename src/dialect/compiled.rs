@@ -14,6 +14,8 @@ pub(crate) struct Call {
     pub(crate) tail: Vec<Element>,
     /// What may follow the opening marker, white space aside.
     pub(crate) first: First,
+    /// What the body, or what closes a call without any, may begin with.
+    pub(crate) inside: First,
     /// An earlier row of the set reads the same calls: outside this row's section there is nothing to try again.
     pub(crate) twin: bool,
 }
@@ -142,7 +144,8 @@ fn read_call(text: &str, parameters: &[Parameter]) -> Result<(Option<String>, Ca
     let mut head = template.elements;
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
     let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, parameters);
-    Ok((opener, Call { head, body, tail, first, twin: false }))
+    let inside = First::behind(&[], body, &tail, parameters);
+    Ok((opener, Call { head, body, tail, first, inside, twin: false }))
 }
 
 fn read_parameter(text: &str) -> Result<Parameter, Error> {

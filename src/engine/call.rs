@@ -115,6 +115,7 @@ impl CallState {
                 }
                 _ => closes(cx, &template.tail, at),
             },
+            Body::Parameters if !template.inside.may_be(cx.bytes().get(at..).unwrap_or_default()) => Look::No,
             Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
             Body::Python => Python::plausible(cx, at),
             Body::Gemma => is(matches!(byte, b'{' | b'(')),

@@ -72,6 +72,28 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
     if all { Look::No } else { Look::More }
 }
 
+/// The object at `start` breaks off as JSON before its first value, and nothing says that it is a call: where it does.
+pub(super) fn no_call(cx: &Reader<'_>, start: usize) -> Look<usize> {
+    let key = cx.skip_space(start + 1);
+    let error = match cx.bytes().get(key) {
+        None | Some(b'}') => return Look::No,
+        Some(b'"') => {
+            let Look::Is(end) = string_end(cx, key) else { return Look::No };
+            let colon = cx.skip_space(end);
+            if cx.bytes().get(colon).is_none_or(|byte| *byte == b':') {
+                return Look::No;
+            }
+            colon
+        }
+        Some(_) => key,
+    };
+    match call_key_in(cx, start) {
+        Look::No => Look::Is(error),
+        Look::Is(()) => Look::No,
+        Look::More => Look::More,
+    }
+}
+
 /// Whether a colon may stand behind a key of a call between `start` and `end`. Objects may begin at every byte, but each
 /// colon is looked at once.
 fn any_call_key(cx: &Reader<'_>, start: usize, end: usize) -> bool {

@@ -113,9 +113,8 @@ pub struct StreamParser {
     tools: Option<Arc<ToolSet>>,
     options: Options,
     finished: bool,
-    /// See [`Memo::blank`] and [`Memo::unkeyed`].
+    /// See [`Memo::blank`].
     blank: (usize, usize),
-    unkeyed: (usize, usize),
 }
 
 impl StreamParser {
@@ -130,19 +129,16 @@ impl StreamParser {
             options,
             finished: false,
             blank: (0, 0),
-            unkeyed: (0, 0),
         }
     }
 
     fn advance(&mut self, eof: bool) {
         let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
         let policy = &self.options.policy;
-        let (blank, unkeyed) = (Cell::new(self.blank), Cell::new(self.unkeyed));
-        let memo = Memo { blank, unkeyed, ..Memo::default() };
+        let memo = Memo { blank: Cell::new(self.blank), ..Memo::default() };
         let (text, dialects) = (&*self.text, &*self.dialects);
         self.engine.advance(&Reader { text, made: false, eof, dialects, tools, policy, memo: &memo });
         self.blank = memo.blank.get();
-        self.unkeyed = memo.unkeyed.get();
     }
 
     /// Reads on; what became certain is appended to `events`. After [`Self::finish`] nothing is read any more.
@@ -489,6 +485,8 @@ pub(crate) struct Engine {
     unclosed: Option<u16>,
     /// The body of the last call with markers.
     body: std::ops::Range<usize>,
+    /// See [`Memo::unkeyed`]: what of it outlasts a chunk.
+    unkeyed: (usize, usize),
     /// The memory of the last call.
     spare: Option<Box<CallState>>,
     out: Output,
@@ -522,6 +520,7 @@ impl Engine {
             unread: false,
             unclosed: None,
             body: 0..0,
+            unkeyed: (0, 0),
             spare: None,
             out: Output::new(streaming),
         }

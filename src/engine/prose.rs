@@ -1,6 +1,7 @@
 //! Text outside calls: it flows on, up to a place where something may begin that is none.
 use super::call::CallState;
 use super::head::{self, Head};
+use super::keys::no_call;
 use super::python::Python;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
@@ -433,6 +434,27 @@ impl Engine {
         match self.repeated(cx, at) {
             Look::No => {}
             taken => return taken,
+        }
+        if cx.bytes().get(at) == Some(&b'{')
+            && self.hold.is_none()
+            && self.fence.is_none()
+            && self.out.calls.len() < cx.policy.max_calls
+        {
+            if cx.memo.unkeyed.get() == (0, 0) {
+                cx.memo.unkeyed.set(self.unkeyed);
+            }
+            let look = no_call(cx, at);
+            self.unkeyed = cx.memo.unkeyed.get();
+            match look {
+                Look::No => {}
+                Look::More => return Look::More,
+                // Nothing is begun that would be given up.
+                Look::Is(error) => {
+                    self.out.trace.kept(at..error, None, Reason::NotReadable);
+                    (self.unclosed, self.body, self.at) = (None, 0..0, error);
+                    return Look::Is(());
+                }
+            }
         }
         let before = cx.slice(0, at).trim_end();
         let in_sentence = named && !alone && !cx.at_line_start(at) && before.ends_with(|c: char| c.is_alphanumeric());
