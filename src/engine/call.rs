@@ -108,7 +108,12 @@ impl CallState {
                 _ => Look::No,
             },
             Body::Arguments => match byte {
-                b'{' | b'"' => is(true),
+                b'{' => is(true),
+                // Arguments in a string; any other quote is the text's.
+                b'"' => match after(cx, at) {
+                    Look::Is(next) => is(matches!(next, b'{' | b'"' | b'\\')),
+                    other => other.map(|_| ()),
+                },
                 // A name that nothing delimits needs more than its looks.
                 _ if !template.delimits_name() && !head.name.as_ref().is_some_and(|n| cx.vouches(n.clone())) => {
                     Look::No
