@@ -50,32 +50,53 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
     if rest.first().is_some_and(|first| *first != b'{') {
         return Look::No;
     }
+    let bounded = rest.get(..EVIDENCE).unwrap_or(rest);
+    let all = bounded.len() == EVIDENCE || cx.eof;
+    let any = any_call_key(cx, start, start + bounded.len());
+    if all && !any {
+        return Look::No;
+    }
     let mut depth = 0_usize;
-    for (i, byte) in rest.iter().take(EVIDENCE).enumerate() {
+    for (i, byte) in bounded.iter().enumerate() {
         match byte {
             b'{' => depth += 1,
             b'}' if depth <= 1 => return Look::No,
             b'}' => depth -= 1,
-            b':' if depth == 1 => {
-                let quotes = |c: char| QUOTES.contains(&c);
-                let before = cx.slice(start, start + i).trim_end().trim_end_matches(quotes);
-                let begin =
-                    before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).len();
-                let (before, key) = before.split_at_checked(begin).unwrap_or_default();
-                let separated = before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
-                let what = Key::of(key);
-                let called = !matches!(what, Key::Other | Key::Content | Key::Id) || cx.offered(key);
-                if called && separated {
-                    match value_of_call(cx, start + i + 1, what) {
-                        Look::No => {}
-                        look => return look,
-                    }
-                }
-            }
+            b':' if any && depth == 1 => match call_key_before(cx, start, start + i) {
+                Look::No => {}
+                look => return look,
+            },
             _ => {}
         }
     }
-    if rest.len() >= EVIDENCE || cx.eof { Look::No } else { Look::More }
+    if all { Look::No } else { Look::More }
+}
+
+/// Whether a colon may stand behind a key of a call between `start` and `end`. Objects may begin at every byte, but each
+/// colon is looked at once.
+fn any_call_key(cx: &Reader<'_>, start: usize, end: usize) -> bool {
+    let (since, until) = cx.memo.unkeyed.get();
+    let known = (since..=until).contains(&start);
+    let from = if known { until.max(start) } else { start };
+    let text = cx.bytes().get(from..end).unwrap_or_default();
+    let found = memchr::memchr_iter(b':', text).any(|i| call_key_before(cx, start, from + i) != Look::No);
+    if !found {
+        cx.memo.unkeyed.set((if known { since } else { start }, end.max(from)));
+    }
+    found
+}
+
+/// What stands between a brace or a comma behind `start` and the colon at `colon` is a key of a call, or an offered name,
+/// and what follows can be its value.
+fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
+    let quotes = |c: char| QUOTES.contains(&c);
+    let before = cx.slice(start, colon).trim_end().trim_end_matches(quotes);
+    let begin = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).len();
+    let (before, key) = before.split_at_checked(begin).unwrap_or_default();
+    let separated = || before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
+    let what = Key::of(key);
+    let called = || !matches!(what, Key::Other | Key::Content | Key::Id) || cx.offered(key);
+    if separated() && called() { value_of_call(cx, colon + 1, what) } else { Look::No }
 }
 
 /// The value at `at` can be that of a call's key: the name of an offered tool, an object, a list of calls.

@@ -160,7 +160,7 @@ impl Engine {
                     Look::More => Look::More,
                 }
             }
-            Marker::Section { row, section } => self.section_opens(cx, at, row, section),
+            Marker::Section { row, section } => self.section_opens(cx, at, length, row, section),
             Marker::Call { row, call } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
@@ -169,7 +169,7 @@ impl Engine {
                 if tried || !template.first.may_be(behind) {
                     return Look::No;
                 }
-                match head::head(cx, at, &template.head) {
+                match head::behind_marker(cx, at, length, &template.head) {
                     Look::Is(found) => self.begin(cx, at, row, call, found, None),
                     Look::No => Look::No,
                     Look::More => Look::More,
@@ -322,13 +322,14 @@ impl Engine {
         Look::Is(())
     }
 
-    pub(super) fn section_opens(&mut self, cx: &Reader<'_>, at: usize, row: u16, section: u16) -> Taken {
+    /// The literal that a section's marker begins with, of `length`, stands at `at`.
+    fn section_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize, row: u16, section: u16) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
         if entry.twin && self.section.is_none_or(|(open, _)| open != row) {
             return Look::No;
         }
-        let end = match head::head(cx, at, open) {
+        let end = match head::behind_marker(cx, at, length, open) {
             Look::Is(found) => found.end,
             Look::No => return Look::No,
             Look::More => return Look::More,

@@ -113,8 +113,9 @@ pub struct StreamParser {
     tools: Option<Arc<ToolSet>>,
     options: Options,
     finished: bool,
-    /// See [`Memo::blank`].
+    /// See [`Memo::blank`] and [`Memo::unkeyed`].
     blank: (usize, usize),
+    unkeyed: (usize, usize),
 }
 
 impl StreamParser {
@@ -129,16 +130,19 @@ impl StreamParser {
             options,
             finished: false,
             blank: (0, 0),
+            unkeyed: (0, 0),
         }
     }
 
     fn advance(&mut self, eof: bool) {
         let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
         let policy = &self.options.policy;
-        let memo = Memo { blank: Cell::new(self.blank), ..Memo::default() };
+        let (blank, unkeyed) = (Cell::new(self.blank), Cell::new(self.unkeyed));
+        let memo = Memo { blank, unkeyed, ..Memo::default() };
         let (text, dialects) = (&*self.text, &*self.dialects);
         self.engine.advance(&Reader { text, made: false, eof, dialects, tools, policy, memo: &memo });
         self.blank = memo.blank.get();
+        self.unkeyed = memo.unkeyed.get();
     }
 
     /// Reads on; what became certain is appended to `events`. After [`Self::finish`] nothing is read any more.
@@ -227,6 +231,8 @@ pub(crate) struct Memo {
     blank: Cell<(usize, usize)>,
     /// A closing marker (its address), from where it was looked for, and where it was found, or the end of the text.
     closer: Cell<(usize, usize, usize)>,
+    /// From where to where no colon stands behind a key of a call.
+    unkeyed: Cell<(usize, usize)>,
 }
 
 impl<'t> Reader<'t> {

@@ -98,6 +98,9 @@ fn hash(text: &str, salt: u64) -> u64 {
 
 /// The letters and digits of a name in small letters: what is left when case and separators do not count.
 fn fold(name: &str) -> String {
+    if name.is_ascii() {
+        return name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| char::from(b.to_ascii_lowercase())).collect();
+    }
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -111,6 +114,8 @@ pub(super) struct Spellings {
     bare: HashMap<String, Option<usize>>,
     /// Folded names of the servers.
     servers: HashSet<String>,
+    /// For each byte, whether one of the folded names above begins with it.
+    firsts: Vec<bool>,
 }
 
 impl Spellings {
@@ -128,7 +133,19 @@ impl Spellings {
                 spellings.servers.insert(fold(server));
             }
         }
+        let names = spellings.folded.keys().chain(spellings.bare.keys());
+        let firsts: HashSet<u8> = names.filter_map(|name| name.bytes().next()).collect();
+        spellings.firsts = (0..=u8::MAX).map(|byte| firsts.contains(&byte)).collect();
         spellings
+    }
+
+    /// A name of ASCII without separators that begins as no tool's does: most words of a text are that.
+    fn exclude(&self, name: &str) -> bool {
+        let first = name.bytes().find(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+        self.safe.is_empty()
+            && name.is_ascii()
+            && !name.contains(SEPARATORS)
+            && first.is_some_and(|first| self.firsts.get(usize::from(first)) == Some(&false))
     }
 }
 
@@ -155,12 +172,16 @@ pub(super) fn resolve(set: &ToolSet, spellings: &Spellings, written: &str) -> Op
 
 /// Without quotes, call brackets and special tokens round the name.
 fn clean(written: &str) -> &str {
-    let cut = written.find("<|").map_or(written, |at| written.get(..at).unwrap_or(written));
+    let token = written.as_bytes().windows(2).position(|pair| pair == b"<|");
+    let cut = token.map_or(written, |at| written.get(..at).unwrap_or(written));
     let cut = cut.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*'));
     cut.strip_suffix("()").unwrap_or(cut)
 }
 
 fn find(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
+    if spellings.exclude(written) {
+        return None;
+    }
     let mut name = written;
     // Each round takes one invented prefix away; a name has only so many.
     for _ in 0..8 {
@@ -177,6 +198,10 @@ fn find(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
         }
         if let Some(one) = spellings.bare.get(&folded) {
             return *one;
+        }
+        // Prefixes are parted from the name.
+        if !name.contains(SEPARATORS) {
+            return None;
         }
         if let Some(i) = after_prefix(set, spellings, name) {
             return Some(i);
@@ -207,7 +232,9 @@ fn strip_prefix_ignoring_case<'n>(name: &'n str, prefix: &str) -> Option<&'n str
 /// The tool whose whole name stands after a prefix that is no part of another offered tool: a namespace, the tool's own
 /// server, or the beginning of the name doubled.
 fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usize> {
-    let namespaced = NAMESPACE.iter().filter_map(|s| name.split_once(s)).find_map(|(prefix, rest)| {
+    // Names are short: looking is cheaper than preparing to search.
+    let holds = |separator: &&&str| name.as_bytes().windows(separator.len()).any(|part| part == separator.as_bytes());
+    let namespaced = NAMESPACE.iter().filter(holds).filter_map(|s| name.split_once(s)).find_map(|(prefix, rest)| {
         let prefix = fold(prefix);
         let rest = fold(rest);
         let whole = spellings.folded.get(&rest);
