@@ -298,6 +298,7 @@ impl Engine {
         }
         if call.writer.begun > 0 {
             // Something of it has left already: what was begun stays, as what it is.
+            call.writer.break_off(at);
             call.writer.flush(cx, &mut self.out);
             call.writer.give_passed(cx, &mut self.out);
             self.keep(Doubt::Sentence);
@@ -489,6 +490,6 @@ fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// The text ends in the first bytes of `marker`.
 fn cut_marker(rest: &str, marker: &str) -> bool {
-    let cut = rest.trim_ascii();
+    let cut = rest.trim_ascii_start();
     !cut.is_empty() && cut.len() < marker.len() && marker.starts_with(cut)
 }

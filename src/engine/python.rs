@@ -481,7 +481,7 @@ impl Python {
                         self.expect = Expect::Call;
                         None
                     }
-                    Look::More if fresh_line => Some(Progress::More),
+                    Look::More if fresh_line || byte == Some(b'[') => Some(Progress::More),
                     _ => done,
                 }
             }
