@@ -108,7 +108,12 @@ impl CallState {
                 _ => Look::No,
             },
             Body::Arguments => match byte {
-                b'{' | b'"' => is(true),
+                b'{' => is(true),
+                // Arguments in a string; any other quote is the text's.
+                b'"' => match after(cx, at) {
+                    Look::Is(next) => is(matches!(next, b'{' | b'"' | b'\\')),
+                    other => other.map(|_| ()),
+                },
                 // A name that nothing delimits needs more than its looks.
                 _ if !template.delimits_name() && !head.name.as_ref().is_some_and(|n| cx.vouches(n.clone())) => {
                     Look::No
@@ -294,6 +299,7 @@ impl Engine {
         }
         if call.writer.begun > 0 {
             // Something of it has left already: what was begun stays, as what it is.
+            call.writer.break_off(at);
             call.writer.flush(cx, &mut self.out);
             call.writer.give_passed(cx, &mut self.out);
             self.keep(Doubt::Sentence);
@@ -485,6 +491,6 @@ fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// The text ends in the first bytes of `marker`.
 fn cut_marker(rest: &str, marker: &str) -> bool {
-    let cut = rest.trim_ascii();
+    let cut = rest.trim_ascii_start();
     !cut.is_empty() && cut.len() < marker.len() && marker.starts_with(cut)
 }

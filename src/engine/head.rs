@@ -132,8 +132,12 @@ fn behind(cx: &Reader<'_>, at: usize, end: usize, elements: &[Element]) -> Look<
                     Look::Is(range) => {
                         head.end = range.end;
                         let trimmed = trim(cx.text, range);
-                        if trimmed.is_empty() && matches!(slot, Slot::Name | Slot::Key) {
-                            return Look::No;
+                        // Signs alone are no name.
+                        let letters = || cx.slice(trimmed.start, trimmed.end).chars().any(char::is_alphanumeric);
+                        match slot {
+                            Slot::Name if !letters() => return Look::No,
+                            Slot::Key if trimmed.is_empty() => return Look::No,
+                            _ => {}
                         }
                         head.fill(*slot, trimmed);
                     }

@@ -94,6 +94,8 @@ pub(super) struct JsonCalls {
     scanner: Scanner,
     /// The arguments that were scanned last, and the members of that object.
     scanned: (Range<usize>, Vec<Member>),
+    /// Strict reading failed inside a value.
+    in_value: bool,
     /// How far a begun call's arguments have been given out.
     sent: usize,
     max_depth: usize,
@@ -113,6 +115,7 @@ impl JsonCalls {
             at,
             scanner: Scanner::new(at, max_depth),
             scanned: (at..at, Vec::new()),
+            in_value: false,
             sent: at,
             max_depth,
             repairs: Vec::new(),

@@ -59,6 +59,8 @@ pub(super) struct Parameters {
     opened: bool,
     /// A parameter stands there that cannot be read.
     broken: bool,
+    /// Where text between the parameters began, whose end has not come.
+    junk: Option<usize>,
     repairs: Vec<Repair>,
 }
 
@@ -84,6 +86,7 @@ impl Parameters {
             ahead: None,
             opened: false,
             broken: false,
+            junk: None,
             repairs: Vec::new(),
         }
     }
@@ -225,6 +228,7 @@ impl Parameters {
                 }
             }
             let next = match self.ahead.take() {
+                _ if self.junk.is_some() => Next::Junk,
                 Some((at, next)) if at == self.at => next,
                 _ => Self::next(cx, writer, &self.closing(cx, writer), self.at, None),
             };
@@ -280,27 +284,32 @@ impl Parameters {
                 }
                 Next::Junk => {
                     // Text between the parameters: it is in the call's raw text, and in the record.
-                    let from = cx.skip_space(self.at);
+                    let (from, searched) = match self.junk.take() {
+                        Some(from) => (from, self.at),
+                        None => {
+                            let from = cx.skip_space(self.at);
+                            (from, from + 1)
+                        }
+                    };
                     let row = writer.origin.row(cx);
                     let byte = row.and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
-                    let rest = cx.bytes().get(from + 1..).unwrap_or_default();
-                    let skip = memchr::memchr(byte.unwrap_or(b'<'), rest);
-                    let end = skip.map_or(cx.text.len(), |i| from + 1 + i);
+                    let rest = cx.bytes().get(searched..).unwrap_or_default();
+                    let skip = memchr::memchr(byte.unwrap_or(b'<'), rest).map(|i| searched + i);
+                    if skip.is_none() && !cx.eof {
+                        self.junk = Some(from);
+                        self.at = cx.text.len();
+                        return Progress::More;
+                    }
+                    let end = skip.unwrap_or(cx.text.len());
                     self.broken |= row.is_some_and(|r| lost_value(r, cx.slice(from, end)));
                     if self.repairs.iter().all(|r| r.code != RepairCode::Surroundings) {
                         let what = "text between the parameters was left out";
                         self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
                     }
-                    match skip {
-                        Some(i) => self.at = from + 1 + i,
-                        None if cx.eof => {
-                            return self.finish(cx, out, writer, index, cx.text.len(), CallStatus::Incomplete);
-                        }
-                        None => {
-                            self.at = cx.text.len();
-                            return Progress::More;
-                        }
+                    if skip.is_none() {
+                        return self.finish(cx, out, writer, index, end, CallStatus::Incomplete);
                     }
+                    self.at = end;
                 }
             }
         }

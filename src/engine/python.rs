@@ -229,7 +229,7 @@ impl Python {
         }
         let keyed = assigned && cx.bytes().get(equals + 1) != Some(&b'=') && !name.is_empty();
         let (key, start) = if keyed {
-            let (key, escaped) = without_backslashes(&cx.text[name]);
+            let (key, escaped) = without_backslashes(&cx.text[name.clone()]);
             if escaped {
                 self.repairs.push(Repair::at(RepairCode::MarkdownEscape, at, "Markdown escapes were removed"));
             }
@@ -239,6 +239,11 @@ impl Python {
         };
         if start >= cx.text.len() && !cx.eof {
             return Some(Progress::More);
+        }
+        // Two words in a row are prose, whatever may close the parenthesis further on.
+        let word = |at: usize| cx.bytes().get(at).is_some_and(u8::is_ascii_alphabetic);
+        if !keyed && writer.begun == 0 && equals > name.end && word(name.start) && word(equals) {
+            return Some(Progress::Fail { at });
         }
         if keyed && !self.begin(cx, out, writer) {
             return Some(Progress::Fail { at });
@@ -476,7 +481,7 @@ impl Python {
                         self.expect = Expect::Call;
                         None
                     }
-                    Look::More if fresh_line => Some(Progress::More),
+                    Look::More if fresh_line || byte == Some(b'[') => Some(Progress::More),
                     _ => done,
                 }
             }

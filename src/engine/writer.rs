@@ -48,6 +48,8 @@ pub(super) struct Writer {
     pub(super) start: usize,
     /// A call without marker needs an offered name.
     pub(super) bare: bool,
+    /// The call that has begun and is not over.
+    open: Option<usize>,
     /// The last call read, whose end is not certain.
     pub(super) pending: Option<Pending>,
     /// A call that has begun and that the next one read continues.
@@ -69,6 +71,7 @@ impl Writer {
             origin,
             start,
             bare: doubtful,
+            open: None,
             pending: None,
             adopt: None,
             muted: None,
@@ -126,6 +129,7 @@ impl Writer {
         if let Some(index) = self.adopt.take() {
             return Some(index);
         }
+        self.break_off(self.start);
         self.flush(cx, out);
         if written.is_empty() || out.calls.len() >= cx.policy.max_calls {
             let full = out.calls.len() >= cx.policy.max_calls;
@@ -165,7 +169,15 @@ impl Writer {
             row: Some(self.origin.row).filter(|_| self.origin != Origin::BARE),
         });
         self.begun += 1;
+        self.open = Some(index);
         Some(index)
+    }
+
+    /// A call that has begun and is not over never will be: what follows, at `end`, is none of it.
+    pub(super) fn break_off(&mut self, end: usize) {
+        if let Some(index) = self.open.take() {
+            self.over(index, Found::none(), self.start..end.max(self.start)).status = CallStatus::Incomplete;
+        }
     }
 
     /// A piece of a begun call's arguments.
@@ -195,6 +207,7 @@ impl Writer {
 
     /// The arguments of a call are over; what closes it may still follow.
     pub(super) fn over(&mut self, index: usize, arguments: Found, raw: Range<usize>) -> &mut Pending {
+        self.open = None;
         let (members, repairs) = (Vec::new(), Vec::new());
         self.pending.insert(Pending { index, arguments, members, status: CallStatus::Ok, repairs, raw })
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 const MAX_NAME: usize = 64;
 
 /// Prefixes that models and proxies put before a tool's name on their own.
-const INVENTED_PREFIXES: &[&str] =
+pub(crate) const INVENTED_PREFIXES: &[&str] =
     &["functions", "function", "default_api", "tools", "tool", "proxy", "mcp", "api", "assistant", "multi_tool_use"];
 
 /// What separates a namespace from a name. A single `_` or `-` does not: it stands inside names.

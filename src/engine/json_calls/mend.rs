@@ -17,6 +17,7 @@ impl JsonCalls {
             None => at,
         };
         self.at = at;
+        self.in_value = matches!(self.expect, Expect::Member { .. } | Expect::Element);
         self.expect = Expect::Lenient { start, error: at, searched: at };
         Flow::On
     }
@@ -73,8 +74,7 @@ impl JsonCalls {
                 Look::No => {
                     // What stands there may be a marker that was taken for the beginning of a list.
                     let value = self.scanner_start();
-                    let near =
-                        self.scanner.position() == error && error.checked_sub(value).is_some_and(|read| read <= NEAR);
+                    let near = self.in_value && error.checked_sub(value).is_some_and(|read| read <= NEAR);
                     let fail = Progress::Fail { at: if near { value } else { error } };
                     return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
                 }

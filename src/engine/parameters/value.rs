@@ -209,7 +209,9 @@ impl Parameters {
                         Next::Junk
                             if cx.eof
                                 && own.is_none()
-                                && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener) =>
+                                && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener)
+                                && Self::next(&Reader { eof: false, ..*cx }, writer, tail, end, declared)
+                                    == Next::More =>
                         {
                             return Some(Ok(Ended::at(hit, end)));
                         }
