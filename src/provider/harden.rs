@@ -183,11 +183,12 @@ pub fn harden(text: &str) -> String {
 static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r#"\{\s*["'][^"'\n]{1,128}["']\s*:\s*\{"#).ok());
 
 /// A list of calls as Python writes it.
-static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alphabetic}_][\w.]*\s*\()").ok());
+static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alphabetic}_][\w.:/\\-]*\s*\()").ok());
 
 /// A line that begins with a call as Python writes it, with named arguments or none, or prints one's result.
 static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(r"(?m)^[ \t\r]*(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)").ok()
+    Regex::new(r"(?m)^[ \t\r]*(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.:/\\-]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)")
+        .ok()
 });
 
 /// A line that begins with an element and another tag in it: a call to whom tags are the tools' names.
