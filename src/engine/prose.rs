@@ -7,7 +7,7 @@ use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::dialect::{Body, Element, Slot};
-use crate::schema::{INVENTED_PREFIXES, ToolSet};
+use crate::schema::begins;
 use crate::turn::{Issue, IssueCode};
 
 /// What was done about the place that was looked at.
@@ -156,7 +156,7 @@ impl Engine {
             return to;
         }
         let written = cx.slice(start, to).replace('\\', "");
-        if leads_to(tools, &written) { start } else { to }
+        if tools.leads_to(&written) { start } else { to }
     }
 
     /// Gives out the text before a marker at `at`, and goes on after it at `end`. What comes back says what to restore
@@ -233,7 +233,7 @@ impl Engine {
         let before = cx.slice(self.from, at);
         let start = at - name_before(before);
         let name = cx.slice(start, at).replace('\\', "");
-        let leads = || cx.tools.is_some_and(|tools| leads_to(tools, &name));
+        let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
         if start == at || !cx.offered(&name) || !cx.at_line_start(start) || !leads() {
             let offered = self.out.trace.is_on() && cx.offered(&name);
             if start < at && (offered || cx.at_line_start(start)) {
@@ -504,45 +504,6 @@ impl Engine {
         self.begin_call(state);
         Look::Is(())
     }
-}
-
-/// What is `written` may go on to a tool's name: in any spelling, without its namespace, or behind one that models invent.
-/// A stream waits for such words, and for no others, so only these can be called.
-fn leads_to(tools: &ToolSet, written: &str) -> bool {
-    let leads = |name: &str, written: &str| {
-        let mut name = letters(name);
-        letters(written).all(|c| name.next() == Some(c))
-    };
-    let tool_from = |written: &str| {
-        tools.tools().iter().any(|tool| {
-            let tails = ["__", ".", ":", "/"].into_iter().flat_map(|part| {
-                tool.name.match_indices(part).filter_map(move |(i, part)| tool.name.get(i + part.len()..))
-            });
-            let server = tool.source.server.as_deref().map(|server| format!("{server}{}", tool.name));
-            std::iter::once(tool.name.as_str()).chain(tails).chain(server.as_deref()).any(|name| leads(name, written))
-        })
-    };
-    if tools.tools().iter().any(|tool| begins(&tool.name, written)) {
-        return true;
-    }
-    if !written.starts_with(char::is_alphanumeric) {
-        return false;
-    }
-    let invented = |prefix: &&str| {
-        leads(prefix, written)
-            || written.strip_prefix(*prefix).is_some_and(|rest| letters(rest).next().is_none() || tool_from(rest))
-    };
-    tool_from(written) || INVENTED_PREFIXES.iter().any(invented)
-}
-
-/// Letters and digits alone, small.
-fn letters(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
-}
-
-/// What is `written` begins the name, whatever its case.
-fn begins(name: &str, written: &str) -> bool {
-    name.get(..written.len()).is_some_and(|start| start.eq_ignore_ascii_case(written))
 }
 
 /// How many bytes at the end of `text` can be a tool's name.

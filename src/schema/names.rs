@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 const MAX_NAME: usize = 64;
 
 /// Prefixes that models and proxies put before a tool's name on their own.
-pub(crate) const INVENTED_PREFIXES: &[&str] =
+const INVENTED_PREFIXES: &[&str] =
     &["functions", "function", "default_api", "tools", "tool", "proxy", "mcp", "api", "assistant", "multi_tool_use"];
 
 /// What separates a namespace from a name. A single `_` or `-` does not: it stands inside names.
@@ -116,6 +116,8 @@ pub(super) struct Spellings {
     servers: HashSet<String>,
     /// For each byte, whether one of the folded names above begins with it.
     firsts: Vec<bool>,
+    /// The letters of all names, with their servers and without their namespaces, in order.
+    letters: Vec<String>,
 }
 
 impl Spellings {
@@ -136,7 +138,31 @@ impl Spellings {
         let names = spellings.folded.keys().chain(spellings.bare.keys());
         let firsts: HashSet<u8> = names.filter_map(|name| name.bytes().next()).collect();
         spellings.firsts = (0..=u8::MAX).map(|byte| firsts.contains(&byte)).collect();
+        for tool in tools {
+            let tails = ["__", ".", ":", "/"].into_iter().flat_map(|part| tool.name.match_indices(part));
+            let tails = tails.filter_map(|(i, part)| tool.name.get(i + part.len()..));
+            spellings.letters.extend(std::iter::once(&*tool.name).chain(tails).map(|name| letters(name).collect()));
+            let server = tool.source.server.as_deref();
+            spellings.letters.extend(server.map(|server| letters(server).chain(letters(&tool.name)).collect()));
+        }
+        spellings.letters.sort_unstable();
         spellings
+    }
+
+    /// What is `written` may go on to a tool's name: in any spelling, without its namespace, or behind a namespace that
+    /// models invent.
+    pub(super) fn lead_on(&self, written: &str) -> bool {
+        let known = |written: &str| {
+            let written: String = letters(written).collect();
+            let next = self.letters.partition_point(|name| *name < written);
+            self.letters.get(next).is_some_and(|name| name.starts_with(&written))
+        };
+        let invented = |prefix: &&str| {
+            let mut name = letters(prefix);
+            letters(written).all(|c| name.next() == Some(c))
+                || written.strip_prefix(*prefix).is_some_and(|rest| letters(rest).next().is_none() || known(rest))
+        };
+        written.starts_with(char::is_alphanumeric) && (known(written) || INVENTED_PREFIXES.iter().any(invented))
     }
 
     /// A name of ASCII without separators that begins as no tool's does: most words of a text are that.
@@ -147,6 +173,16 @@ impl Spellings {
             && !name.contains(SEPARATORS)
             && first.is_some_and(|first| self.firsts.get(usize::from(first)) == Some(&false))
     }
+}
+
+/// Letters and digits alone, small.
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
+}
+
+/// What is `written` begins the name, whatever its case.
+pub(crate) fn begins(name: &str, written: &str) -> bool {
+    name.get(..written.len()).is_some_and(|start| start.eq_ignore_ascii_case(written))
 }
 
 fn add(map: &mut HashMap<String, Option<usize>>, key: String, tool: usize) {

@@ -157,8 +157,16 @@ impl ToolSet {
         if let Some(position) = self.position(written) {
             return Some((position, true));
         }
-        let spellings = self.spellings.get_or_init(|| Spellings::new(&self.tools, &self.safe_names));
-        names::resolve(self, spellings, written).map(|position| (position, false))
+        names::resolve(self, self.spellings(), written).map(|position| (position, false))
+    }
+
+    fn spellings(&self) -> &Spellings {
+        self.spellings.get_or_init(|| Spellings::new(&self.tools, &self.safe_names))
+    }
+
+    /// What is `written` may go on to a name that means a tool. A stream waits for such a word, and for no other.
+    pub(crate) fn leads_to(&self, written: &str) -> bool {
+        self.tools.iter().any(|tool| names::begins(&tool.name, written)) || self.spellings().lead_on(written)
     }
 
     /// The name of the tool at `position` that every provider takes.
