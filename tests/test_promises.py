@@ -265,7 +265,16 @@ def test_p4_text_round_calls_hides_none_and_is_kept(before: str, after: str, dia
 
 @pytest.mark.parametrize(
     "prose",
-    ["{a, b} is a set. ", "{\n  color: red\n", '{"a": \n', "{'a': 1,\n", "[{\n", '{"q" and so on\n'],
+    [
+        "{a, b} is a set. ",
+        "{\n  color: red\n",
+        '{"a": \n',
+        "{'a': 1,\n",
+        "[{\n",
+        '{"q" and so on\n',
+        "{name: " + "\"'" * 400,
+        "{arguments:" + " \n" * 400,
+    ],
 )
 def test_p2_prose_that_begins_with_a_bracket_does_not_wait(prose: str) -> None:
     """Nothing of it is a call's: it leaves while it streams."""

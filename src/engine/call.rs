@@ -251,11 +251,6 @@ impl Engine {
     pub(super) fn call(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
         let CallState { body, writer, inside, .. } = &mut *call;
         let out = &mut self.out;
-        // While it is not clear that it is a call, each chunk looks for a key of one.
-        let doubtful = writer.bare && writer.begun == 0;
-        if doubtful && cx.memo.unkeyed.get() == (0, 0) {
-            cx.memo.unkeyed.set(self.unkeyed);
-        }
         let progress = match body {
             BodyState::Json(json) => json.step(cx, out, writer),
             BodyState::Arguments(arguments) => arguments.step(cx, out, writer),
@@ -266,9 +261,6 @@ impl Engine {
             BodyState::Line(line) => line.step(cx, out, writer),
             BodyState::Tail { .. } => return self.tail(cx, call),
         };
-        if doubtful {
-            self.unkeyed = cx.memo.unkeyed.get();
-        }
         if writer.begun > 0 {
             self.keep(Doubt::Bare);
         }

@@ -123,10 +123,15 @@ fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
 
 /// The value at `at` can be that of a call's key: the name of an offered tool, an object, a list of calls.
 fn value_of_call(cx: &Reader<'_>, at: usize, key: Key) -> Look<()> {
-    let start = cx.skip_space(at);
-    let rest = cx.rest(start);
-    let inner = rest.trim_start_matches(|c: char| QUOTES.contains(&c) || c.is_ascii_whitespace());
-    let Some(first) = inner.bytes().next() else { return if cx.eof { Look::No } else { Look::More } };
+    // Signs and white space in any number say nothing.
+    let near = cx.slice(at, floor(cx.text, at + EVIDENCE));
+    let signs = |c: char| QUOTES.contains(&c) || c.is_ascii_whitespace();
+    let start = at + near.len() - near.trim_start_matches(signs).len();
+    let inner = cx.rest(start);
+    if start - at == near.len() {
+        return if cx.eof || !inner.is_empty() { Look::No } else { Look::More };
+    }
+    let first = inner.bytes().next().unwrap_or_default();
     let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
     match (key, first) {
         (Key::Calls, _) => is(first == b'['),

@@ -116,8 +116,8 @@ pub struct StreamParser {
     tools: Option<Arc<ToolSet>>,
     options: Options,
     finished: bool,
-    /// See [`Memo::blank`].
-    blank: (usize, usize),
+    /// What of [`Memo`] still holds when more text has come: `blank` and `unkeyed`.
+    known: [(usize, usize); 2],
 }
 
 impl StreamParser {
@@ -131,17 +131,18 @@ impl StreamParser {
             tools,
             options,
             finished: false,
-            blank: (0, 0),
+            known: [(0, 0); 2],
         }
     }
 
     fn advance(&mut self, eof: bool) {
         let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
         let policy = &self.options.policy;
-        let memo = Memo { blank: Cell::new(self.blank), ..Memo::default() };
+        let [blank, unkeyed] = self.known.map(Cell::new);
+        let memo = Memo { blank, unkeyed, ..Memo::default() };
         let (text, dialects) = (&*self.text, &*self.dialects);
         self.engine.advance(&Reader { text, made: false, eof, dialects, tools, policy, memo: &memo });
-        self.blank = memo.blank.get();
+        self.known = [memo.blank.get(), memo.unkeyed.get()];
     }
 
     /// Reads on; what became certain is appended to `events`. After [`Self::finish`] nothing is read any more.
@@ -338,8 +339,6 @@ pub(crate) struct Engine {
     unclosed: Option<u16>,
     /// The body of the last call with markers.
     body: std::ops::Range<usize>,
-    /// See [`Memo::unkeyed`]: what of it outlasts a chunk.
-    unkeyed: (usize, usize),
     /// The memory of the last call.
     spare: Option<Box<CallState>>,
     out: Output,
@@ -373,7 +372,6 @@ impl Engine {
             unread: false,
             unclosed: None,
             body: 0..0,
-            unkeyed: (0, 0),
             spare: None,
             out: Output::new(streaming),
         }

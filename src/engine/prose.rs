@@ -442,12 +442,7 @@ impl Engine {
             && self.fence.is_none()
             && self.out.calls.len() < cx.policy.max_calls
         {
-            if cx.memo.unkeyed.get() == (0, 0) {
-                cx.memo.unkeyed.set(self.unkeyed);
-            }
-            let look = no_call(cx, at);
-            self.unkeyed = cx.memo.unkeyed.get();
-            match look {
+            match no_call(cx, at) {
                 Look::No => {}
                 Look::More => return Look::More,
                 // Nothing is begun that would be given up.

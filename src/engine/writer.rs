@@ -135,7 +135,7 @@ impl Writer {
             let full = out.calls.len() >= cx.policy.max_calls;
             out.trace.refuse(if full { Reason::LimitReached } else { Reason::NoName }, written);
             if full {
-                out.full(self.pending.as_ref().map_or(self.start, |pending| pending.raw.end));
+                out.full(self.start);
             }
             return None;
         }

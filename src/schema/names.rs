@@ -116,8 +116,9 @@ pub(super) struct Spellings {
     servers: HashSet<String>,
     /// For each byte, whether one of the folded names above begins with it.
     firsts: Vec<bool>,
-    /// The letters of all names, with their servers and without their namespaces, in order.
-    letters: Vec<String>,
+    /// How a name may begin, folded and in order: names with their servers and without their namespaces, and the prefixes
+    /// that models invent.
+    beginnings: Vec<String>,
 }
 
 impl Spellings {
@@ -139,13 +140,14 @@ impl Spellings {
         let firsts: HashSet<u8> = names.filter_map(|name| name.bytes().next()).collect();
         spellings.firsts = (0..=u8::MAX).map(|byte| firsts.contains(&byte)).collect();
         for tool in tools {
-            let tails = ["__", ".", ":", "/"].into_iter().flat_map(|part| tool.name.match_indices(part));
+            let tails = NAMESPACE.iter().flat_map(|part| tool.name.match_indices(part));
             let tails = tails.filter_map(|(i, part)| tool.name.get(i + part.len()..));
-            spellings.letters.extend(std::iter::once(&*tool.name).chain(tails).map(|name| letters(name).collect()));
+            spellings.beginnings.extend(std::iter::once(&*tool.name).chain(tails).map(fold));
             let server = tool.source.server.as_deref();
-            spellings.letters.extend(server.map(|server| letters(server).chain(letters(&tool.name)).collect()));
+            spellings.beginnings.extend(server.map(|server| fold(server) + &fold(&tool.name)));
         }
-        spellings.letters.sort_unstable();
+        spellings.beginnings.extend(INVENTED_PREFIXES.iter().copied().map(fold));
+        spellings.beginnings.sort_unstable();
         spellings
     }
 
@@ -153,15 +155,11 @@ impl Spellings {
     /// models invent.
     pub(super) fn lead_on(&self, written: &str) -> bool {
         let known = |written: &str| {
-            let written: String = letters(written).collect();
-            let next = self.letters.partition_point(|name| *name < written);
-            self.letters.get(next).is_some_and(|name| name.starts_with(&written))
+            let written = fold(written);
+            let next = self.beginnings.partition_point(|name| *name < written);
+            self.beginnings.get(next).is_some_and(|name| name.starts_with(&written))
         };
-        let invented = |prefix: &&str| {
-            let mut name = letters(prefix);
-            letters(written).all(|c| name.next() == Some(c))
-                || written.strip_prefix(*prefix).is_some_and(|rest| letters(rest).next().is_none() || known(rest))
-        };
+        let invented = |prefix: &&str| written.strip_prefix(*prefix).is_some_and(known);
         written.starts_with(char::is_alphanumeric) && (known(written) || INVENTED_PREFIXES.iter().any(invented))
     }
 
@@ -173,11 +171,6 @@ impl Spellings {
             && !name.contains(SEPARATORS)
             && first.is_some_and(|first| self.firsts.get(usize::from(first)) == Some(&false))
     }
-}
-
-/// Letters and digits alone, small.
-fn letters(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 /// What is `written` begins the name, whatever its case.
