@@ -286,14 +286,14 @@ impl JsonCalls {
 
     /// Begins the call of the last frame, if its name is known.
     fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Flow {
+        if self.frames.last().is_none_or(|frame| frame.index.is_some()) {
+            return Flow::On;
+        }
+        let Some(name) = self.name(cx) else { return Flow::On };
         // What is nested under `function` begins its parent's call, since the id stands there.
         let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
         let parent_id = if nested { self.frames.iter().rev().nth(1).and_then(|f| f.id.clone()) } else { None };
-        let Some(name) = self.name(cx) else { return Flow::On };
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
-        if frame.index.is_some() {
-            return Flow::On;
-        }
         let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.slice(id.start, id.end)));
         match writer.begin(cx, out, &name, id.as_deref()) {
             Some(index) => {
