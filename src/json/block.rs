@@ -50,7 +50,8 @@ fn find_further(bytes: &[u8], from: usize) -> usize {
         }
     }
     for long in bytes.get(at..).unwrap_or_default().chunks_exact(LONG) {
-        let hits = long.as_chunks::<BLOCK>().0.iter().fold(u8x16::ZERO, |hits, block| hits | specials(u8x16::new(*block)));
+        let hits =
+            long.as_chunks::<BLOCK>().0.iter().fold(u8x16::ZERO, |hits, block| hits | specials(u8x16::new(*block)));
         if hits.any() {
             break;
         }
