@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,60 @@ def test_examples_of_the_catalogue(dialect: toolglot.Dialect) -> None:
     assert [(c.name, c.arguments) for c in auto.tool_calls] == [(c.name, c.arguments) for c in turn.tool_calls]
     for parser in dialect.parsers:
         toolglot.StreamParser(dialect=parser)
+
+
+# The tokens of an answer: a value is one with the white space round it, which is its own where no quotes are; so are an
+# id, a label, a recipient, and markers with words between special tokens.
+TOKENS = re.compile(
+    r"""\s*(?:Paris|UTC)\s*|"[^"]*"|'[^']*'|<\|(?:open|close)\|>.*?<\|sep\|>|<｜tool▁call▁begin｜>function<｜tool▁sep｜>"""
+    r"""|\]<\]minimax\[>\[<[^<>]*>|<[^<>]*>|functions\.\w+(?::\d)?|Action(?: Input)?:|to=|>>>\w+|functools\[|```\w*"""
+    r"""|\[/?[A-Z_]+\]|\w+|\s+|.""",
+    re.DOTALL,
+)
+EXAMPLES = [
+    pytest.param(row.name, text, id=f"{row.name}-{number}")
+    for row in toolglot.dialects()
+    for forms in [row.to_dict()["forms"]]
+    for number, text in enumerate(
+        [
+            row.example,
+            row.to_dict()["parallel"],
+            *(form["example"] for form in forms),
+            *(form["parallel"] for form in forms),
+        ]
+    )
+    if text
+]
+# White space, and what is as good as it at the beginning of a text.
+SPACE = (" ", "\n", "\r\n")
+BLANK = ("\ufeff", "\u200b", "\xa0", " \xa0", "\u3000", "\u2060", "\n\u200b", "\ufeff\n", "\t", "\x0c")
+
+
+@pytest.mark.parametrize(("dialect", "text"), EXAMPLES)
+def test_white_space_between_tokens_changes_no_call(dialect: str, text: str) -> None:
+    tokens = TOKENS.findall(text)
+    assert "".join(tokens) == text
+    places = [
+        (i, space)
+        for i in range(1, len(tokens))
+        if not {"Paris", "UTC"} & {tokens[i - 1].strip(), tokens[i].strip()}
+        for space in SPACE
+    ]
+    for reader in (dialect, "auto"):
+        plain = toolglot.extract(text, tools=EXAMPLE_TOOLS, dialect=reader)
+        made = [(call.name, call.arguments) for call in plain.tool_calls]
+        for i, space in places:
+            spaced = "".join([*tokens[:i], space, *tokens[i:]])
+            turn = toolglot.extract(spaced, tools=EXAMPLE_TOOLS, dialect=reader)
+            assert [(call.name, call.arguments) for call in turn.tool_calls] == made, spaced
+            assert all(call.runnable for call in turn.tool_calls), spaced
+            assert "".join(turn.content.split()) == "".join(plain.content.split()), spaced
+        for space in BLANK:
+            for round in (space + text, text + space):
+                turn, events = stream(list(round), tools=EXAMPLE_TOOLS, dialect=reader)
+                check_events(turn, events)
+                assert snapshot(turn) == snapshot(toolglot.extract(round, tools=EXAMPLE_TOOLS, dialect=reader)), round
+                assert [(call.name, call.arguments) for call in turn.tool_calls] == made, round
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "outputs").glob("*.txt")), ids=lambda path: path.stem)

@@ -243,7 +243,21 @@ PROPERTIES = {
 RUN_IT = {"name": "run_it", "parameters": {"type": "object", "properties": PROPERTIES}}
 
 
-@pytest.mark.parametrize("dialect", [*(dialect.name for dialect in toolglot.dialects()), "auto"])
+# Each form that the catalogue has: the dialect, a name that means the form, and the examples of one call and of two.
+FORMS = [
+    (row.name, name, form["example"], form["parallel"])
+    for row in toolglot.dialects()
+    for form in row.to_dict()["forms"]
+    for name in form["names"]
+]
+WRITERS = [
+    *(row.name for row in toolglot.dialects()),
+    "auto",
+    *{example: name for _, name, example, _ in FORMS}.values(),
+]
+
+
+@pytest.mark.parametrize("dialect", WRITERS)
 def test_calls_as_text_are_read_back(dialect: str) -> None:
     """What a model of the dialect is shown as its own calls is what it would have written."""
     # An element without children is a call nowhere.
@@ -262,7 +276,7 @@ def test_calls_as_text_are_read_back(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
-@pytest.mark.parametrize("dialect", [*(dialect.name for dialect in toolglot.dialects()), "auto"])
+@pytest.mark.parametrize("dialect", WRITERS)
 def test_parallel_calls_as_text_are_read_back(dialect: str, count: int) -> None:
     made = [WRITTEN[0], WRITTEN[2], WRITTEN[0]][:count]
     calls = [toolglot.ToolCall(name, arguments) for name, arguments in made]
@@ -278,34 +292,46 @@ def test_parallel_calls_as_text_are_read_back(dialect: str, count: int) -> None:
             assert turn.content.strip() == "Words."
 
 
-@pytest.mark.parametrize("case", PARALLEL, ids=lambda case: str(case["dialect"]))
+@pytest.mark.parametrize("case", PARALLEL, ids=lambda case: str(case.get("name", case["dialect"])))
 def test_parallel_calls_are_written_as_the_template_writes_them(case: dict[str, Any]) -> None:
     calls = [toolglot.ToolCall(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in case["calls"]]
-    message = toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect=case["dialect"])
+    dialect = case.get("name", case["dialect"])
+    message = toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect=dialect)
     assert "".join(message["content"].split()) == "".join(case["text"].split())
     said = zip(calls, ("a.txt", "2 entries"), strict=True)
-    (results,) = toolglot.format_tool_results(list(said), provider="text", dialect=case["dialect"])
+    (results,) = toolglot.format_tool_results(list(said), provider="text", dialect=dialect)
     named = [f'<tool_result>{{"name":"{call.name}","content":"{{}}"}}</tool_result>' for call in calls]
     form = case.get("results") or "".join(named).replace("{}", "a.txt", 1).replace("{}", "2 entries", 1)
     assert "".join(results["content"].split()) == "".join(form.split())
 
 
-@pytest.mark.parametrize("dialect", toolglot.dialects(), ids=lambda dialect: str(dialect.name))
-def test_two_calls_of_the_catalogue(dialect: toolglot.Dialect) -> None:
+@pytest.mark.parametrize(
+    ("dialect", "name", "example", "parallel"),
+    [
+        *((row.name, row.name, row.example, row.to_dict()["parallel"]) for row in toolglot.dialects()),
+        *(pytest.param(*form, id=form[1]) for form in FORMS),
+    ],
+)
+def test_two_calls_of_the_catalogue(dialect: str, name: str, example: str, parallel: str) -> None:
     """The example of two calls is read as two, and is what is written for them."""
     made = [("get_weather", {"city": "Paris"}), ("get_time", {"zone": "UTC"})]
     calls = [toolglot.ToolCall(name, arguments) for name, arguments in made]
-    written = toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect=dialect.name)["content"]
-    example = dialect.to_dict()["parallel"] or written
-    assert "".join(written.split()) == "".join(example.split())
-    turn = toolglot.extract(example, tools=EXAMPLE_TOOLS, dialect=dialect)
+
+    def written(calls: list[toolglot.ToolCall]) -> str:
+        return str(toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect=name)["content"])
+
+    two = parallel or written(calls)
+    assert "".join(written(calls).split()) == "".join(two.split())
+    turn = toolglot.extract(two, tools=EXAMPLE_TOOLS, dialect=dialect)
     assert [(call.name, call.arguments) for call in turn.tool_calls] == made
     assert all(call.runnable for call in turn.tool_calls)
+    if dialect != name:
+        assert toolglot.extract(example, tools=EXAMPLE_TOOLS, dialect=name).dialect == dialect
+        assert "".join(written(calls[:1]).split()) == "".join(example.split())
     # Where several calls share markers, the prompt shows that; these say it in words, or in the form of one call.
-    if dialect.to_dict()["parallel"] and dialect.name not in ("json", "react"):
-        forms = [toolglot.ToolCall("TOOL_NAME", '{"PARAMETER": "VALUE"}')] * 2
-        form = toolglot.assistant_message(toolglot.Turn("", forms), provider="text", dialect=dialect.name)["content"]
-        assert form in toolglot.ToolSet([RUN_IT]).to_prompt(dialect.name)
+    if parallel and name not in ("json", "react"):
+        form = written([toolglot.ToolCall("TOOL_NAME", '{"PARAMETER": "VALUE"}')] * 2)
+        assert form in toolglot.ToolSet([RUN_IT]).to_prompt(name)
 
 
 def test_calls_as_text_round_one_that_cannot_be_read() -> None:

@@ -1,5 +1,5 @@
 //! The rows of `catalogue.json`, and finding the one that a name means.
-use super::{Dialect, Dialects};
+use super::{Dialect, Dialects, Form};
 use crate::error::{Error, ErrorCode};
 use once_cell::sync::{Lazy, OnceCell};
 use std::borrow::Cow;
@@ -83,6 +83,16 @@ fn row_of(name: &str) -> Option<usize> {
     // A model id: the longest fragment in it decides.
     let fragments = ROWS.iter().enumerate().flat_map(|(i, row)| row.models.iter().map(move |m| (m, i)));
     fragments.filter(|(m, _)| name.contains(m.as_str())).max_by_key(|(m, _)| m.len()).map(|(_, i)| i)
+}
+
+/// How models of that name write calls, where it is not as the example of their row.
+pub(crate) fn form(name: &str) -> Option<&'static Form> {
+    let row = ROWS.get(row_of(name)?)?;
+    let name = key(name);
+    let longest = |names: &[String]| names.iter().map(|n| key(n)).filter(|n| name.contains(n)).map(|n| n.len()).max();
+    let form =
+        row.forms.iter().filter_map(|form| Some((longest(&form.names)?, form))).max_by_key(|(length, _)| *length);
+    form.filter(|(length, _)| longest(&row.models).is_none_or(|own| own <= *length)).map(|(_, form)| form)
 }
 
 /// The dialect that `name` means, ready to use: its own name, a parser's name, or a model id.

@@ -11,6 +11,7 @@ mod markers;
 mod response_template;
 mod template;
 
+pub(crate) use catalogue::form;
 pub use catalogue::{catalogue, find};
 pub use compiled::Dialects;
 #[cfg(feature = "templates")]
@@ -77,6 +78,18 @@ pub struct Channels {
     pub calls_to_recipients: bool,
 }
 
+/// How some of a dialect's models write the calls that all of them are read by, where that is not its example: for
+/// prompts and for histories as text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Form {
+    /// Fragments of the names, of parsers and models, that mean this form; the longest fragment in a name decides.
+    pub names: Vec<String>,
+    /// As [`Dialect::example`] and [`Dialect::parallel`].
+    pub example: String,
+    pub parallel: String,
+}
+
 /// How one model family spells tool calls: a row of the catalogue.
 ///
 /// Templates are explained at [`Dialect::calls`].
@@ -136,4 +149,6 @@ pub struct Dialect {
     /// Two calls in one answer, to `get_weather` with the `city` `Paris` and to `get_time` with the `zone` `UTC`, as the
     /// model writes them; numbers in it count the calls. Empty where each call stands on its own, a line below the other.
     pub parallel: String,
+    /// Other forms that models of it write.
+    pub forms: Vec<Form>,
 }

@@ -9,7 +9,7 @@ use super::parameters::Parameters;
 use super::python::Python;
 use super::trace::Reason;
 use super::writer::{Origin, Writer};
-use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
+use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools, misspelt};
 use crate::dialect::{Body, Call as Template, Element, Parameter, Row};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 
@@ -196,6 +196,11 @@ impl<T> Look<T> {
             Self::More => Look::More,
         }
     }
+
+    /// This, or where it is `No` what `other` says.
+    fn or(self, other: impl FnOnce() -> Self) -> Self {
+        if matches!(self, Self::No) { other() } else { self }
+    }
 }
 
 /// The first byte after `at` that is no white space.
@@ -353,7 +358,7 @@ impl Engine {
                     }
                     // White space that no closing marker follows is text.
                     if let Some(Element::Literal(text) | Element::Optional(text)) = tail.get(*next + 1) {
-                        match head::literal(cx, end, text) {
+                        match head::literal(cx, end, text).or(|| misspelt_end(cx, origin, end, text)) {
                             Look::Is(_) => *at = end,
                             Look::No => {}
                             Look::More => {
@@ -363,8 +368,18 @@ impl Engine {
                         }
                     }
                 }
-                Element::Literal(text) | Element::Optional(text) => match head::literal(cx, *at, text) {
-                    Look::Is(end) => *at = end,
+                Element::Literal(text) | Element::Optional(text) => match head::literal(cx, *at, text)
+                    .or(|| misspelt_end(cx, origin, *at, text))
+                {
+                    Look::Is(end) => {
+                        if !cx.slice(*at, end).starts_with(&**text)
+                            && let Some(pending) = &mut writer.pending
+                        {
+                            let what = "the call's closing marker is misspelt";
+                            pending.repairs.push(Repair::at(RepairCode::Marker, *at, what));
+                        }
+                        *at = end;
+                    }
                     Look::More => {
                         self.state = State::Call(call);
                         return Step::More;
@@ -470,6 +485,19 @@ impl Engine {
         self.fresh = true;
         self.removed = true;
         Step::Go
+    }
+}
+
+/// What closes the call stands at `at`, misspelt: where that ends.
+fn misspelt_end(cx: &Reader<'_>, origin: &Origin, at: usize, closer: &str) -> Look<usize> {
+    let Some((row, call)) = origin.row(cx).and_then(|row| Some((row, row.calls.get(usize::from(origin.call))?))) else {
+        return Look::No;
+    };
+    match misspelt::closing(cx, row, at, closer, |_| false) {
+        // The body has seen what stands behind it.
+        Look::Is(tag) if tag.slashed && tag.whole || call.body == Body::Parameters => Look::Is(tag.end),
+        Look::More => Look::More,
+        _ => Look::No,
     }
 }
 

@@ -41,9 +41,11 @@ fn word(cx: &Reader<'_>, from: usize, to: usize) -> Range<usize> {
 
 fn read(cx: &Reader<'_>, channels: &Channels, from: usize, to: usize) -> Header {
     let text = cx.slice(from, to);
-    let after = |what: &str, text: &str| text.rfind(what).map(|i| from + i + what.len());
-    let channel = channels.opens.last().and_then(|open| after(open, text)).map(|at| word(cx, at, to));
-    let recipient = after("to=", text).map(|at| word(cx, at, to)).filter(|r| !r.is_empty());
+    // White space before a word is none of it.
+    let after = |what: &str| text.rfind(what).map(|i| word(cx, cx.skip_space(from + i + what.len()).min(to), to));
+    let channel = channels.opens.last().and_then(|open| after(open));
+    let channel = channel.map(|c| if cx.slice(c.start, c.end).starts_with("to=") { c.start..c.start } else { c });
+    let recipient = after("to=").filter(|r| !r.is_empty());
     Header { channel, recipient }
 }
 

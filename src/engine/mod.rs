@@ -16,6 +16,7 @@ mod keys;
 mod lenient;
 mod line;
 mod markers;
+mod misspelt;
 mod options;
 mod output;
 mod parameters;

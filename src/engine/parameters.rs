@@ -6,7 +6,7 @@ use super::head::{self, Head};
 use super::output::{Found, Output, Piece, Value, span};
 use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrapped};
 use super::writer::Writer;
-use super::{Look, Reader};
+use super::{Look, Reader, misspelt};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
 use crate::json::{find_special, push_escaped, push_string};
 use crate::schema::{Expected, Tool};
@@ -43,6 +43,10 @@ struct OpenValue {
     doubtful_closer: Option<(usize, usize)>,
     /// The marker that closes it, where that holds the key.
     closer: Option<Box<str>>,
+    /// The last tag like its closing marker that stands before the call's end: its place and end.
+    misspelt: Option<(usize, usize)>,
+    /// It holds tags of its own that look like its closing marker.
+    tagged: bool,
 }
 
 #[derive(Debug)]
@@ -194,7 +198,38 @@ impl Parameters {
                 _ => {}
             }
         }
-        result
+        if result == Look::No { Self::ends_misspelt(cx, row, tail, at) } else { result }
+    }
+
+    /// What closes the call stands at `at`, misspelt, and behind it its section closes, another call begins, or the text
+    /// is over.
+    fn ends_misspelt(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<()> {
+        let closer = tail.iter().find_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
+        let Some(closer) = closer else { return Look::No };
+        let tag = match misspelt::closing(cx, row, at, closer, |_| false) {
+            Look::Is(tag) => tag,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        let next = match misspelt::behind(cx, tag.end) {
+            Look::Is(next) => next,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        if next >= cx.text.len() {
+            return if tag.whole { Look::Is(()) } else { Look::No };
+        }
+        let first = |elements: &[Element]| match elements.first() {
+            Some(Element::Literal(text)) => head::literal(cx, next, text).map(|_| ()),
+            _ => Look::No,
+        };
+        let sections = row.sections.iter().flat_map(|(open, close)| [first(open), first(close)]);
+        let looks = row.calls.iter().map(|call| first(&call.head)).chain(sections);
+        looks.fold(Look::No, |known, look| match (known, look) {
+            (Look::Is(()), _) | (_, Look::Is(())) => Look::Is(()),
+            (Look::More, _) | (_, Look::More) => Look::More,
+            _ => Look::No,
+        })
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
@@ -279,6 +314,8 @@ impl Parameters {
                         call_closer: None,
                         doubtful_closer: None,
                         closer,
+                        misspelt: None,
+                        tagged: false,
                     });
                     self.at = head.end;
                 }
@@ -388,6 +425,19 @@ fn lost_value(row: &Row, junk: &str) -> bool {
     let attributes = |p: &Parameter| p.head.iter().any(|e| matches!(e, Element::Attributes(_)));
     let opens = || row.parameters.iter().any(|p| attributes(p) && junk.starts_with(&*p.opener));
     !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens())
+}
+
+/// The text ends behind the tail, which stands at `at`.
+fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> bool {
+    let literals = tail.iter().filter_map(|element| match element {
+        Element::Literal(text) | Element::Optional(text) => Some(text),
+        _ => None,
+    });
+    let end = literals.fold(at, |at, text| match head::literal(cx, cx.skip_space(at), text) {
+        Look::Is(end) => end,
+        _ => at,
+    });
+    cx.eof && cx.skip_space(end) >= cx.text.len()
 }
 
 /// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its

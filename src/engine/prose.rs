@@ -410,7 +410,7 @@ impl Engine {
         } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
             alone || cx.at_line_start(at)
         } else {
-            alone && self.out.is_empty()
+            (alone && self.out.is_empty()) || cx.first_in_text(at)
         };
         if !place {
             match self.repeated(cx, at) {

@@ -84,6 +84,18 @@ impl Python {
         match bytes.get(name.end) {
             None if !cx.eof => Look::More,
             Some(b'(') if name.start < name.end && !bytes[name.start].is_ascii_digit() => Look::Is(()),
+            _ => Self::parenthesis(cx, &name).map(|_| ()),
+        }
+    }
+
+    /// Where the parenthesis stands behind a name: right there, or behind white space if the name is an offered one.
+    fn parenthesis(cx: &Reader<'_>, name: &Range<usize>) -> Look<usize> {
+        let at = cx.skip_space(name.end);
+        let named = at == name.end && !name.is_empty();
+        match cx.bytes().get(at) {
+            _ if at - name.end > 64 || !(named || cx.offered(cx.slice(name.start, name.end))) => Look::No,
+            None if !cx.eof => Look::More,
+            Some(b'(') => Look::Is(at),
             _ => Look::No,
         }
     }
@@ -156,12 +168,16 @@ impl Python {
         self.quoted = quoted;
         let at = if quoted.is_some() { at + 1 } else { at };
         let name = name_at(cx, at);
-        let Some(next) = cx.bytes().get(name.end) else { return Some(Progress::More) };
-        if *next != b'(' || name.is_empty() {
-            return Some(Progress::Fail { at });
-        }
+        let open = match cx.bytes().get(name.end) {
+            None => return Some(Progress::More),
+            Some(_) => match Self::parenthesis(cx, &name) {
+                Look::Is(open) => open,
+                Look::More => return Some(Progress::More),
+                Look::No => return Some(Progress::Fail { at }),
+            },
+        };
         if !self.printed && cx.slice(name.start, name.end) == "print" && !cx.offered("print") {
-            let inside = cx.skip_space(name.end + 1);
+            let inside = cx.skip_space(open + 1);
             match Self::plausible(cx, inside) {
                 Look::Is(()) if Self::may_be_meant(cx, inside) => {
                     self.printed = true;
@@ -187,7 +203,7 @@ impl Python {
         self.unreadable = false;
         self.members.clear();
         self.keys = Keys::default();
-        self.at = name.end + 1;
+        self.at = open + 1;
         self.expect = Expect::Argument;
         None
     }

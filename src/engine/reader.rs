@@ -122,10 +122,20 @@ impl<'t> Reader<'t> {
         next
     }
 
-    /// Only white space stands between the last line break (or the start of the text) and `at`.
+    /// Only what is blank stands between the last line break (or the start of the text) and `at`.
     pub(crate) fn at_line_start(&self, at: usize) -> bool {
         let before = self.bytes().get(..at).unwrap_or_default();
-        before.iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\r')).is_none_or(|b| *b == b'\n')
+        match before.iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
+            None | Some(b'\n') => true,
+            // Mostly a letter.
+            Some(byte) if byte.is_ascii_graphic() => false,
+            _ => self.slice(0, at).chars().rev().find(|c| *c == '\n' || !blank(*c)).is_none_or(|c| c == '\n'),
+        }
+    }
+
+    /// Only what is blank stands before `at`.
+    pub(crate) fn first_in_text(&self, at: usize) -> bool {
+        self.slice(0, at).chars().all(blank)
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<&'t Tool> {
@@ -153,4 +163,9 @@ impl<'t> Reader<'t> {
     pub(crate) fn offered(&self, name: &str) -> bool {
         self.tool(name).is_some()
     }
+}
+
+/// White space, or a character that has no width: the byte order mark, and those that join words or part them.
+fn blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
 }

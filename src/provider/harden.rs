@@ -99,8 +99,8 @@ static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
 });
 
 /// Markers that are words, and where to break them.
-const WORDS: [(&str, &str); 4] =
-    [("functools", "["), ("Action", " Input:"), ("Action", " Input**:"), ("t", "o=functions.")];
+const WORDS: [(&str, &str); 5] =
+    [("functools", "["), ("functools", " ["), ("Action", " Input:"), ("Action", " Input**:"), ("t", "o=functions.")];
 
 /// A line that is a step of a dialect whose markers are plain words: what the model would say next, or what it was told.
 static STEP: Lazy<Option<Regex>> = Lazy::new(|| {
@@ -187,12 +187,14 @@ static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alph
 
 /// A line that begins with a call as Python writes it, with named arguments or none, or prints one's result.
 static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(r"(?m)^[ \t\r]*(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.:/\\-]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)")
+    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.:/\\-]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)")
         .ok()
 });
 
 /// A line that begins with an element and another tag in it: a call to whom tags are the tools' names.
-static LINE_ELEMENT: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"(?m)^[ \t\r]*<[\w.:-]{1,128}>\s*</?[\w.:-]").ok());
+static LINE_ELEMENT: Lazy<Option<Regex>> = Lazy::new(|| {
+    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*<[\w.:-]{1,128}>\s*</?[\w.:-]").ok()
+});
 
 /// A tag, in a dialect whose tags are the tools' names.
 static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<(/?[\p{Alphabetic}_])").ok());

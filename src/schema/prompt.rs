@@ -70,10 +70,11 @@ impl ToolSet {
         let part = |of: fn(&Prompt) -> Option<&str>| own.and_then(of).or_else(|| default.and_then(of));
         let text = part(|p| p.text.as_deref()).unwrap_or("{tools}\n\n{call}");
         let listing = own.and_then(|p| p.tools).or_else(|| default.and_then(|p| p.tools)).unwrap_or(Listing::Functions);
-        let call = call_form(name);
-        let apart = row(name).is_none_or(|row| row.parallel.is_empty());
+        let form = WrittenForm::of(dialect)?;
+        let call = form.call();
+        let apart = form.parallel.is_empty();
         let several = part(if apart { |p| p.apart.as_deref() } else { |p| p.together.as_deref() }).unwrap_or_default();
-        let several = several.replace("{calls}", &parallel_form(name));
+        let several = several.replace("{calls}", &form.calls());
         // One pass: a schema may hold the words in braces too.
         let mut out = String::new();
         let mut rest = text;
@@ -128,24 +129,45 @@ impl ToolSet {
     }
 }
 
-/// The form of one call in the dialect: the catalogue's example with capital words for name, parameter and value.
-fn call_form(dialect: &str) -> String {
-    if let Some(call) = PROMPTS.get(dialect).and_then(|p| p.call.clone()) {
-        return call;
-    }
-    let example = row(dialect).map_or("", |row| row.example.as_str());
-    // Prose before the call is no part of its form.
-    in_words(example.strip_prefix("I'll look.\n").unwrap_or(example))
+/// How models of a name write calls.
+pub(super) struct WrittenForm {
+    /// The call alone, where the example shows more than that.
+    own: Option<&'static str>,
+    example: &'static str,
+    /// Empty where each call stands on its own.
+    parallel: &'static str,
 }
 
-/// The form of two calls in one answer.
-pub(super) fn parallel_form(dialect: &str) -> String {
-    match row(dialect).map(|row| row.parallel.as_str()) {
-        Some(parallel) if !parallel.is_empty() => in_words(parallel),
-        _ => {
-            let call = call_form(dialect);
-            format!("{call}\n{call}")
+impl WrittenForm {
+    /// The form of the models that `name` means: a dialect's name, a parser's name or a model id.
+    ///
+    /// # Errors
+    /// [`crate::ErrorCode::UnknownDialect`].
+    pub(super) fn of(name: &str) -> Result<Self, Error> {
+        let known = dialect::Dialects::named(name)?;
+        if let Some(form) = dialect::form(name) {
+            return Ok(Self { own: None, example: &form.example, parallel: &form.parallel });
         }
+        let name = known.name().unwrap_or(PLAIN);
+        let row = dialect::catalogue().iter().find(|row| row.name == name);
+        let (example, parallel) = row.map_or(("", ""), |row| (&*row.example, &*row.parallel));
+        Ok(Self { own: PROMPTS.get(name).and_then(|p| p.call.as_deref()), example, parallel })
+    }
+
+    /// The form of one call: the example with capital words for name, parameter and value.
+    fn call(&self) -> String {
+        // Prose before the call is no part of its form.
+        self.own
+            .map_or_else(|| in_words(self.example.strip_prefix("I'll look.\n").unwrap_or(self.example)), str::to_owned)
+    }
+
+    /// The form of two calls in one answer.
+    pub(super) fn calls(&self) -> String {
+        if self.parallel.is_empty() {
+            let call = self.call();
+            return format!("{call}\n{call}");
+        }
+        in_words(self.parallel)
     }
 }
 
@@ -168,10 +190,6 @@ pub(crate) fn results_form(dialect: &str) -> ResultsForm {
     let mut parts = form.split(if named { "NAMED_RESULT" } else { "RESULT" });
     let mut part = || parts.next().unwrap_or_default();
     ResultsForm { start: part(), between: part(), end: part(), named }
-}
-
-fn row(dialect: &str) -> Option<&'static dialect::Dialect> {
-    dialect::catalogue().iter().find(|row| row.name == dialect).map(|row| &**row)
 }
 
 /// An example of the catalogue with capital words for what a call fills in.

@@ -2,7 +2,8 @@
 //!
 //! The form is the one that the prompt shows the model, with names and arguments in place of its capital words; so
 //! every dialect of the catalogue has one, and what the model is told and what it sees are the same. Calls of one answer
-//! stand as the dialect's `parallel` shows two: in one section, in one list, or each on its own.
+//! stand as the dialect's `parallel` shows two: in one section, in one list, or each on its own. Where some of its models have
+//! another form, their names lead to that (`forms`).
 use super::prompt::{self, KEY, NAME, VALUE};
 use crate::dialect::{Body, Dialects, Element, Row};
 use crate::error::Error;
@@ -23,7 +24,7 @@ use serde_json::{Map, Value};
 pub fn write_calls<'c>(calls: impl IntoIterator<Item = (&'c str, &'c str)>, dialect: &str) -> Result<String, Error> {
     let known = Dialects::named(dialect)?;
     let row = if known.name().is_some() { known.rows.first() } else { None };
-    let text = prompt::parallel_form(known.name().unwrap_or(prompt::PLAIN));
+    let text = prompt::WrittenForm::of(dialect)?.calls();
     let form = Form::of(&text);
     let calls: Vec<_> =
         calls.into_iter().map(|(name, arguments)| (name, arguments, Said::read(&text, arguments))).collect();

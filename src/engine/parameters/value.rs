@@ -8,11 +8,13 @@ pub(super) struct Ended {
     next: usize,
     /// What that is, if it was looked at.
     ahead: Option<Next>,
+    /// What stands between the two is a tag like its closing marker.
+    misspelt: bool,
 }
 
 impl Ended {
     const fn at(end: usize, next: usize) -> Self {
-        Self { end, next, ahead: None }
+        Self { end, next, ahead: None, misspelt: false }
     }
 }
 
@@ -20,6 +22,82 @@ impl OpenValue {
     /// Something of it was given out.
     fn is_sent(&self) -> bool {
         self.sent > self.start
+    }
+
+    /// The parameter whose head is `next`, at `at`, follows this one, though nothing closed it: a parameter of the tool
+    /// that is not there yet, or no value holds such a marker.
+    fn goes_before(
+        &self,
+        cx: &Reader<'_>,
+        row: &Row,
+        next: &Head,
+        at: usize,
+        taken: &[(Piece, Value)],
+        called: Option<&Tool>,
+    ) -> bool {
+        let key = next.key.clone().map_or("", |k| &cx.text[k]);
+        let declared = || called.is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
+        let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key.as_str(cx.text);
+        row.dialect.special_markers || (cx.tools.is_none() && cx.at_line_start(at)) || (declared() && new())
+    }
+
+    /// A tag like its closing marker stands at `hit`, the structure goes on right behind it, and the value holds no such
+    /// tag that it could close.
+    #[allow(clippy::too_many_arguments)]
+    fn misspelt_end(
+        &mut self,
+        cx: &Reader<'_>,
+        row: &Row,
+        writer: &Writer,
+        tail: &[Element],
+        parameter: &Parameter,
+        taken: &[(Piece, Value)],
+        called: Option<&Tool>,
+        hit: usize,
+    ) -> Look<Ended> {
+        if self.tagged {
+            return Look::No;
+        }
+        let key = self.key.as_str(cx.text);
+        let closes = |element: &Element, name: &str| match element {
+            Element::Literal(text) => text.strip_prefix("</").is_some_and(|text| text.trim_end_matches('>') == name),
+            _ => false,
+        };
+        let also = |name: &str| name == key || parameter.head.iter().any(|element| closes(element, name));
+        let tag = match misspelt::closing(cx, row, hit, &parameter.closer, also) {
+            Look::Is(tag) => tag,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        let at = match misspelt::behind(cx, tag.end) {
+            Look::Is(at) => at,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        let mut ended = Ended { misspelt: true, ..Ended::at(hit, tag.end) };
+        match Parameters::next(cx, writer, tail, tag.end, None) {
+            Next::More => return Look::More,
+            Next::Junk => return Look::No,
+            Next::Parameter(number, head) => {
+                if !self.goes_before(cx, row, &head, at, taken, called) {
+                    return Look::No;
+                }
+                ended.ahead = Some(Next::Parameter(number, head));
+            }
+            Next::Close => match whole_tail(cx, row, tail, at) {
+                Look::More => return Look::More,
+                Look::Is(false) if !ends_text(cx, tail, at) => {
+                    self.misspelt = Some((hit, tag.end));
+                    return Look::No;
+                }
+                _ => {}
+            },
+            // Cut off.
+            Next::End => {}
+        }
+        let opening = format!("<{}", tag.name);
+        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
+        if self.tagged { Look::No } else { Look::Is(ended) }
     }
 
     /// Gives out its key, behind what `opened` says stands before.
@@ -128,13 +206,16 @@ impl Parameters {
             value.searched = value.start;
         }
         match Self::find_end(cx, row, writer, &tail, parameter, value, &self.members, out, index) {
-            Some(Ok(Ended { end, next, ahead })) => {
+            Some(Ok(Ended { end, next, ahead, misspelt })) => {
                 let Some(value) = self.value.take() else { return Look::No };
                 self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
                 self.end_value(cx, out, writer, index, value, end, trim, row.dialect.entities);
-                if next == end {
-                    self.repairs.push(Repair::at(RepairCode::Marker, end, "a parameter's closing marker is missing"));
-                }
+                let what = match () {
+                    () if misspelt => Some("a parameter's closing marker is misspelt"),
+                    () if next == end => Some("a parameter's closing marker is missing"),
+                    () => None,
+                };
+                self.repairs.extend(what.map(|what| Repair::at(RepairCode::Marker, end, what)));
                 self.at = next;
                 Look::Is(())
             }
@@ -216,7 +297,7 @@ impl Parameters {
                             return Some(Ok(Ended::at(hit, end)));
                         }
                         Next::Junk => value.doubtful_closer = Some((hit, end)),
-                        ahead => return Some(Ok(Ended { end: hit, next: end, ahead: Some(ahead) })),
+                        ahead => return Some(Ok(Ended { ahead: Some(ahead), ..Ended::at(hit, end) })),
                     }
                 }
                 Look::No => match if own.is_some() { Look::No } else { head::literal(cx, hit, &parameter.opener) } {
@@ -224,15 +305,7 @@ impl Parameters {
                     Look::Is(_) => match head::head(cx, hit, &parameter.head) {
                         Look::More => return Some(Err(())),
                         Look::Is(next) => {
-                            let key = next.key.map_or("", |k| &cx.text[k]);
-                            let declared =
-                                cx.called(out, index).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
-                            let plain = row.dialect.special_markers || (cx.tools.is_none() && cx.at_line_start(hit));
-                            if (declared
-                                && !taken.iter().any(|(k, _)| k.get(cx.text) == key)
-                                && key != value.key.as_str(cx.text))
-                                || plain
-                            {
+                            if value.goes_before(cx, row, &next, hit, taken, cx.called(out, index)) {
                                 return Some(Ok(Ended::at(hit, hit)));
                             }
                         }
@@ -259,13 +332,23 @@ impl Parameters {
                     }
                 },
             }
+            if own.is_none() {
+                match value.misspelt_end(cx, row, writer, tail, parameter, taken, cx.called(out, index), hit) {
+                    Look::Is(ended) => return Some(Ok(ended)),
+                    Look::More => return Some(Err(())),
+                    Look::No => {}
+                }
+            }
             value.searched = hit + 1;
         }
         if !cx.eof {
             return Some(Err(()));
         }
         match (value.call_closer, value.doubtful_closer) {
-            (Some(at), _) if cx.called(out, index).is_some() => Some(Ok(Ended::at(at, at))),
+            (Some(at), _) if cx.called(out, index).is_some() => Some(Ok(match value.misspelt {
+                Some((end, next)) if cx.skip_space(next) == at => Ended { misspelt: true, ..Ended::at(end, next) },
+                _ => Ended::at(at, at),
+            })),
             (None, Some((at, end))) if cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end) => {
                 Some(Ok(Ended::at(at, end)))
             }

@@ -1,0 +1,156 @@
+//! Closing tags that are misspelt: `</params>`, `</parameter` or `<parameter>` for `</parameter>`. What stands there
+//! only looks like one; whether it is one, what follows it must tell.
+use super::{Look, Reader};
+use crate::dialect::{Element, Row};
+
+/// No misspelt tag, and no white space behind one, is longer.
+const LONGEST: usize = 64;
+
+/// A tag that looks like a closing one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tag<'t> {
+    /// Its name, as it is written.
+    pub(super) name: &'t str,
+    pub(super) end: usize,
+    /// It has its `/`, and its `>`.
+    pub(super) slashed: bool,
+    pub(super) whole: bool,
+}
+
+/// A closing tag that was meant as `closer` stands at `at`: its name is like that one's or is `also` one for it, and no
+/// section of `row` closes with it. `No` where `closer` itself stands there, or is no closing tag.
+pub(super) fn closing<'t>(
+    cx: &Reader<'t>,
+    row: &Row,
+    at: usize,
+    closer: &str,
+    also: impl Fn(&str) -> bool,
+) -> Look<Tag<'t>> {
+    let Some(meant) = closer.strip_prefix("</").map(|meant| meant.trim_end_matches('>')) else { return Look::No };
+    let tag = match tag(cx, at) {
+        Look::Is(tag) => tag,
+        Look::More => return Look::More,
+        Look::No => return Look::No,
+    };
+    let own = cx.rest(at).starts_with(closer) && (closer.ends_with('>') || tag.name == meant && tag.whole);
+    // Without its slash it is like the opening tag of something else.
+    let like = if tag.slashed { is_like(tag.name, meant) || also(tag.name) } else { tag.name == meant };
+    let section = || {
+        let closes = |close: &&Element| matches!(close, Element::Literal(text) if cx.rest(at).starts_with(&**text));
+        row.sections.iter().any(|(_, close)| close.first().filter(closes).is_some())
+    };
+    if own || !like || section() { Look::No } else { Look::Is(tag) }
+}
+
+/// What stands behind the tag, white space aside: where that begins. `No` if it is too far off.
+pub(super) fn behind(cx: &Reader<'_>, end: usize) -> Look<usize> {
+    let next = cx.skip_space(end);
+    if next - end > LONGEST {
+        Look::No
+    } else if next >= cx.text.len() && !cx.eof {
+        Look::More
+    } else {
+        Look::Is(next)
+    }
+}
+
+/// `</name>`, with white space, attributes or a value before its `>`, with a backslash before its slash, or without one of
+/// the two signs.
+fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let rest = rest.get(..rest.len().min(LONGEST)).unwrap_or_default();
+    let cut = || if cx.eof || rest.len() >= LONGEST { Look::No } else { Look::More };
+    if rest.first() != Some(&b'<') {
+        return Look::No;
+    }
+    let sign = |from: usize, signs: &[u8]| {
+        from + rest.iter().skip(from).take(2).take_while(|byte| signs.contains(byte)).count()
+    };
+    let slash = sign(sign(1, b" "), b"\\/");
+    let slashed = rest.get(1..slash).is_some_and(|signs| signs.contains(&b'/'));
+    let start = sign(slash, b" ");
+    let in_name =
+        |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':' | b'|') || **byte >= 0x80;
+    let mut end = start + rest.iter().skip(start).take_while(in_name).count();
+    let name = cx.slice(at + start, at + end);
+    if end >= rest.len() && !cx.eof {
+        return cut();
+    }
+    if name.is_empty() {
+        return Look::No;
+    }
+    let blank = rest.iter().skip(end).take_while(|byte| **byte == b' ').count();
+    let found = |end: usize, whole: bool| Look::Is(Tag { name, end: at + end, slashed, whole });
+    match rest.get(end + blank) {
+        Some(b'>') => found(end + blank + 1, true),
+        // Without its sign, something else begins there, or the line ends.
+        Some(b'<' | b'\n' | b'\r') if slashed => found(end, false),
+        None if cx.eof && slashed => found(end, false),
+        None => cut(),
+        // What an opening tag would have there.
+        Some(byte) if slashed && (blank > 0 || *byte == b'=') => {
+            end += blank;
+            let stop = rest.iter().skip(end).position(|byte| matches!(byte, b'>' | b'<' | b'\n'));
+            match stop.map(|i| (end + i, rest.get(end + i))) {
+                Some((stop, Some(b'>'))) => found(stop + 1, true),
+                Some(_) => Look::No,
+                None => cut(),
+            }
+        }
+        Some(_) => Look::No,
+    }
+}
+
+/// A name of a tag may be a slip for the one that was `meant`.
+fn is_like(name: &str, meant: &str) -> bool {
+    // The most a name of a tag has, so that measuring is cheap.
+    if name.len() > 40 || meant.len() > 40 {
+        return false;
+    }
+    let plain = |text: &str| -> String {
+        let last = text.rsplit(['|', ':', '｜']).next().unwrap_or_default();
+        last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let (name, meant) = (plain(name), plain(meant));
+    if name == meant {
+        return true;
+    }
+    let singular = name.strip_suffix('s').unwrap_or(&name);
+    let part = |short: &str, long: &str| short.len() >= 4 && (long.starts_with(short) || long.ends_with(short));
+    let slips = strsim::osa_distance(&name, &meant);
+    part(singular, &meant) || part(&meant, &name) || slips <= meant.len() / 5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_like;
+
+    #[test]
+    fn a_slip_is_told_from_another_name() {
+        for (name, meant) in [
+            ("params", "parameter"),
+            ("Parameters", "parameter"),
+            ("paramter", "parameter"),
+            ("parameter", "｜DSML｜parameter"),
+            ("param", "steptml:parameter"),
+            ("arg_values", "arg_value"),
+            ("value", "arg_value"),
+            ("func", "function"),
+            ("invok", "invoke"),
+        ] {
+            assert!(is_like(name, meant), "{name} {meant}");
+        }
+        for (name, meant) in [
+            ("p", "parameter"),
+            ("div", "param"),
+            ("paragraph", "parameter"),
+            ("function", "parameter"),
+            ("arg_key", "arg_value"),
+            ("parent", "param"),
+            ("fun", "function"),
+            ("voice", "invoke"),
+        ] {
+            assert!(!is_like(name, meant), "{name} {meant}");
+        }
+    }
+}
