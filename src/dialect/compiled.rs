@@ -16,6 +16,8 @@ pub(crate) struct Call {
     pub(crate) first: First,
     /// What the body, or what closes a call without any, may begin with.
     pub(crate) inside: First,
+    /// How many elements its head has in common with the head of the template before it.
+    pub(crate) shared: usize,
     /// An earlier row of the set reads the same calls: outside this row's section there is nothing to try again.
     pub(crate) twin: bool,
 }
@@ -145,7 +147,7 @@ fn read_call(text: &str, parameters: &[Parameter]) -> Result<(Option<String>, Ca
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
     let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, parameters);
     let inside = First::behind(&[], body, &tail, parameters);
-    Ok((opener, Call { head, body, tail, first, inside, twin: false }))
+    Ok((opener, Call { head, body, tail, first, inside, shared: 0, twin: false }))
 }
 
 fn read_parameter(text: &str) -> Result<Parameter, Error> {
@@ -184,7 +186,9 @@ impl Row {
             row.parameters.push(read_parameter(text)?);
         }
         for (i, text) in dialect.calls.iter().enumerate() {
-            let (opener, call) = read_call(text, &row.parameters)?;
+            let (opener, mut call) = read_call(text, &row.parameters)?;
+            let before = row.calls.last().map_or(&[][..], |call: &Call| call.head.as_slice());
+            call.shared = call.head.iter().zip(before).take_while(|(element, before)| element == before).count();
             if call.body == Body::Parameters && row.parameters.is_empty() {
                 return Err(Error::at(ErrorCode::BadDialect, text, "{parameters} needs a template in `parameters`"));
             }

@@ -79,14 +79,15 @@ impl Late {
         at: usize,
     ) -> impl Iterator<Item = (usize, &'m LateMarker)> {
         let bytes = text.as_bytes();
-        self.markers.iter().filter_map(move |late| {
+        let byte = bytes.get(at).copied();
+        let anchored = move |late: &&LateMarker| match late.text.as_bytes().get(late.anchor) {
+            Some(anchor) => Some(*anchor) == byte,
+            None => matches!(byte, Some(b'{' | b'[')),
+        };
+        self.markers.iter().filter(anchored).filter_map(move |late| {
             let start = at.checked_sub(late.anchor).filter(|s| *s >= from)?;
             let want = late.text.as_bytes();
-            let anchored = match want.get(late.anchor) {
-                Some(byte) => bytes.get(at) == Some(byte),
-                None => matches!(bytes.get(at), Some(b'{' | b'[')),
-            };
-            let matches = anchored && bytes.get(start..at) == want.get(..late.anchor) && !in_word(text, start, want);
+            let matches = bytes.get(start..at) == want.get(..late.anchor) && !in_word(text, start, want);
             matches.then_some((start, late))
         })
     }

@@ -1,4 +1,5 @@
 //! Backticks and tildes: inline code never holds a call, a fence does if its whole body is calls.
+use super::markers::Tried;
 use super::prose::Taken;
 use super::trace::{Markup, Noted, Reason};
 use super::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
@@ -317,7 +318,7 @@ impl Engine {
                 else {
                     return Look::No;
                 };
-                let taken = self.take(cx, at, length, marker);
+                let taken = self.take(cx, at, length, marker, &mut Tried::default());
                 if taken == Look::Is(()) {
                     self.note_markup(at, at + length, marker);
                 }

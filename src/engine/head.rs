@@ -90,19 +90,29 @@ pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> 
 
 /// Matches `elements` at `at`. The search for a delimiter is bounded by the policy's `max_markup_bytes`.
 pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Head> {
-    behind(cx, at, at, elements)
+    behind(cx, at, at, elements, &mut 0)
 }
 
-/// As [`head`], where the first of `elements` is a literal of `length` that stands at `at`.
-pub(crate) fn behind_marker(cx: &Reader<'_>, at: usize, length: usize, elements: &[Element]) -> Look<Head> {
-    behind(cx, at, at + length, elements.get(1..).unwrap_or_default())
+/// As [`head`], where the first of `elements` is a literal of `length` that stands at `at`. The element that was `reached`
+/// is the one that decided.
+pub(crate) fn behind_marker(
+    cx: &Reader<'_>,
+    at: usize,
+    length: usize,
+    elements: &[Element],
+    reached: &mut usize,
+) -> Look<Head> {
+    let look = behind(cx, at, at + length, elements.get(1..).unwrap_or_default(), reached);
+    *reached += 1;
+    look
 }
 
 /// What is to stand at `end`, in a head that begins at `at`.
-fn behind(cx: &Reader<'_>, at: usize, end: usize, elements: &[Element]) -> Look<Head> {
+fn behind(cx: &Reader<'_>, at: usize, end: usize, elements: &[Element], reached: &mut usize) -> Look<Head> {
     let mut head = Head { end, ..Head::default() };
     let limit = at + cx.policy.max_markup_bytes;
     for (i, element) in elements.iter().enumerate() {
+        *reached = i;
         if head.end > limit {
             return Look::No;
         }

@@ -56,8 +56,10 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
     if all && !any {
         return Look::No;
     }
-    let mut depth = 0_usize;
-    for (i, byte) in bounded.iter().enumerate() {
+    // Without such a key, what was gone through before need not be again: only the end of the object is looked for.
+    let (known, until, open) = cx.memo.unclosed.get();
+    let (from, mut depth) = if known == start && !any { (until.min(bounded.len()), open) } else { (0, 0_usize) };
+    for (i, byte) in bounded.iter().enumerate().skip(from) {
         match byte {
             b'{' => depth += 1,
             b'}' if depth <= 1 => return Look::No,
@@ -69,6 +71,7 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
             _ => {}
         }
     }
+    cx.memo.unclosed.set((start, bounded.len(), depth));
     if all { Look::No } else { Look::More }
 }
 

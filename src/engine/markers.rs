@@ -5,8 +5,21 @@ use super::prose::Taken;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
-use crate::dialect::{Body, Element, LateMarker, Marker};
+use crate::dialect::{Body, Call as Template, Element, LateMarker, Marker};
 use crate::turn::{Issue, IssueCode};
+
+/// The template that was tried last at a place, and the element of its head that did not stand there.
+#[derive(Debug, Default)]
+pub(super) struct Tried(Option<(u16, u16, usize)>);
+
+impl Tried {
+    /// The template `call` of `row` has the head of the one before it up to where that failed: so it fails as well.
+    fn fails(&mut self, row: u16, call: u16, template: &Template) -> bool {
+        let reached = self.0.filter(|(r, c, reached)| *r == row && *c + 1 == call && *reached < template.shared);
+        self.0 = reached.map(|(_, _, reached)| (row, call, reached));
+        self.0.is_some()
+    }
+}
 
 impl Engine {
     /// A literal marker at `at`, if there is one and it is what it seems.
@@ -19,6 +32,7 @@ impl Engine {
             At::Some { ends, count, .. } => (ends, count),
         };
         self.out.trace.forget();
+        let mut tried = Tried::default();
         for (length, list) in ends[..count].iter().rev() {
             let markers = cx.dialects.markers.list(*list);
             // One literal may both close reasoning and be a token elsewhere: where it stands decides.
@@ -26,11 +40,13 @@ impl Engine {
             let closes = |m: &Marker| matches!(m, Marker::ReasoningClose(_));
             let ambiguous = markers.iter().any(token) && markers.iter().any(closes);
             let reasoning = self.mode == Mode::Reasoning;
+            let behind = Self::behind(cx, at + *length);
             for marker in markers {
-                if ambiguous && if reasoning { token(marker) } else { closes(marker) } {
+                let other = ambiguous && if reasoning { token(marker) } else { closes(marker) };
+                if other || !self.may_go_on(cx, *marker, behind) {
                     continue;
                 }
-                match self.take(cx, at, *length, *marker) {
+                match self.take(cx, at, *length, *marker, &mut tried) {
                     Look::No => {}
                     Look::Is(()) => {
                         self.note_markup(at, at + *length, *marker);
@@ -60,6 +76,28 @@ impl Engine {
         Look::No
     }
 
+    /// What stands behind a literal that ends at `end`, and behind white space.
+    pub(super) fn behind<'t>(cx: &Reader<'t>, end: usize) -> &'t [u8] {
+        cx.bytes().get(cx.skip_space(end)..).unwrap_or_default()
+    }
+
+    /// What stands `behind` a literal lets it be this marker: a cheap look that spares most templates the thorough one.
+    pub(super) fn may_go_on(&self, cx: &Reader<'_>, marker: Marker, behind: &[u8]) -> bool {
+        let row = |row: u16| cx.dialects.rows.get(usize::from(row));
+        let spoken_by_another = |twin: bool, row: u16| twin && self.section.is_none_or(|(open, _)| open != row);
+        match marker {
+            Marker::Call { row: number, call } => row(number)
+                .and_then(|entry| entry.calls.get(usize::from(call)))
+                .is_some_and(|call| !spoken_by_another(call.twin, number) && call.first.may_be(behind)),
+            Marker::Section { row: number, section } => row(number).is_some_and(|entry| {
+                // What stands behind more than a literal is not known yet.
+                let literal = entry.sections.get(usize::from(section)).is_some_and(|(open, _)| open.len() == 1);
+                !spoken_by_another(entry.twin, number) && (!literal || entry.first.may_be(behind))
+            }),
+            _ => true,
+        }
+    }
+
     /// A marker that is found by a byte further on.
     pub(super) fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let late = cx.dialects.markers.late();
@@ -76,10 +114,12 @@ impl Engine {
     }
 
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
+        let mut tried = Tried::default();
         for (start, late) in late {
             let taken = match head::literal(cx, start, &late.text) {
+                Look::Is(end) if !self.may_go_on(cx, late.marker, Self::behind(cx, end)) => Look::No,
                 Look::Is(end) => {
-                    let taken = self.take(cx, start, late.text.len(), late.marker);
+                    let taken = self.take(cx, start, late.text.len(), late.marker, &mut tried);
                     if taken == Look::Is(()) {
                         self.note_markup(start, end, late.marker);
                     }
@@ -95,7 +135,15 @@ impl Engine {
         Look::No
     }
 
-    pub(super) fn take(&mut self, cx: &Reader<'_>, at: usize, length: usize, marker: Marker) -> Taken {
+    /// What `tried` says holds for this place alone.
+    pub(super) fn take(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        length: usize,
+        marker: Marker,
+        tried: &mut Tried,
+    ) -> Taken {
         match marker {
             Marker::Header { row } => self.header(cx, at, at + length, row),
             Marker::Recipient { row } => self.bare_header(cx, at, at + length, row),
@@ -164,14 +212,16 @@ impl Engine {
             Marker::Call { row, call } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
-                let behind = cx.bytes().get(cx.skip_space(at + length)..).unwrap_or_default();
-                let tried = template.twin && self.section.is_none_or(|(open, _)| open != row);
-                if tried || !template.first.may_be(behind) {
+                if tried.fails(row, call, template) {
                     return Look::No;
                 }
-                match head::behind_marker(cx, at, length, &template.head) {
+                let mut reached = 0;
+                match head::behind_marker(cx, at, length, &template.head, &mut reached) {
                     Look::Is(found) => self.begin(cx, at, row, call, found, None),
-                    Look::No => Look::No,
+                    Look::No => {
+                        tried.0 = Some((row, call, reached));
+                        Look::No
+                    }
                     Look::More => Look::More,
                 }
             }
@@ -326,10 +376,7 @@ impl Engine {
     fn section_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize, row: u16, section: u16) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
-        if entry.twin && self.section.is_none_or(|(open, _)| open != row) {
-            return Look::No;
-        }
-        let end = match head::behind_marker(cx, at, length, open) {
+        let end = match head::behind_marker(cx, at, length, open, &mut 0) {
             Look::Is(found) => found.end,
             Look::No => return Look::No,
             Look::More => return Look::More,

@@ -37,12 +37,11 @@ use crate::schema::ToolSet;
 use crate::turn::{Event, Issue, IssueCode, Turn};
 use call::CallState;
 use output::{Mark, Output};
-use std::cell::Cell;
 use std::sync::Arc;
 use trace::Trace;
 
 pub(crate) use output::{Fresh, Piece};
-use reader::Memo;
+use reader::{Known, Memo};
 pub(crate) use reader::Reader;
 pub use trace::Reason;
 pub(crate) use trace::{Markup, Note, Noted};
@@ -117,8 +116,7 @@ pub struct StreamParser {
     tools: Option<Arc<ToolSet>>,
     options: Options,
     finished: bool,
-    /// What of [`Memo`] still holds when more text has come: `blank` and `unkeyed`.
-    known: [(usize, usize); 2],
+    known: Known,
 }
 
 impl StreamParser {
@@ -132,18 +130,17 @@ impl StreamParser {
             tools,
             options,
             finished: false,
-            known: [(0, 0); 2],
+            known: Known::default(),
         }
     }
 
     fn advance(&mut self, eof: bool) {
         let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
         let policy = &self.options.policy;
-        let [blank, unkeyed] = self.known.map(Cell::new);
-        let memo = Memo { blank, unkeyed, ..Memo::default() };
+        let memo = Memo::from(self.known);
         let (text, dialects) = (&*self.text, &*self.dialects);
         self.engine.advance(&Reader { text, made: false, eof, dialects, tools, policy, memo: &memo });
-        self.known = [memo.blank.get(), memo.unkeyed.get()];
+        self.known = memo.known();
     }
 
     /// Reads on; what became certain is appended to `events`. After [`Self::finish`] nothing is read any more.
@@ -301,10 +298,15 @@ enum State {
     },
 }
 
+/// Up to so many bytes that may begin something are looked at with every chunk.
+const PATIENCE: usize = 64;
+
 #[derive(Debug)]
 pub(crate) struct Engine {
     /// The next byte to read.
     at: usize,
+    /// A shorter text says nothing new about the place that is waited at.
+    until: usize,
     /// Where text begins that has been read and not given out.
     from: usize,
     /// Nothing but white space was given out since the start or the last marker.
@@ -353,6 +355,7 @@ impl Engine {
         };
         Self {
             at: 0,
+            until: 0,
             from: 0,
             fresh: true,
             removed: false,
@@ -380,6 +383,10 @@ impl Engine {
 
     /// Reads as far as the text allows; with `eof`, to its end.
     fn advance(&mut self, cx: &Reader<'_>) {
+        if cx.text.len() < self.until && !cx.eof {
+            return;
+        }
+        let start = self.at;
         loop {
             let step = match std::mem::replace(&mut self.state, State::Prose) {
                 State::Prose => self.prose(cx),
@@ -391,6 +398,11 @@ impl Engine {
                 break;
             }
         }
+        // What has been long undecided is looked at again when it has grown by a quarter, not with every chunk: else what
+        // never decides itself would cost its length each time.
+        let waited = cx.text.len().saturating_sub(self.at);
+        let waits = self.at == start && waited > PATIENCE && matches!(self.state, State::Prose);
+        self.until = if waits { cx.text.len() + waited / 4 } else { 0 };
     }
 
     /// From here on a call is read.

@@ -28,6 +28,29 @@ pub(crate) struct Memo {
     pub(super) closer: Cell<(usize, usize, usize)>,
     /// From where to where no colon stands behind a key of a call.
     pub(super) unkeyed: Cell<(usize, usize)>,
+    /// An object, how much of it holds no end of it, and how deep it is nested there.
+    pub(super) unclosed: Cell<(usize, usize, usize)>,
+}
+
+/// What of a [`Memo`] still holds when more text has come.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    blank: (usize, usize),
+    unkeyed: (usize, usize),
+    unclosed: (usize, usize, usize),
+}
+
+impl From<Known> for Memo {
+    fn from(Known { blank, unkeyed, unclosed }: Known) -> Self {
+        let (blank, unkeyed, unclosed) = (Cell::new(blank), Cell::new(unkeyed), Cell::new(unclosed));
+        Self { blank, unkeyed, unclosed, ..Self::default() }
+    }
+}
+
+impl Memo {
+    pub(super) fn known(&self) -> Known {
+        Known { blank: self.blank.get(), unkeyed: self.unkeyed.get(), unclosed: self.unclosed.get() }
+    }
 }
 
 impl<'t> Reader<'t> {
