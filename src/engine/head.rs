@@ -74,8 +74,10 @@ pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> 
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let want = literal.as_bytes();
     // Mostly the first byte tells already.
-    if rest.first() != want.first() && !rest.is_empty() && !want.is_empty() {
-        return Look::No;
+    match (rest.first(), want) {
+        (Some(byte), [only]) => return if byte == only { Look::Is(at + 1) } else { Look::No },
+        (Some(byte), [first, ..]) if byte != first => return Look::No,
+        _ => {}
     }
     if rest.len() >= want.len() {
         if rest.starts_with(want) { Look::Is(at + want.len()) } else { Look::No }
@@ -211,12 +213,15 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
     };
     let visible = bounded.bytes().next().is_some_and(|byte| byte.is_ascii_graphic());
     let skip = if visible { 0 } else { bounded.len() - bounded.trim_start().len() };
-    let first = until.as_bytes().first().copied();
-    let ends = |byte: u8| Some(byte) == first || stops[usize::from(byte)];
+    let Some((first, rest_of_until)) = until.as_bytes().split_first() else { return Look::No };
+    let ends = |byte: &u8| byte == first || stops[usize::from(*byte)];
     let mut from = skip;
     // One pass: holes are short, and what is behind them is not.
-    while let Some(length) = bounded.bytes().skip(from).position(ends) {
+    while let Some(length) = bounded.as_bytes().get(from..).and_then(|bytes| bytes.iter().position(ends)) {
         let end = from + length;
+        if rest_of_until.is_empty() && bounded.as_bytes().get(end) == Some(first) {
+            return Look::Is(at..at + end);
+        }
         let tail = bounded.get(end..).unwrap_or("");
         if tail.starts_with(until) {
             return Look::Is(at..at + end);

@@ -9,53 +9,13 @@ use super::writer::{Origin, Writer};
 use super::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
-use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
 
+mod frames;
 mod mend;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    List,
-    Object,
-    /// The object under `"function"`: what it holds is its parent's.
-    Nested,
-}
-
-/// An open list or object.
-#[derive(Debug)]
-struct Frame {
-    kind: Kind,
-    start: usize,
-    /// The strings, as they are written.
-    name: Option<Range<usize>>,
-    id: Option<Range<usize>>,
-    arguments: Option<Range<usize>>,
-    /// The call that has begun for it.
-    index: Option<usize>,
-    /// Members that are none of the known ones: key and value.
-    others: Vec<(Range<usize>, Range<usize>)>,
-    /// An envelope's content.
-    content: Option<Range<usize>>,
-    envelope: bool,
-}
-
-impl Frame {
-    fn new(kind: Kind, start: usize) -> Self {
-        Self {
-            kind,
-            start,
-            name: None,
-            id: None,
-            arguments: None,
-            index: None,
-            others: Vec::new(),
-            content: None,
-            envelope: false,
-        }
-    }
-}
+use frames::{Frame, Frames, Kind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expect {
@@ -87,8 +47,7 @@ enum Expect {
 
 #[derive(Debug)]
 pub(super) struct JsonCalls {
-    /// Mostly an object alone.
-    frames: SmallVec<[Frame; 1]>,
+    frames: Frames,
     expect: Expect,
     at: usize,
     scanner: Scanner,
@@ -110,7 +69,7 @@ pub(super) struct JsonCalls {
 impl JsonCalls {
     pub(super) fn new(at: usize, max_depth: usize) -> Self {
         Self {
-            frames: SmallVec::new(),
+            frames: Frames::default(),
             expect: Expect::Value { close: false },
             at,
             scanner: Scanner::new(at, max_depth),
@@ -286,14 +245,14 @@ impl JsonCalls {
 
     /// Begins the call of the last frame, if its name is known.
     fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Flow {
-        // What is nested under `function` begins its parent's call, since the id stands there.
-        let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
-        let parent_id = if nested { self.frames.iter().rev().nth(1).and_then(|f| f.id.clone()) } else { None };
-        let Some(name) = self.name(cx) else { return Flow::On };
-        let Some(frame) = self.frames.last_mut() else { return Flow::On };
-        if frame.index.is_some() {
+        if self.frames.last().is_none_or(|frame| frame.index.is_some()) {
             return Flow::On;
         }
+        let Some(name) = self.name(cx) else { return Flow::On };
+        // What is nested under `function` begins its parent's call, since the id stands there.
+        let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
+        let parent_id = if nested { self.frames.parent().and_then(|f| f.id.clone()) } else { None };
+        let Some(frame) = self.frames.last_mut() else { return Flow::On };
         let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.slice(id.start, id.end)));
         match writer.begin(cx, out, &name, id.as_deref()) {
             Some(index) => {
@@ -447,16 +406,14 @@ impl JsonCalls {
                 writer.pass(self.piece(cx, start..end));
             }
         }
-        if let (Kind::Nested, [.., parent, frame]) = (kind, self.frames.as_mut_slice()) {
-            parent.name = frame.name.take();
-            parent.arguments = frame.arguments.take();
-            parent.index = frame.index.take();
-            parent.others.append(&mut frame.others);
-            if parent.id.is_none() {
-                parent.id = frame.id.take();
-            }
+        let closed = self.frames.pop();
+        if let (Kind::Nested, Some(parent), Some(frame)) = (kind, self.frames.last_mut(), closed) {
+            parent.name = frame.name;
+            parent.arguments = frame.arguments;
+            parent.index = frame.index;
+            parent.others.extend(frame.others);
+            parent.id = parent.id.take().or(frame.id);
         }
-        self.frames.pop();
         if !self.frames.is_empty() {
             return self.go(end, Expect::Next);
         }

@@ -6,6 +6,7 @@ use crate::json::Member;
 use crate::turn::{
     ArgumentValue, Arguments, CallStatus, Event, Issue, IssueCode, Repair, Source, StopReason, ToolCall, Turn,
 };
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -202,8 +203,8 @@ pub(crate) struct Mark {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Output {
     streaming: bool,
-    content: Vec<Piece>,
-    reasoning: Vec<Piece>,
+    content: SmallVec<[Piece; 1]>,
+    reasoning: SmallVec<[Piece; 1]>,
     pub(crate) calls: Vec<Call>,
     issues: Vec<Issue>,
     told: Vec<Told>,
@@ -366,7 +367,7 @@ impl Output {
 
     /// The pieces of content and reasoning, and what was noticed.
     pub(crate) fn into_parts(self) -> (Vec<Piece>, Vec<Piece>, Vec<Note>) {
-        (self.content, self.reasoning, self.trace.into_notes())
+        (self.content.into_vec(), self.reasoning.into_vec(), self.trace.into_notes())
     }
 
     /// A call ended: tells of it.

@@ -1,29 +1,31 @@
 //! Finding the bytes that matter in a string body, many bytes at a time and without `unsafe`.
+use wide::u8x16;
 
-const WORD: usize = 8;
-const BLOCK: usize = 64;
-/// Words looked at one by one before whole blocks are: most strings, and the runs between escapes in code, end here.
-const SHORT_RUN: usize = 4 * BLOCK_16;
-
-#[inline(always)]
-const fn splat(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; WORD])
-}
-
-/// A mask whose lowest set bit lies in the first byte of `word` (little endian) that is `"`, `\` or below 0x20.
-#[inline(always)]
-fn special_mask(word: u64) -> u64 {
-    // x ^ 2 maps `"` (0x22) to 0x20 and keeps 0x00..=0x1f below 0x20, so that one comparison finds both. The borrow of
-    // a subtraction can only falsify bytes above a true hit, and only the lowest hit is read.
-    let quote_or_control = (word ^ splat(2)).wrapping_sub(splat(0x21)) & !(word ^ splat(2));
-    let other = word ^ splat(b'\\');
-    let backslash = other.wrapping_sub(splat(1)) & !other;
-    (quote_or_control | backslash) & splat(0x80)
-}
+/// Bytes that are looked at together.
+pub(super) const BLOCK: usize = 16;
+/// Blocks that are looked at together once a string has shown to be a long one.
+const LONG: usize = 4 * BLOCK;
+/// Blocks looked at one by one before that: most strings, and the runs between escapes in code, end here.
+const SHORT_RUN: usize = 4;
 
 #[inline(always)]
 fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+}
+
+/// The bytes of `block` that are `"`, `\` or below 0x20.
+#[inline(always)]
+fn specials(block: u8x16) -> u8x16 {
+    let quote = block.simd_eq(u8x16::splat(b'"'));
+    let backslash = block.simd_eq(u8x16::splat(b'\\'));
+    let control = block.min(u8x16::splat(0x1f)).simd_eq(block);
+    quote | backslash | control
+}
+
+#[inline(always)]
+fn first(hits: u8x16) -> Option<usize> {
+    let mask = hits.to_bitmask();
+    (mask != 0).then(|| mask.trailing_zeros() as usize)
 }
 
 /// The place of the first `"`, `\` or byte below 0x20 at or after `from`; the length of `bytes` if there is none.
@@ -31,23 +33,37 @@ fn is_special(byte: u8) -> bool {
 pub(crate) fn find_special(bytes: &[u8], from: usize) -> usize {
     let Some(block) = bytes.get(from..).and_then(<[u8]>::first_chunk) else { return find_in_tail(bytes, from) };
     // Nearly every key ends here.
-    match special_in(block) {
+    match first(specials(u8x16::new(*block))) {
         Some(i) => from + i,
-        None => find_further(bytes, from + BLOCK_16),
+        None => find_further(bytes, from + BLOCK),
     }
 }
 
 #[inline(never)]
 fn find_further(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
-    for _ in 0..SHORT_RUN / BLOCK_16 {
+    for _ in 0..SHORT_RUN {
         let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { return find_in_tail(bytes, at) };
-        match special_in(block) {
+        match first(specials(u8x16::new(*block))) {
             Some(i) => return at + i,
-            None => at += BLOCK_16,
+            None => at += BLOCK,
         }
     }
-    at + find_in_blocks(bytes.get(at..).unwrap_or_default())
+    for long in bytes.get(at..).unwrap_or_default().chunks_exact(LONG) {
+        let hits =
+            long.as_chunks::<BLOCK>().0.iter().fold(u8x16::ZERO, |hits, block| hits | specials(u8x16::new(*block)));
+        if hits.any() {
+            break;
+        }
+        at += LONG;
+    }
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        match first(specials(u8x16::new(*block))) {
+            Some(i) => return at + i,
+            None => at += BLOCK,
+        }
+    }
+    find_in_tail(bytes, at)
 }
 
 #[inline(never)]
@@ -56,37 +72,11 @@ fn find_in_tail(bytes: &[u8], from: usize) -> usize {
     from + rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len())
 }
 
-/// The place of the first special byte in `block`. Both words are looked at before anything is decided: where a short string
-/// ends, no processor foresees, and a branch that it foresees wrongly costs more than a word.
-#[inline(always)]
-fn special_in(block: &[u8; BLOCK_16]) -> Option<usize> {
-    let (low, high) = block.split_at(WORD);
-    let mask = |bytes: &[u8]| <[u8; WORD]>::try_from(bytes).map_or(0, |word| special_mask(u64::from_le_bytes(word)));
-    let (low, high) = (mask(low), mask(high));
-    let (mask, start) = if low != 0 { (low, 0) } else { (high, WORD) };
-    (mask != 0).then(|| start + (mask.trailing_zeros() / 8) as usize)
-}
-
-/// Bytes of a string that are copied at once.
-pub(super) const BLOCK_16: usize = 2 * WORD;
-
 /// The place of the first `"` or `\` in `block`.
 #[inline(always)]
-pub(super) fn quote_or_backslash(block: &[u8; BLOCK_16]) -> Option<usize> {
-    // As in `special_mask`: a borrow can only falsify bytes above a true hit.
-    let mask = |word: u64| {
-        let quote = word ^ splat(b'"');
-        let backslash = word ^ splat(b'\\');
-        (quote.wrapping_sub(splat(1)) & !quote | backslash.wrapping_sub(splat(1)) & !backslash) & splat(0x80)
-    };
-    let (low, high) = block.split_at(WORD);
-    let word = |bytes: &[u8]| <[u8; WORD]>::try_from(bytes).map_or(0, u64::from_le_bytes);
-    let (low, high) = (mask(word(low)), mask(word(high)));
-    match (low, high) {
-        (0, 0) => None,
-        (0, high) => Some(WORD + (high.trailing_zeros() / 8) as usize),
-        (low, _) => Some((low.trailing_zeros() / 8) as usize),
-    }
+pub(super) fn quote_or_backslash(block: &[u8; BLOCK]) -> Option<usize> {
+    let block = u8x16::new(*block);
+    first(block.simd_eq(u8x16::splat(b'"')) | block.simd_eq(u8x16::splat(b'\\')))
 }
 
 /// The place of the first `"`, `\`, byte below 0x20 or `other` at or after `from`; the length of `bytes` if there is none.
@@ -94,50 +84,16 @@ pub(super) fn find_special_or(bytes: &[u8], from: usize, other: u8) -> usize {
     if other == b'"' {
         return find_special(bytes, from);
     }
-    let Some(rest) = bytes.get(from..) else { return bytes.len() };
     let mut at = from;
-    let mut words = rest.chunks_exact(WORD);
-    for word in &mut words {
-        let Ok(word) = <[u8; WORD]>::try_from(word) else { break };
-        let word = u64::from_le_bytes(word);
-        let equal = word ^ splat(other);
-        let mask = special_mask(word) | (equal.wrapping_sub(splat(1)) & !equal & splat(0x80));
-        if mask != 0 {
-            return at + (mask.trailing_zeros() / 8) as usize;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let block = u8x16::new(*block);
+        match first(specials(block) | block.simd_eq(u8x16::splat(other))) {
+            Some(i) => return at + i,
+            None => at += BLOCK,
         }
-        at += WORD;
-    }
-    let found = words.remainder().iter().position(|&byte| is_special(byte) || byte == other);
-    found.map_or(bytes.len(), |i| at + i)
-}
-
-#[inline(always)]
-fn find_in_words(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    let mut words = bytes.chunks_exact(WORD);
-    for word in &mut words {
-        let Ok(word) = <[u8; WORD]>::try_from(word) else { break };
-        let mask = special_mask(u64::from_le_bytes(word));
-        if mask != 0 {
-            return Some(at + (mask.trailing_zeros() / 8) as usize);
-        }
-        at += WORD;
-    }
-    words.remainder().iter().position(|&byte| is_special(byte)).map(|i| at + i)
-}
-
-#[inline(never)]
-fn find_in_blocks(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    for block in bytes.chunks_exact(BLOCK) {
-        // No early exit inside the block: that is what lets the compiler use vector comparisons.
-        if block.iter().fold(false, |hit, &byte| hit | is_special(byte)) {
-            break;
-        }
-        at += BLOCK;
     }
     let rest = bytes.get(at..).unwrap_or_default();
-    at + find_in_words(rest.get(..rest.len().min(BLOCK)).unwrap_or_default()).unwrap_or(rest.len().min(BLOCK))
+    at.min(bytes.len()) + rest.iter().position(|&byte| is_special(byte) || byte == other).unwrap_or(rest.len())
 }
 
 #[cfg(test)]

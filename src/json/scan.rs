@@ -262,10 +262,7 @@ impl Scanner {
                     match byte {
                         // Here and at keys the body is read at once, past the dispatch: most tokens are strings.
                         b'"' => match scan_string(text, at + 1) {
-                            Body::Quote(quote) => {
-                                at = quote + 1;
-                                self.value_ends(at);
-                            }
+                            Body::Quote(quote) => at = self.value_ends(text, quote + 1),
                             Body::More(stop) => {
                                 at = stop;
                                 self.state = State::InString;
@@ -287,22 +284,33 @@ impl Scanner {
                         }
                         b'1'..=b'9' => {
                             at += 1;
-                            self.state = State::InNumber(Number::Integer);
+                            while let Some(b'0'..=b'9') = text.get(at) {
+                                at += 1;
+                            }
+                            match text.get(at) {
+                                Some(b',' | b'}' | b']') => at = self.value_ends(text, at),
+                                _ => self.state = State::InNumber(Number::Integer),
+                            }
                         }
                         b'-' => {
                             at += 1;
                             self.state = State::InNumber(Number::Minus);
                         }
-                        b't' | b'f' | b'n' => self.state = State::InLiteral,
-                        b']' if self.state == State::FirstItem => at = self.close(at),
+                        b't' | b'f' | b'n' => match scan_literal(text, at) {
+                            Body::Quote(end) => at = self.value_ends(text, end),
+                            // A literal is passed on whole: the position stays before it.
+                            Body::More(_) => {
+                                self.state = State::InLiteral;
+                                break ScanResult::Incomplete;
+                            }
+                            Body::Bad(bad, kind) => break self.fail(bad, kind),
+                        },
+                        b']' if self.state == State::FirstItem => at = self.close(text, at),
                         _ => break self.fail(at, ScanError::Unexpected),
                     }
                 }
                 State::InString => match scan_string(text, at) {
-                    Body::Quote(quote) => {
-                        at = quote + 1;
-                        self.value_ends(at);
-                    }
+                    Body::Quote(quote) => at = self.value_ends(text, quote + 1),
                     Body::More(stop) => {
                         at = stop;
                         break ScanResult::Incomplete;
@@ -310,10 +318,6 @@ impl Scanner {
                     Body::Bad(bad, kind) => break self.fail(bad, kind),
                 },
                 State::AfterValue => {
-                    if self.stack.depth == 0 {
-                        self.state = State::Done;
-                        continue;
-                    }
                     at = skip_white(text, at);
                     match text.get(at) {
                         None => break ScanResult::Incomplete,
@@ -321,8 +325,8 @@ impl Scanner {
                             at += 1;
                             self.state = if self.stack.in_object() { State::Key } else { State::Value };
                         }
-                        Some(b'}') if self.stack.in_object() => at = self.close(at),
-                        Some(b']') if !self.stack.in_object() => at = self.close(at),
+                        Some(b'}') if self.stack.in_object() => at = self.close(text, at),
+                        Some(b']') if !self.stack.in_object() => at = self.close(text, at),
                         Some(_) => break self.fail(at, ScanError::Unexpected),
                     }
                 }
@@ -341,7 +345,7 @@ impl Scanner {
                                 self.state = if colon { State::Value } else { State::Colon };
                             }
                         }
-                        Some(b'}') if self.state == State::FirstKey => at = self.close(at),
+                        Some(b'}') if self.state == State::FirstKey => at = self.close(text, at),
                         Some(_) => break self.fail(at, ScanError::Unexpected),
                     }
                 }
@@ -378,14 +382,10 @@ impl Scanner {
                     if !number.may_end() || (number == Number::Zero && text.get(at).is_some_and(u8::is_ascii_digit)) {
                         break self.fail(at, ScanError::Number);
                     }
-                    self.value_ends(at);
+                    at = self.value_ends(text, at);
                 }
                 State::InLiteral => match scan_literal(text, at) {
-                    Body::Quote(end) => {
-                        at = end;
-                        self.value_ends(at);
-                    }
-                    // A literal is passed on whole: the position stays before it.
+                    Body::Quote(end) => at = self.value_ends(text, end),
                     Body::More(_) => break ScanResult::Incomplete,
                     Body::Bad(bad, kind) => break self.fail(bad, kind),
                 },
@@ -412,22 +412,31 @@ impl Scanner {
         self.members.push(Member { key: self.key.clone(), value_start: at, value_end: None, kind });
     }
 
+    /// A value ends at `end`. Where to go on: a comma behind it is read at once.
     #[inline(always)]
-    fn value_ends(&mut self, end: usize) {
-        self.state = State::AfterValue;
+    fn value_ends(&mut self, text: &[u8], end: usize) -> usize {
         if self.stack.depth == 1 {
             // In an array there are no members, and this does nothing.
             if let Some(member) = self.members.last_mut() {
                 member.value_end = Some(end);
             }
+        } else if self.stack.depth == 0 {
+            self.state = State::Done;
+            return end;
         }
+        let comma = text.get(end) == Some(&b',');
+        self.state = match (comma, self.stack.in_object()) {
+            (false, _) => State::AfterValue,
+            (true, true) => State::Key,
+            (true, false) => State::Value,
+        };
+        end + usize::from(comma)
     }
 
     #[inline(always)]
-    fn close(&mut self, at: usize) -> usize {
+    fn close(&mut self, text: &[u8], at: usize) -> usize {
         self.stack.pop();
-        self.value_ends(at + 1);
-        at + 1
+        self.value_ends(text, at + 1)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Reading, writing and comparing JSON strings.
-use super::block::{BLOCK_16, find_special, quote_or_backslash};
+use super::block::{BLOCK, find_special, quote_or_backslash};
 use super::scan::{Body, Member, scan_unicode};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,13 +12,13 @@ pub(crate) fn read_string(json: &[u8], from: usize, out: &mut Vec<u8>) -> Option
     let mut at = from;
     loop {
         // Whole blocks are copied before it is known how much of them counts: a copy of a fixed length is one store.
-        while let Some(block) = json.get(at..).and_then(|rest| rest.first_chunk::<BLOCK_16>()) {
+        while let Some(block) = json.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
             out.extend_from_slice(block);
             let Some(hit) = quote_or_backslash(block) else {
-                at += BLOCK_16;
+                at += BLOCK;
                 continue;
             };
-            out.truncate(out.len() - BLOCK_16 + hit);
+            out.truncate(out.len() - BLOCK + hit);
             at += hit;
             break;
         }

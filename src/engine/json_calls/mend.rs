@@ -11,11 +11,7 @@ impl JsonCalls {
             return Flow::Stop(Progress::Fail { at });
         }
         // The outermost object that is still open is the call; the list round it goes on after it.
-        let first = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope);
-        let start = match first.and_then(|i| self.frames.get(i)) {
-            Some(frame) => frame.start,
-            None => at,
-        };
+        let start = self.frames.call().map_or(at, |frame| frame.start);
         self.at = at;
         self.in_value = matches!(self.expect, Expect::Member { .. } | Expect::Element);
         self.expect = Expect::Lenient { start, error: at, searched: at };
@@ -133,7 +129,7 @@ impl JsonCalls {
             );
         }
         let told = self.told(cx);
-        self.leave_call();
+        self.frames.leave_call();
         if !self.frames.is_empty() {
             mended.leave_list(cx.slice(start, limit));
         }
@@ -178,15 +174,9 @@ impl JsonCalls {
         self.go(end.max(error.min(end)), expect)
     }
 
-    /// Closes the frames of the call that is open.
-    fn leave_call(&mut self) {
-        let depth = self.frames.iter().position(|f| f.kind == Kind::Object && !f.envelope).unwrap_or(self.frames.len());
-        self.frames.truncate(depth);
-    }
-
     /// The call that is open ends at `end`, and could not be read.
     fn pass_to(&mut self, end: usize) -> Flow {
-        self.leave_call();
+        self.frames.leave_call();
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end, expect)
     }
@@ -216,7 +206,7 @@ impl JsonCalls {
             return Some(Progress::Fail { at: end });
         }
         // A closing marker stands at the very end, taken for the inside of a string or of an object left open.
-        let start = self.frames.iter().find(|f| f.kind == Kind::Object && !f.envelope).map(|f| f.start);
+        let start = self.frames.call().map(|frame| frame.start);
         if let Some(start) = start
             && let Some(limit) = lenient::last_closer(cx, writer.origin.tail(cx), start)
         {
@@ -224,16 +214,14 @@ impl JsonCalls {
             return None;
         }
         // Calls in it are whole, only the brackets round them are missing.
-        let open = self.frames.iter().rposition(|f| f.kind == Kind::Object && !f.envelope);
-        let Some(open) = open else {
+        let Some(frame) = self.frames.iter().rfind(|frame| frame.is_call()) else {
             if let Some(pending) = &mut writer.pending {
                 pending.repairs.push(Repair::at(RepairCode::Bracket, end, "the list is not closed"));
             }
             return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
         };
         if self.expect == Expect::Next && !writer.bare {
-            let frame = self.frames.get(open)?;
-            let nested = self.frames.get(open + 1);
+            let nested = self.frames.iter().rev().take_while(|frame| !frame.is_call()).last();
             let arguments = nested.and_then(|f| f.arguments.clone()).or_else(|| frame.arguments.clone());
             let index = nested.and_then(|f| f.index).or(frame.index);
             if let (Some(index), Some(arguments)) = (index, arguments) {

@@ -36,7 +36,7 @@ impl<'s> Compiler<'s> {
         self.seen.insert(schema, index);
         self.nodes.push(Node::default());
         let node = match schema {
-            Value::Bool(true) => Node { types: EVERY, ..Node::default() },
+            Value::Bool(true) => Node { types: EVERY, free: STRING | BOOLEAN | NULL, ..Node::default() },
             Value::Object(map) if index < MAX_NODES => self.object(map),
             // `false`, and whatever is beyond the limit: nothing is proven.
             _ => Node::default(),
@@ -74,6 +74,10 @@ impl<'s> Compiler<'s> {
                 ("properties", Value::Object(properties)) => {
                     for (name, schema) in properties {
                         let index = self.compile(schema);
+                        if name.contains('\\') {
+                            // In JSON its backslash is written otherwise, so that its bytes cannot be compared.
+                            node.opaque |= OBJECT;
+                        }
                         node.properties.push(Property { name: name.clone(), node: index, required: false });
                     }
                 }
@@ -140,6 +144,7 @@ impl<'s> Compiler<'s> {
                 None => node.opaque |= OBJECT,
             }
         }
+        node.free = node.free();
         node
     }
 }

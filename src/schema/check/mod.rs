@@ -7,7 +7,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use crate::json::{Kind, Member, find_special};
+use crate::json::{Kind, Member};
 use crate::turn::ArgumentValue;
 use read::Reader;
 
@@ -50,6 +50,8 @@ struct Node {
     all: Vec<usize>,
     /// Nothing but `any` and `all` constrains.
     composed: bool,
+    /// Types of which every value fits.
+    free: u8,
 }
 
 #[derive(Debug)]
@@ -74,8 +76,13 @@ impl Node {
         takes(self, kind) && self.any.is_empty() && self.all.is_empty()
     }
 
-    fn is_any_string(&self) -> bool {
-        self.is_plain(STRING) && self.words.is_none() && self.min_length == 0 && self.max_length.is_none()
+    /// The types of which every value fits, whatever it holds.
+    fn free(&self) -> u8 {
+        let plain = |types: u8, also: bool| if also && self.is_plain(types) { types } else { 0 };
+        // Where words are listed, strings have to be among them, and literals of other types are not known here.
+        let unlisted = self.words.is_none();
+        let any_length = self.min_length == 0 && self.max_length.is_none();
+        plain(STRING, unlisted && any_length) | plain(BOOLEAN, true) | plain(NULL, true)
     }
 }
 
@@ -130,16 +137,23 @@ impl Check {
         let Some(root) = self.nodes.first().filter(|root| root.is_plain(OBJECT)) else { return false };
         let mut keys = Keys::default();
         members.iter().all(|member| {
-            // Nothing is escaped in the key: what ends it is its quote.
-            let plain = find_special(text.as_bytes(), member.key.start) == member.key.end;
-            let Some(key) = text.get(member.key.clone()).filter(|_| plain) else { return false };
-            let node = match keys.place(root, key.as_bytes()) {
-                Place::Property(node) | Place::Rest(Rest::Schema(node)) => node,
+            let Some(key) = text.as_bytes().get(member.key.clone()) else { return false };
+            // No property's name holds a backslash; a key that is none of them may be one of them in escapes.
+            let plain = || memchr::memchr(b'\\', key).is_none();
+            let node = match keys.place(root, key) {
+                Place::Property(node) => node,
+                Place::Rest(_) if !plain() => return false,
+                Place::Rest(Rest::Schema(node)) => node,
                 Place::Rest(Rest::Anything) => return true,
                 Place::Rest(Rest::Nothing) | Place::Unknown => return false,
             };
-            let any_string = member.kind == Kind::String && self.nodes.get(node).is_some_and(Node::is_any_string);
-            any_string || {
+            let kind = match member.kind {
+                Kind::String => STRING,
+                Kind::Bool => BOOLEAN,
+                Kind::Null => NULL,
+                Kind::Number | Kind::Object | Kind::Array => 0,
+            };
+            self.nodes.get(node).is_some_and(|node| node.free & kind != 0) || {
                 let value = member.value().and_then(|value| text.get(value));
                 value.is_some_and(|value| Reader::new(self, value).value(node))
             }

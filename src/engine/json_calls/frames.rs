@@ -1,0 +1,105 @@
+//! The lists and objects that are open round what is being read.
+use std::ops::Range;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    List,
+    Object,
+    /// The object under `"function"`: what it holds is its parent's.
+    Nested,
+}
+
+/// An open list or object.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) kind: Kind,
+    pub(super) start: usize,
+    /// The strings, as they are written.
+    pub(super) name: Option<Range<usize>>,
+    pub(super) id: Option<Range<usize>>,
+    pub(super) arguments: Option<Range<usize>>,
+    /// The call that has begun for it.
+    pub(super) index: Option<usize>,
+    /// Members that are none of the known ones: key and value.
+    pub(super) others: Vec<(Range<usize>, Range<usize>)>,
+    /// An envelope's content.
+    pub(super) content: Option<Range<usize>>,
+    pub(super) envelope: bool,
+}
+
+impl Frame {
+    pub(super) fn new(kind: Kind, start: usize) -> Self {
+        Self {
+            kind,
+            start,
+            name: None,
+            id: None,
+            arguments: None,
+            index: None,
+            others: Vec::new(),
+            content: None,
+            envelope: false,
+        }
+    }
+
+    /// It is a call, or may become one.
+    pub(super) fn is_call(&self) -> bool {
+        self.kind == Kind::Object && !self.envelope
+    }
+}
+
+/// The open lists and objects. Mostly it is one object: the innermost is no part of the list.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    outer: Vec<Frame>,
+    last: Option<Frame>,
+}
+
+impl Frames {
+    pub(super) fn last(&self) -> Option<&Frame> {
+        self.last.as_ref()
+    }
+
+    pub(super) fn last_mut(&mut self) -> Option<&mut Frame> {
+        self.last.as_mut()
+    }
+
+    /// What the last one stands in.
+    pub(super) fn parent(&self) -> Option<&Frame> {
+        self.outer.last()
+    }
+
+    pub(super) fn push(&mut self, frame: Frame) {
+        self.outer.extend(self.last.replace(frame));
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Frame> {
+        std::mem::replace(&mut self.last, self.outer.pop())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.outer.len() + usize::from(self.last.is_some())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    /// From the outermost to the last.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Frame> {
+        self.outer.iter().chain(&self.last)
+    }
+
+    /// The outermost call, which is all that is left open when its text cannot be read.
+    pub(super) fn call(&self) -> Option<&Frame> {
+        self.iter().find(|frame| frame.is_call())
+    }
+
+    /// Closes the outermost call and all in it.
+    pub(super) fn leave_call(&mut self) {
+        let depth = self.iter().position(Frame::is_call);
+        while depth.is_some_and(|depth| self.len() > depth) {
+            self.pop();
+        }
+    }
+}
