@@ -310,7 +310,9 @@ impl JsonCalls {
         if let Some(pending) = writer.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
             let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
             let open = whole.trim_end_matches(['}', ']']);
-            writer.piece(out, index, open.strip_suffix('"').unwrap_or(open));
+            if whole.starts_with('{') {
+                writer.piece(out, index, open.strip_suffix('"').unwrap_or(open));
+            }
         }
         let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
         pending.raw = start..end;
