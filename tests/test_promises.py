@@ -204,13 +204,7 @@ def test_p5_no_part_of_an_answer_runs_what_the_whole_does_not(calls: list[Any], 
             assert run == expected[: len(run)], text[:end]
 
 
-# Python's dicts are read once they are whole, or the text is over: then what is certain of a cut one is told as if whole.
-DICTS = pytest.param("sarashina", marks=pytest.mark.xfail(strict=True, reason="a dict that is cut off is told closed"))
-
-
-@pytest.mark.parametrize(
-    "dialect", [DICTS if dialect.name == "sarashina" else dialect.name for dialect in toolglot.dialects()]
-)
+@pytest.mark.parametrize("dialect", [dialect.name for dialect in toolglot.dialects()])
 def test_p1_a_part_tells_the_beginning_of_what_the_whole_does(dialect: str) -> None:
     text = as_written([("write_file", {"path": "a.txt", "content": "Hello there,\nyou two"})], dialect)
     (whole,) = toolglot.extract(text, tools=CUT_SET, dialect=dialect).tool_calls

@@ -20,6 +20,8 @@ pub(crate) struct Late {
     longest: usize,
     /// For each byte, what may be an anchor behind it: one bit a byte.
     pairs: Vec<[u64; 4]>,
+    /// Where that byte is a space, which is before many a bracket: what stands before the space.
+    spaced: Vec<u8>,
 }
 
 fn common(byte: u8) -> bool {
@@ -39,7 +41,7 @@ impl Late {
         let longest = markers.iter().map(|late| late.anchor).max().unwrap_or_default();
         let begins = |byte: u8| markers.iter().any(|late| late.text.as_bytes().first() == Some(&byte));
         let firsts = (0..=u8::MAX).map(begins).collect();
-        let mut late = Self { markers, firsts, longest, pairs: Vec::new() };
+        let mut late = Self { markers, firsts, longest, pairs: Vec::new(), spaced: Vec::new() };
         if !late.markers.is_empty() {
             late.pairs = vec![[0; 4]; 256];
         }
@@ -49,6 +51,9 @@ impl Late {
             let Some(row) = before.and_then(|before| late.pairs.get_mut(usize::from(*before))) else { continue };
             let anchors = text.get(marker.anchor).map_or(b"{[".as_slice(), std::slice::from_ref);
             anchors.iter().for_each(|byte| row[usize::from(byte >> 6)] |= 1 << (byte & 63));
+            if before == Some(&b' ') {
+                late.spaced.extend(marker.anchor.checked_sub(2).and_then(|i| text.get(i)));
+            }
         }
         (late, rest)
     }
@@ -65,9 +70,12 @@ impl Late {
         bytes
     }
 
-    /// A marker has `byte` for its anchor and `before` right before it.
-    pub(crate) fn may_end_in(&self, before: u8, byte: u8) -> bool {
-        self.pairs.get(usize::from(before)).is_some_and(|row| row[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
+    /// A marker has the byte at `at` for its anchor and what is right before it there.
+    pub(crate) fn may_end_in(&self, text: &[u8], at: usize) -> bool {
+        let Some([before, byte]) = at.checked_sub(1).and_then(|from| text.get(from..=at)) else { return false };
+        let row = self.pairs.get(usize::from(*before));
+        row.is_some_and(|row| row[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
+            && (*before != b' ' || text.get(..at - 1).and_then(<[u8]>::last).is_some_and(|b| self.spaced.contains(b)))
     }
 
     /// The markers whose anchor may stand at `at`, with the place where each would begin; none begins before `from`

@@ -259,7 +259,7 @@ impl Markers {
                 usize::from(self.second_of[usize::from(byte)]).checked_sub(1).and_then(|i| self.seconds.get(i));
             begins.is_some_and(|(_, next_bytes)| next_bytes[usize::from(next)])
         };
-        let late = || before.is_some_and(|b| self.late.may_end_in(b, byte));
+        let late = || self.late.may_end_in(text, at);
         match byte {
             b'`' => true,
             b'~' => next == b'~',

@@ -197,6 +197,14 @@ impl<T> Look<T> {
         }
     }
 
+    pub(super) fn then<U>(self, f: impl FnOnce(T) -> Look<U>) -> Look<U> {
+        match self {
+            Self::Is(value) => f(value),
+            Self::No => Look::No,
+            Self::More => Look::More,
+        }
+    }
+
     /// This, or where it is `No` what `other` says.
     fn or(self, other: impl FnOnce() -> Self) -> Self {
         if matches!(self, Self::No) { other() } else { self }
@@ -232,6 +240,10 @@ pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
     let mut more = false;
     for (i, element) in tail.iter().enumerate() {
         let (Element::Literal(text) | Element::Optional(text)) = element else { continue };
+        // What ends a marker with a suffix is none.
+        if i.checked_sub(1).is_some_and(|i| matches!(tail.get(i), Some(Element::Slot(_)))) {
+            continue;
+        }
         let punctuation = matches!(element, Element::Optional(_)) && text.len() == 1 && i + 1 < tail.len();
         match head::literal(cx, at, text) {
             Look::Is(end) if punctuation => at = cx.skip_space(end),

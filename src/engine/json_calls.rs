@@ -12,9 +12,11 @@ use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
 
+mod dict;
 mod frames;
 mod mend;
 
+use dict::Dict;
 use frames::{Frame, Frames, Kind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,8 @@ pub(super) struct JsonCalls {
     before: Option<(usize, usize)>,
     /// It was made from an object whose keys stand in single quotes.
     single_quoted: bool,
+    /// Such an object, where a closing marker stands that may be in one of its strings.
+    dict: Option<Box<Dict>>,
 }
 
 impl JsonCalls {
@@ -80,6 +84,7 @@ impl JsonCalls {
             repairs: Vec::new(),
             before: None,
             single_quoted: false,
+            dict: None,
         }
     }
 

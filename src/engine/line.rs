@@ -36,6 +36,13 @@ fn only_parameter(tool: &Tool) -> Option<&str> {
     }
 }
 
+/// `text` begins with the parameter as a member of an object, whose brace is missing.
+fn is_member(text: &str, key: &str) -> bool {
+    let behind = text.strip_prefix(['"', '\'']).and_then(|text| text.strip_prefix(key));
+    let behind = behind.and_then(|text| text.strip_prefix(['"', '\'']));
+    behind.is_some_and(|text| text.trim_start().starts_with(':'))
+}
+
 impl Line {
     pub(super) fn new(at: usize, head: Head) -> Self {
         Self { head, start: at, searched: at }
@@ -60,11 +67,14 @@ impl Line {
             }
         };
         let parameter = cx.tool(&name).and_then(|tool| Some((tool, only_parameter(tool)?)));
-        let Some((tool, key)) = parameter else { return Progress::Fail { at: self.start } };
+        let text = cx.slice(extent.text.start, extent.text.end);
+        let Some((tool, key)) = parameter.filter(|(_, key)| !is_member(text, key)) else {
+            return Progress::Fail { at: self.start };
+        };
         let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
             return Progress::Fail { at: self.start };
         };
-        let value = match read_text(cx.slice(extent.text.start, extent.text.end), tool.expected(key)) {
+        let value = match read_text(text, tool.expected(key)) {
             ArgumentValue::Text(text) => Value::Text(Piece::Made(text.into_owned())),
             ArgumentValue::Json(json) => Value::Json(Piece::Made(json.into_owned())),
         };

@@ -101,8 +101,7 @@ impl Engine {
     /// A marker that is found by a byte further on.
     pub(super) fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let late = cx.dialects.markers.late();
-        let before = at.checked_sub(1).and_then(|i| cx.bytes().get(i)).copied();
-        if !before.is_some_and(|before| late.may_end_in(before, cx.bytes().get(at).copied().unwrap_or_default())) {
+        if !late.may_end_in(cx.bytes(), at) {
             return Look::No;
         }
         self.take_late(cx, late.at(cx.text, self.from, at))
@@ -232,7 +231,7 @@ impl Engine {
     /// call that lacked it, and at the end of a line it is left over where the dialect was named; elsewhere, and behind an
     /// opening marker that is text, it is text.
     fn closes_nothing(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
-        if self.inline.is_some() || self.mode == Mode::Reasoning {
+        if self.inline.is_some() || self.drafts(cx) {
             return Look::No;
         }
         if !self.call_ended(cx, at, row) && self.unclosed != Some(row) && !self.closer_missing(cx, at) {
@@ -357,6 +356,7 @@ impl Engine {
             self.remove(cx, at, at + length);
             self.mode = Mode::Content;
             self.inline = None;
+            self.space = None;
             return Look::Is(());
         }
         if self.inline.is_some() || self.hold.is_some() {
@@ -487,7 +487,7 @@ impl Engine {
         if let Some(doubt) = doubt {
             self.hold(doubt, at, before.clone());
         }
-        self.mode = Mode::Content;
+        self.call_stands(cx, before.from..at);
         self.note_name(cx, &found);
         if let Some(section) = section {
             self.shown = None;

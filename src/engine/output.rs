@@ -301,6 +301,10 @@ impl Output {
         }
     }
 
+    pub(crate) fn has_reasoning(&self) -> bool {
+        !self.reasoning.is_empty()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.content.is_empty() && self.reasoning.is_empty() && self.calls.is_empty()
     }

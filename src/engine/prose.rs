@@ -9,6 +9,7 @@ use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, St
 use crate::dialect::{Body, Element, Slot};
 use crate::schema::begins;
 use crate::turn::{Issue, IssueCode};
+use std::ops::Range;
 
 /// What was done about the place that was looked at.
 pub(super) type Taken = Look<()>;
@@ -107,10 +108,11 @@ impl Engine {
             if start == text.len() && !last {
                 return;
             }
-            if self.removed && self.out.space_is_idle(self.mode) {
+            let parted = self.mode == Mode::Reasoning && self.space.is_some();
+            if self.removed && self.out.space_is_idle(self.mode) && !parted {
                 from += start;
             } else if start == 0
-                && self.mode == Mode::Content
+                && (self.mode == Mode::Content || parted)
                 && let Some(space) = self.space.take()
             {
                 // Text goes on right behind a marker: the white space before the marker parts it from the text above.
@@ -143,8 +145,19 @@ impl Engine {
     }
 
     /// Calls without markers are drafts here.
-    fn drafts(&self, cx: &Reader<'_>) -> bool {
+    pub(super) fn drafts(&self, cx: &Reader<'_>) -> bool {
         self.mode == Mode::Reasoning && cx.policy.reasoning != ReasoningCalls::Run
+    }
+
+    /// A call stands behind the white space of `space`: it ends the reasoning, unless calls in reasoning are like others.
+    pub(super) fn call_stands(&mut self, cx: &Reader<'_>, space: Range<usize>) {
+        if cx.policy.reasoning != ReasoningCalls::Run {
+            self.mode = Mode::Content;
+        } else if self.mode == Mode::Reasoning && self.out.has_reasoning() {
+            // It parts the text round the call.
+            let known = self.space.take().filter(|_| space.is_empty());
+            self.space = known.or(Some(space));
+        }
     }
 
     /// Where text ends that cannot be the beginning of a bare call's name.
@@ -492,7 +505,7 @@ impl Engine {
         if self.hold.is_none() {
             self.hold(Doubt::Bare, at, before.clone());
         }
-        self.mode = Mode::Content;
+        self.call_stands(cx, before.from..at);
         let head = Head { end: at, ..Head::default() };
         let fence = self.fence.map(|fence| fence.closer());
         let state = CallState::new(cx, Origin::BARE, body, at, head, true, before).in_fence(fence);

@@ -256,6 +256,18 @@ impl Python {
         if start >= cx.text.len() && !cx.eof {
             return Some(Progress::More);
         }
+        // The next call of the list, where the parenthesis should close: `[f(a=1, g(b=2)]`.
+        if !keyed
+            && self.list
+            && !self.members.is_empty()
+            && cx.bytes().get(equals) == Some(&b'(')
+            && cx.offered(cx.slice(name.start, name.end))
+        {
+            let before = cx.slice(self.name_start, at).trim_end();
+            let end = self.name_start + before.strip_suffix(',').unwrap_or(before).len();
+            self.repairs.push(Repair::at(RepairCode::Bracket, end, "the closing parenthesis is missing"));
+            return self.end_call(cx, out, writer, end);
+        }
         // Two words in a row are prose, whatever may close the parenthesis further on.
         let word = |at: usize| cx.bytes().get(at).is_some_and(u8::is_ascii_alphabetic);
         if !keyed && writer.begun == 0 && equals > name.end && word(name.start) && word(equals) {

@@ -93,6 +93,23 @@ impl JsonCalls {
         };
         let over = limit < cx.text.len();
         let closed = over && !bare;
+        if closed && writer.fence.is_none() {
+            if self.dict.as_ref().is_none_or(|dict| dict.start != start) {
+                self.dict = Dict::at(cx, start).map(Box::new);
+            }
+            match self.dict.as_mut().map_or(Look::No, |dict| dict.end(cx)) {
+                // The marker stands in one of its strings.
+                Look::Is(end) if end > limit => {
+                    self.expect = Expect::Lenient { start, error, searched: end };
+                    return Flow::On;
+                }
+                Look::More => {
+                    self.expect = Expect::Lenient { start, error, searched: limit };
+                    return Flow::Stop(Progress::More);
+                }
+                _ => {}
+            }
+        }
         let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
         let mut mended = match lenient::repair(cx, start, limit) {
             Ok(mended) => mended,
@@ -285,7 +302,18 @@ impl JsonCalls {
         writer.flush(cx, out);
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
+        // What closes it was made: more may have followed.
+        let index = out.calls.len();
+        writer.muted = Some(index);
         inner.step(&Reader { text: &certain, made: true, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
+        writer.muted = None;
+        if let Some(pending) = writer.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
+            let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
+            let open = whole.trim_end_matches(['}', ']']);
+            if whole.starts_with('{') {
+                writer.piece(out, index, open.strip_suffix('"').unwrap_or(open));
+            }
+        }
         let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
         pending.raw = start..end;
         pending.status = CallStatus::Incomplete;

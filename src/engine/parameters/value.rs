@@ -10,11 +10,13 @@ pub(super) struct Ended {
     ahead: Option<Next>,
     /// What stands between the two is a tag like its closing marker.
     misspelt: bool,
+    /// Its closing marker stands there twice.
+    doubled: bool,
 }
 
 impl Ended {
     const fn at(end: usize, next: usize) -> Self {
-        Self { end, next, ahead: None, misspelt: false }
+        Self { end, next, ahead: None, misspelt: false, doubled: false }
     }
 }
 
@@ -98,6 +100,34 @@ impl OpenValue {
         let opening = format!("<{}", tag.name);
         self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
         if self.tagged { Look::No } else { Look::Is(ended) }
+    }
+
+    /// Its closing marker, which ends at `end`, stands there once more, the structure goes on behind that, and the value
+    /// holds no opening one.
+    fn doubled_end(
+        &mut self,
+        cx: &Reader<'_>,
+        writer: &Writer,
+        tail: &[Element],
+        parameter: &Parameter,
+        hit: usize,
+        end: usize,
+    ) -> Look<Ended> {
+        if self.closer.is_some() || !parameter.after.is_empty() || self.tagged {
+            return Look::No;
+        }
+        let again = match misspelt::behind(cx, end).then(|at| head::literal(cx, at, &parameter.closer)) {
+            Look::Is(again) => again,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        match Parameters::next(cx, writer, tail, again, None) {
+            Next::More => return Look::More,
+            Next::Junk => return Look::No,
+            _ => {}
+        }
+        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), parameter.opener.as_bytes()).is_some();
+        if self.tagged { Look::No } else { Look::Is(Ended { doubled: true, ..Ended::at(hit, again) }) }
     }
 
     /// Gives out its key, behind what `opened` says stands before.
@@ -206,12 +236,13 @@ impl Parameters {
             value.searched = value.start;
         }
         match Self::find_end(cx, row, writer, &tail, parameter, value, &self.members, out, index) {
-            Some(Ok(Ended { end, next, ahead, misspelt })) => {
+            Some(Ok(Ended { end, next, ahead, misspelt, doubled })) => {
                 let Some(value) = self.value.take() else { return Look::No };
                 self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
                 self.end_value(cx, out, writer, index, value, end, trim, row.dialect.entities);
                 let what = match () {
                     () if misspelt => Some("a parameter's closing marker is misspelt"),
+                    () if doubled => Some("a parameter's closing marker stood twice"),
                     () if next == end => Some("a parameter's closing marker is missing"),
                     () => None,
                 };
@@ -227,7 +258,9 @@ impl Parameters {
                 // Cut off inside the value: what was written of a string is certain as far as it goes.
                 if let Some(value) = self.value.take().filter(|value| value.streams && !row.dialect.entities) {
                     let closer = value.closer.as_deref().unwrap_or(&parameter.closer);
-                    let text = cx.slice(value.start, cx.text.len());
+                    let blank = |at: usize| cx.rest(at).len() - cx.rest(at).trim_start().len();
+                    let start = value.start + if trim == Trim::Space { blank(value.start) } else { 0 };
+                    let text = cx.slice(start, cx.text.len());
                     // Its closing marker stands there but for a suffix and what ends that.
                     let suffixed = text.rfind(closer).filter(|at| {
                         let suffix = text.get(at + closer.len()..).unwrap_or_default();
@@ -235,7 +268,7 @@ impl Parameters {
                     });
                     let text = suffixed.map_or_else(|| before_cut(text, closer), |at| text.get(..at).unwrap_or(text));
                     let text = value.unframed(text, trim);
-                    let found = Value::Text(span(value.start..value.start + text.len()));
+                    let found = Value::Text(span(start..start + text.len()));
                     self.members.push((value.key, found));
                 }
                 Look::No
@@ -296,7 +329,11 @@ impl Parameters {
                         {
                             return Some(Ok(Ended::at(hit, end)));
                         }
-                        Next::Junk => value.doubtful_closer = Some((hit, end)),
+                        Next::Junk => match value.doubled_end(cx, writer, tail, parameter, hit, end) {
+                            Look::Is(ended) => return Some(Ok(ended)),
+                            Look::More => return Some(Err(())),
+                            Look::No => value.doubtful_closer = Some((hit, end)),
+                        },
                         ahead => return Some(Ok(Ended { ahead: Some(ahead), ..Ended::at(hit, end) })),
                     }
                 }

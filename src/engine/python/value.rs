@@ -144,6 +144,8 @@ fn next_is_argument(cx: &Reader<'_>, at: usize) -> Look<()> {
     match cx.bytes().get(equals) {
         None if !cx.eof && equals - at < 4096 => Look::More,
         Some(b'=') if !name.is_empty() => Look::Is(()),
+        // Another call: the parenthesis of this one is missing.
+        Some(b'(') if cx.offered(cx.slice(name.start, name.end)) => Look::Is(()),
         Some(b')') if name.is_empty() => Look::Is(()),
         Some(b'*') if name.is_empty() => Look::Is(()),
         _ => Look::No,
