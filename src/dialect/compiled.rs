@@ -374,6 +374,15 @@ impl Dialects {
                 dialect.sections == earlier.dialect.sections && dialect.calls.iter().all(same)
             });
             row.calls.iter_mut().zip(twins).for_each(|(call, twin)| call.twin = twin);
+            if row.sections.is_empty() {
+                // There is no section in which its twins would be tried.
+                entries.retain(|(_, marker)| match marker {
+                    Marker::Call { row: of, call } if usize::from(*of) == number => {
+                        row.calls.get(usize::from(*call)).is_none_or(|call| !call.twin)
+                    }
+                    _ => true,
+                });
+            }
             set.bare_json |= row.admits(Bare::Json);
             set.bare_python |= row.admits(Bare::Python);
             let line = row.calls.iter().position(|call| call.body == Body::Arguments);

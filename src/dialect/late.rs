@@ -22,6 +22,8 @@ pub(crate) struct Late {
     pairs: Vec<[u64; 4]>,
     /// Where that byte is a space, which is before many a bracket: what stands before the space.
     spaced: Vec<u8>,
+    /// For each byte, the markers that it may be the anchor of.
+    anchored: Vec<Vec<usize>>,
 }
 
 fn common(byte: u8) -> bool {
@@ -41,15 +43,17 @@ impl Late {
         let longest = markers.iter().map(|late| late.anchor).max().unwrap_or_default();
         let begins = |byte: u8| markers.iter().any(|late| late.text.as_bytes().first() == Some(&byte));
         let firsts = (0..=u8::MAX).map(begins).collect();
-        let mut late = Self { markers, firsts, longest, pairs: Vec::new(), spaced: Vec::new() };
+        let (pairs, spaced, anchored) = (Vec::new(), Vec::new(), vec![Vec::new(); 256]);
+        let mut late = Self { markers, firsts, longest, pairs, spaced, anchored };
         if !late.markers.is_empty() {
             late.pairs = vec![[0; 4]; 256];
         }
-        for marker in &late.markers {
+        for (number, marker) in late.markers.iter().enumerate() {
             let text = marker.text.as_bytes();
+            let anchors = text.get(marker.anchor).map_or(b"{[".as_slice(), std::slice::from_ref);
+            anchors.iter().for_each(|byte| late.anchored[usize::from(*byte)].push(number));
             let before = marker.anchor.checked_sub(1).and_then(|i| text.get(i));
             let Some(row) = before.and_then(|before| late.pairs.get_mut(usize::from(*before))) else { continue };
-            let anchors = text.get(marker.anchor).map_or(b"{[".as_slice(), std::slice::from_ref);
             anchors.iter().for_each(|byte| row[usize::from(byte >> 6)] |= 1 << (byte & 63));
             if before == Some(&b' ') {
                 late.spaced.extend(marker.anchor.checked_sub(2).and_then(|i| text.get(i)));
@@ -87,12 +91,9 @@ impl Late {
         at: usize,
     ) -> impl Iterator<Item = (usize, &'m LateMarker)> {
         let bytes = text.as_bytes();
-        let byte = bytes.get(at).copied();
-        let anchored = move |late: &&LateMarker| match late.text.as_bytes().get(late.anchor) {
-            Some(anchor) => Some(*anchor) == byte,
-            None => matches!(byte, Some(b'{' | b'[')),
-        };
-        self.markers.iter().filter(anchored).filter_map(move |late| {
+        let anchored = bytes.get(at).and_then(|byte| self.anchored.get(usize::from(*byte)));
+        anchored.into_iter().flatten().filter_map(move |number| {
+            let late = self.markers.get(*number)?;
             let start = at.checked_sub(late.anchor).filter(|s| *s >= from)?;
             let want = late.text.as_bytes();
             let matches = bytes.get(start..at) == want.get(..late.anchor) && !in_word(text, start, want);

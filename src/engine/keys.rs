@@ -56,10 +56,11 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
     if all && !any {
         return Look::No;
     }
-    // Without such a key, what was gone through before need not be again: only the end of the object is looked for.
-    let (known, until, open) = cx.memo.unclosed.get();
-    let (from, mut depth) = if known == start && !any { (until.min(bounded.len()), open) } else { (0, 0_usize) };
-    for (i, byte) in bounded.iter().enumerate().skip(from) {
+    if !any && !any_brace(cx, start, start + bounded.len()) {
+        return Look::More;
+    }
+    let mut depth = 0_usize;
+    for (i, byte) in bounded.iter().enumerate() {
         match byte {
             b'{' => depth += 1,
             b'}' if depth <= 1 => return Look::No,
@@ -71,8 +72,19 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
             _ => {}
         }
     }
-    cx.memo.unclosed.set((start, bounded.len(), depth));
     if all { Look::No } else { Look::More }
+}
+
+/// Whether a closing brace stands between `start` and `end`. Each byte is looked at once, as with [`any_call_key`].
+fn any_brace(cx: &Reader<'_>, start: usize, end: usize) -> bool {
+    let (since, until) = cx.memo.unclosed.get();
+    let known = (since..=until).contains(&start);
+    let from = if known { until } else { start };
+    let found = cx.bytes().get(from..end).is_some_and(|text| text.contains(&b'}'));
+    if !found {
+        cx.memo.unclosed.set((if known { since } else { start }, end.max(from)));
+    }
+    found
 }
 
 /// The object at `start` breaks off as JSON before its first value, and nothing says that it is a call: where it does.

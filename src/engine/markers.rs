@@ -13,9 +13,10 @@ use crate::turn::{Issue, IssueCode};
 pub(super) struct Tried(Option<(u16, u16, usize)>);
 
 impl Tried {
-    /// The template `call` of `row` has the head of the one before it up to where that failed: so it fails as well.
+    /// The template `call` of `row` has the head of the one before it up to where that failed, and the element behind that,
+    /// which says where a hole ends: so it fails as well.
     fn fails(&mut self, row: u16, call: u16, template: &Template) -> bool {
-        let reached = self.0.filter(|(r, c, reached)| *r == row && *c + 1 == call && *reached < template.shared);
+        let reached = self.0.filter(|(r, c, reached)| *r == row && *c + 1 == call && *reached + 1 < template.shared);
         self.0 = reached.map(|(_, _, reached)| (row, call, reached));
         self.0.is_some()
     }

@@ -2,6 +2,7 @@
 //! only looks like one; whether it is one, what follows it must tell.
 use super::{Look, Reader};
 use crate::dialect::{Element, Row};
+use smallvec::SmallVec;
 
 /// No misspelt tag, and no white space behind one, is longer.
 const LONGEST: usize = 64;
@@ -107,18 +108,22 @@ fn is_like(name: &str, meant: &str) -> bool {
     if name.len() > 40 || meant.len() > 40 {
         return false;
     }
-    let plain = |text: &str| -> String {
-        let last = text.rsplit(['|', ':', '｜']).next().unwrap_or_default();
-        last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    let plain = |text: &str| -> SmallVec<[u8; 64]> {
+        let last = text.rfind(['|', ':', '｜']).and_then(|at| text.get(at..)).unwrap_or(text);
+        last.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
     };
     let (name, meant) = (plain(name), plain(meant));
     if name == meant {
         return true;
     }
-    let singular = name.strip_suffix('s').unwrap_or(&name);
-    let part = |short: &str, long: &str| short.len() >= 4 && (long.starts_with(short) || long.ends_with(short));
-    let slips = strsim::osa_distance(&name, &meant);
-    part(singular, &meant) || part(&meant, &name) || slips <= meant.len() / 5
+    let singular = name.strip_suffix(b"s").unwrap_or(&name);
+    let part = |short: &[u8], long: &[u8]| short.len() >= 4 && (long.starts_with(short) || long.ends_with(short));
+    // Measuring is dear. A difference in length is a slip a letter, and one slip leaves one of the ends.
+    let most = meant.len() / 5;
+    let far = name.len().abs_diff(meant.len()) > most
+        || (most < 2 && name.first() != meant.first() && name.last() != meant.last());
+    let text = |name| std::str::from_utf8(name).unwrap_or_default();
+    part(singular, &meant) || part(&meant, &name) || (!far && strsim::osa_distance(text(&name), text(&meant)) <= most)
 }
 
 #[cfg(test)]

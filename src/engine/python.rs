@@ -90,8 +90,11 @@ impl Python {
 
     /// Where the parenthesis stands behind a name: right there, or behind white space if the name is an offered one.
     fn parenthesis(cx: &Reader<'_>, name: &Range<usize>) -> Look<usize> {
+        if name.is_empty() {
+            return Look::No;
+        }
         let at = cx.skip_space(name.end);
-        let named = at == name.end && !name.is_empty();
+        let named = at == name.end;
         match cx.bytes().get(at) {
             _ if at - name.end > 64 || !(named || cx.offered(cx.slice(name.start, name.end))) => Look::No,
             None if !cx.eof => Look::More,

@@ -28,8 +28,8 @@ pub(crate) struct Memo {
     pub(super) closer: Cell<(usize, usize, usize)>,
     /// From where to where no colon stands behind a key of a call.
     pub(super) unkeyed: Cell<(usize, usize)>,
-    /// An object, how much of it holds no end of it, and how deep it is nested there.
-    pub(super) unclosed: Cell<(usize, usize, usize)>,
+    /// From where to where there is no closing brace.
+    pub(super) unclosed: Cell<(usize, usize)>,
 }
 
 /// What of a [`Memo`] still holds when more text has come.
@@ -37,7 +37,7 @@ pub(crate) struct Memo {
 pub(super) struct Known {
     blank: (usize, usize),
     unkeyed: (usize, usize),
-    unclosed: (usize, usize, usize),
+    unclosed: (usize, usize),
 }
 
 impl From<Known> for Memo {
