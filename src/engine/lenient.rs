@@ -46,7 +46,11 @@ impl Mended {
             }
         }
         if let Some((index, at)) = found {
-            self.repairs.truncate(index);
+            let exchanged = self.repairs.drain(index..).next().is_some_and(|repair| repair.message == json::EXCHANGED);
+            if exchanged {
+                // What it stood for was not there.
+                self.repairs.push(Repair::at(RepairCode::Bracket, at, "a missing closing bracket was added"));
+            }
             self.consumed = at;
         }
     }
@@ -72,6 +76,22 @@ pub(super) fn fence(cx: &Reader<'_>, fence: &'static str, from: usize) -> Limit 
 
 /// The end of the line at or after `from` behind which one begins with the marker of a call, or the end of the text.
 pub(super) fn next_marker(cx: &Reader<'_>, from: usize) -> Limit {
+    // One object behind the other asks.
+    let (known, since, at) = cx.memo.closer.get();
+    if known == LINES && (since..=at).contains(&from) {
+        return Limit::At(at);
+    }
+    let limit = line_before_marker(cx, from);
+    if let Limit::At(at) = limit {
+        cx.memo.closer.set((LINES, from, at));
+    }
+    limit
+}
+
+/// What stands for the address of a closing marker: such lines were looked for.
+const LINES: usize = 1;
+
+fn line_before_marker(cx: &Reader<'_>, from: usize) -> Limit {
     let bytes = cx.bytes();
     let mut at = from;
     while let Some(line) = memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map(|i| at + i) {

@@ -5,6 +5,9 @@ use super::lookahead::{self, Quote, punctuation};
 use crate::error::Error;
 use crate::turn::RepairCode;
 
+/// What is said of a closing bracket that stood for another one.
+pub(crate) const EXCHANGED: &str = "a bracket of the wrong kind was exchanged";
+
 /// What stands after a closing bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Follow {
@@ -88,7 +91,7 @@ impl Repairer<'_> {
             Some(level) => {
                 let below = level.checked_sub(1).and_then(|i| self.frames.get(i)).map(|frame| frame.kind);
                 if follow.fits(parent) && !follow.fits(below) {
-                    self.out.record(RepairCode::Bracket, at, "a bracket of the wrong kind was exchanged");
+                    self.out.record(RepairCode::Bracket, at, EXCHANGED);
                     self.close_top(at, at + 1);
                     return Ok(at + 1);
                 }
@@ -108,7 +111,7 @@ impl Repairer<'_> {
                 Ok(at)
             }
             None if follow.fits(parent) && !matches!(follow, Follow::Closer(byte) if top.closed_by(byte)) => {
-                self.out.record(RepairCode::Bracket, at, "a bracket of the wrong kind was exchanged");
+                self.out.record(RepairCode::Bracket, at, EXCHANGED);
                 self.close_top(at, at + 1);
                 Ok(at + 1)
             }
@@ -132,7 +135,7 @@ impl Repairer<'_> {
     }
 
     /// Closes the innermost bracket with what stands from `at` to `after`, which may be nothing.
-    fn close_top(&mut self, at: usize, after: usize) {
+    pub(super) fn close_top(&mut self, at: usize, after: usize) {
         let Some(frame) = self.frames.last() else { return };
         let (kind, items, comma, place, open) = (frame.kind, frame.items, frame.comma, frame.place, frame.open);
         let written = self.bytes.get(at..after).unwrap_or_default();

@@ -16,6 +16,7 @@ mod token;
 use crate::turn::Repair;
 use std::borrow::Cow;
 
+pub(crate) use closing::EXCHANGED;
 #[cfg(feature = "python")]
 pub(crate) use document::mend;
 pub(super) use document::partial_value;
