@@ -235,6 +235,9 @@ pub(super) fn certain_literal(text: &str) -> Option<String> {
 
 /// A Python or JSON literal as JSON text. What is no literal is kept as its source text, in a string.
 pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
+    if text.trim().is_empty() {
+        return ("null".into(), vec![Repair::at(RepairCode::Literal, offset, "a missing value became null")]);
+    }
     let options = LiteralOptions { source_text: true, ..LiteralOptions::default() };
     let mut read = match json::literal(text, 0, &options) {
         Some(read) if text.get(read.end..).is_some_and(|rest| rest.trim().is_empty()) => {
@@ -246,14 +249,34 @@ pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
             (json, vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")])
         }
     };
+    let joined = read.1.iter().any(|repair| repair.code == RepairCode::Joined);
     // Python's spelling is what this dialect is: no repair.
     read.1.retain(|r| {
         !matches!(r.code, RepairCode::Quotes | RepairCode::Literal | RepairCode::Joined | RepairCode::Comma)
     });
+    if !joined && let Some(at) = inner_quote(text) {
+        read.1.push(Repair::at(RepairCode::Quotes, at, "quotes inside the string are escaped now"));
+    }
     for repair in &mut read.1 {
         repair.offset = repair.offset.map(|at| at + offset);
     }
     read
+}
+
+/// Where a string that is all of `text` holds its own quote without a backslash.
+fn inner_quote(text: &str) -> Option<usize> {
+    let quote = text.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let body = text.as_bytes().get(1..text.len().checked_sub(1)?)?;
+    if text.bytes().last() != Some(quote) || body.first() == Some(&quote) {
+        return None;
+    }
+    let mut escaped = false;
+    let inner = body.iter().position(|byte| {
+        let open = *byte == quote && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        open
+    });
+    inner.map(|at| at + 1)
 }
 
 /// An object or list that is not quite JSON, as JSON.

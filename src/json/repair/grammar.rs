@@ -588,34 +588,6 @@ impl<'a> Repairer<'a> {
         comma + length
     }
 
-    /// An object stands at `at`, where a member should: the object before it, whose last value ended at `value_end`, was
-    /// not closed, and both are items of an array or values of their own.
-    fn ends_before_object(&mut self, at: usize, value_end: usize) -> bool {
-        let next = self.peek(at);
-        let object = |frame: &Frame| frame.kind == Kind::Object && frame.items > 0;
-        if self.bytes.get(next) != Some(&b'{') || !self.frames.last().is_some_and(object) {
-            return false;
-        }
-        let level = self.frames.iter().rposition(|frame| frame.kind == Kind::Array).map_or(0, |level| level + 1);
-        let open = self.frames.get(level..).unwrap_or_default();
-        // Of several that are open, the outermost was meant if it begins as this one does.
-        let alike = || open.first().is_some_and(|frame| self.first_key(frame.open) == self.first_key(next));
-        if !open.iter().all(|frame| frame.kind == Kind::Object) || open.len() > 1 && !alike() {
-            return false;
-        }
-        self.out.record(RepairCode::Bracket, value_end, "a missing closing bracket was added");
-        while self.frames.len() > level {
-            self.close_top(value_end, value_end);
-        }
-        true
-    }
-
-    /// What the object at `open` begins with, up to its first colon; nothing if that is far.
-    fn first_key(&self, open: usize) -> Option<&[u8]> {
-        let key = self.bytes.get(self.peek(open + 1)..)?;
-        key.get(..key.iter().take(64).position(|byte| *byte == b':')?)
-    }
-
     /// Another member or item stands at `at`, where a comma should.
     fn starts_member(&self, at: usize) -> bool {
         match self.top() {
