@@ -1,5 +1,6 @@
 //! Time grows with the text, whatever the text is: `tests/data/hostile.jsonl`, one text a line, made of `before`, many times
-//! `unit` (with `{n}` a number) and `after`. The engine's bench prints what each costs.
+//! `unit` (with `{n}` a number, and `{long}` as much of `long` as a marker may have) and `after`. The engine's bench prints
+//! what each costs.
 use serde_json::Value;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -14,6 +15,9 @@ const LONGER: usize = 24;
 /// How many times that it may take: far from `LONGER`, far from the noise.
 const MAY_TAKE: f64 = 11.0;
 
+/// A bit more than `max_markup_bytes`.
+const LONG: usize = 4200;
+
 struct Hostile {
     about: String,
     before: String,
@@ -23,7 +27,7 @@ struct Hostile {
 
 impl Hostile {
     fn text(&self, bytes: usize) -> String {
-        let units = (0..bytes / self.unit.len()).map(|n| self.unit.replace("{n}", &n.to_string()));
+        let units = (0..(bytes / self.unit.len()).max(1)).map(|n| self.unit.replace("{n}", &n.to_string()));
         format!("{}{}{}", self.before, units.collect::<String>(), self.after)
     }
 }
@@ -34,7 +38,8 @@ fn texts() -> Vec<Hostile> {
         .map(|line| {
             let row: Value = serde_json::from_str(line).expect("a row");
             let text = |key: &str| row[key].as_str().expect(key).to_owned();
-            Hostile { about: text("about"), before: text("before"), unit: text("unit"), after: text("after") }
+            let long = row["long"].as_str().map_or_else(String::new, |long| long.repeat(LONG / long.len()));
+            Hostile { about: text("about"), before: text("before"), unit: text("unit").replace("{long}", &long), after: text("after") }
         })
         .collect()
 }

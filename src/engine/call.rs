@@ -17,6 +17,10 @@ use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     More,
+    /// As `More`: what stands at `since` is not clear yet.
+    Unclear {
+        since: usize,
+    },
     /// The body is over.
     Done {
         end: usize,
@@ -282,11 +286,16 @@ impl Engine {
             self.keep(Doubt::Bare);
         }
         match progress {
-            Progress::More if cx.eof => {
+            Progress::More | Progress::Unclear { .. } if cx.eof => {
                 // A body that asks for more at the end would never be over: it is cut off as it stands.
                 self.abandon(cx, call, cx.text.len())
             }
             Progress::More => {
+                self.state = State::Call(call);
+                Step::More
+            }
+            Progress::Unclear { since } => {
+                self.wait(cx, since);
                 self.state = State::Call(call);
                 Step::More
             }

@@ -387,6 +387,7 @@ impl Engine {
             return;
         }
         let start = self.at;
+        self.until = 0;
         loop {
             let step = match std::mem::replace(&mut self.state, State::Prose) {
                 State::Prose => self.prose(cx),
@@ -398,11 +399,18 @@ impl Engine {
                 break;
             }
         }
-        // What has been long undecided is looked at again when it has grown by a quarter, not with every chunk: else what
-        // never decides itself would cost its length each time.
-        let waited = cx.text.len().saturating_sub(self.at);
-        let waits = self.at == start && waited > PATIENCE && matches!(self.state, State::Prose);
-        self.until = if waits { cx.text.len() + waited / 4 } else { 0 };
+        if self.at == start && matches!(self.state, State::Prose) {
+            self.wait(cx, start);
+        }
+    }
+
+    /// What stands at `since` is not clear yet. Once that has been so for long, it is looked at again when the text has
+    /// grown by a quarter, not with every chunk: else what never becomes clear would cost its length each time.
+    fn wait(&mut self, cx: &Reader<'_>, since: usize) {
+        let waited = cx.text.len().saturating_sub(since);
+        if waited > PATIENCE {
+            self.until = cx.text.len() + waited / 4;
+        }
     }
 
     /// From here on a call is read.

@@ -256,7 +256,10 @@ impl Parameters {
             if self.value.is_some() {
                 match self.read_value(cx, out, writer, index) {
                     Look::Is(()) => continue,
-                    Look::More => return Progress::More,
+                    Look::More => {
+                        let since = self.value.as_ref().map_or(self.at, |value| value.searched);
+                        return Progress::Unclear { since };
+                    }
                     Look::No => {
                         return self.finish(cx, out, writer, index, cx.text.len(), CallStatus::Incomplete);
                     }
@@ -268,7 +271,7 @@ impl Parameters {
                 _ => Self::next(cx, writer, &self.closing(cx, writer), self.at, None),
             };
             match next {
-                Next::More => return Progress::More,
+                Next::More => return Progress::Unclear { since: self.at },
                 Next::End => {
                     let end = cx.text.len();
                     let status =

@@ -414,8 +414,8 @@ impl Engine {
         }
         let alone = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
         let named = !cx.dialects.auto;
-        let list =
-            cx.dialects.bare_python && cx.bytes().get(at) == Some(&b'[') && Python::plausible(cx, at) != Look::No;
+        let body = CallState::bare_body(cx, at);
+        let list = cx.bytes().get(at) == Some(&b'[') && matches!(body, Look::Is(Body::Python) | Look::More);
         // In the middle of a line a list of calls stands behind the end of a sentence or a colon.
         let sentence = cx.slice(0, at).trim_end().ends_with(['.', ':', '!', '?']);
         let place = if named || (list && ((cx.tools.is_some() && sentence) || cx.at_line_start(at))) {
@@ -437,7 +437,7 @@ impl Engine {
             self.pass(cx, at, Reason::Runaway);
             return Look::No;
         }
-        let body = match CallState::bare_body(cx, at) {
+        let body = match body {
             Look::Is(Body::Json) if cx.tools.is_none() && !cx.dialects.bare_json => {
                 self.pass(cx, at, Reason::NoTools);
                 return Look::No;

@@ -53,21 +53,23 @@ fn hostile(bytes: usize) -> Vec<(String, String)> {
     rows.map(|line| {
         let row: serde_json::Value = serde_json::from_str(line).expect("a row");
         let of = |key: &str| row[key].as_str().expect("text");
-        let units = (0..bytes / of("unit").len()).map(|n| of("unit").replace("{n}", &n.to_string()));
+        let long = row["long"].as_str().map_or_else(String::new, |long| long.repeat(4200 / long.len()));
+        let unit = of("unit").replace("{long}", &long);
+        let units = (0..bytes / unit.len()).map(|n| unit.replace("{n}", &n.to_string()));
         (of("about").to_owned(), format!("{}{}{}", of("before"), units.collect::<String>(), of("after")))
     })
     .collect()
 }
 
-/// Nanoseconds a byte of each hostile text, whole and in chunks of 16 bytes, with how much that is beside a text of a
-/// quarter: 1 is linear.
+/// Nanoseconds a byte of each hostile text, whole and in chunks of 4 bytes, with how much that is beside a text of a
+/// quarter (1 is linear), and beside plain text in such chunks, which is the first.
 fn print_hostile(set: &std::sync::Arc<Dialects>, tools: &std::sync::Arc<ToolSet>, options: &Options) {
     let whole = |text: &str| median(|| drop(black_box(extract(black_box(text), set, Some(tools), options)))) / text.len() as f64;
     let stream = |text: &str| {
         let mut events = Vec::new();
         let ns = median(|| {
             let mut parser = StreamParser::new(set.clone(), Some(tools.clone()), options.clone());
-            for chunk in text.as_bytes().chunks(16) {
+            for chunk in text.as_bytes().chunks(4) {
                 parser.feed_bytes(chunk, &mut events);
                 events.clear();
             }
@@ -75,13 +77,15 @@ fn print_hostile(set: &std::sync::Arc<Dialects>, tools: &std::sync::Arc<ToolSet>
         });
         ns / text.len() as f64
     };
-    println!("{:48} {:>10} {:>8} {:>10} {:>8}", "160 KB of", "ns a byte", "growth", "streamed", "growth");
+    println!("{:48} {:>10} {:>8} {:>10} {:>8} {:>8}", "160 KB of", "ns a byte", "growth", "streamed", "growth", "x plain");
+    let mut plain = None;
     for ((about, text), (_, quarter)) in hostile(160_000).into_iter().zip(hostile(40_000)) {
         let (long, streamed) = (whole(&text), stream(&text));
         println!(
-            "{about:48} {long:10.1} {:8.2} {streamed:10.1} {:8.2}",
+            "{about:48} {long:10.1} {:8.2} {streamed:10.1} {:8.2} {:8.2}",
             long / whole(&quarter),
-            streamed / stream(&quarter)
+            streamed / stream(&quarter),
+            streamed / *plain.get_or_insert(streamed)
         );
     }
 }
