@@ -164,6 +164,24 @@ def test_white_space_between_tokens_changes_no_call(dialect: str, text: str) -> 
                 assert [(call.name, call.arguments) for call in turn.tool_calls] == made, round
 
 
+@pytest.mark.parametrize(("dialect", "text"), EXAMPLES)
+def test_tokens_lost_doubled_or_swapped_stream_as_they_are_read_whole(dialect: str, text: str) -> None:
+    tokens = TOKENS.findall(text)
+    broken = [[*tokens[:i], *tokens[i + 1 :]] for i in range(len(tokens))]
+    broken += [[*tokens[: i + 1], *tokens[i:]] for i in range(len(tokens))]
+    broken += [[*tokens[:i], tokens[i + 1], tokens[i], *tokens[i + 2 :]] for i in range(len(tokens) - 1)]
+    broken += [[*tokens[:i], "\n\nSo much for that."] for i in range(len(tokens))]
+    for reader in (dialect, "auto"):
+        for parts in broken:
+            mutant = "".join(parts)
+            whole = toolglot.extract(mutant, tools=EXAMPLE_TOOLS, dialect=reader)
+            for size in (1, 7):
+                pieces = [mutant[at : at + size] for at in range(0, len(mutant), size)]
+                turn, events = stream(pieces, tools=EXAMPLE_TOOLS, dialect=reader)
+                assert snapshot(turn) == snapshot(whole), mutant
+                check_events(turn, events)
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "outputs").glob("*.txt")), ids=lambda path: path.stem)
 def test_examples_of_the_readme(path: Path) -> None:
     turn = toolglot.extract(path.read_text("utf-8"), tools=EXAMPLE_TOOLS)
