@@ -229,6 +229,10 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
     // One pass: holes are short, and what is behind them is not.
     while let Some(length) = bounded.as_bytes().get(from..).and_then(|bytes| bytes.iter().position(ends)) {
         let end = from + length;
+        if slot == Slot::Name && end == skip {
+            // There is no name.
+            return Look::No;
+        }
         if rest_of_until.is_empty() && bounded.as_bytes().get(end) == Some(first) {
             return Look::Is(at..at + end);
         }

@@ -35,7 +35,7 @@ pub(super) fn closing<'t>(
     };
     let own = cx.rest(at).starts_with(closer) && (closer.ends_with('>') || tag.name == meant && tag.whole);
     // Without its slash it is like the opening tag of something else.
-    let like = if tag.slashed { is_like(tag.name, meant) || also(tag.name) } else { tag.name == meant };
+    let like = if tag.slashed { also(tag.name) || is_like(tag.name, meant) } else { tag.name == meant };
     let section = || {
         let closes = |close: &&Element| matches!(close, Element::Literal(text) if cx.rest(at).starts_with(&**text));
         row.sections.iter().any(|(_, close)| close.first().filter(closes).is_some())

@@ -2,7 +2,6 @@
 use super::call::CallState;
 use super::head::{self, Head};
 use super::keys::no_call;
-use super::python::Python;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
