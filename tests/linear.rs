@@ -39,7 +39,12 @@ fn texts() -> Vec<Hostile> {
             let row: Value = serde_json::from_str(line).expect("a row");
             let text = |key: &str| row[key].as_str().expect(key).to_owned();
             let long = row["long"].as_str().map_or_else(String::new, |long| long.repeat(LONG / long.len()));
-            Hostile { about: text("about"), before: text("before"), unit: text("unit").replace("{long}", &long), after: text("after") }
+            Hostile {
+                about: text("about"),
+                before: text("before"),
+                unit: text("unit").replace("{long}", &long),
+                after: text("after"),
+            }
         })
         .collect()
 }
