@@ -13,6 +13,7 @@ use crate::schema::{Expected, Tool};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 mod value;
 
@@ -42,7 +43,7 @@ struct OpenValue {
     /// The last closing marker of its own behind which the structure did not go on: its place and end.
     doubtful_closer: Option<(usize, usize)>,
     /// The marker that closes it, where that holds the key.
-    closer: Option<Box<str>>,
+    closer: Option<Arc<str>>,
     /// The last tag like its closing marker that stands before the call's end: its place and end.
     misspelt: Option<(usize, usize)>,
     /// It holds tags of its own that look like its closing marker.
@@ -57,6 +58,8 @@ pub(super) struct Parameters {
     members: Vec<(Piece, Value)>,
     keys: Keys,
     value: Option<OpenValue>,
+    /// What closes the call, where that is not as its template says.
+    closer: Option<Box<[Element]>>,
     /// What stands at a place, as the end of a value has shown.
     ahead: Option<(usize, Next)>,
     /// Something was given out, so the opening brace is.
@@ -87,6 +90,7 @@ impl Parameters {
             members: Vec::new(),
             keys: Keys::default(),
             value: None,
+            closer: None,
             ahead: None,
             opened: false,
             broken: false,
@@ -131,18 +135,17 @@ impl Parameters {
         }
     }
 
-    /// What closes the call, with the name filled in where the closing marker holds it.
-    fn closing<'t>(&self, cx: &Reader<'t>, writer: &Writer) -> Cow<'t, [Element]> {
-        let tail = writer.origin.tail(cx);
-        match (tail, &self.head.name) {
+    /// What closes the call, where the closing marker holds its name.
+    fn named_closer(&self, cx: &Reader<'_>, writer: &Writer) -> Option<Box<[Element]>> {
+        match (writer.origin.tail(cx), &self.head.name) {
             (
                 [space @ Element::Space, Element::Literal(open), Element::Slot(Slot::Name), Element::Literal(end)],
                 Some(name),
             ) => {
                 let name = cx.slice(name.start, name.end);
-                Cow::Owned(vec![space.clone(), Element::Literal(format!("{open}{name}{end}").into())])
+                Some(Box::new([space.clone(), Element::Literal(format!("{open}{name}{end}").into())]))
             }
-            _ => Cow::Borrowed(tail),
+            _ => None,
         }
     }
 
@@ -241,6 +244,7 @@ impl Parameters {
                     return Progress::Fail { at: self.at };
                 };
                 self.index = Some(index);
+                self.closer = self.named_closer(cx, writer);
                 if self.head.closed {
                     let end = self.head.end;
                     let end = match writer.origin.row(cx).and_then(|r| r.calls.get(usize::from(writer.origin.call))) {
@@ -268,7 +272,10 @@ impl Parameters {
             let next = match self.ahead.take() {
                 _ if self.junk.is_some() => Next::Junk,
                 Some((at, next)) if at == self.at => next,
-                _ => Self::next(cx, writer, &self.closing(cx, writer), self.at, None),
+                _ => {
+                    let tail = self.closer.as_deref().unwrap_or(writer.origin.tail(cx));
+                    Self::next(cx, writer, tail, self.at, None)
+                }
             };
             match next {
                 Next::More => return Progress::Unclear { since: self.at },

@@ -211,7 +211,7 @@ impl Parameters {
         index: usize,
     ) -> Look<()> {
         let Some(row) = writer.origin.row(cx) else { return Look::No };
-        let tail = self.closing(cx, writer);
+        let tail = self.closer.as_deref().unwrap_or(writer.origin.tail(cx));
         let Some(value) = &mut self.value else { return Look::No };
         let Some(parameter) = row.parameters.get(value.template) else { return Look::No };
         let trim = row.dialect.trim;
@@ -235,7 +235,7 @@ impl Parameters {
             value.sent = value.start;
             value.searched = value.start;
         }
-        match Self::find_end(cx, row, writer, &tail, parameter, value, &self.members, out, index) {
+        match Self::find_end(cx, row, writer, tail, parameter, value, &self.members, out, index) {
             Some(Ok(Ended { end, next, ahead, misspelt, doubled })) => {
                 let Some(value) = self.value.take() else { return Look::No };
                 self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
