@@ -184,7 +184,8 @@ impl Engine {
         };
         if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
             self.give(cx, at, false);
-            before = Before { from: self.from, fresh: self.fresh, opener: self.opener.clone(), ..before };
+            let (space, opener) = (self.space.clone(), self.opener.clone());
+            before = Before { from: self.from, fresh: self.fresh, space, opener, ..before };
         } else if at > self.from
             && self.mode == Mode::Content
             && self.section.is_none()
