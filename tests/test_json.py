@@ -99,3 +99,8 @@ def test_keys_are_told_apart() -> None:
     rows = [dict.fromkeys(choice.sample(keys, choice.randrange(len(keys))), i) for i in range(200)]
     assert toolglot.repair_json(json.dumps(rows)) == rows
     assert toolglot.repair_json('{"a": 1, "a": 2}') == {"a": 2}
+
+
+def test_brackets_in_long_code_without_quotes_are_paired() -> None:
+    code = "g({" + "k: 1; " * 120 + "}, 2)"
+    assert toolglot.repair_json(f'{{"code": {code}, "x": 1}}') == {"code": code, "x": 1}

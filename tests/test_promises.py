@@ -279,6 +279,22 @@ def test_p2_prose_that_begins_with_a_bracket_does_not_wait(prose: str) -> None:
     assert parser.finish().content == text
 
 
+@pytest.mark.parametrize("length", [10, 60, 200, 1000])
+def test_p2_a_long_head_waits_a_quarter_longer_at_most(length: int) -> None:
+    """What is undecided for long is not looked at with every chunk, but soon after it is decided."""
+    name = "f" * length
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    tools = toolglot.ToolSet([{"name": name, "inputSchema": schema}])
+    head = f"<tool_call>\n<function={name}>\n<parameter=city>\n"
+    parser = toolglot.StreamParser(tools=tools, dialect="qwen3_coder")
+    told = 0
+    for letter in head + "x" * 1000:
+        told += 1
+        if any(event.kind == "call_started" for event in parser.feed(letter)):
+            break
+    assert told <= len(head) + max(len(head) - 64, 0) // 4 + 20
+
+
 @given(text=soup, starts_in=st.sampled_from(["content", "reasoning"]))
 def test_p7_any_text_is_answered(text: str, starts_in: str) -> None:
     turn = toolglot.extract(text, tools=TOOLS, starts_in=starts_in)

@@ -9,7 +9,7 @@ use crate::json::string::push_string;
 use crate::turn::RepairCode;
 
 /// Brackets in an unquoted text are paired over at most this many bytes.
-const PAIRED: usize = 512;
+const PAIRED: usize = 4096;
 
 impl Repairer<'_> {
     /// The word at `at`, where a value must come.
