@@ -258,6 +258,10 @@ impl Engine {
             self.pass(cx, start, Reason::Runaway);
             return Look::No;
         }
+        if self.is_quoted(cx, start) {
+            self.pass(cx, start, Reason::Quoted);
+            return Look::No;
+        }
         self.begin_bare(cx, start, Body::Python)
     }
 
@@ -285,6 +289,10 @@ impl Engine {
             _ => None,
         };
         let Some(tool) = tool else { return Look::No };
+        if self.fence.is_none() && self.is_quoted(cx, at) {
+            self.pass(cx, at, Reason::Quoted);
+            return Look::No;
+        }
         let found = match head::head(cx, at, &call.head) {
             Look::Is(found) => found,
             other => return other.map(|_| ()),
@@ -446,6 +454,10 @@ impl Engine {
             Look::No => return Look::No,
             Look::More => return Look::More,
         };
+        if self.fence.is_none() && self.is_quoted(cx, at) {
+            self.pass(cx, at, Reason::Quoted);
+            return Look::No;
+        }
         match self.repeated(cx, at) {
             Look::No => {}
             taken => return taken,
