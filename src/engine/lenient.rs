@@ -17,6 +17,8 @@ pub(super) enum Limit {
 pub(super) struct Mended {
     pub(super) json: String,
     pub(super) repairs: Vec<Repair>,
+    /// The closing brackets of the text that stood for one of another kind.
+    exchanged: Vec<usize>,
     /// How much of the text the value took.
     pub(super) consumed: usize,
     /// The value was not cut off by the end of the text.
@@ -46,8 +48,8 @@ impl Mended {
             }
         }
         if let Some((index, at)) = found {
-            let exchanged = self.repairs.drain(index..).next().is_some_and(|repair| repair.message == json::EXCHANGED);
-            if exchanged {
+            self.repairs.truncate(index);
+            if self.exchanged.contains(&at) {
                 // What it stood for was not there.
                 self.repairs.push(Repair::at(RepairCode::Bracket, at, "a missing closing bracket was added"));
             }
@@ -190,6 +192,7 @@ fn mend(text: &str, max_depth: usize) -> Result<Mended, crate::Error> {
         cut: repaired.ending == Ending::Cut,
         json: repaired.json.into_owned(),
         repairs: repaired.repairs,
+        exchanged: repaired.exchanged,
         consumed: repaired.consumed,
     })
 }
