@@ -79,19 +79,16 @@ pub(super) fn fence(cx: &Reader<'_>, fence: &'static str, from: usize) -> Limit 
 /// The end of the line at or after `from` behind which one begins with the marker of a call, or the end of the text.
 pub(super) fn next_marker(cx: &Reader<'_>, from: usize) -> Limit {
     // One object behind the other asks.
-    let (known, since, at) = cx.memo.closer.get();
-    if known == LINES && (since..=at).contains(&from) {
+    let known = cx.memo.unmarked.get();
+    if let Some(at) = known.known(from) {
         return Limit::At(at);
     }
     let limit = line_before_marker(cx, from);
     if let Limit::At(at) = limit {
-        cx.memo.closer.set((LINES, from, at));
+        cx.memo.unmarked.set(known.and(from, at));
     }
     limit
 }
-
-/// What stands for the address of a closing marker: such lines were looked for.
-const LINES: usize = 1;
 
 fn line_before_marker(cx: &Reader<'_>, from: usize) -> Limit {
     let bytes = cx.bytes();
