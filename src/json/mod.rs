@@ -7,7 +7,6 @@ mod string;
 
 pub(crate) use block::find_special;
 pub use partial::{Partial, PartialOptions, parse_partial};
-pub(crate) use repair::EXCHANGED;
 #[cfg(feature = "python")]
 pub(crate) use repair::mend;
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};

@@ -16,7 +16,6 @@ mod token;
 use crate::turn::Repair;
 use std::borrow::Cow;
 
-pub(crate) use closing::EXCHANGED;
 #[cfg(feature = "python")]
 pub(crate) use document::mend;
 pub(super) use document::partial_value;
@@ -75,6 +74,8 @@ pub struct Repaired<'a> {
     /// Where in the input the value ended.
     pub consumed: usize,
     pub ending: Ending,
+    /// The closing brackets of the input that stood for one of another kind.
+    pub(crate) exchanged: Vec<usize>,
 }
 
 impl Repaired<'_> {
