@@ -1,11 +1,11 @@
 //! Elements named after the parameters, nested: `<city>Paris</city>`, with a prefix before each tag where the dialect
 //! has one. Children make an object, or a list where the schema wants one.
-use super::{Reader, misspelt};
 use super::call::Progress;
 use super::head::Head;
 use super::output::{Found, Output, Piece, Value};
 use super::values::Keys;
 use super::writer::Writer;
+use super::{Reader, misspelt};
 use crate::dialect::Element;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
@@ -292,7 +292,9 @@ impl<'t> Tree<'t> {
     /// A closing tag stands here that was meant for `name`: its length. Only behind a prefix, which no text has.
     fn misspelt(&self, name: &str) -> Option<usize> {
         let tag = self.closing(self.rest()).filter(|_| !self.prefix.is_empty())?;
-        misspelt::is_like(tag, name).then_some(self.prefix.len() + tag.len() + 3)
+        // Where no text looks so, one letter in a short name is a slip as well.
+        let slip = || tag.len().min(name.len()) >= 3 && tag.len() <= 40 && strsim::osa_distance(tag, name) <= 1;
+        (misspelt::is_like(tag, name) || slip()).then_some(self.prefix.len() + tag.len() + 3)
     }
 
     fn rest(&self) -> &'t str {

@@ -2,6 +2,7 @@
 use super::call::CallState;
 use super::head::{self, Head};
 use super::keys::no_call;
+use super::quoted::in_quoted_line;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
@@ -438,7 +439,12 @@ impl Engine {
                 Look::No => {}
                 taken => return taken,
             }
-            self.pass(cx, at, if cx.tools.is_none() { Reason::NoTools } else { Reason::Place });
+            let reason = match cx.tools {
+                None => Reason::NoTools,
+                Some(_) if self.out.trace.is_on() && in_quoted_line(cx, at) => Reason::Quoted,
+                Some(_) => Reason::Place,
+            };
+            self.pass(cx, at, reason);
             return Look::No;
         }
         if self.runs_away(cx, at) {

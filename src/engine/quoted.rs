@@ -58,7 +58,8 @@ impl Engine {
             let rest = cx.slice(place + 1, at);
             let is = |rest: &str, tag: &str| {
                 let behind = rest.get(..tag.len()).filter(|name| name.eq_ignore_ascii_case(tag));
-                behind.is_some() && !rest.as_bytes().get(tag.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+                behind.is_some()
+                    && !rest.as_bytes().get(tag.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
             };
             let closed = rest.strip_prefix('/').is_some_and(|rest| {
                 open.is_some_and(|(which, _)| SHOWN.get(which).is_some_and(|(tag, _)| is(rest, tag)))
@@ -86,7 +87,7 @@ impl Engine {
 }
 
 /// The line of `at` is one of a block quote, or a row of a table.
-fn in_quoted_line(cx: &Reader<'_>, at: usize) -> bool {
+pub(super) fn in_quoted_line(cx: &Reader<'_>, at: usize) -> bool {
     let before = cx.bytes().get(at.saturating_sub(LINE)..at).unwrap_or_default();
     let line = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (at <= LINE).then_some(0));
     let line = line.and_then(|line| before.get(line..)).unwrap_or_default().trim_ascii_start();
