@@ -77,12 +77,11 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
 
 /// Whether a closing brace stands between `start` and `end`. Each byte is looked at once, as with [`any_call_key`].
 fn any_brace(cx: &Reader<'_>, start: usize, end: usize) -> bool {
-    let (since, until) = cx.memo.unclosed.get();
-    let known = (since..=until).contains(&start);
-    let from = if known { until } else { start };
+    let known = cx.memo.unclosed.get();
+    let from = known.known(start).unwrap_or(start);
     let found = cx.bytes().get(from..end).is_some_and(|text| text.contains(&b'}'));
     if !found {
-        cx.memo.unclosed.set((if known { since } else { start }, end.max(from)));
+        cx.memo.unclosed.set(known.and(start, end));
     }
     found
 }
@@ -112,13 +111,12 @@ pub(super) fn no_call(cx: &Reader<'_>, start: usize) -> Look<usize> {
 /// Whether a colon may stand behind a key of a call between `start` and `end`. Objects may begin at every byte, but each
 /// colon is looked at once.
 fn any_call_key(cx: &Reader<'_>, start: usize, end: usize) -> bool {
-    let (since, until) = cx.memo.unkeyed.get();
-    let known = (since..=until).contains(&start);
-    let from = if known { until.max(start) } else { start };
+    let known = cx.memo.unkeyed.get();
+    let from = known.known(start).unwrap_or(start);
     let text = cx.bytes().get(from..end).unwrap_or_default();
     let found = memchr::memchr_iter(b':', text).any(|i| call_key_before(cx, start, from + i) != Look::No);
     if !found {
-        cx.memo.unkeyed.set((if known { since } else { start }, end.max(from)));
+        cx.memo.unkeyed.set(known.and(start, end));
     }
     found
 }

@@ -1,7 +1,7 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use super::Reader;
 use crate::dialect::{Element, Marker, MarkersAt};
-use crate::json::{self, Ending, LiteralOptions, PartialOptions, RepairOptions};
+use crate::json::{self, Ending, LiteralOptions, Pairs, PartialOptions, RepairOptions};
 use crate::turn::{Repair, RepairCode};
 
 /// How far repair may read.
@@ -17,6 +17,8 @@ pub(super) enum Limit {
 pub(super) struct Mended {
     pub(super) json: String,
     pub(super) repairs: Vec<Repair>,
+    /// The closing brackets of the text that stood for one of another kind.
+    exchanged: Vec<usize>,
     /// How much of the text the value took.
     pub(super) consumed: usize,
     /// The value was not cut off by the end of the text.
@@ -46,8 +48,8 @@ impl Mended {
             }
         }
         if let Some((index, at)) = found {
-            let exchanged = self.repairs.drain(index..).next().is_some_and(|repair| repair.message == json::EXCHANGED);
-            if exchanged {
+            self.repairs.truncate(index);
+            if self.exchanged.contains(&at) {
                 // What it stood for was not there.
                 self.repairs.push(Repair::at(RepairCode::Bracket, at, "a missing closing bracket was added"));
             }
@@ -77,19 +79,16 @@ pub(super) fn fence(cx: &Reader<'_>, fence: &'static str, from: usize) -> Limit 
 /// The end of the line at or after `from` behind which one begins with the marker of a call, or the end of the text.
 pub(super) fn next_marker(cx: &Reader<'_>, from: usize) -> Limit {
     // One object behind the other asks.
-    let (known, since, at) = cx.memo.closer.get();
-    if known == LINES && (since..=at).contains(&from) {
+    let known = cx.memo.unmarked.get();
+    if let Some(at) = known.known(from) {
         return Limit::At(at);
     }
     let limit = line_before_marker(cx, from);
     if let Limit::At(at) = limit {
-        cx.memo.closer.set((LINES, from, at));
+        cx.memo.unmarked.set(known.and(from, at));
     }
     limit
 }
-
-/// What stands for the address of a closing marker: such lines were looked for.
-const LINES: usize = 1;
 
 fn line_before_marker(cx: &Reader<'_>, from: usize) -> Limit {
     let bytes = cx.bytes();
@@ -150,7 +149,10 @@ pub(super) fn last_closer(cx: &Reader<'_>, tail: &[Element], from: usize) -> Opt
 /// too deep, or `start`.
 pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Result<Mended, usize> {
     let place = |error: crate::Error| start + error.place.parse().unwrap_or(0);
-    mend(cx.slice(start, limit), cx.policy.max_depth).map_err(place)
+    let mut pairs = cx.memo.pairs.take().based(start);
+    let mended = mend(cx.slice(start, limit), cx.policy.max_depth, &mut pairs);
+    cx.memo.pairs.set(pairs);
+    mended.map_err(place)
 }
 
 /// Where the value at `start` ends that is nested too deep to be read: its brackets are counted.
@@ -179,17 +181,18 @@ pub(super) fn too_deep_end(cx: &Reader<'_>, start: usize, limit: usize) -> Optio
 }
 
 pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
-    mend(text, max_depth).ok()
+    mend(text, max_depth, &mut Pairs::default()).ok()
 }
 
-fn mend(text: &str, max_depth: usize) -> Result<Mended, crate::Error> {
+fn mend(text: &str, max_depth: usize, pairs: &mut Pairs) -> Result<Mended, crate::Error> {
     let options = RepairOptions { max_depth, join_values: false, search: false };
-    let repaired = json::repair(text, &options)?;
+    let repaired = json::repair_knowing(text, &options, pairs)?;
     Ok(Mended {
         complete: repaired.ending == Ending::Closed,
         cut: repaired.ending == Ending::Cut,
         json: repaired.json.into_owned(),
         repairs: repaired.repairs,
+        exchanged: repaired.exchanged,
         consumed: repaired.consumed,
     })
 }

@@ -2,11 +2,12 @@
 use super::options::Policy;
 use super::output::{Output, Piece};
 use crate::dialect::Dialects;
+use crate::json::Pairs;
 use crate::schema::{Tool, ToolSet};
 use std::cell::Cell;
 
 /// What every step of the engine sees: all text so far, and what it is read by.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Reader<'t> {
     pub(crate) text: &'t str,
     /// The text is not the input, but was made of a part of it by repair.
@@ -20,25 +21,63 @@ pub(crate) struct Reader<'t> {
 }
 
 /// What was looked through, so that it need not be again.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Memo {
-    /// From where to where there is white space.
-    pub(super) blank: Cell<(usize, usize)>,
-    /// A closing marker (its address), from where it was looked for, and where it was found, or the end of the text.
-    pub(super) closer: Cell<(usize, usize, usize)>,
-    /// From where to where no colon stands behind a key of a call.
-    pub(super) unkeyed: Cell<(usize, usize)>,
-    /// From where to where there is no closing brace.
-    pub(super) unclosed: Cell<(usize, usize)>,
+    /// Nothing but white space.
+    blank: Cell<Without>,
+    /// No closing marker: which one, and it stands where this ends, if the text does not.
+    closer: Cell<(Sought, Without)>,
+    /// No line that begins with a fence, likewise.
+    fence: Cell<(Sought, Without)>,
+    /// No line behind which one begins with the marker of a call: the line ends where this does, or the text.
+    pub(super) unmarked: Cell<Without>,
+    /// No colon behind a key of a call.
+    pub(super) unkeyed: Cell<Without>,
+    /// No closing brace.
+    pub(super) unclosed: Cell<Without>,
+    /// Which brackets close which, as far as repair asked.
+    pub(super) pairs: Cell<Pairs>,
 }
 
 /// What of a [`Memo`] still holds when more text has come.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
-    blank: (usize, usize),
-    unkeyed: (usize, usize),
-    unclosed: (usize, usize),
+    blank: Without,
+    unkeyed: Without,
+    unclosed: Without,
 }
+
+/// Nothing of one kind stands between two places of the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Without {
+    since: usize,
+    until: usize,
+}
+
+impl Default for Without {
+    /// Nothing is known.
+    fn default() -> Self {
+        Self { since: 1, until: 0 }
+    }
+}
+
+impl Without {
+    /// Up to where nothing stands at or after `at`, if that is known.
+    pub(super) fn known(self, at: usize) -> Option<usize> {
+        (self.since..=self.until).contains(&at).then_some(self.until)
+    }
+
+    /// What is known when nothing stands between `at` and `until` either: as much as hangs together with that.
+    pub(super) fn and(self, at: usize, until: usize) -> Self {
+        match self.known(at) {
+            Some(known) => Self { until: known.max(until), ..self },
+            None => Self { since: at, until },
+        }
+    }
+}
+
+/// Which text was looked for: the one that stands at this address and is so long.
+type Sought = (usize, usize);
 
 impl From<Known> for Memo {
     fn from(Known { blank, unkeyed, unclosed }: Known) -> Self {
@@ -87,30 +126,32 @@ impl<'t> Reader<'t> {
 
     /// Where `closer` stands first at or after `from`, if it does.
     pub(crate) fn find_closer(&self, closer: &str, from: usize) -> Option<usize> {
-        let address = closer.as_ptr() as usize;
-        let (known, since, at) = self.memo.closer.get();
-        let found = if known == address && (since..=at).contains(&from) {
-            at
-        } else {
-            let rest = self.bytes().get(from..).unwrap_or_default();
-            memchr::memmem::find(rest, closer.as_bytes()).map_or(self.text.len(), |i| from + i)
-        };
-        self.memo.closer.set((address, from, found));
-        (found < self.text.len()).then_some(found)
+        self.find(&self.memo.closer, closer, from, |rest| memchr::memmem::find(rest, closer.as_bytes()))
     }
 
     /// The first line at or after `from` that begins with `fence`, if there is one.
     pub(crate) fn find_fence(&self, fence: &'static str, from: usize) -> Option<usize> {
-        let address = fence.as_ptr() as usize;
-        let (known, since, at) = self.memo.closer.get();
-        let found = if known == address && (since..=at).contains(&from) {
-            at
-        } else {
+        self.find(&self.memo.fence, fence, from, |rest| {
+            memchr::memmem::find_iter(rest, fence.as_bytes()).find(|at| self.at_line_start(from + at))
+        })
+    }
+
+    /// The first place at or after `from` where `what` stands, as `search` finds it in the rest of the text.
+    fn find(
+        &self,
+        memo: &Cell<(Sought, Without)>,
+        what: &str,
+        from: usize,
+        search: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Option<usize> {
+        let sought = (what.as_ptr().addr(), what.len());
+        let (known, without) = memo.get();
+        let without = if known == sought { without } else { Without::default() };
+        let found = without.known(from).unwrap_or_else(|| {
             let rest = self.bytes().get(from..).unwrap_or_default();
-            let mut places = memchr::memmem::find_iter(rest, fence.as_bytes()).map(|i| from + i);
-            places.find(|at| self.at_line_start(*at)).unwrap_or(self.text.len())
-        };
-        self.memo.closer.set((address, from, found));
+            search(rest).map_or(self.text.len(), |at| from + at)
+        });
+        memo.set((sought, without.and(from, found)));
         (found < self.text.len()).then_some(found)
     }
 
@@ -135,12 +176,12 @@ impl<'t> Reader<'t> {
 
     #[cold]
     fn skip_long_space(&self, at: usize) -> usize {
-        let (start, end) = self.memo.blank.get();
-        let from = if (start..end).contains(&at) { end } else { at };
+        let known = self.memo.blank.get();
+        let from = known.known(at).unwrap_or(at);
         let rest = self.bytes().get(from..).unwrap_or_default();
         let next = from + rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
         if next - at > 64 {
-            self.memo.blank.set((if from > at { start } else { at }, next));
+            self.memo.blank.set(known.and(at, next));
         }
         next
     }
@@ -191,4 +232,22 @@ impl<'t> Reader<'t> {
 /// White space, or a character that has no width: the byte order mark, and those that join words or part them.
 fn blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Without;
+
+    #[test]
+    fn what_hangs_together_is_known() {
+        let nothing = Without::default();
+        assert_eq!((nothing.known(0), nothing.known(1)), (None, None));
+        let known = nothing.and(10, 20);
+        assert_eq!([9, 10, 20, 21].map(|at| known.known(at)), [None, Some(20), Some(20), None]);
+        let more = known.and(20, 30);
+        assert_eq!([10, 30].map(|at| more.known(at)), [Some(30); 2]);
+        assert_eq!(more.and(12, 15).known(12), Some(30));
+        let far = more.and(40, 50);
+        assert_eq!([10, 40].map(|at| far.known(at)), [None, Some(50)]);
+    }
 }

@@ -7,10 +7,10 @@ mod string;
 
 pub(crate) use block::find_special;
 pub use partial::{Partial, PartialOptions, parse_partial};
-pub(crate) use repair::EXCHANGED;
 #[cfg(feature = "python")]
 pub(crate) use repair::mend;
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
+pub(crate) use repair::{Pairs, repair_knowing};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;
 pub(crate) use string::{push_escaped, read_string, unescaped};

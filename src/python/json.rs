@@ -50,7 +50,7 @@ pub(super) fn repair_json<'py>(
     }
     let repaired = guard_detached(py, text.len(), || json::repair(&text, &options))??;
     let value = json_to_py(py, &repaired.json)?;
-    let Repaired { json, repairs, unlisted, consumed, ending } = repaired;
+    let Repaired { json, repairs, unlisted, consumed, ending, .. } = repaired;
     let report = RepairedJson { value: value.unbind(), json: json.into_owned(), repairs, unlisted, consumed, ending };
     Ok(Bound::new(py, report)?.into_any())
 }

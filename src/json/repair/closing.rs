@@ -5,9 +5,6 @@ use super::lookahead::{self, Quote, punctuation};
 use crate::error::Error;
 use crate::turn::RepairCode;
 
-/// What is said of a closing bracket that stood for another one.
-pub(crate) const EXCHANGED: &str = "a bracket of the wrong kind was exchanged";
-
 /// What stands after a closing bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Follow {
@@ -91,9 +88,7 @@ impl Repairer<'_> {
             Some(level) => {
                 let below = level.checked_sub(1).and_then(|i| self.frames.get(i)).map(|frame| frame.kind);
                 if follow.fits(parent) && !follow.fits(below) {
-                    self.out.record(RepairCode::Bracket, at, EXCHANGED);
-                    self.close_top(at, at + 1);
-                    return Ok(at + 1);
+                    return Ok(self.exchange(at));
                 }
                 self.out.record(RepairCode::Bracket, at, "a missing closing bracket was added");
                 while self.frames.len() > level + 1 {
@@ -111,9 +106,7 @@ impl Repairer<'_> {
                 Ok(at)
             }
             None if follow.fits(parent) && !matches!(follow, Follow::Closer(byte) if top.closed_by(byte)) => {
-                self.out.record(RepairCode::Bracket, at, EXCHANGED);
-                self.close_top(at, at + 1);
-                Ok(at + 1)
+                Ok(self.exchange(at))
             }
             None => Ok(self.drop_bracket(at)),
         }
@@ -154,6 +147,13 @@ impl Repairer<'_> {
         self.out.record(RepairCode::Comma, at, "a comma too many was removed");
         self.out.drop_from(mark, at);
         self.state = State::After;
+    }
+
+    /// Closes the innermost bracket with one of another kind.
+    fn exchange(&mut self, at: usize) -> usize {
+        self.out.record_exchanged(at);
+        self.close_top(at, at + 1);
+        at + 1
     }
 
     fn drop_bracket(&mut self, at: usize) -> usize {

@@ -1,6 +1,8 @@
 //! The whole text: where JSON begins in it, several values in a row, and what stands round them.
 use super::grammar::{End, Repairer};
 use super::lookahead::{self, Quote, skip_white};
+use super::output::Written;
+use super::pairs::Pairs;
 use super::{Ending, RepairOptions, Repaired, token};
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
@@ -27,10 +29,26 @@ use std::borrow::Cow;
 /// # Ok::<(), toolglot::Error>(())
 /// ```
 pub fn repair<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>, Error> {
+    repair_knowing(text, options, &mut Pairs::default())
+}
+
+/// [`repair`], with what other repairs found out about the brackets of the same text.
+pub(crate) fn repair_knowing<'a>(
+    text: &'a str,
+    options: &RepairOptions,
+    pairs: &mut Pairs,
+) -> Result<Repaired<'a>, Error> {
     match Scanner::new(0, options.max_depth).scan(text.as_bytes(), true) {
         ScanResult::Complete { end } if skip_white(text.as_bytes(), end) == text.len() => {
             let json = Cow::Borrowed(text);
-            return Ok(Repaired { json, repairs: Vec::new(), unlisted: 0, consumed: end, ending: Ending::Closed });
+            return Ok(Repaired {
+                json,
+                repairs: Vec::new(),
+                unlisted: 0,
+                consumed: end,
+                ending: Ending::Closed,
+                exchanged: Vec::new(),
+            });
         }
         ScanResult::Error { at, kind: ScanError::TooDeep } => {
             let message = format!("nested deeper than {}", options.max_depth);
@@ -38,12 +56,17 @@ pub fn repair<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>
         }
         _ => {}
     }
-    mend(text, options)
+    mend_knowing(text, options, pairs)
 }
 
 /// [`repair`] of a text that is known not to be valid, which need not be looked for then. What is valid all the same
 /// comes back untouched.
+#[cfg(feature = "python")]
 pub(crate) fn mend<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>, Error> {
+    mend_knowing(text, options, &mut Pairs::default())
+}
+
+fn mend_knowing<'a>(text: &'a str, options: &RepairOptions, pairs: &mut Pairs) -> Result<Repaired<'a>, Error> {
     let start =
         find_start(text, options.search).ok_or_else(|| Error::new(ErrorCode::BadJson, "there is no JSON here"))?;
     if let Some(unescaped) = unescape_all(text, start) {
@@ -53,7 +76,10 @@ pub(crate) fn mend<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaire
     if options.search && !text.get(..start).unwrap_or_default().trim_ascii().is_empty() {
         repairer.out.record(RepairCode::Surroundings, 0, "text before the value was left out");
     }
-    let mut end = repairer.value(start)?;
+    repairer.pairs = std::mem::take(pairs);
+    let read = repairer.value(start);
+    *pairs = std::mem::take(&mut repairer.pairs);
+    let mut end = read?;
     if !repairer.found {
         return Err(Error::new(ErrorCode::BadJson, "there is no JSON here"));
     }
@@ -62,8 +88,8 @@ pub(crate) fn mend<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaire
     }
     let consumed = end.at;
     let after = surroundings(&mut repairer, consumed, options);
-    let (json, repairs, unlisted) = repairer.out.finish(consumed);
-    Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending })
+    let Written { json, repairs, unlisted, exchanged } = repairer.out.finish(consumed);
+    Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending, exchanged })
 }
 
 /// What is certain of the value in `text`: at `valid` if the text is valid JSON so far, else wherever it is found.
@@ -80,7 +106,7 @@ pub(in crate::json) fn partial_value<'a>(
     if !repairer.found {
         return Err(none());
     }
-    let (json, _, _) = repairer.out.finish(end.at);
+    let Written { json, .. } = repairer.out.finish(end.at);
     Ok(Partial { json, complete: end.ending == Ending::Closed })
 }
 
@@ -262,5 +288,6 @@ fn repair_unescaped<'a>(
     // Offsets into the text in between would mean nothing to the caller.
     repairs.extend(inner.repairs.into_iter().map(|repair| Repair { offset: None, ..repair }));
     let json = Cow::Owned(inner.json.into_owned());
-    Ok(Repaired { json, repairs, unlisted: inner.unlisted, consumed: text.len(), ending: inner.ending })
+    let (consumed, exchanged) = (text.len(), Vec::new());
+    Ok(Repaired { json, repairs, unlisted: inner.unlisted, consumed, ending: inner.ending, exchanged })
 }

@@ -1,6 +1,7 @@
 //! One literal of a call's arguments.
 use super::grammar::Repairer;
 use super::lookahead::skip_white;
+use super::output::Written;
 use super::{Literal, LiteralOptions};
 
 /// Reads the one Python or JSON literal that begins at byte `at` of `text`, white space before it aside, as JSON: a
@@ -27,6 +28,6 @@ pub fn literal<'a>(text: &'a str, at: usize, options: &LiteralOptions<'a>) -> Op
     if !repairer.found {
         return None;
     }
-    let (json, repairs, _) = repairer.out.finish(end.at);
+    let Written { json, repairs, .. } = repairer.out.finish(end.at);
     Some(Literal { json, end: end.at, repairs, ending: end.ending })
 }

@@ -10,18 +10,20 @@ mod grammar;
 mod literal;
 mod lookahead;
 mod output;
+mod pairs;
 mod quoted;
 mod token;
 
 use crate::turn::Repair;
 use std::borrow::Cow;
 
-pub(crate) use closing::EXCHANGED;
 #[cfg(feature = "python")]
 pub(crate) use document::mend;
 pub(super) use document::partial_value;
 pub use document::repair;
+pub(crate) use document::repair_knowing;
 pub use literal::literal;
+pub(crate) use pairs::Pairs;
 
 /// How [`repair`] reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +77,8 @@ pub struct Repaired<'a> {
     /// Where in the input the value ended.
     pub consumed: usize,
     pub ending: Ending,
+    /// The closing brackets of the input that stood for one of another kind.
+    pub(crate) exchanged: Vec<usize>,
 }
 
 impl Repaired<'_> {

@@ -27,13 +27,31 @@ pub(super) struct Output<'a> {
     written: String,
     /// Input before this is written or dropped.
     copied: usize,
+    repairs: Vec<Repair>,
+    unlisted: usize,
+    /// Closing brackets that stood for one of another kind.
+    exchanged: Vec<usize>,
+}
+
+/// What was written, and what was recorded of it.
+pub(super) struct Written<'a> {
+    pub(super) json: Cow<'a, str>,
     pub(super) repairs: Vec<Repair>,
     pub(super) unlisted: usize,
+    pub(super) exchanged: Vec<usize>,
 }
 
 impl<'a> Output<'a> {
     pub(super) fn new(text: &'a str, start: usize) -> Self {
-        Self { text, start, written: String::new(), copied: start, repairs: Vec::new(), unlisted: 0 }
+        Self {
+            text,
+            start,
+            written: String::new(),
+            copied: start,
+            repairs: Vec::new(),
+            unlisted: 0,
+            exchanged: Vec::new(),
+        }
     }
 
     pub(super) fn record(&mut self, code: RepairCode, at: usize, message: &'static str) {
@@ -41,6 +59,14 @@ impl<'a> Output<'a> {
             self.repairs.push(Repair::at(code, at, message));
         } else {
             self.unlisted += 1;
+        }
+    }
+
+    /// Records that the closing bracket at `at` stood for one of another kind.
+    pub(super) fn record_exchanged(&mut self, at: usize) {
+        self.record(RepairCode::Bracket, at, "a bracket of the wrong kind was exchanged");
+        if self.exchanged.len() < MAX_LISTED {
+            self.exchanged.push(at);
         }
     }
 
@@ -100,11 +126,13 @@ impl<'a> Output<'a> {
     }
 
     /// The output, ended at `end` of the input.
-    pub(super) fn finish(mut self, end: usize) -> (Cow<'a, str>, Vec<Repair>, usize) {
-        if self.written.is_empty() && self.copied == self.start {
-            return (Cow::Borrowed(self.piece(self.start, end)), self.repairs, self.unlisted);
-        }
-        self.copy_to(end);
-        (Cow::Owned(self.written), self.repairs, self.unlisted)
+    pub(super) fn finish(mut self, end: usize) -> Written<'a> {
+        let json = if self.written.is_empty() && self.copied == self.start {
+            Cow::Borrowed(self.piece(self.start, end))
+        } else {
+            self.copy_to(end);
+            Cow::Owned(self.written)
+        };
+        Written { json, repairs: self.repairs, unlisted: self.unlisted, exchanged: self.exchanged }
     }
 }
