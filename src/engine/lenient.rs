@@ -1,7 +1,7 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use super::Reader;
 use crate::dialect::{Element, Marker, MarkersAt};
-use crate::json::{self, Ending, LiteralOptions, PartialOptions, RepairOptions};
+use crate::json::{self, Ending, LiteralOptions, Pairs, PartialOptions, RepairOptions};
 use crate::turn::{Repair, RepairCode};
 
 /// How far repair may read.
@@ -149,7 +149,10 @@ pub(super) fn last_closer(cx: &Reader<'_>, tail: &[Element], from: usize) -> Opt
 /// too deep, or `start`.
 pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Result<Mended, usize> {
     let place = |error: crate::Error| start + error.place.parse().unwrap_or(0);
-    mend(cx.slice(start, limit), cx.policy.max_depth).map_err(place)
+    let mut pairs = cx.memo.pairs.take().based(start);
+    let mended = mend(cx.slice(start, limit), cx.policy.max_depth, &mut pairs);
+    cx.memo.pairs.set(pairs);
+    mended.map_err(place)
 }
 
 /// Where the value at `start` ends that is nested too deep to be read: its brackets are counted.
@@ -178,12 +181,12 @@ pub(super) fn too_deep_end(cx: &Reader<'_>, start: usize, limit: usize) -> Optio
 }
 
 pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
-    mend(text, max_depth).ok()
+    mend(text, max_depth, &mut Pairs::default()).ok()
 }
 
-fn mend(text: &str, max_depth: usize) -> Result<Mended, crate::Error> {
+fn mend(text: &str, max_depth: usize, pairs: &mut Pairs) -> Result<Mended, crate::Error> {
     let options = RepairOptions { max_depth, join_values: false, search: false };
-    let repaired = json::repair(text, &options)?;
+    let repaired = json::repair_knowing(text, &options, pairs)?;
     Ok(Mended {
         complete: repaired.ending == Ending::Closed,
         cut: repaired.ending == Ending::Cut,

@@ -2,11 +2,12 @@
 use super::options::Policy;
 use super::output::{Output, Piece};
 use crate::dialect::Dialects;
+use crate::json::Pairs;
 use crate::schema::{Tool, ToolSet};
 use std::cell::Cell;
 
 /// What every step of the engine sees: all text so far, and what it is read by.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Reader<'t> {
     pub(crate) text: &'t str,
     /// The text is not the input, but was made of a part of it by repair.
@@ -20,7 +21,7 @@ pub(crate) struct Reader<'t> {
 }
 
 /// What was looked through, so that it need not be again.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Memo {
     /// Nothing but white space.
     blank: Cell<Without>,
@@ -34,6 +35,8 @@ pub(crate) struct Memo {
     pub(super) unkeyed: Cell<Without>,
     /// No closing brace.
     pub(super) unclosed: Cell<Without>,
+    /// Which brackets close which, as far as repair asked.
+    pub(super) pairs: Cell<Pairs>,
 }
 
 /// What of a [`Memo`] still holds when more text has come.

@@ -142,17 +142,17 @@ impl Repairer<'_> {
         if paired && at < self.unpaired_until {
             return None;
         }
-        let mut depth = 0_usize;
         let mut i = at;
         while let Some(&byte) = bytes.get(i) {
-            if paired && depth > 0 && i - at > PAIRED {
-                break;
-            }
             let first = i == at;
             match byte {
-                b'(' | b'[' | b'{' if paired => depth += 1,
-                b')' | b']' | b'}' if depth > 0 => depth -= 1,
-                _ if depth > 0 => {}
+                b'(' | b'[' | b'{' if paired => match self.pairs.closing(bytes, i, at + PAIRED) {
+                    Some(close) => i = close,
+                    None => {
+                        self.unpaired_until = bytes.len().min(i.max(at + PAIRED) + 1);
+                        return None;
+                    }
+                },
                 b'}' | b']' if !first => return Some((i, i)),
                 b')' if !first && self.open_parens > 0 => return Some((i, i)),
                 b'\n' => return Some((i, i)),
@@ -171,10 +171,6 @@ impl Repairer<'_> {
                 _ => {}
             }
             i += 1;
-        }
-        if depth > 0 {
-            self.unpaired_until = i;
-            return None;
         }
         Some((i, i))
     }

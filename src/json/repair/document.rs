@@ -2,6 +2,7 @@
 use super::grammar::{End, Repairer};
 use super::lookahead::{self, Quote, skip_white};
 use super::output::Written;
+use super::pairs::Pairs;
 use super::{Ending, RepairOptions, Repaired, token};
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
@@ -28,6 +29,15 @@ use std::borrow::Cow;
 /// # Ok::<(), toolglot::Error>(())
 /// ```
 pub fn repair<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>, Error> {
+    repair_knowing(text, options, &mut Pairs::default())
+}
+
+/// [`repair`], with what other repairs found out about the brackets of the same text.
+pub(crate) fn repair_knowing<'a>(
+    text: &'a str,
+    options: &RepairOptions,
+    pairs: &mut Pairs,
+) -> Result<Repaired<'a>, Error> {
     match Scanner::new(0, options.max_depth).scan(text.as_bytes(), true) {
         ScanResult::Complete { end } if skip_white(text.as_bytes(), end) == text.len() => {
             let json = Cow::Borrowed(text);
@@ -46,12 +56,17 @@ pub fn repair<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>
         }
         _ => {}
     }
-    mend(text, options)
+    mend_knowing(text, options, pairs)
 }
 
 /// [`repair`] of a text that is known not to be valid, which need not be looked for then. What is valid all the same
 /// comes back untouched.
+#[cfg(feature = "python")]
 pub(crate) fn mend<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>, Error> {
+    mend_knowing(text, options, &mut Pairs::default())
+}
+
+fn mend_knowing<'a>(text: &'a str, options: &RepairOptions, pairs: &mut Pairs) -> Result<Repaired<'a>, Error> {
     let start =
         find_start(text, options.search).ok_or_else(|| Error::new(ErrorCode::BadJson, "there is no JSON here"))?;
     if let Some(unescaped) = unescape_all(text, start) {
@@ -61,7 +76,10 @@ pub(crate) fn mend<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaire
     if options.search && !text.get(..start).unwrap_or_default().trim_ascii().is_empty() {
         repairer.out.record(RepairCode::Surroundings, 0, "text before the value was left out");
     }
-    let mut end = repairer.value(start)?;
+    repairer.pairs = std::mem::take(pairs);
+    let read = repairer.value(start);
+    *pairs = std::mem::take(&mut repairer.pairs);
+    let mut end = read?;
     if !repairer.found {
         return Err(Error::new(ErrorCode::BadJson, "there is no JSON here"));
     }

@@ -2,6 +2,7 @@
 use super::Ending;
 use super::lookahead::{self, Quote, punctuation, skip_white};
 use super::output::{Mark, Output};
+use super::pairs::Pairs;
 use super::quoted::{Place, Quoted};
 use crate::error::{Error, ErrorCode};
 use crate::turn::RepairCode;
@@ -66,6 +67,7 @@ pub(super) struct Repairer<'a> {
     pub(super) open_objects: usize,
     pub(super) open_arrays: usize,
     pub(super) open_parens: usize,
+    pub(super) pairs: Pairs,
     /// Brackets in words are not paired before this place: it was tried in vain.
     pub(super) unpaired_until: usize,
     pub(super) state: State,
@@ -94,6 +96,7 @@ impl<'a> Repairer<'a> {
             open_objects: 0,
             open_arrays: 0,
             open_parens: 0,
+            pairs: Pairs::default(),
             unpaired_until: 0,
             state: State::Value,
             ending: Ending::Closed,

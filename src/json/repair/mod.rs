@@ -10,6 +10,7 @@ mod grammar;
 mod literal;
 mod lookahead;
 mod output;
+mod pairs;
 mod quoted;
 mod token;
 
@@ -20,7 +21,9 @@ use std::borrow::Cow;
 pub(crate) use document::mend;
 pub(super) use document::partial_value;
 pub use document::repair;
+pub(crate) use document::repair_knowing;
 pub use literal::literal;
+pub(crate) use pairs::Pairs;
 
 /// How [`repair`] reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
