@@ -1,5 +1,6 @@
-//! Markers that begin with a letter or a space (`functools[`, `Action:`). Their first byte is everywhere in prose, so
-//! they are found by a rarer byte further on, and the text that may be their beginning waits for it.
+//! Markers that begin with a small letter or a space (`functools[`, `function call<`). Their first byte is everywhere in
+//! prose, so they are found by a rarer byte further on, and the text that may be their beginning waits for it. Capitals
+//! are rare enough to be found by (`Action:`).
 use super::Marker;
 
 /// One such marker.
@@ -27,7 +28,7 @@ pub(crate) struct Late {
 }
 
 fn common(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b' '
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b' '
 }
 
 impl Late {
@@ -96,7 +97,7 @@ impl Late {
             let late = self.markers.get(*number)?;
             let start = at.checked_sub(late.anchor).filter(|s| *s >= from)?;
             let want = late.text.as_bytes();
-            let matches = bytes.get(start..at) == want.get(..late.anchor) && !in_word(text, start, want);
+            let matches = bytes.get(start..at) == want.get(..late.anchor) && !(is_word(want) && in_word(bytes, start));
             matches.then_some((start, late))
         })
     }
@@ -119,7 +120,9 @@ impl Late {
             let rest = tail.get(i..).unwrap_or_default();
             self.markers.iter().any(|late| {
                 let want = late.text.as_bytes();
-                rest.len() <= late.anchor && want.starts_with(rest) && !in_word(text, to - rest.len(), want)
+                rest.len() <= late.anchor
+                    && want.starts_with(rest)
+                    && !(is_word(want) && in_word(text.as_bytes(), to - rest.len()))
             })
         };
         let first = |byte: &u8| self.firsts.get(usize::from(*byte)).is_some_and(|first| *first);
@@ -128,8 +131,19 @@ impl Late {
     }
 }
 
-/// A marker that is a word does not begin inside one.
-fn in_word(text: &str, start: usize, want: &[u8]) -> bool {
-    let word = want.first().is_some_and(u8::is_ascii_alphanumeric);
-    word && text.get(..start).is_some_and(|t| t.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+fn is_word(marker: &[u8]) -> bool {
+    marker.first().is_some_and(u8::is_ascii_alphanumeric)
+}
+
+/// A word goes on at `start`: a marker that is one does not begin there.
+pub(super) fn in_word(text: &[u8], start: usize) -> bool {
+    text.get(..start).is_some_and(|before| match before.last() {
+        Some(last) if last.is_ascii() => last.is_ascii_alphanumeric() || *last == b'_',
+        Some(_) => {
+            let tail = before.get(before.len().saturating_sub(4)..).unwrap_or_default();
+            let chunk = tail.utf8_chunks().last();
+            chunk.and_then(|chunk| chunk.valid().chars().next_back()).is_some_and(char::is_alphanumeric)
+        }
+        None => false,
+    })
 }

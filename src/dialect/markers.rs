@@ -1,5 +1,5 @@
 //! All literal markers of a set of dialects in one trie, and the search for the next place where one may begin.
-use super::late::Late;
+use super::late::{Late, in_word};
 use aho_corasick::{Span, packed};
 use std::collections::HashMap;
 
@@ -276,6 +276,9 @@ impl Markers {
 
     /// The markers that begin at `at`.
     pub(crate) fn at(&self, text: &[u8], at: usize) -> MarkersAt {
+        if text.get(at).is_some_and(u8::is_ascii_alphanumeric) && in_word(text, at) {
+            return MarkersAt::Nothing;
+        }
         let mut node = &self.nodes[0];
         let mut ends = [(0, 0); 4];
         let mut count = 0;

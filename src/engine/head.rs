@@ -19,7 +19,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    fn fill(&mut self, slot: Slot, range: Range<usize>) {
+    fn set(&mut self, slot: Slot, range: Range<usize>) {
         match slot {
             Slot::Name => self.name = Some(range),
             Slot::Id => self.id = Some(range),
@@ -70,6 +70,7 @@ pub(super) fn bare_name(text: &str) -> &str {
 }
 
 /// Whether the literal stands at `at`.
+#[inline]
 pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let want = literal.as_bytes();
@@ -90,7 +91,24 @@ pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> 
 
 /// Matches `elements` at `at`. The search for a delimiter is bounded by the policy's `max_markup_bytes`.
 pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Head> {
-    behind(cx, at, at, elements, &mut 0)
+    let mut head = Head::default();
+    fill(cx, at, elements, &mut head).map(|()| head)
+}
+
+/// As [`head`], into a head that is there. What it holds says nothing unless they match.
+#[inline]
+pub(crate) fn fill(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head) -> Look<()> {
+    // Mostly the first literal tells already.
+    let (end, elements) = match elements {
+        [Element::Literal(text), rest @ ..] => match literal(cx, at, text) {
+            Look::Is(end) => (end, rest),
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        },
+        all => (at, all),
+    };
+    *head = Head { end, ..Head::default() };
+    behind(cx, at, elements, head, &mut 0)
 }
 
 /// As [`head`], where the first of `elements` is a literal of `length` that stands at `at`. The element that was `reached`
@@ -102,14 +120,14 @@ pub(crate) fn behind_marker(
     elements: &[Element],
     reached: &mut usize,
 ) -> Look<Head> {
-    let look = behind(cx, at, at + length, elements.get(1..).unwrap_or_default(), reached);
+    let mut head = Head { end: at + length, ..Head::default() };
+    let look = behind(cx, at, elements.get(1..).unwrap_or_default(), &mut head, reached);
     *reached += 1;
-    look
+    look.map(|()| head)
 }
 
-/// What is to stand at `end`, in a head that begins at `at`.
-fn behind(cx: &Reader<'_>, at: usize, end: usize, elements: &[Element], reached: &mut usize) -> Look<Head> {
-    let mut head = Head { end, ..Head::default() };
+/// What is to stand at the end of `head`, which begins at `at`.
+fn behind(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head, reached: &mut usize) -> Look<()> {
     let limit = at + cx.policy.max_markup_bytes;
     for (i, element) in elements.iter().enumerate() {
         *reached = i;
@@ -119,7 +137,7 @@ fn behind(cx: &Reader<'_>, at: usize, end: usize, elements: &[Element], reached:
         match element {
             Element::Space => {
                 let end = cx.skip_markup_space(head.end);
-                let cut = end == cx.text.len() || cx.rest(end) == "\\";
+                let cut = end == cx.text.len() || cx.bytes().get(end..) == Some(b"\\");
                 if cut && !cx.eof && end <= limit {
                     return Look::More;
                 }
@@ -151,7 +169,7 @@ fn behind(cx: &Reader<'_>, at: usize, end: usize, elements: &[Element], reached:
                             Slot::Key if trimmed.is_empty() => return Look::No,
                             _ => {}
                         }
-                        head.fill(*slot, trimmed);
+                        head.set(*slot, trimmed);
                     }
                     Look::No => return Look::No,
                     Look::More => return Look::More,
@@ -160,7 +178,7 @@ fn behind(cx: &Reader<'_>, at: usize, end: usize, elements: &[Element], reached:
             Element::Attributes(list) => {
                 let until = elements.iter().skip(i + 1).find(|e| **e != Element::Space);
                 let Some(Element::Literal(until)) = until else { return Look::No };
-                match attributes(cx, &mut head, list, until, limit) {
+                match attributes(cx, head, list, until, limit) {
                     Look::Is(()) => {}
                     Look::No => return Look::No,
                     Look::More => return Look::More,
@@ -169,7 +187,7 @@ fn behind(cx: &Reader<'_>, at: usize, end: usize, elements: &[Element], reached:
             Element::Body(_) => return Look::No,
         }
     }
-    Look::Is(head)
+    Look::Is(())
 }
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
@@ -224,16 +242,18 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
     let visible = bounded.bytes().next().is_some_and(|byte| byte.is_ascii_graphic());
     let skip = if visible { 0 } else { bounded.len() - bounded.trim_start().len() };
     let Some((first, rest_of_until)) = until.as_bytes().split_first() else { return Look::No };
-    let ends = |byte: &u8| byte == first || stops[usize::from(*byte)];
-    let mut from = skip;
+    let mut end = skip;
     // One pass: holes are short, and what is behind them is not.
-    while let Some(length) = bounded.as_bytes().get(from..).and_then(|bytes| bytes.iter().position(ends)) {
-        let end = from + length;
+    while let Some(byte) = bounded.as_bytes().get(end) {
+        if byte != first && !stops[usize::from(*byte)] {
+            end += 1;
+            continue;
+        }
         if slot == Slot::Name && end == skip {
             // There is no name.
             return Look::No;
         }
-        if rest_of_until.is_empty() && bounded.as_bytes().get(end) == Some(first) {
+        if rest_of_until.is_empty() && byte == first {
             return Look::Is(at..at + end);
         }
         let tail = bounded.get(end..).unwrap_or("");
@@ -251,7 +271,7 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
             let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
             return if partial { Look::More } else { Look::No };
         }
-        from = end + 1;
+        end += 1;
     }
     if bounded.len() < rest.len() || cx.eof { Look::No } else { Look::More }
 }
@@ -330,7 +350,7 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
             if matches!(slot, Slot::Name | Slot::Key) {
                 filled = !range.is_empty();
             }
-            head.fill(*slot, range);
+            head.set(*slot, range);
         }
     }
     let needed = list.iter().any(|(_, slot)| matches!(slot, Slot::Name | Slot::Key));

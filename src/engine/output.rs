@@ -128,12 +128,12 @@ impl From<Arguments<'_>> for Found {
 }
 
 /// What is to be told: an event, or the range of the input that one is of. Most are ranges, and these cost nothing until
-/// somebody wants their text.
+/// somebody wants their text; an event stands elsewhere, so that what is told of is small.
 #[derive(Debug, Clone)]
 enum Told {
     Text(Mode, Range<usize>),
     Arguments(usize, Range<usize>),
-    Event(Event),
+    Event(Box<Event>),
 }
 
 /// An event that may lie in the text that was fed.
@@ -142,16 +142,17 @@ pub(crate) enum Fresh<'t> {
     Text(&'t str),
     Reasoning(&'t str),
     Arguments(usize, &'t str),
-    Event(Event),
+    Event(Box<Event>),
 }
 
 impl From<Fresh<'_>> for Event {
+    #[inline]
     fn from(fresh: Fresh<'_>) -> Self {
         match fresh {
             Fresh::Text(text) => Self::Text(text.to_owned()),
             Fresh::Reasoning(text) => Self::Reasoning(text.to_owned()),
             Fresh::Arguments(index, text) => Self::Arguments { index, text: text.to_owned() },
-            Fresh::Event(event) => event,
+            Fresh::Event(event) => *event,
         }
     }
 }
@@ -234,7 +235,7 @@ impl Output {
 
     pub(crate) fn event(&mut self, event: impl FnOnce() -> Event) {
         if self.streaming {
-            self.told.push(Told::Event(event()));
+            self.told.push(Told::Event(Box::new(event())));
         }
     }
 
@@ -379,7 +380,7 @@ impl Output {
             && let Some(call) = self.calls.get(index)
         {
             let call = Box::new(call.clone().into_tool_call(text).into_owned());
-            self.told.push(Told::Event(Event::CallEnded { index, call }));
+            self.told.push(Told::Event(Box::new(Event::CallEnded { index, call })));
         }
     }
 

@@ -71,10 +71,20 @@ pub(super) struct Parameters {
     repairs: Vec<Repair>,
 }
 
+/// The head of a parameter.
+#[derive(Debug, PartialEq, Eq)]
+struct Begun {
+    /// By which of the dialect's templates.
+    template: usize,
+    key: Option<Range<usize>>,
+    kind: Option<Range<usize>>,
+    end: usize,
+}
+
 /// What follows a place.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
-    Parameter(usize, Head),
+    Parameter(Begun),
     Close,
     End,
     Junk,
@@ -149,10 +159,12 @@ impl Parameters {
         }
     }
 
-    /// A parameter begins at `at`. Where only its own name makes it one, that is a name, and one of `declared`.
-    fn begins(cx: &Reader<'_>, parameter: &Parameter, at: usize, declared: Option<&Tool>) -> Look<Head> {
-        let look = head::head(cx, at, &parameter.head);
-        let (Look::Is(head), true) = (&look, parameter.behind_key.is_some()) else { return look };
+    /// A parameter begins at `at`, and `head` says how. Where only its own name makes it one, that is a name, and one of
+    /// `declared`.
+    #[inline]
+    fn begins(cx: &Reader<'_>, parameter: &Parameter, at: usize, declared: Option<&Tool>, head: &mut Head) -> Look<()> {
+        let look = head::fill(cx, at, &parameter.head, head);
+        let (Look::Is(()), true) = (look, parameter.behind_key.is_some()) else { return look };
         let key = head.key.clone().map_or("", |k| &cx.text[k]);
         let name = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')) && !key.is_empty();
         let known = declared.is_none_or(|t| t.parameters.iter().any(|(n, _)| n == key));
@@ -161,16 +173,19 @@ impl Parameters {
 
     fn next(cx: &Reader<'_>, writer: &Writer, tail: &[Element], at: usize, declared: Option<&Tool>) -> Next {
         let at = cx.skip_markup_space(at);
-        if at >= cx.text.len() || (cx.rest(at) == "\\" && !cx.eof) {
+        if at >= cx.text.len() || (!cx.eof && cx.bytes().get(at..) == Some(b"\\")) {
             return if cx.eof { Next::End } else { Next::More };
         }
         let Some(row) = writer.origin.row(cx) else { return Next::Junk };
         let mut more = false;
-        for (i, parameter) in row.parameters.iter().enumerate() {
-            match Self::begins(cx, parameter, at, declared) {
+        let mut head = Head::default();
+        for (template, parameter) in row.parameters.iter().enumerate() {
+            match Self::begins(cx, parameter, at, declared, &mut head) {
                 // A template further up may still turn out to fit better.
-                Look::Is(_) if more => return Next::More,
-                Look::Is(head) => return Next::Parameter(i, head),
+                Look::Is(()) if more => return Next::More,
+                Look::Is(()) => {
+                    return Next::Parameter(Begun { template, key: head.key, kind: head.kind, end: head.end });
+                }
                 Look::More => more = true,
                 Look::No => {}
             }
@@ -294,11 +309,9 @@ impl Parameters {
                     let at = cx.skip_markup_space(self.at);
                     return self.finish(cx, out, writer, index, at, CallStatus::Ok);
                 }
-                Next::Parameter(template, head) => {
-                    let Some(key) = head.key.clone() else {
-                        self.at = head.end;
-                        continue;
-                    };
+                Next::Parameter(Begun { template, key, kind, end }) => {
+                    self.at = end;
+                    let Some(key) = key else { continue };
                     let row = writer.origin.row(cx);
                     let parameter = row.and_then(|r| r.parameters.get(template));
                     let closer = parameter.and_then(|p| {
@@ -308,18 +321,18 @@ impl Parameters {
                     let key_at = key.start;
                     let key = key_piece(cx, key);
                     let expected = cx.called(out, index).map(|tool| tool.expected(key.as_str(cx.text)));
-                    let streams = Self::streams(cx, writer, expected, head.kind.as_ref());
+                    let streams = Self::streams(cx, writer, expected, kind.as_ref());
                     self.value = Some(OpenValue {
                         template,
                         key,
                         key_at,
-                        kind: head.kind,
+                        kind,
                         expected,
-                        start: head.end,
+                        start: end,
                         framed: false,
                         padded: false,
-                        searched: head.end,
-                        sent: head.end,
+                        searched: end,
+                        sent: end,
                         streams,
                         call_closer: None,
                         doubtful_closer: None,
@@ -327,7 +340,6 @@ impl Parameters {
                         misspelt: None,
                         tagged: false,
                     });
-                    self.at = head.end;
                 }
                 Next::Junk => {
                     // Text between the parameters: it is in the call's raw text, and in the record.

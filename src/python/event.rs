@@ -31,7 +31,7 @@ enum Step {
 impl Event {
     /// The event for Python. `chunk` is what was fed just now: text that is all of it is that very object. `tools` are
     /// those that were offered.
-    pub(super) fn from_core(
+    pub(super) fn from_fresh(
         py: Python<'_>,
         event: Fresh<'_>,
         chunk: Option<(&Bound<'_, PyString>, &str)>,
@@ -45,23 +45,31 @@ impl Event {
             Fresh::Text(text) => Step::Text(string(text)),
             Fresh::Reasoning(text) => Step::Reasoning(string(text)),
             Fresh::Arguments(index, text) => Step::Arguments { index, text: string(text) },
-            Fresh::Event(event) => match event {
-                turn::Event::Text(text) => Step::Text(string(&text)),
-                turn::Event::Reasoning(text) => Step::Reasoning(string(&text)),
-                turn::Event::Arguments { index, text } => Step::Arguments { index, text: string(&text) },
-                turn::Event::CallStarted { index, id, name } => Step::CallStarted {
-                    index,
-                    id: PyString::new(py, &id).unbind(),
-                    name: PyString::new(py, &name).unbind(),
-                },
-                turn::Event::CallEnded { index, call } => {
-                    let call = ToolCall::from_core(py, *call, &Input::NONE);
-                    call.offered(tools);
-                    Step::CallEnded { index, call: Py::new(py, call)? }
-                }
-                turn::Event::Reclassified => Step::Reclassified,
-                turn::Event::Issue(issue) => Step::Issue(Box::new(issue)),
-            },
+            Fresh::Event(event) => return Self::from_core(py, *event, tools),
+        }))
+    }
+
+    /// As [`Self::from_fresh`], for an event that holds its text.
+    pub(super) fn from_core(
+        py: Python<'_>,
+        event: turn::Event,
+        tools: Option<&Arc<schema::ToolSet>>,
+    ) -> PyResult<Self> {
+        let string = |text: &str| PyString::new(py, text).unbind();
+        Ok(Self(match event {
+            turn::Event::Text(text) => Step::Text(string(&text)),
+            turn::Event::Reasoning(text) => Step::Reasoning(string(&text)),
+            turn::Event::Arguments { index, text } => Step::Arguments { index, text: string(&text) },
+            turn::Event::CallStarted { index, id, name } => {
+                Step::CallStarted { index, id: string(&id), name: string(&name) }
+            }
+            turn::Event::CallEnded { index, call } => {
+                let call = ToolCall::from_core(py, *call, &Input::NONE);
+                call.offered(tools);
+                Step::CallEnded { index, call: Py::new(py, call)? }
+            }
+            turn::Event::Reclassified => Step::Reclassified,
+            turn::Event::Issue(issue) => Step::Issue(Box::new(issue)),
         }))
     }
 }

@@ -7,7 +7,7 @@ use super::policy::{Choice, policy_argument};
 use super::source::tools_argument;
 use super::text::{Input, utf8};
 use super::turn::Turn;
-use crate::engine::{self, Fresh, Options};
+use crate::engine::{self, Options};
 use crate::schema;
 use crate::turn::{self, Issue, IssueCode};
 use crate::{Error, ErrorCode};
@@ -229,27 +229,27 @@ impl StreamParser {
             _ => None,
         };
         match fresh {
-            Some(fresh) if self.events.is_empty() => event_list(py, fresh, chunk, tools),
+            Some(fresh) if self.events.is_empty() => {
+                event_list(py, fresh.map(|event| Event::from_fresh(py, event, chunk, tools)))
+            }
             fresh => {
                 self.events.extend(fresh.into_iter().flatten().map(turn::Event::from));
-                event_list(py, self.events.drain(..).map(Fresh::Event), chunk, tools)
+                event_list(py, self.events.drain(..).map(|event| Event::from_core(py, event, tools)))
             }
         }
     }
 }
 
 /// The events as a list; mostly there is one or none.
-pub(super) fn event_list<'py, 't>(
+pub(super) fn event_list<'py>(
     py: Python<'py>,
-    mut events: impl ExactSizeIterator<Item = Fresh<'t>>,
-    chunk: Option<(&Bound<'py, PyString>, &str)>,
-    tools: Option<&Arc<schema::ToolSet>>,
+    mut events: impl ExactSizeIterator<Item = PyResult<Event>>,
 ) -> PyResult<Bound<'py, PyList>> {
     match (events.len(), events.next()) {
         (_, None) => Ok(PyList::empty(py)),
-        (1, Some(only)) => PyList::new(py, [Event::from_core(py, only, chunk, tools)?]),
+        (1, Some(only)) => PyList::new(py, [only?]),
         (_, Some(first)) => {
-            let events = std::iter::once(first).chain(events).map(|event| Event::from_core(py, event, chunk, tools));
+            let events = std::iter::once(first).chain(events);
             PyList::new(py, events.collect::<PyResult<Vec<_>>>()?)
         }
     }

@@ -2,6 +2,7 @@
 use super::call::ToolCall;
 use super::convert::{from_payload, to_py, type_name};
 use super::dialect::dialect_argument;
+use super::event::Event;
 use super::guard::{guard, guard_detached};
 use super::parser::event_list;
 use super::policy::policy_argument;
@@ -9,7 +10,7 @@ use super::report::Issue;
 use super::source::tools_argument;
 use super::text::{Input, utf8};
 use super::turn::Turn;
-use crate::engine::{Fresh, Options, StartsIn};
+use crate::engine::{Options, StartsIn};
 use crate::provider::{self, Node, Provider, Reading, ResultOptions, ToolResult};
 use crate::schema;
 use crate::turn;
@@ -264,7 +265,7 @@ impl State {
 
     fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let tools = self.tools.as_ref();
-        event_list(py, self.events.drain(..).map(Fresh::Event), None, tools)
+        event_list(py, self.events.drain(..).map(|event| Event::from_core(py, event, tools)))
     }
 }
 

@@ -26,18 +26,18 @@ impl OpenValue {
         self.sent > self.start
     }
 
-    /// The parameter whose head is `next`, at `at`, follows this one, though nothing closed it: a parameter of the tool
+    /// The parameter whose key is `next`, at `at`, follows this one, though nothing closed it: a parameter of the tool
     /// that is not there yet, or no value holds such a marker.
     fn goes_before(
         &self,
         cx: &Reader<'_>,
         row: &Row,
-        next: &Head,
+        next: Option<&Range<usize>>,
         at: usize,
         taken: &[(Piece, Value)],
         called: Option<&Tool>,
     ) -> bool {
-        let key = next.key.clone().map_or("", |k| &cx.text[k]);
+        let key = next.map_or("", |key| &cx.text[key.clone()]);
         let declared = || called.is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
         let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key.as_str(cx.text);
         row.dialect.special_markers || (cx.tools.is_none() && cx.at_line_start(at)) || (declared() && new())
@@ -80,11 +80,11 @@ impl OpenValue {
         match Parameters::next(cx, writer, tail, tag.end, None) {
             Next::More => return Look::More,
             Next::Junk => return Look::No,
-            Next::Parameter(number, head) => {
-                if !self.goes_before(cx, row, &head, at, taken, called) {
+            Next::Parameter(begun) => {
+                if !self.goes_before(cx, row, begun.key.as_ref(), at, taken, called) {
                     return Look::No;
                 }
-                ended.ahead = Some(Next::Parameter(number, head));
+                ended.ahead = Some(Next::Parameter(begun));
             }
             Next::Close => match whole_tail(cx, row, tail, at) {
                 Look::More => return Look::More,
@@ -237,9 +237,8 @@ impl Parameters {
         }
         match Self::find_end(cx, row, writer, tail, parameter, value, &self.members, out, index) {
             Some(Ok(Ended { end, next, ahead, misspelt, doubled })) => {
-                let Some(value) = self.value.take() else { return Look::No };
                 self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
-                self.end_value(cx, out, writer, index, value, end, trim, row.dialect.entities);
+                self.end_value(cx, out, writer, index, end, row);
                 let what = match () {
                     () if misspelt => Some("a parameter's closing marker is misspelt"),
                     () if doubled => Some("a parameter's closing marker stood twice"),
@@ -342,7 +341,7 @@ impl Parameters {
                     Look::Is(_) => match head::head(cx, hit, &parameter.head) {
                         Look::More => return Some(Err(())),
                         Look::Is(next) => {
-                            if value.goes_before(cx, row, &next, hit, taken, cx.called(out, index)) {
+                            if value.goes_before(cx, row, next.key.as_ref(), hit, taken, cx.called(out, index)) {
                                 return Some(Ok(Ended::at(hit, hit)));
                             }
                         }
@@ -393,21 +392,12 @@ impl Parameters {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn end_value(
-        &mut self,
-        cx: &Reader<'_>,
-        out: &mut Output,
-        writer: &Writer,
-        index: usize,
-        mut value: OpenValue,
-        end: usize,
-        trim: Trim,
-        entities: bool,
-    ) {
+    /// The open value ended at `end`.
+    fn end_value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, end: usize, row: &Row) {
+        let Some(value) = &mut self.value else { return };
         let mut range = value.start..end.max(value.start);
         let text = &cx.text[range.clone()];
-        match trim {
+        match row.dialect.trim {
             Trim::None => {}
             Trim::Newline if !value.padded => {}
             Trim::Newline => {
@@ -420,12 +410,11 @@ impl Parameters {
             }
         }
         let text = &cx.text[range.clone()];
-        let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
+        let decoded = if row.dialect.entities { decode_entities(text) } else { Cow::Borrowed(text) };
         let key = value.key.as_str(cx.text);
         let expected = value.expected;
         let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
-        let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
-        let read = typed(&decoded, kind, expected, json_first);
+        let read = typed(&decoded, kind, expected, row.dialect.json_first);
         let elements = || match (&read, expected) {
             (ArgumentValue::Text(_), Some(expected)) if value.closer.is_some() => {
                 let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
@@ -466,8 +455,12 @@ impl Parameters {
                 let what = "a parameter stood twice: the last value counts";
                 self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.key_at, what));
             }
-            None => self.members.push((value.key, found)),
+            None => {
+                let key = std::mem::replace(&mut value.key, span(0..0));
+                self.members.push((key, found));
+            }
         }
+        self.value = None;
     }
 }
 
