@@ -89,6 +89,19 @@ def test_p1_a_stream_is_the_complete_turn(text: str, told: str, data: st.DataObj
         check_events(turn, events)
 
 
+@pytest.mark.parametrize("length", [250, 256, 257, 300, 500, 510, 512, 520, 1200])
+@pytest.mark.parametrize("opening", ["```{label}", "{ticks}", "{tildes}", "```{label}```", "x ```{label}"])
+def test_p1_a_fence_opens_alike_however_long_its_line_is(opening: str, length: int) -> None:
+    """How long a line or a run of backticks is waited for does not depend on how much of it came at once."""
+    call = '<tool_call>{"name": "search", "arguments": {"query": "x"}}</tool_call>'
+    line = opening.format(label="a" * length, ticks="`" * length, tildes="~" * length)
+    for text in (f"{line}\n{call}\n{line}\n{call}", f"{line}{call}\n", f"{line} {call} {'x' * 600}\n{call}"):
+        whole = snapshot(toolglot.extract(text, tools=TOOLS))
+        for size in (1, 7, 50, 600):
+            turn, _ = stream((text[at : at + size] for at in range(0, len(text), size)), tools=TOOLS)
+            assert snapshot(turn) == whole
+
+
 @given(
     arguments=st.dictionaries(st.text(), json_value, max_size=5),
     indent=st.sampled_from([None, 1, 2]),

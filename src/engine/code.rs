@@ -25,14 +25,19 @@ impl Fence {
     }
 }
 
+/// A run longer than any fence is not worth waiting for: what follows is another one.
+const LONGEST_RUN: usize = 256;
+
+/// The line that opens a fence is no longer.
+const LONGEST_LINE: usize = 512;
+
 /// How many of `byte` stand at `at`.
 fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
-    match rest.iter().position(|b| *b != byte) {
+    let near = rest.get(..LONGEST_RUN).unwrap_or(rest);
+    match near.iter().position(|b| *b != byte) {
         Some(length) => Look::Is(length),
-        None if cx.eof => Look::Is(rest.len()),
-        // A run longer than any fence is not worth waiting for.
-        None if rest.len() > 256 => Look::Is(rest.len()),
+        None if cx.eof || near.len() == LONGEST_RUN => Look::Is(near.len()),
         None => Look::More,
     }
 }
@@ -95,8 +100,10 @@ impl Engine {
     }
 
     fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
-        let Some(line) = memchr::memchr(b'\n', cx.bytes().get(at..).unwrap_or_default()) else {
-            if cx.eof || cx.text.len() - at > 512 {
+        let rest = cx.bytes().get(at..).unwrap_or_default();
+        let near = rest.get(..LONGEST_LINE).unwrap_or(rest);
+        let Some(line) = memchr::memchr(b'\n', near) else {
+            if cx.eof || near.len() == LONGEST_LINE {
                 self.at = at + ticks;
                 return Look::Is(());
             }

@@ -199,6 +199,7 @@ pub(crate) struct Mark {
     calls: usize,
     issues: usize,
     told: usize,
+    content_ends_in_space: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -332,6 +333,7 @@ impl Output {
             calls: self.calls.len(),
             issues: self.issues.len(),
             told: self.told.len(),
+            content_ends_in_space: self.content_ends_in_space,
         }
     }
 
@@ -348,6 +350,7 @@ impl Output {
         self.calls.truncate(mark.calls);
         self.issues.truncate(mark.issues);
         self.told.truncate(mark.told);
+        self.content_ends_in_space = mark.content_ends_in_space;
         calls
     }
 
