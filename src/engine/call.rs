@@ -124,6 +124,9 @@ impl CallState {
                 _ if !template.delimits_name() && !head.name.as_ref().is_some_and(|n| cx.vouches(n.clone())) => {
                     Look::No
                 }
+                b'n' if template.tail.iter().any(|e| matches!(e, Element::Literal(_))) => {
+                    head::literal(cx, at, "null").then(|end| closes(cx, &template.tail, cx.skip_space(end)))
+                }
                 _ => closes(cx, &template.tail, at),
             },
             Body::Parameters if !template.inside.may_be(cx.bytes().get(at..).unwrap_or_default()) => Look::No,

@@ -83,7 +83,7 @@ impl Engine {
         if calls && self.inline.is_none() && self.fence.is_none() {
             self.unread = true;
             if !quoted {
-                self.out.issue(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
+                self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
             }
         }
         Look::No
@@ -484,6 +484,7 @@ impl Engine {
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
         let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
         let (mut found, mut doubled) = (found, self.doubled);
+        doubled |= found.twice;
         // A fence that opens twice would be taken for one that closes, and a tag for an element.
         let fence = || cx.bytes().get(cx.skip_space(found.end)) == Some(&b'`');
         if template.body == Body::Elements || (template.body == Body::Arguments && fence()) {
