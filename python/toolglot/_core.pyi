@@ -688,6 +688,7 @@ _Reason: TypeAlias = Literal[
     "inline_code",
     "fence_of_code",
     "fence_policy",
+    "quoted",
     "runaway",
     "draft",
     "limit_reached",

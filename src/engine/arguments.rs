@@ -97,7 +97,7 @@ impl Arguments {
             }
             _ if !cx.eof => Progress::More,
             _ => {
-                if let Some(limit) = lenient::last_closer(cx, tail, self.start) {
+                if let Some(limit) = lenient::last_closer(cx, writer.closing(cx), self.start) {
                     self.lenient = Some(limit);
                     return self.mend(cx, out, writer, index, limit);
                 }
@@ -118,7 +118,7 @@ impl Arguments {
         index: usize,
         searched: usize,
     ) -> Progress {
-        let limit = match lenient::limit(cx, writer.origin.tail(cx), searched) {
+        let limit = match lenient::limit(cx, writer.closing(cx), searched) {
             lenient::Limit::At(limit) => limit,
             lenient::Limit::More(searched) => {
                 self.lenient = Some(searched);

@@ -58,6 +58,8 @@ pub(super) struct CallState {
     writer: Writer,
     /// What to restore if it is no call.
     before: Before,
+    /// Its opening marker stood there twice.
+    doubled: bool,
 }
 
 impl CallState {
@@ -185,7 +187,19 @@ impl CallState {
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
             Body::Text => BodyState::Line(Line::new(at, head)),
         };
-        Self { origin, start, inside: at, body, writer, before }
+        Self { origin, start, inside: at, body, writer, before, doubled: false }
+    }
+
+    /// The call stands in this section of its row.
+    pub(super) fn in_section(mut self, section: Option<u16>) -> Self {
+        self.writer.section = section;
+        self
+    }
+
+    /// Its opening marker stood there twice, if `doubled`.
+    pub(super) fn opened_twice(mut self, doubled: bool) -> Self {
+        self.doubled = doubled;
+        self
     }
 
     /// The call stands in a fence that `fence` closes.
@@ -479,7 +493,7 @@ impl Engine {
                 Look::No => self.keep(Doubt::Sentence),
             }
         }
-        let start = call.start;
+        let (start, doubled) = (call.start, call.doubled);
         let bare = call.origin == Origin::BARE;
         self.unclosed = Some(call.origin.row).filter(|_| missing);
         let one = call.writer.is_one();
@@ -492,6 +506,9 @@ impl Engine {
                     // Without an offered name nothing vouches for a call that does not close.
                     pending.status = CallStatus::Incomplete;
                 }
+            }
+            if doubled {
+                pending.repairs.push(Repair::at(RepairCode::Marker, start, "an opening marker stood twice"));
             }
             if one && !bare {
                 pending.raw = start..at;

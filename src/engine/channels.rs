@@ -4,7 +4,7 @@ use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Markup, Noted};
 use super::writer::Origin;
-use super::{Before, Engine, Look, Mode, Reader};
+use super::{Before, Engine, Look, Mode, Reader, misspelt};
 use crate::dialect::{Body, Channels};
 use std::ops::Range;
 
@@ -136,12 +136,19 @@ impl Engine {
                 self.out.full(at);
                 return Look::No;
             }
+            let twice = match misspelt::behind(cx, body).then(|next| head::literal(cx, next, &channels.message)) {
+                Look::Is(end) => Some(end),
+                Look::More => return Look::More,
+                Look::No => None,
+            };
+            let body = twice.unwrap_or(body);
             let before = self.end_message(cx, at, body, row);
             let name = name.start + skip..name.end;
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: body, ..Head::default() };
             let origin = Origin { row, call: 0 };
-            self.begin_call(CallState::new(cx, origin, Body::Arguments, at, head, false, before));
+            let state = CallState::new(cx, origin, Body::Arguments, at, head, false, before);
+            self.begin_call(state.opened_twice(twice.is_some()));
             return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));

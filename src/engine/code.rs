@@ -244,6 +244,7 @@ impl Engine {
         }
         self.fence = None;
         if good {
+            self.skip_shown(end);
             self.keep(Doubt::Fence);
             self.out.trace.note(cx.skip_space(self.at)..end, Noted::Marker(Markup::Fence));
             self.from = end;
@@ -297,6 +298,7 @@ impl Engine {
                 Look::Is(length) => {
                     self.at = hit + length;
                     if length >= ticks && cx.at_line_start(hit) {
+                        self.skip_shown(self.at);
                         self.out.trace.note(hit..self.at, Noted::CodeEnds);
                         return Step::Go;
                     }

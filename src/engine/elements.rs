@@ -1,15 +1,15 @@
 //! Elements named after the parameters, nested: `<city>Paris</city>`, with a prefix before each tag where the dialect
 //! has one. Children make an object, or a list where the schema wants one.
-use super::Reader;
 use super::call::Progress;
 use super::head::Head;
 use super::output::{Found, Output, Piece, Value};
 use super::values::Keys;
 use super::writer::Writer;
+use super::{Reader, misspelt};
 use crate::dialect::Element;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
-use crate::turn::{ArgumentValue, CallStatus};
+use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use serde_json::Value as Schema;
 use std::borrow::Cow;
 
@@ -59,14 +59,7 @@ impl Elements {
         };
         let prefix = writer.origin.row(cx).map_or("", |r| r.dialect.tag_prefix.as_str());
         let tool = cx.called(out, index);
-        let mut reader = Tree {
-            text: cx.slice(self.start, end),
-            at: 0,
-            prefix,
-            max_depth: cx.policy.max_depth,
-            deep: false,
-            cut: None,
-        };
+        let mut reader = Tree { prefix, retry: true, ..Tree::new(cx.slice(self.start, end), cx.policy.max_depth) };
         let mut members: Vec<(Piece, Value)> = Vec::new();
         let mut keys = Keys::default();
         loop {
@@ -99,13 +92,58 @@ impl Elements {
                 None => members.push((Piece::Made(key), value)),
             }
         }
-        let status = if reader.deep && status.readable() { CallStatus::Malformed } else { status };
+        let (end, mut status) = self.end(cx, writer, &reader, closer, end, status);
+        if reader.deep && status.readable() {
+            status = CallStatus::Malformed;
+        }
+        let repairs = reader.slips.iter().map(|(at, what)| Repair::at(RepairCode::Marker, self.start + at, *what));
         if out.streaming() && status.readable() {
             let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
             writer.piece(out, index, &text);
         }
-        writer.over(index, Found::Members(members), writer.start..end).status = status;
+        let pending = writer.over(index, Found::Members(members), writer.start..end);
+        pending.status = status;
+        pending.repairs = repairs.collect();
         Progress::Done { end }
+    }
+
+    /// Where the call ends whose elements were read, and what it is worth: what closes it may be misspelt, or missing before
+    /// another call, and what is neither is something of it that was not understood.
+    fn end(
+        &self,
+        cx: &Reader<'_>,
+        writer: &Writer,
+        reader: &Tree<'_>,
+        closer: &str,
+        end: usize,
+        status: CallStatus,
+    ) -> (usize, CallStatus) {
+        let rest = reader.rest();
+        if rest.trim_ascii_start().is_empty() {
+            return (end, status);
+        }
+        let at = self.start + reader.at + (rest.len() - rest.trim_ascii_start().len());
+        let (tag, meant) = match (reader.closing(rest.trim_ascii_start()), closer.strip_prefix(reader.prefix)) {
+            (Some(tag), Some(meant)) => (tag, meant.trim_start_matches("</").trim_end_matches('>')),
+            _ => ("", ""),
+        };
+        let row = writer.origin.row(cx);
+        let begins = |at: usize| {
+            let here = cx.rest(at);
+            let first = |elements: &[Element]| matches!(elements.first(), Some(Element::Literal(text)) if here.starts_with(&**text));
+            here.is_empty()
+                || row.is_some_and(|row| {
+                    row.calls.iter().any(|call| first(&call.head)) || row.sections.iter().any(|(_, close)| first(close))
+                })
+        };
+        if begins(at) && status.readable() {
+            return (at, CallStatus::Ok);
+        }
+        let behind = cx.skip_space(at + reader.prefix.len() + tag.len() + 3);
+        if !tag.is_empty() && misspelt::is_like(tag, meant) && begins(behind) {
+            return (at + reader.prefix.len() + tag.len() + 3, CallStatus::Ok);
+        }
+        (end, if status.readable() { CallStatus::Malformed } else { status })
     }
 }
 
@@ -211,7 +249,7 @@ impl Node {
 
 /// A value that is written as elements, as the schema's object or list: `<item>a</item><item>b</item>`.
 pub(super) fn nested(text: &str, schema: Option<&Schema>, root: Option<&Schema>, max_depth: usize) -> Option<String> {
-    let mut reader = Tree { text, at: 0, prefix: "", max_depth, deep: false, cut: None };
+    let mut reader = Tree::new(text, max_depth);
     let mut children = Vec::new();
     while let Some(child) = reader.element(0) {
         children.push(child);
@@ -234,9 +272,31 @@ struct Tree<'t> {
     deep: bool,
     /// The element of the top level that the text ends in, and what there is of it.
     cut: Option<(String, String)>,
+    /// An element that opens twice may yet be read once more.
+    retry: bool,
+    /// Where tags are wrong, and what is.
+    slips: Vec<(usize, &'static str)>,
 }
 
 impl<'t> Tree<'t> {
+    fn new(text: &'t str, max_depth: usize) -> Self {
+        Self { text, at: 0, prefix: "", max_depth, deep: false, cut: None, retry: false, slips: Vec::new() }
+    }
+
+    /// The name in the closing tag that `rest` begins with.
+    fn closing(&self, rest: &'t str) -> Option<&'t str> {
+        let rest = rest.strip_prefix(self.prefix)?.strip_prefix("</")?;
+        rest.get(..rest.find('>')?).filter(|name| !name.is_empty() && !name.contains(['<', '\n']))
+    }
+
+    /// A closing tag stands here that was meant for `name`: its length. Only behind a prefix, which no text has.
+    fn misspelt(&self, name: &str) -> Option<usize> {
+        let tag = self.closing(self.rest()).filter(|_| !self.prefix.is_empty())?;
+        // Where no text looks so, one letter in a short name is a slip as well.
+        let slip = || tag.len().min(name.len()) >= 3 && tag.len() <= 40 && strsim::osa_distance(tag, name) <= 1;
+        (misspelt::is_like(tag, name) || slip()).then_some(self.prefix.len() + tag.len() + 3)
+    }
+
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or("")
     }
@@ -273,6 +333,9 @@ impl<'t> Tree<'t> {
         }
         let (name, end) = self.opening()?;
         let closer = format!("{}</{name}>", self.prefix);
+        let opener = self.text.get(self.at..end).unwrap_or_default();
+        let again = self.text.get(end..).unwrap_or_default().trim_ascii_start().starts_with(opener);
+        let (first, mut closes) = (self.at, closer.len());
         self.at = end;
         let start = end;
         let mut children = Vec::new();
@@ -288,6 +351,11 @@ impl<'t> Tree<'t> {
             self.at += next;
             let text = self.text.get(text_start..self.at).unwrap_or("");
             if self.rest().is_empty() {
+                if again && depth == 0 && std::mem::take(&mut self.retry) {
+                    self.slips.push((first, "an element's opening tag stood twice"));
+                    self.at = start;
+                    return self.element(depth);
+                }
                 if depth == 0 && children.is_empty() {
                     self.cut = self.text.get(start..).map(|text| (name.to_owned(), self.without_cut_tag(text)));
                 }
@@ -297,6 +365,11 @@ impl<'t> Tree<'t> {
                 mixed.push_str(text);
             }
             if self.rest().starts_with(&closer) {
+                break;
+            }
+            if let Some(length) = self.misspelt(name) {
+                self.slips.push((self.at, "an element's closing tag is misspelt"));
+                closes = length;
                 break;
             }
             let before = self.at;
@@ -318,7 +391,13 @@ impl<'t> Tree<'t> {
         } else {
             Node::Children(children, mixed.trim().to_owned())
         };
-        self.at += closer.len();
+        self.at += closes;
+        let rest = self.rest();
+        let blank = rest.len() - rest.trim_ascii_start().len();
+        if !self.prefix.is_empty() && depth == 0 && rest.get(blank..).is_some_and(|rest| rest.starts_with(&closer)) {
+            self.slips.push((self.at, "an element's closing tag stood twice"));
+            self.at += blank + closer.len();
+        }
         Some((name.to_owned(), node))
     }
 }

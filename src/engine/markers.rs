@@ -4,7 +4,7 @@ use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
-use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
+use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step, misspelt};
 use crate::dialect::{Body, Call as Template, Element, LateMarker, Marker};
 use crate::turn::{Issue, IssueCode};
 
@@ -33,6 +33,7 @@ impl Engine {
             At::Some { ends, count, .. } => (ends, count),
         };
         self.out.trace.forget();
+        let quoted = self.fence.is_none() && self.section.is_none() && Self::in_block_quote(cx, at);
         let mut tried = Tried::default();
         for (length, list) in ends[..count].iter().rev() {
             let markers = cx.dialects.markers.list(*list);
@@ -44,7 +45,7 @@ impl Engine {
             let behind = Self::behind(cx, at + *length);
             for marker in markers {
                 let other = ambiguous && if reasoning { token(marker) } else { closes(marker) };
-                if other || !self.may_go_on(cx, *marker, behind) {
+                if other || (quoted && opens(marker)) || !self.may_go_on(cx, *marker, behind) {
                     continue;
                 }
                 match self.take(cx, at, *length, *marker, &mut tried) {
@@ -60,19 +61,62 @@ impl Engine {
         if cx.eof && self.cut_closer(cx, at) == Look::Is(()) {
             return Look::Is(());
         }
-        let longest = ends.get(count.wrapping_sub(1)).map_or(&[][..], |(_, list)| cx.dialects.markers.list(*list));
-        let calls = longest.iter().any(|m| matches!(m, Marker::Call { .. } | Marker::Section { .. }));
+        let (length, longest) = ends.get(count.wrapping_sub(1)).map_or((0, &[][..]), |(length, list)| {
+            let markers = cx.dialects.markers.list(*list);
+            (*length, markers)
+        });
+        let calls = longest.iter().any(opens);
+        if calls && !quoted {
+            match self.doubled_opener(cx, at, length, longest) {
+                Look::No => {}
+                taken => return taken,
+            }
+        }
         if calls && self.inline.is_none() {
-            let length = ends.get(count.wrapping_sub(1)).map_or(0, |(length, _)| *length);
             let row = longest.iter().find_map(|m| match m {
                 Marker::Call { row, .. } | Marker::Section { row, .. } => Some(*row),
                 _ => None,
             });
-            self.out.trace.kept(at..at + length, row, Reason::NotReadable);
+            let reason = if quoted { Reason::Quoted } else { Reason::NotReadable };
+            self.out.trace.kept(at..at + length, row, reason);
         }
         if calls && self.inline.is_none() && self.fence.is_none() {
             self.unread = true;
-            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
+            if !quoted {
+                self.out.issue(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
+            }
+        }
+        Look::No
+    }
+
+    /// The opening marker at `at`, of `length`, stands there twice, and a call follows the second.
+    fn doubled_opener(&mut self, cx: &Reader<'_>, at: usize, length: usize, markers: &[Marker]) -> Taken {
+        let text = cx.slice(at, at + length);
+        if text.len() < SHORTEST_TWICE {
+            return Look::No;
+        }
+        let end = match misspelt::behind(cx, at + length).then(|next| head::literal(cx, next, text)) {
+            Look::Is(end) => end,
+            other => return other.map(|_| ()),
+        };
+        let behind = Self::behind(cx, end);
+        if behind.starts_with(text.as_bytes()) {
+            return Look::No;
+        }
+        let mut tried = Tried::default();
+        for marker in markers.iter().filter(|marker| opens(marker)) {
+            if !self.may_go_on(cx, *marker, behind) {
+                continue;
+            }
+            self.doubled = true;
+            let taken = self.take(cx, at, end - at, *marker, &mut tried);
+            self.doubled = false;
+            if taken == Look::Is(()) {
+                self.note_markup(at, end, *marker);
+            }
+            if taken != Look::No {
+                return taken;
+            }
         }
         Look::No
     }
@@ -116,6 +160,11 @@ impl Engine {
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
         let mut tried = Tried::default();
         for (start, late) in late {
+            let bare = matches!(late.marker, Marker::Call { .. }) && self.fence.is_none();
+            if bare && self.is_quoted(cx, start) {
+                self.pass(cx, start, Reason::Quoted);
+                continue;
+            }
             let taken = match head::literal(cx, start, &late.text) {
                 Look::Is(end) if !self.may_go_on(cx, late.marker, Self::behind(cx, end)) => Look::No,
                 Look::Is(end) => {
@@ -431,18 +480,34 @@ impl Engine {
     ) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
-        match CallState::plausible(
-            cx,
-            entry,
-            template,
-            &found,
-            section.is_some() || self.section.is_some_and(|(r, _)| r == row),
-        ) {
+        let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
+        let (mut found, mut doubled) = (found, self.doubled);
+        // A fence that opens twice would be taken for one that closes, and a tag for an element.
+        let fence = || cx.bytes().get(cx.skip_space(found.end)) == Some(&b'`');
+        if template.body == Body::Elements || (template.body == Body::Arguments && fence()) {
+            match opened_twice(cx, template, at, &found) {
+                Look::Is(end) => (found.end, doubled) = (end, true),
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
+        match CallState::plausible(cx, entry, template, &found, inside) {
             Look::Is(()) => {}
-            other => return other,
+            Look::More => return Look::More,
+            // What is no more than its marker was looked at.
+            Look::No if template.head.len() < 3 => return Look::No,
+            Look::No => {
+                found.end = match opened_twice(cx, template, at, &found) {
+                    Look::Is(end) => end,
+                    other => return other.map(|_| ()),
+                };
+                match CallState::plausible(cx, entry, template, &found, inside) {
+                    Look::Is(()) => doubled = true,
+                    other => return other,
+                }
+            }
         }
         // A call outside the section its dialect asks for needs an offered name to vouch for it.
-        let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
         let naked = !inside && !entry.sections.is_empty() && !entry.dialect.special_markers;
         if template.body != Body::Json && template.body != Body::Python {
             match found.name(cx) {
@@ -492,8 +557,42 @@ impl Engine {
             self.shown = None;
             self.section = Some((row, section));
         }
+        let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
         let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
-        self.begin_call(state);
+        self.begin_call(state.in_section(open).opened_twice(doubled));
         Look::Is(())
     }
+}
+
+/// Calls, or sections of them, begin with this marker.
+fn opens(marker: &Marker) -> bool {
+    matches!(marker, Marker::Call { .. } | Marker::Section { .. })
+}
+
+/// A shorter marker that stands twice need not be a slip.
+const SHORTEST_TWICE: usize = 4;
+
+/// The head that ends where `found` says, or its last tag, stands there once more: where that ends.
+fn opened_twice(cx: &Reader<'_>, template: &Template, at: usize, found: &Head) -> Look<usize> {
+    let next = cx.skip_space(found.end);
+    match cx.bytes().get(next) {
+        Some(b'<' | b'[' | b']' | b'`') if next - found.end <= 64 && !found.closed => {}
+        _ => return Look::No,
+    }
+    let head = cx.slice(at, found.end).trim_ascii_end();
+    let whole = match template.head.first() {
+        Some(Element::Literal(first)) => head.rfind(&**first),
+        _ => None,
+    };
+    let mut result = Look::No;
+    for start in [whole, head.rfind(['<', '[']), head.rfind("```")].into_iter().flatten() {
+        let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE).unwrap_or_default();
+        match head::literal(cx, next, tag) {
+            Look::Is(_) if tag.is_empty() => {}
+            Look::No => {}
+            Look::Is(end) => return Look::Is(end),
+            Look::More => result = Look::More,
+        }
+    }
+    result
 }

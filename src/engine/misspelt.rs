@@ -103,7 +103,7 @@ fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
 }
 
 /// A name of a tag may be a slip for the one that was `meant`.
-fn is_like(name: &str, meant: &str) -> bool {
+pub(super) fn is_like(name: &str, meant: &str) -> bool {
     // The most a name of a tag has, so that measuring is cheap.
     if name.len() > 40 || meant.len() > 40 {
         return false;

@@ -23,6 +23,7 @@ mod parameters;
 mod plain;
 mod prose;
 mod python;
+mod quoted;
 mod reader;
 mod runaway;
 mod trace;
@@ -334,6 +335,9 @@ pub(crate) struct Engine {
     /// Headers without their special tokens are expected.
     plain: Option<plain::Plain>,
     runaway: runaway::Runaway,
+    shown_in: quoted::Shown,
+    /// The opening marker that is looked at stands there twice.
+    doubled: bool,
     /// The dialect of the last special token.
     speaks: Option<u16>,
     /// An opening marker stands in the text that no call followed.
@@ -372,6 +376,8 @@ impl Engine {
             channel: None,
             plain: None,
             runaway: runaway::Runaway::default(),
+            shown_in: quoted::Shown::default(),
+            doubled: false,
             speaks: None,
             unread: false,
             unclosed: None,

@@ -26,6 +26,8 @@ struct OpenValue {
     kind: Option<Range<usize>>,
     /// What the schema expects of it; None if no schema is known.
     expected: Option<Expected>,
+    /// Where its opening marker ends.
+    opened: usize,
     /// Where the value's text begins, markup white space left out.
     start: usize,
     /// Whether `start` is settled: the first byte of the value has been seen.
@@ -328,6 +330,7 @@ impl Parameters {
                         key_at,
                         kind,
                         expected,
+                        opened: end,
                         start: end,
                         framed: false,
                         padded: false,
@@ -446,7 +449,13 @@ fn lost_value(row: &Row, junk: &str) -> bool {
     let text = junk.split_once('>').map_or("", |(_, text)| text.trim());
     let attributes = |p: &Parameter| p.head.iter().any(|e| matches!(e, Element::Attributes(_)));
     let opens = || row.parameters.iter().any(|p| attributes(p) && junk.starts_with(&*p.opener));
-    !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens())
+    // What opens the value alone, behind the key that is lost.
+    let last = |p: &Parameter| match p.head.last() {
+        Some(Element::Literal(last)) => p.head.len() > 1 && last.starts_with('<') && junk.starts_with(&**last),
+        _ => false,
+    };
+    let value = || row.parameters.iter().any(last);
+    !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens() || value())
 }
 
 /// The text ends behind the tail, which stands at `at`.

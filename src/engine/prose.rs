@@ -2,6 +2,7 @@
 use super::call::CallState;
 use super::head::{self, Head};
 use super::keys::no_call;
+use super::quoted::in_quoted_line;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
@@ -258,6 +259,10 @@ impl Engine {
             self.pass(cx, start, Reason::Runaway);
             return Look::No;
         }
+        if self.is_quoted(cx, start) {
+            self.pass(cx, start, Reason::Quoted);
+            return Look::No;
+        }
         self.begin_bare(cx, start, Body::Python)
     }
 
@@ -285,6 +290,10 @@ impl Engine {
             _ => None,
         };
         let Some(tool) = tool else { return Look::No };
+        if self.fence.is_none() && self.is_quoted(cx, at) {
+            self.pass(cx, at, Reason::Quoted);
+            return Look::No;
+        }
         let found = match head::head(cx, at, &call.head) {
             Look::Is(found) => found,
             other => return other.map(|_| ()),
@@ -430,7 +439,12 @@ impl Engine {
                 Look::No => {}
                 taken => return taken,
             }
-            self.pass(cx, at, if cx.tools.is_none() { Reason::NoTools } else { Reason::Place });
+            let reason = match cx.tools {
+                None => Reason::NoTools,
+                Some(_) if self.out.trace.is_on() && in_quoted_line(cx, at) => Reason::Quoted,
+                Some(_) => Reason::Place,
+            };
+            self.pass(cx, at, reason);
             return Look::No;
         }
         if self.runs_away(cx, at) {
@@ -446,6 +460,10 @@ impl Engine {
             Look::No => return Look::No,
             Look::More => return Look::More,
         };
+        if self.fence.is_none() && self.is_quoted(cx, at) {
+            self.pass(cx, at, Reason::Quoted);
+            return Look::No;
+        }
         match self.repeated(cx, at) {
             Look::No => {}
             taken => return taken,

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 mod value;
-use value::ValueScan;
+use value::{Item, ValueScan, next_item};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expect {
@@ -279,7 +279,7 @@ impl Python {
         if keyed && !self.begin(cx, out, writer) {
             return Some(Progress::Fail { at });
         }
-        self.scan = ValueScan { start, at: start, ..ValueScan::default() };
+        self.scan = ValueScan::at(start);
         self.at = start;
         self.expect = Expect::Value { key };
         None
@@ -292,13 +292,14 @@ impl Python {
         writer: &mut Writer,
         key: Option<String>,
     ) -> Option<Progress> {
-        let end = match self.scan.end(cx, key.is_some()) {
+        let end = match self.scan.end(cx, key.is_some(), &self.name) {
             Look::Is(end) => end,
             Look::No | Look::More => return Some(Progress::More),
         };
         let text = cx.slice(self.scan.start, end).trim();
         self.at = end;
         self.expect = Expect::AfterArgument;
+        self.unreadable |= self.scan.torn;
         match key {
             Some(key) => {
                 let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
@@ -393,9 +394,19 @@ impl Python {
             }
             Some(b')') => self.end_call(cx, out, writer, at + 1),
             Some(_) => {
+                match next_item(cx, at, &self.name) {
+                    Look::More => return Some(Progress::More),
+                    Look::Is(Item::Argument) => {
+                        self.repairs.push(Repair::at(RepairCode::Comma, self.at, "a missing comma was added"));
+                        self.at = at;
+                        self.expect = Expect::Argument;
+                        return None;
+                    }
+                    _ => {}
+                }
                 // The parenthesis is missing: `f(a=1]`.
-                self.repairs.push(Repair::at(RepairCode::Bracket, at, "the closing parenthesis is missing"));
-                self.end_call(cx, out, writer, at)
+                self.repairs.push(Repair::at(RepairCode::Bracket, self.at, "the closing parenthesis is missing"));
+                self.end_call(cx, out, writer, self.at)
             }
         }
     }
@@ -483,6 +494,22 @@ impl Python {
                 self.at = at + 1;
                 None
             }
+            // A parenthesis too many before the list goes on or ends.
+            Some(b')') if self.list => {
+                let next = cx.skip_space(at + 1);
+                match cx.bytes().get(next) {
+                    None if !cx.eof => Some(Progress::More),
+                    Some(b']' | b',') => {
+                        if let Some(pending) = &mut writer.pending {
+                            let what = "a closing parenthesis too many was left out";
+                            pending.repairs.push(Repair::at(RepairCode::Bracket, at, what));
+                        }
+                        self.at = at + 1;
+                        None
+                    }
+                    _ => done,
+                }
+            }
             // A parenthesis too many at the end of the line.
             Some(b')') if !self.list && at == self.at => {
                 let rest = cx.rest(at + 1);
@@ -506,6 +533,23 @@ impl Python {
                 // Up to a marker that must close them there are only calls.
                 let enclosed = writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)));
                 let meant = enclosed || Self::may_be_meant(cx, at);
+                // Another call behind white space, or in a list: only the comma is missing.
+                if !fresh_line && (self.list || at > self.at) {
+                    let quote = self.quoted.is_some_and(|quote| byte == Some(quote));
+                    match next_item(cx, at + usize::from(quote), "") {
+                        Look::More => return Some(Progress::More),
+                        Look::Is(Item::Call) => {
+                            if let Some(pending) = &mut writer.pending {
+                                let what = "a missing comma was added";
+                                pending.repairs.push(Repair::at(RepairCode::Comma, self.at, what));
+                            }
+                            self.at = at;
+                            self.expect = Expect::Call;
+                            return None;
+                        }
+                        _ => {}
+                    }
+                }
                 match Self::plausible(cx, at) {
                     Look::Is(()) if (fresh_line || byte == Some(b'[')) && meant => {
                         self.at = at;

@@ -31,6 +31,8 @@ codes! {
         NameNotOffered => "name_not_offered",
         /// Text without markers that does not stand where calls stand.
         Place => "place",
+        /// It stands in a block quote, a table or an element that shows an example.
+        Quoted => "quoted",
         /// It stands in inline code.
         InlineCode => "inline_code",
         /// It stands in a fence that holds something else as well.

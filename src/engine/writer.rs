@@ -58,6 +58,8 @@ pub(super) struct Writer {
     pub(super) muted: Option<usize>,
     /// How many calls have begun.
     pub(super) begun: usize,
+    /// The section of the row that it stands in.
+    pub(super) section: Option<u16>,
     /// What closes the fence that it stands in, where nothing else closes it.
     pub(super) fence: Option<&'static str>,
     /// What stands among the calls and is none: it is text.
@@ -76,9 +78,18 @@ impl Writer {
             adopt: None,
             muted: None,
             begun: 0,
+            section: None,
             fence: None,
             passed: Vec::new(),
         }
+    }
+
+    /// What closes the call, or where nothing does, its section.
+    pub(super) fn closing<'t>(&self, cx: &Reader<'t>) -> &'t [Element] {
+        let tail = self.origin.tail(cx);
+        let section = self.section.filter(|_| !tail.iter().any(|e| matches!(e, Element::Literal(_))));
+        let section = section.and_then(|section| self.origin.row(cx)?.sections.get(usize::from(section)));
+        section.map_or(tail, |(_, close)| close)
     }
 
     /// What stands among calls is none: it is text, once they are over.

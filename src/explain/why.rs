@@ -43,6 +43,9 @@ impl Kept {
                 "{what} stands in the middle of text, without markers: such a call begins a line, or is all of the \
                  answer or of a fence"
             ),
+            Reason::Quoted => format!(
+                "{what} is quoted: it stands in a block quote, a table's cell, or an element that shows code or an example"
+            ),
             Reason::InlineCode => format!("{what} stands in inline code (backticks), which is quoted, never run"),
             Reason::FenceOfCode => format!(
                 "{what} stands in a code fence that holds something else than calls, or stands in reasoning: such a \

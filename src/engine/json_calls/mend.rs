@@ -82,7 +82,7 @@ impl JsonCalls {
             Some(fence) => lenient::fence(cx, fence, searched),
             // What is no JSON may be prose: it does not take in the calls behind it.
             None if bare => lenient::next_marker(cx, searched),
-            None => lenient::limit(cx, writer.origin.tail(cx), searched),
+            None => lenient::limit(cx, writer.closing(cx), searched),
         };
         let limit = match limit {
             lenient::Limit::At(limit) => limit,
@@ -225,7 +225,7 @@ impl JsonCalls {
         // A closing marker stands at the very end, taken for the inside of a string or of an object left open.
         let start = self.frames.call().map(|frame| frame.start);
         if let Some(start) = start
-            && let Some(limit) = lenient::last_closer(cx, writer.origin.tail(cx), start)
+            && let Some(limit) = lenient::last_closer(cx, writer.closing(cx), start)
         {
             self.expect = Expect::Lenient { start, error: limit.min(self.at), searched: limit };
             return None;

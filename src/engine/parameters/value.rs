@@ -130,6 +130,33 @@ impl OpenValue {
         if self.tagged { Look::No } else { Look::Is(Ended { doubled: true, ..Ended::at(hit, again) }) }
     }
 
+    /// How its opening marker is written, from where it begins and from its last tag on.
+    fn openers<'t>(&self, cx: &Reader<'t>, row: &Row) -> [&'t str; 2] {
+        let before = cx.slice(0, self.opened);
+        let from = |text: &str| before.rfind(text).and_then(|at| before.get(at..)).unwrap_or_default();
+        [row.parameters.get(self.template).map_or("", |p| from(&p.opener)), from("<")]
+    }
+
+    /// `text`, with which it begins, is its opening marker once more, as far as it goes.
+    fn may_open_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> bool {
+        let text = text.trim_ascii_start();
+        let tag = |opener: &str| opener.len() >= 4 && (text.starts_with(opener) || opener.starts_with(text));
+        text.starts_with(['<', '[', ']']) && self.openers(cx, row).into_iter().any(tag)
+    }
+
+    /// Its opening marker stands there once more, in `text`, and no other marker of its own: where what it holds begins.
+    fn opened_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> Option<usize> {
+        let rest = text.trim_ascii_start();
+        if !rest.starts_with(['<', '[', ']']) || self.is_sent() || self.doubtful_closer.is_some() {
+            return None;
+        }
+        let openers = self.openers(cx, row);
+        let opener = openers.into_iter().find(|opener| opener.len() >= 4 && rest.starts_with(opener))?;
+        let inside = rest.get(opener.len()..)?;
+        let once = memchr::memmem::find(inside.as_bytes(), opener.as_bytes()).is_none();
+        once.then_some(text.len() - inside.len())
+    }
+
     /// Gives out its key, behind what `opened` says stands before.
     fn open(&self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, opened: &mut bool) {
         if !out.streaming() {
@@ -152,14 +179,14 @@ impl OpenValue {
         trim: Trim,
         opened: &mut bool,
     ) {
-        let entities = writer.origin.row(cx).is_some_and(|r| r.dialect.entities);
-        if !self.streams || !out.streaming() || entities {
+        let Some(row) = writer.origin.row(cx).filter(|row| !row.dialect.entities) else { return };
+        if !self.streams || !out.streaming() {
             return;
         }
         // Where its own closing marker may yet have been the end, nothing behind it is certain.
         let end = self.doubtful_closer.filter(|_| self.closer.is_some()).map_or(self.searched, |(at, _)| at);
         let certain = cx.slice(self.sent, end.max(self.sent));
-        if self.sent == self.start && may_be_null(certain) {
+        if self.sent == self.start && (may_be_null(certain) || self.may_open_twice(cx, row, certain)) {
             return;
         }
         let certain = match trim {
@@ -396,6 +423,18 @@ impl Parameters {
     fn end_value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, end: usize, row: &Row) {
         let Some(value) = &mut self.value else { return };
         let mut range = value.start..end.max(value.start);
+        if let Some(twice) = value.opened_twice(cx, row, cx.slice(range.start, range.end)) {
+            let what = "a parameter's opening marker stood twice";
+            self.repairs.push(Repair::at(RepairCode::Marker, range.start, what));
+            range.start += twice;
+            if row.dialect.trim == Trim::Newline {
+                let text = cx.slice(range.start, range.end);
+                let line = if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) };
+                range.start += line;
+                value.padded |= line > 0;
+            }
+            value.start = range.start;
+        }
         let text = &cx.text[range.clone()];
         match row.dialect.trim {
             Trim::None => {}

@@ -10,16 +10,35 @@ pub(super) struct ValueScan {
     pub(super) brackets: usize,
     /// The open quote and whether it is tripled.
     pub(super) quote: Option<(u8, bool)>,
+    /// An odd number of its own quotes stands in the string.
+    inner: bool,
+    /// The string was closed where only a comma is missing, so the value is over.
+    over: bool,
+    /// What looks like a structure without its comma stands in a string, and names nothing that is offered.
+    pub(super) torn: bool,
+}
+
+/// What begins where a comma is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Item {
+    Argument,
+    Call,
 }
 
 impl ValueScan {
-    /// Where the value ends: before the comma or the parenthesis that follows it.
-    pub(super) fn end(&mut self, cx: &Reader<'_>, keyed: bool) -> Look<usize> {
+    /// The value of an argument of the tool that is `called` begins at `start`.
+    pub(super) fn at(start: usize) -> Self {
+        Self { start, at: start, ..Self::default() }
+    }
+
+    /// Where the value ends: before the comma or the parenthesis that follows it, or where only the comma is missing.
+    pub(super) fn end(&mut self, cx: &Reader<'_>, keyed: bool, called: &str) -> Look<usize> {
         let bytes = cx.bytes();
         loop {
             let Some(byte) = bytes.get(self.at).copied() else { return Look::More };
             if let Some((quote, triple)) = self.quote {
-                match self.in_string(cx, quote, triple, keyed) {
+                match self.in_string(cx, quote, triple, keyed, called) {
+                    Look::Is(()) if self.over => return Look::Is(self.at),
                     Look::Is(()) => continue,
                     _ => return Look::More,
                 }
@@ -38,6 +57,7 @@ impl ValueScan {
                     }
                     let triple = rest.starts_with(&[byte; 3]);
                     self.quote = Some((byte, triple));
+                    self.inner = false;
                     self.at += if triple { 3 } else { 1 };
                 }
                 b'(' | b'[' | b'{' => {
@@ -63,6 +83,16 @@ impl ValueScan {
                         Look::More => return Look::More,
                     }
                 }
+                b' ' | b'\t' | b'\n' | b'\r' if self.brackets == 0 => {
+                    let next = cx.skip_space(self.at);
+                    // Bare words are a value as well, if what stands behind them is known.
+                    let known = || cx.tools.is_some() || lenient::looks_literal(cx.slice(self.start, self.at));
+                    match next_item(cx, next, called) {
+                        Look::Is(_) if known() => return Look::Is(self.at),
+                        Look::More => return Look::More,
+                        _ => self.at = next,
+                    }
+                }
                 // The fence round the call is closed, and the call is not.
                 b'`' if self.brackets == 0 => match fence_closes(cx, self.at) {
                     Look::Is(()) => return Look::Is(self.at),
@@ -74,7 +104,7 @@ impl ValueScan {
         }
     }
 
-    fn in_string(&mut self, cx: &Reader<'_>, quote: u8, triple: bool, keyed: bool) -> Look<()> {
+    fn in_string(&mut self, cx: &Reader<'_>, quote: u8, triple: bool, keyed: bool, called: &str) -> Look<()> {
         let bytes = cx.bytes();
         let rest = bytes.get(self.at..).unwrap_or_default();
         let Some(hit) = memchr::memchr2(quote, b'\\', rest) else {
@@ -121,13 +151,101 @@ impl ValueScan {
                 Look::Is(()) => true,
                 Look::No => false,
             },
-            Some(_) => false,
+            Some(_) if self.inner || self.brackets > 0 || !self.may_close(cx) => false,
+            Some(_) => match next_item(cx, next, called) {
+                Look::More => return Look::More,
+                Look::Is(_) => {
+                    self.over = true;
+                    true
+                }
+                Look::No if cx.tools.is_none() || next == self.at + 1 => false,
+                Look::No => match looks_structured(cx, next) {
+                    Look::More => return Look::More,
+                    look => {
+                        self.torn |= look == Look::Is(());
+                        false
+                    }
+                },
+            },
         };
         if closes {
             self.quote = None;
+        } else {
+            self.inner = !self.inner;
         }
         self.at += 1;
         Look::Is(())
+    }
+
+    /// The quote at hand does not look as if it opened something.
+    fn may_close(&self, cx: &Reader<'_>) -> bool {
+        let before = self.at.checked_sub(1).and_then(|i| cx.bytes().get(i));
+        !before.is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b'(' | b'[' | b'{' | b':' | b'<' | b','))
+    }
+}
+
+/// What stands at `at`, behind a value, if only the comma is missing before it: a parameter of the tool that is `called`
+/// with its equals sign, or an offered tool with the beginning of its arguments.
+pub(super) fn next_item(cx: &Reader<'_>, at: usize, called: &str) -> Look<Item> {
+    let name = name_at(cx, at);
+    match cx.bytes().get(at) {
+        None if !cx.eof => return Look::More,
+        Some(byte) if (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'\\')) && name.len() <= 128 => {}
+        _ => return Look::No,
+    }
+    let next = cx.skip_space(name.end);
+    let more = !cx.eof && next - at < 4096;
+    let declared = |tool: &str, key: &str| {
+        cx.tools.is_none() || cx.tool(tool).is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name == key))
+    };
+    let text = cx.slice(name.start, name.end);
+    match cx.bytes().get(next) {
+        None if more => Look::More,
+        Some(b'=') if declared(called, text) => match cx.bytes().get(next + 1) {
+            None if more => Look::More,
+            None | Some(b'=') => Look::No,
+            Some(_) => Look::Is(Item::Argument),
+        },
+        Some(b'(') if cx.tools.is_none() || cx.offered(text) => {
+            let inside = cx.skip_space(next + 1);
+            let key = name_at(cx, inside);
+            let equals = cx.skip_space(key.end);
+            match (cx.bytes().get(inside), cx.bytes().get(equals)) {
+                (Some(b')'), _) => Look::Is(Item::Call),
+                (Some(b'"' | b'\''), _) if cx.tools.is_some() => Look::Is(Item::Call),
+                (_, None) if more && equals - next < 4096 => Look::More,
+                (_, Some(b'=')) if !key.is_empty() && declared(text, cx.slice(key.start, key.end)) => {
+                    Look::Is(Item::Call)
+                }
+                _ => Look::No,
+            }
+        }
+        _ => Look::No,
+    }
+}
+
+/// `name="` or `name(name="` stands at `at`: no words, whatever they name.
+fn looks_structured(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let mut key = name_at(cx, at);
+    let sign = |at: usize| match cx.bytes().get(at) {
+        None if !cx.eof => Look::More,
+        None => Look::No,
+        Some(byte) => Look::Is(*byte),
+    };
+    if key.is_empty() || key.len() > 128 {
+        return Look::No;
+    }
+    if sign(key.end) == Look::Is(b'(') {
+        key = name_at(cx, key.end + 1);
+    }
+    match sign(key.end) {
+        Look::Is(b'=') if !key.is_empty() => match sign(key.end + 1) {
+            Look::Is(b'"' | b'\'') => Look::Is(()),
+            Look::More => Look::More,
+            _ => Look::No,
+        },
+        Look::More => Look::More,
+        _ => Look::No,
     }
 }
 

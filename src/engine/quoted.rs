@@ -1,0 +1,96 @@
+//! Examples that are quoted: what stands in a block quote is no call, and without markers nothing is in a table's cell or
+//! in an element that shows code or an example.
+use super::{Engine, Fences, Reader};
+
+/// Elements that show what stands in them. Like a fence, one that shows code may hold nothing but calls.
+const SHOWN: [(&str, bool); 5] =
+    [("pre", true), ("code", true), ("samp", true), ("example", false), ("blockquote", false)];
+
+/// How far the text has been looked through for such elements, and the one that is open.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Shown {
+    looked: usize,
+    /// Which of [`SHOWN`] it is, and where the last opening tag, or the last call in it, ended.
+    open: Option<(usize, usize)>,
+}
+
+/// Longer lines are not looked through for what they begin with.
+const LINE: usize = 1024;
+
+impl Engine {
+    /// Only signs of a block quote stand before `at` in its line.
+    pub(super) fn in_block_quote(cx: &Reader<'_>, at: usize) -> bool {
+        let before = cx.bytes().get(..at).unwrap_or_default();
+        let line = before.iter().rev().take(64).take_while(|byte| **byte != b'\n');
+        let (mut signs, mut length) = (0, 0);
+        for byte in line {
+            match byte {
+                b' ' | b'\t' => {}
+                b'>' => signs += 1,
+                _ => return false,
+            }
+            length += 1;
+        }
+        signs > 0 && (length < 64)
+    }
+
+    /// What stands at `at` without a marker is an example.
+    pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        in_quoted_line(cx, at) || self.is_shown(cx, at)
+    }
+
+    /// The text up to `at` has been read in another way.
+    pub(super) fn skip_shown(&mut self, at: usize) {
+        self.shown_in.looked = self.shown_in.looked.max(at);
+    }
+
+    /// An element that shows things is open at `at`, and other text stands in it before.
+    fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let Shown { looked, open } = &mut self.shown_in;
+        if let Some(last) = self.out.calls.last()
+            && last.raw.end > *looked
+        {
+            *looked = last.raw.end;
+            *open = open.map(|(which, _)| (which, last.raw.end));
+        }
+        let text = cx.slice(*looked, at);
+        for place in memchr::memchr_iter(b'<', text.as_bytes()).map(|i| *looked + i) {
+            let rest = cx.slice(place + 1, at);
+            let is = |rest: &str, tag: &str| {
+                let behind = rest.get(..tag.len()).filter(|name| name.eq_ignore_ascii_case(tag));
+                behind.is_some()
+                    && !rest.as_bytes().get(tag.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+            };
+            let closed = rest.strip_prefix('/').is_some_and(|rest| {
+                open.is_some_and(|(which, _)| SHOWN.get(which).is_some_and(|(tag, _)| is(rest, tag)))
+            });
+            if closed {
+                *open = None;
+                continue;
+            }
+            let blank = |from: usize| cx.slice(from, place).trim_ascii().is_empty();
+            let begins = match *open {
+                Some((_, behind)) => blank(behind),
+                None => cx.at_line_start(place),
+            };
+            if let Some(which) = SHOWN.iter().position(|(tag, _)| begins && is(rest, tag)) {
+                let end = rest.find('>').map_or(at, |i| place + 2 + i);
+                *open = Some((open.map_or(which, |(outer, _)| outer), end));
+            }
+        }
+        *looked = at.max(*looked);
+        open.is_some_and(|(which, behind)| {
+            let code = SHOWN.get(which).is_some_and(|(_, code)| *code) && cx.policy.fences != Fences::Ignore;
+            !code || !cx.slice(behind, at).trim_ascii().is_empty()
+        })
+    }
+}
+
+/// The line of `at` is one of a block quote, or a row of a table.
+pub(super) fn in_quoted_line(cx: &Reader<'_>, at: usize) -> bool {
+    let before = cx.bytes().get(at.saturating_sub(LINE)..at).unwrap_or_default();
+    let line = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (at <= LINE).then_some(0));
+    let line = line.and_then(|line| before.get(line..)).unwrap_or_default().trim_ascii_start();
+    // A special token may have lost its first sign.
+    line.starts_with(b">") || (line.starts_with(b"|") && memchr::memmem::find(line, b"|>").is_none())
+}
