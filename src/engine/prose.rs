@@ -300,10 +300,10 @@ impl Engine {
             Look::Is(found) => found,
             other => return other.map(|_| ()),
         };
-        let inside = cx.skip_space(found.end);
-        if inside >= cx.text.len() && !cx.eof && inside - at <= cx.policy.max_markup_bytes {
-            return Look::More;
-        }
+        let inside = match cx.behind_space(at, found.end) {
+            Look::Is(inside) => inside,
+            other => return other.map(|_| ()),
+        };
         if cx.bytes().get(inside) != Some(&b'<') {
             return Look::No;
         }
