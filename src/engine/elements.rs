@@ -292,9 +292,7 @@ impl<'t> Tree<'t> {
     /// A closing tag stands here that was meant for `name`: its length. Only behind a prefix, which no text has.
     fn misspelt(&self, name: &str) -> Option<usize> {
         let tag = self.closing(self.rest()).filter(|_| !self.prefix.is_empty())?;
-        // Where no text looks so, one letter in a short name is a slip as well.
-        let slip = || tag.len().min(name.len()) >= 3 && tag.len() <= 40 && strsim::osa_distance(tag, name) <= 1;
-        (misspelt::is_like(tag, name) || slip()).then_some(self.prefix.len() + tag.len() + 3)
+        misspelt::is_slip(tag, name).then_some(self.prefix.len() + tag.len() + 3)
     }
 
     fn rest(&self) -> &'t str {

@@ -102,6 +102,14 @@ fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
     }
 }
 
+/// As [`is_like`], of a name that only what stands round it lets be taken for a slip: one letter in a short one as well.
+pub(super) fn is_slip(name: &str, meant: &str) -> bool {
+    is_like(name, meant)
+        || (name.len().min(meant.len()) >= 3
+            && name.len().max(meant.len()) <= 40
+            && strsim::osa_distance(name, meant) <= 1)
+}
+
 /// A name of a tag may be a slip for the one that was `meant`.
 pub(super) fn is_like(name: &str, meant: &str) -> bool {
     // The most a name of a tag has, so that measuring is cheap.

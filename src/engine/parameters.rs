@@ -48,6 +48,8 @@ struct OpenValue {
     closer: Option<Arc<str>>,
     /// The last tag like its closing marker that stands before the call's end: its place and end.
     misspelt: Option<(usize, usize)>,
+    /// It holds the opening marker of a parameter.
+    inner: bool,
     /// It holds tags of its own that look like its closing marker.
     tagged: bool,
 }
@@ -348,6 +350,7 @@ impl Parameters {
                         doubtful_closer: None,
                         closer,
                         misspelt: None,
+                        inner: false,
                         tagged: false,
                     });
                 }

@@ -65,8 +65,10 @@ impl OpenValue {
             Element::Literal(text) => text.strip_prefix("</").is_some_and(|text| text.trim_end_matches('>') == name),
             _ => false,
         };
-        let also = |name: &str| name == key || parameter.head.iter().any(|element| closes(element, name));
-        let tag = match misspelt::closing(cx, row, hit, &parameter.closer, also) {
+        let slip = |name: &str| self.closer.is_some() && misspelt::is_slip(name, key);
+        let also = |name: &str| name == key || slip(name) || parameter.head.iter().any(|element| closes(element, name));
+        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let tag = match misspelt::closing(cx, row, hit, closer, also) {
             Look::Is(tag) => tag,
             Look::More => return Look::More,
             Look::No => return Look::No,
@@ -77,7 +79,9 @@ impl OpenValue {
             Look::No => return Look::No,
         };
         let mut ended = Ended { misspelt: true, ..Ended::at(hit, tag.end) };
-        match Parameters::next(cx, writer, tail, tag.end, None) {
+        // Where only its name makes a parameter, the tool has one of that name.
+        let declared = called.filter(|_| self.closer.is_some());
+        match Parameters::next(cx, writer, tail, tag.end, declared) {
             Next::More => return Look::More,
             Next::Junk => return Look::No,
             Next::Parameter(begun) => {
@@ -110,24 +114,41 @@ impl OpenValue {
         writer: &Writer,
         tail: &[Element],
         parameter: &Parameter,
+        declared: Option<&Tool>,
         hit: usize,
         end: usize,
     ) -> Look<Ended> {
-        if self.closer.is_some() || !parameter.after.is_empty() || self.tagged {
+        if !parameter.after.is_empty() || self.tagged {
             return Look::No;
         }
-        let again = match misspelt::behind(cx, end).then(|at| head::literal(cx, at, &parameter.closer)) {
+        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let again = match misspelt::behind(cx, end).then(|at| head::literal(cx, at, closer)) {
             Look::Is(again) => again,
             Look::More => return Look::More,
             Look::No => return Look::No,
         };
-        match Parameters::next(cx, writer, tail, again, None) {
+        match Parameters::next(cx, writer, tail, again, declared) {
             Next::More => return Look::More,
             Next::Junk => return Look::No,
             _ => {}
         }
-        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), parameter.opener.as_bytes()).is_some();
+        let named = self.closer.as_ref().map(|_| format!("<{}>", self.key.as_str(cx.text)));
+        let opener = named.as_deref().unwrap_or(&parameter.opener);
+        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opener.as_bytes()).is_some();
         if self.tagged { Look::No } else { Look::Is(Ended { doubled: true, ..Ended::at(hit, again) }) }
+    }
+
+    /// It holds a parameter of another call, and what begins that: its first closing marker closed a parameter there, so it
+    /// is cut off.
+    fn holds_call(&self, cx: &Reader<'_>, row: &Row, end: usize) -> bool {
+        let text = cx.slice(self.start, end).as_bytes();
+        let first = |elements: &[Element]| match elements.first() {
+            Some(Element::Literal(first)) => memchr::memmem::find(text, first.as_bytes()),
+            _ => None,
+        };
+        let call = row.calls.iter().filter_map(|call| first(&call.head)).min();
+        let parameter = row.parameters.iter().filter_map(|p| memchr::memmem::rfind(text, p.opener.as_bytes())).max();
+        call.zip(parameter).is_some_and(|(call, parameter)| call < parameter)
     }
 
     /// How its opening marker is written, from where it begins and from its last tag on.
@@ -265,6 +286,9 @@ impl Parameters {
         match Self::find_end(cx, row, writer, tail, parameter, value, &self.members, out, index) {
             Some(Ok(Ended { end, next, ahead, misspelt, doubled })) => {
                 self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
+                // Without its own closing marker, the line break before the call's is the markup's.
+                value.padded |= next == end;
+                self.broken |= value.inner && value.holds_call(cx, row, end);
                 self.end_value(cx, out, writer, index, end, row);
                 let what = match () {
                     () if misspelt => Some("a parameter's closing marker is misspelt"),
@@ -355,7 +379,7 @@ impl Parameters {
                         {
                             return Some(Ok(Ended::at(hit, end)));
                         }
-                        Next::Junk => match value.doubled_end(cx, writer, tail, parameter, hit, end) {
+                        Next::Junk => match value.doubled_end(cx, writer, tail, parameter, declared, hit, end) {
                             Look::Is(ended) => return Some(Ok(ended)),
                             Look::More => return Some(Err(())),
                             Look::No => value.doubtful_closer = Some((hit, end)),
@@ -371,6 +395,7 @@ impl Parameters {
                             if value.goes_before(cx, row, next.key.as_ref(), hit, taken, cx.called(out, index)) {
                                 return Some(Ok(Ended::at(hit, hit)));
                             }
+                            value.inner = true;
                         }
                         Look::No => {}
                     },
@@ -395,12 +420,10 @@ impl Parameters {
                     }
                 },
             }
-            if own.is_none() {
-                match value.misspelt_end(cx, row, writer, tail, parameter, taken, cx.called(out, index), hit) {
-                    Look::Is(ended) => return Some(Ok(ended)),
-                    Look::More => return Some(Err(())),
-                    Look::No => {}
-                }
+            match value.misspelt_end(cx, row, writer, tail, parameter, taken, cx.called(out, index), hit) {
+                Look::Is(ended) => return Some(Ok(ended)),
+                Look::More => return Some(Err(())),
+                Look::No => {}
             }
             value.searched = hit + 1;
         }
