@@ -1,4 +1,5 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
+use super::reader::blank;
 use super::values::decode_entities;
 use super::{Look, Reader};
 use crate::dialect::{Element, Slot};
@@ -238,8 +239,8 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     if visible(slice.as_bytes().first()) && visible(slice.as_bytes().last()) {
         return range;
     }
-    let start = range.start + (slice.len() - slice.trim_start().len());
-    let end = start + slice.trim().len();
+    let start = range.start + (slice.len() - slice.trim_start_matches(blank).len());
+    let end = start + slice.trim_matches(blank).len();
     start..end
 }
 

@@ -123,7 +123,7 @@ impl Engine {
 
     /// What stands behind a literal that ends at `end`, and behind white space.
     pub(super) fn behind<'t>(cx: &Reader<'t>, end: usize) -> &'t [u8] {
-        cx.bytes().get(cx.skip_space(end)..).unwrap_or_default()
+        cx.bytes().get(cx.skip_markup_space(end)..).unwrap_or_default()
     }
 
     /// What stands `behind` a literal lets it be this marker: a cheap look that spares most templates the thorough one.

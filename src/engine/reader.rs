@@ -116,13 +116,22 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well.
+    /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well, and so are blanks
+    /// that are not ASCII's, if there are few.
     pub(crate) fn skip_markup_space(&self, at: usize) -> usize {
         let mut at = self.skip_space(at);
-        while self.bytes().get(at..).is_some_and(|rest| rest.starts_with(b"\\n")) {
-            at = self.skip_space(at + 2);
+        let mut blanks = 0;
+        loop {
+            match self.bytes().get(at) {
+                Some(b'\\') if self.bytes().get(at + 1) == Some(&b'n') => at = self.skip_space(at + 2),
+                Some(byte) if *byte >= 0x80 && blanks < 16 => {
+                    let Some(first) = self.rest(at).chars().next().filter(|c| blank(*c)) else { return at };
+                    blanks += 1;
+                    at = self.skip_space(at + first.len_utf8());
+                }
+                _ => return at,
+            }
         }
-        at
     }
 
     /// Where `closer` stands first at or after `from`, if it does.
@@ -240,7 +249,7 @@ impl<'t> Reader<'t> {
 }
 
 /// White space, or a character that has no width: the byte order mark, and those that join words or part them.
-fn blank(c: char) -> bool {
+pub(super) fn blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
 }
 

@@ -108,6 +108,7 @@ impl OpenValue {
 
     /// Its closing marker, which ends at `end`, stands there once more, the structure goes on behind that, and the value
     /// holds no opening one.
+    #[allow(clippy::too_many_arguments)]
     fn doubled_end(
         &mut self,
         cx: &Reader<'_>,
