@@ -125,7 +125,9 @@ impl<'t> Reader<'t> {
             match self.bytes().get(at) {
                 Some(b'\\') if self.bytes().get(at + 1) == Some(&b'n') => at = self.skip_space(at + 2),
                 Some(byte) if *byte >= 0x80 && blanks < 16 => {
-                    let Some(first) = self.rest(at).chars().next().filter(|c| blank(*c)) else { return at };
+                    let Some(first) = self.rest(at).chars().next().filter(|c| blank(*c) && *c != BREAK) else {
+                        return at;
+                    };
                     blanks += 1;
                     at = self.skip_space(at + first.len_utf8());
                 }
@@ -247,6 +249,9 @@ impl<'t> Reader<'t> {
         self.tool(name).is_some()
     }
 }
+
+/// What `harden` puts into markers so that they are none: it must not be skipped in them.
+const BREAK: char = '\u{200b}';
 
 /// White space, or a character that has no width: the byte order mark, and those that join words or part them.
 pub(super) fn blank(c: char) -> bool {
