@@ -576,17 +576,24 @@ const SHORTEST_TWICE: usize = 4;
 /// The head that ends where `found` says, or its last tag, stands there once more: where that ends.
 fn opened_twice(cx: &Reader<'_>, template: &Template, at: usize, found: &Head) -> Look<usize> {
     let next = cx.skip_space(found.end);
-    match cx.bytes().get(next) {
-        Some(b'<' | b'[' | b']' | b'`') if next - found.end <= 64 && !found.closed => {}
+    let byte = match cx.bytes().get(next) {
+        Some(byte @ (b'<' | b'[' | b']' | b'`')) if next - found.end <= 64 && !found.closed => *byte,
         _ => return Look::No,
-    }
+    };
     let head = cx.slice(at, found.end).trim_ascii_end();
+    // The last place where `text` stands in it, if that can stand behind it too.
+    let last = |text: &str| {
+        let first = text.bytes().next().filter(|first| *first == byte)?;
+        let stands = |i: &usize| head.get(*i..).is_some_and(|head| head.starts_with(text));
+        memchr::memrchr_iter(first, head.as_bytes()).find(stands)
+    };
     let whole = match template.head.first() {
-        Some(Element::Literal(first)) => head.rfind(&**first),
+        Some(Element::Literal(first)) => last(first),
         _ => None,
     };
+    let tag = if matches!(byte, b'<' | b'[') { memchr::memrchr2(b'<', b'[', head.as_bytes()) } else { None };
     let mut result = Look::No;
-    for start in [whole, head.rfind(['<', '[']), head.rfind("```")].into_iter().flatten() {
+    for start in [whole, tag, last("```")].into_iter().flatten() {
         let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE).unwrap_or_default();
         match head::literal(cx, next, tag) {
             Look::Is(_) if tag.is_empty() => {}
