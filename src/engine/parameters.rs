@@ -173,12 +173,12 @@ impl Parameters {
         if name && known { look } else { Look::No }
     }
 
-    fn next(cx: &Reader<'_>, writer: &Writer, tail: &[Element], at: usize, declared: Option<&Tool>) -> Next {
+    /// What follows at `at`, in a call that `tail` closes.
+    fn next(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize, declared: Option<&Tool>) -> Next {
         let at = cx.skip_markup_space(at);
         if at >= cx.text.len() || (!cx.eof && cx.bytes().get(at..) == Some(b"\\")) {
             return if cx.eof { Next::End } else { Next::More };
         }
-        let Some(row) = writer.origin.row(cx) else { return Next::Junk };
         let mut more = false;
         let mut head = Head::default();
         for (template, parameter) in row.parameters.iter().enumerate() {
@@ -291,7 +291,7 @@ impl Parameters {
                 Some((at, next)) if at == self.at => next,
                 _ => {
                     let tail = self.closer.as_deref().unwrap_or(writer.origin.tail(cx));
-                    Self::next(cx, writer, tail, self.at, None)
+                    writer.origin.row(cx).map_or(Next::Junk, |row| Self::next(cx, row, tail, self.at, None))
                 }
             };
             match next {
