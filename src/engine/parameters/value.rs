@@ -50,6 +50,7 @@ impl OpenValue {
 
     /// A tag like its closing marker stands at `hit`, the structure goes on right behind it, and the value holds no such
     /// tag that it could close.
+    #[cold]
     fn misspelt_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
         if self.tagged {
             return Look::No;
@@ -99,6 +100,7 @@ impl OpenValue {
 
     /// Its closing marker, which ends at `end`, stands there once more, the structure goes on behind that, and the value
     /// holds no opening one.
+    #[cold]
     fn doubled_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
         let Within { row, parameter, tail, .. } = within;
         if self.closer.is_some() || !parameter.after.is_empty() || self.tagged {
@@ -121,21 +123,28 @@ impl OpenValue {
     /// How its opening marker is written, from where it begins and from its last tag on.
     fn openers<'t>(&self, cx: &Reader<'t>, row: &Row) -> [&'t str; 2] {
         let before = cx.slice(0, self.opened);
-        let from = |text: &str| before.rfind(text).and_then(|at| before.get(at..)).unwrap_or_default();
-        [row.parameters.get(self.template).map_or("", |p| from(&p.opener)), from("<")]
+        let from = |at: Option<usize>| at.and_then(|at| before.get(at..)).unwrap_or_default();
+        let opener = row.parameters.get(self.template).map_or("<", |parameter| &*parameter.opener);
+        [from(memchr::memmem::rfind(before.as_bytes(), opener.as_bytes())), from(before.rfind('<'))]
+    }
+
+    /// `text` begins as an opening marker does.
+    fn opens(&self, row: &Row, text: &str) -> bool {
+        let opener = row.parameters.get(self.template).and_then(|parameter| parameter.opener.bytes().next());
+        text.bytes().next().is_some_and(|byte| byte == b'<' || Some(byte) == opener)
     }
 
     /// `text`, with which it begins, is its opening marker once more, as far as it goes.
     fn may_open_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> bool {
         let text = text.trim_ascii_start();
         let tag = |opener: &str| opener.len() >= 4 && (text.starts_with(opener) || opener.starts_with(text));
-        text.starts_with(['<', '[', ']']) && self.openers(cx, row).into_iter().any(tag)
+        self.opens(row, text) && self.openers(cx, row).into_iter().any(tag)
     }
 
     /// Its opening marker stands there once more, in `text`, and no other marker of its own: where what it holds begins.
     fn opened_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> Option<usize> {
         let rest = text.trim_ascii_start();
-        if !rest.starts_with(['<', '[', ']']) || self.is_sent() || self.doubtful_closer.is_some() {
+        if !self.opens(row, rest) || self.is_sent() || self.doubtful_closer.is_some() {
             return None;
         }
         let openers = self.openers(cx, row);
@@ -377,25 +386,31 @@ impl Parameters {
                 Look::More
             }
             Look::No => {
-                // Cut off inside the value: what was written of a string is certain as far as it goes.
-                if let Some(value) = self.value.take().filter(|value| value.streams && !row.dialect.entities) {
-                    let closer = value.closer.as_deref().unwrap_or(&parameter.closer);
-                    let blank = |at: usize| cx.rest(at).len() - cx.rest(at).trim_start().len();
-                    let start = value.start + if trim == Trim::Space { blank(value.start) } else { 0 };
-                    let text = cx.slice(start, cx.text.len());
-                    // Its closing marker stands there but for a suffix and what ends that.
-                    let suffixed = text.rfind(closer).filter(|at| {
-                        let suffix = text.get(at + closer.len()..).unwrap_or_default();
-                        !parameter.after.is_empty() && suffix.len() <= 64 && !suffix.contains('>')
-                    });
-                    let text = suffixed.map_or_else(|| before_cut(text, closer), |at| text.get(..at).unwrap_or(text));
-                    let text = value.unframed(text, trim);
-                    let found = Value::Text(span(start..start + text.len()));
-                    self.members.push((value.key, found));
-                }
+                self.cut_value(cx, row, parameter);
                 Look::No
             }
         }
+    }
+
+    /// The text is cut off inside the open value: what was written of a string is certain as far as it goes.
+    #[cold]
+    fn cut_value(&mut self, cx: &Reader<'_>, row: &Row, parameter: &Parameter) {
+        let open = self.value.take().filter(|value| value.streams && !row.dialect.entities);
+        let Some(value) = open else { return };
+        let trim = row.dialect.trim;
+        let closer = value.closer.as_deref().unwrap_or(&parameter.closer);
+        let blank = |at: usize| cx.rest(at).len() - cx.rest(at).trim_start().len();
+        let start = value.start + if trim == Trim::Space { blank(value.start) } else { 0 };
+        let text = cx.slice(start, cx.text.len());
+        // Its closing marker stands there but for a suffix and what ends that.
+        let suffixed = text.rfind(closer).filter(|at| {
+            let suffix = text.get(at + closer.len()..).unwrap_or_default();
+            !parameter.after.is_empty() && suffix.len() <= 64 && !suffix.contains('>')
+        });
+        let text = suffixed.map_or_else(|| before_cut(text, closer), |at| text.get(..at).unwrap_or(text));
+        let text = value.unframed(text, trim);
+        let found = Value::Text(span(start..start + text.len()));
+        self.members.push((value.key, found));
     }
 
     /// The open value ended at `end`.
