@@ -78,7 +78,10 @@ json_value = st.recursive(
 def test_p1_a_stream_is_the_complete_turn(text: str, told: str, data: st.DataObject) -> None:
     starts_in = data.draw(st.sampled_from(["content", "reasoning"]))
     tools = data.draw(st.sampled_from([None, TOOLS]))
-    given: dict[str, Any] = {"dialect": told, "starts_in": starts_in, "tools": tools}
+    # Limits that are met soon: what is waited for no longer has to be refused where it came all at once.
+    markup = data.draw(st.sampled_from([4096, 16, 8, 1]))
+    policy = toolglot.Policy(max_markup_bytes=markup)
+    given: dict[str, Any] = {"dialect": told, "starts_in": starts_in, "tools": tools, "policy": policy}
     whole = snapshot(toolglot.extract(text, **given))
     encoded = text.encode()
     places = sorted(data.draw(st.lists(st.integers(0, len(encoded)), max_size=8)))
@@ -87,6 +90,32 @@ def test_p1_a_stream_is_the_complete_turn(text: str, told: str, data: st.DataObj
         turn, events = stream(cut, **given)
         assert snapshot(turn) == whole
         check_events(turn, events)
+
+
+@pytest.mark.parametrize("space", [10, 4090, 4100, 5000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{space}{{"name": "search", "arguments": {{}}}}</tool_call>x',
+        '<function_calls>{space}<invoke name="search"></invoke></function_calls>x',
+        "search{space}(query='x')\nx",
+        "<search>{space}<query>x</query></search>x",
+        '{{"name"{space}: "search", "arguments": {{}}}} {{{space}"name": "search", "arguments": {{}}}}x',
+        '{{"name": "search", "arguments": {{}}}} {{{space}"name": "search", "arguments": {{}}}}x',
+        '[{{"name": "search", "arguments": {{}}}} {{{space}"name": "search", "arguments": {{}}}}]x',
+        "x</s>{space}",
+        "x</s>{space}x",
+        "{space}to=functions.search<|message|>{{}}<|call|>x",
+        " to=functions.search{space}\n<|message|>{{}}<|call|>x",
+    ],
+)
+def test_p1_long_white_space_is_the_same_at_once(text: str, space: int) -> None:
+    text = text.format(space=" " * space)
+    for dialect in ("auto", "harmony"):
+        whole = snapshot(toolglot.extract(text, tools=TOOLS, dialect=dialect))
+        for size in (1, 50, 4500):
+            turn, _ = stream((text[at : at + size] for at in range(0, len(text), size)), tools=TOOLS, dialect=dialect)
+            assert snapshot(turn) == whole
 
 
 @pytest.mark.parametrize("length", [250, 256, 257, 300, 500, 510, 512, 520, 1200])

@@ -1,6 +1,6 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
 use super::call::{Progress, closes, cut_off};
-use super::head::Head;
+use super::head::{self, Head};
 use super::keys::{decode, floor};
 use super::lenient;
 use super::output::{Found, Output, Piece, span};
@@ -59,8 +59,23 @@ impl Arguments {
                 // The text ends where the arguments should begin, or in what closes the call.
                 writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
                 return Progress::Done { end: cx.text.len() };
-            } else if closes(cx, tail, self.start) == Look::No && tail.iter().any(|e| matches!(e, Element::Literal(_)))
-            {
+            }
+            let null = match head::literal(cx, self.start, "null") {
+                Look::Is(end) => Some(end),
+                Look::More => return Progress::More,
+                Look::No => None,
+            };
+            let end = null.unwrap_or(self.start);
+            let over = match is_over(cx, writer, end) {
+                Look::More => return Progress::More,
+                look => look == Look::Is(()),
+            };
+            if over && null.is_some() {
+                writer.piece(out, index, "{}");
+                let (found, _, repair) = whole_arguments("null", || span(self.start..end));
+                writer.over(index, found, writer.start..end).repairs.extend(repair);
+                return Progress::Done { end };
+            } else if !over {
                 // Neither arguments stand there nor what closes the call.
                 writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
             } else {
@@ -154,6 +169,29 @@ impl Arguments {
             }
         }
     }
+}
+
+/// The call is over at `at`: what closes it stands there, or its message ends, or nothing says that more should.
+fn is_over(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
+    let next = cx.skip_space(at);
+    if next >= cx.text.len() {
+        return if cx.eof { Look::Is(()) } else { Look::More };
+    }
+    let tail = writer.origin.tail(cx);
+    let look = closes(cx, tail, next);
+    if look != Look::No || tail.iter().any(|e| matches!(e, Element::Literal(_))) {
+        return look;
+    }
+    let Some(channels) = writer.origin.row(cx).and_then(|row| row.dialect.channels.as_ref()) else {
+        return Look::Is(());
+    };
+    let ends =
+        channels.closes.iter().chain(&channels.opens).chain(Some(&channels.role).filter(|role| !role.is_empty()));
+    ends.fold(Look::No, |known, text| match (known, head::literal(cx, next, text)) {
+        (Look::Is(()), _) | (_, Look::Is(_)) => Look::Is(()),
+        (Look::More, _) | (_, Look::More) => Look::More,
+        _ => Look::No,
+    })
 }
 
 /// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, nothing as `{}`.

@@ -81,12 +81,15 @@ impl CallState {
             }
         }
         let at = cx.skip_markup_space(head.end);
+        if at - head.end > cx.policy.max_markup_bytes {
+            return Look::No;
+        }
         let Some(byte) = cx.bytes().get(at).copied() else {
             if cx.eof && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()])) {
                 // Cut off behind the name of an offered tool.
                 return Look::Is(());
             }
-            return if cx.eof || at - head.end > cx.policy.max_markup_bytes { Look::No } else { Look::More };
+            return if cx.eof { Look::No } else { Look::More };
         };
         if cx.eof
             && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()]))
@@ -123,6 +126,9 @@ impl CallState {
                 // A name that nothing delimits needs more than its looks.
                 _ if !template.delimits_name() && !head.name.as_ref().is_some_and(|n| cx.vouches(n.clone())) => {
                     Look::No
+                }
+                b'n' if template.tail.iter().any(|e| matches!(e, Element::Literal(_))) => {
+                    head::literal(cx, at, "null").then(|end| closes(cx, &template.tail, cx.skip_space(end)))
                 }
                 _ => closes(cx, &template.tail, at),
             },
@@ -236,10 +242,9 @@ fn bare_key(cx: &Reader<'_>, at: usize) -> Look<()> {
     let key = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'\\' | b'"' | b'\'');
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let length = rest.iter().take(128).take_while(|b| key(b)).count();
-    let colon = cx.skip_space(at + length);
-    match cx.bytes().get(colon) {
-        Some(b':' | b'=') => Look::Is(()),
-        None if !cx.eof && colon - at <= cx.policy.max_markup_bytes => Look::More,
+    match cx.behind_space(at, at + length) {
+        Look::Is(colon) if matches!(cx.bytes().get(colon), Some(b':' | b'=')) => Look::Is(()),
+        Look::More => Look::More,
         _ => Look::No,
     }
 }
@@ -534,6 +539,9 @@ fn misspelt_end(cx: &Reader<'_>, origin: &Origin, at: usize, closer: &str) -> Lo
 /// A sentence goes on at `at`, in the same line: a small letter follows.
 fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
     let rest = cx.rest(at).trim_start_matches([' ', '\t']);
+    if cx.text.len() - rest.len() - at > cx.policy.max_markup_bytes {
+        return Look::No;
+    }
     match rest.chars().next() {
         Some(next) => {
             if next.is_lowercase() {
@@ -542,7 +550,7 @@ fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
                 Look::No
             }
         }
-        None if !cx.eof && cx.text.len() - at <= cx.policy.max_markup_bytes => Look::More,
+        None if !cx.eof => Look::More,
         None => Look::No,
     }
 }

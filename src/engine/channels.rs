@@ -68,22 +68,16 @@ impl Engine {
 
     /// A header without its opening marker, which the prompt held, at the very start: ` to=functions.f<|message|>`.
     pub(super) fn opening_header(&mut self, cx: &Reader<'_>) -> Taken {
-        for row in cx.dialects.channels.iter().copied() {
-            let Some(channels) = Self::channels(cx, row) else { continue };
-            let start = cx.skip_space(0);
-            match head::literal(cx, start, "to=") {
-                Look::Is(_) => {}
-                Look::More => return Look::More,
-                Look::No => continue,
-            }
-            let bounded = cx.slice(0, cx.text.len().min(cx.policy.max_markup_bytes));
-            if !bounded.contains(&channels.message) {
-                let line = bounded.contains('\n');
-                if cx.eof || line || bounded.len() < cx.text.len() {
-                    continue;
-                }
-                return Look::More;
-            }
+        let rows = cx.dialects.channels.iter().copied();
+        if rows.len() == 0 {
+            return Look::No;
+        }
+        let start = cx.skip_space(0);
+        match head::literal(cx, start, "to=") {
+            Look::Is(_) => {}
+            other => return other.map(|_| ()),
+        }
+        for row in rows {
             match self.header(cx, 0, start, row) {
                 Look::No => {}
                 taken => return taken,
@@ -237,9 +231,10 @@ impl Engine {
             let next = cx.skip_space(end);
             let opens = Self::channels(cx, row).map_or(&[][..], |c| c.opens.as_slice());
             let looks = || opens.iter().map(|open| head::literal(cx, next, open));
-            let header = looks().any(|look| matches!(look, Look::Is(_)));
-            let wait = next - end <= cx.policy.max_markup_bytes && looks().any(|look| look == Look::More);
-            let over = cx.eof && next >= cx.text.len();
+            let near = next - end <= cx.policy.max_markup_bytes;
+            let header = near && looks().any(|look| matches!(look, Look::Is(_)));
+            let wait = near && looks().any(|look| look == Look::More);
+            let over = near && cx.eof && next >= cx.text.len();
             if !header && !over {
                 return if wait { Look::More } else { Look::No };
             }

@@ -92,59 +92,59 @@ impl Elements {
                 None => members.push((Piece::Made(key), value)),
             }
         }
-        let (end, mut status) = self.end(cx, writer, &reader, closer, end, status);
+        let mut repairs: Vec<Repair> =
+            reader.slips.iter().map(|(at, what)| Repair::at(RepairCode::Marker, self.start + at, *what)).collect();
+        let rest = reader.rest();
+        let blank = rest.len() - rest.trim_ascii_start().len();
+        let (mut end, mut status) = (end, status);
+        if blank < rest.len() {
+            let at = self.start + reader.at + blank;
+            match ends(cx, writer, &reader, at, closer) {
+                Some(early) => (end, status) = (early, CallStatus::Ok),
+                None if !status.readable() => {}
+                None if members.is_empty() => status = CallStatus::Malformed,
+                // As its server has it, what was read before it counts.
+                None => {
+                    let what = "what is no parameter was left out, and all that follows it";
+                    repairs.push(Repair::at(RepairCode::Surroundings, at, what));
+                }
+            }
+        }
         if reader.deep && status.readable() {
             status = CallStatus::Malformed;
         }
-        let repairs = reader.slips.iter().map(|(at, what)| Repair::at(RepairCode::Marker, self.start + at, *what));
         if out.streaming() && status.readable() {
             let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
             writer.piece(out, index, &text);
         }
         let pending = writer.over(index, Found::Members(members), writer.start..end);
         pending.status = status;
-        pending.repairs = repairs.collect();
+        pending.repairs = repairs;
         Progress::Done { end }
     }
+}
 
-    /// Where the call ends whose elements were read, and what it is worth: what closes it may be misspelt, or missing before
-    /// another call, and what is neither is something of it that was not understood.
-    fn end(
-        &self,
-        cx: &Reader<'_>,
-        writer: &Writer,
-        reader: &Tree<'_>,
-        closer: &str,
-        end: usize,
-        status: CallStatus,
-    ) -> (usize, CallStatus) {
-        let rest = reader.rest();
-        if rest.trim_ascii_start().is_empty() {
-            return (end, status);
-        }
-        let at = self.start + reader.at + (rest.len() - rest.trim_ascii_start().len());
-        let (tag, meant) = match (reader.closing(rest.trim_ascii_start()), closer.strip_prefix(reader.prefix)) {
-            (Some(tag), Some(meant)) => (tag, meant.trim_start_matches("</").trim_end_matches('>')),
-            _ => ("", ""),
+/// Where the call ends that has something else than elements at `at`: what closes it is misspelt there, or missing before
+/// another call. `None` if neither stands there.
+fn ends(cx: &Reader<'_>, writer: &Writer, reader: &Tree<'_>, at: usize, closer: &str) -> Option<usize> {
+    let row = writer.origin.row(cx)?;
+    let begins = |at: usize| {
+        let here = cx.rest(at);
+        let first = |elements: &[Element]| match elements.first() {
+            Some(Element::Literal(text)) => here.starts_with(&**text),
+            _ => false,
         };
-        let row = writer.origin.row(cx);
-        let begins = |at: usize| {
-            let here = cx.rest(at);
-            let first = |elements: &[Element]| matches!(elements.first(), Some(Element::Literal(text)) if here.starts_with(&**text));
-            here.is_empty()
-                || row.is_some_and(|row| {
-                    row.calls.iter().any(|call| first(&call.head)) || row.sections.iter().any(|(_, close)| first(close))
-                })
-        };
-        if begins(at) && status.readable() {
-            return (at, CallStatus::Ok);
-        }
-        let behind = cx.skip_space(at + reader.prefix.len() + tag.len() + 3);
-        if !tag.is_empty() && misspelt::is_like(tag, meant) && begins(behind) {
-            return (at + reader.prefix.len() + tag.len() + 3, CallStatus::Ok);
-        }
-        (end, if status.readable() { CallStatus::Malformed } else { status })
+        here.is_empty()
+            || row.calls.iter().any(|call| first(&call.head))
+            || row.sections.iter().any(|(_, close)| first(close))
+    };
+    if begins(at) {
+        return Some(at);
     }
+    let tag = reader.closing(cx.rest(at))?;
+    let meant = closer.strip_prefix(reader.prefix)?.trim_start_matches("</").trim_end_matches('>');
+    let end = at + reader.prefix.len() + tag.len() + 3;
+    (misspelt::is_like(tag, meant) && begins(cx.skip_space(end))).then_some(end)
 }
 
 #[derive(Debug)]

@@ -16,6 +16,8 @@ pub(crate) struct Head {
     pub(crate) end: usize,
     /// The head closed itself (`<invoke name="f"/>`): there is no body.
     pub(crate) closed: bool,
+    /// One of its literals stood there twice.
+    pub(crate) twice: bool,
 }
 
 impl Head {
@@ -99,16 +101,16 @@ pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Hea
 #[inline]
 pub(crate) fn fill(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head) -> Look<()> {
     // Mostly the first literal tells already.
-    let (end, elements) = match elements {
-        [Element::Literal(text), rest @ ..] => match literal(cx, at, text) {
-            Look::Is(end) => (end, rest),
+    let (end, from) = match elements {
+        [Element::Literal(text), ..] => match literal(cx, at, text) {
+            Look::Is(end) => (end, 1),
             Look::No => return Look::No,
             Look::More => return Look::More,
         },
-        all => (at, all),
+        _ => (at, 0),
     };
     *head = Head { end, ..Head::default() };
-    behind(cx, at, elements, head, &mut 0)
+    behind(cx, at, elements, from, head, &mut 0)
 }
 
 /// As [`head`], where the first of `elements` is a literal of `length` that stands at `at`. The element that was `reached`
@@ -121,15 +123,55 @@ pub(crate) fn behind_marker(
     reached: &mut usize,
 ) -> Look<Head> {
     let mut head = Head { end: at + length, ..Head::default() };
-    let look = behind(cx, at, elements.get(1..).unwrap_or_default(), &mut head, reached);
-    *reached += 1;
-    look.map(|()| head)
+    behind(cx, at, elements, 1, &mut head, reached).map(|()| head)
 }
 
-/// What is to stand at the end of `head`, which begins at `at`.
-fn behind(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head, reached: &mut usize) -> Look<()> {
+/// What is to stand at the end of `head`, which begins at `at`: the elements `from` that number on. One of the literals may
+/// stand there twice.
+fn behind(
+    cx: &Reader<'_>,
+    at: usize,
+    elements: &[Element],
+    from: usize,
+    head: &mut Head,
+    reached: &mut usize,
+) -> Look<()> {
+    match stands(cx, at, elements, from, head, reached) {
+        Look::No if *reached > 0 => behind_twice(cx, at, elements, head, reached),
+        look => look,
+    }
+}
+
+/// The element that was `reached` does not stand there, but perhaps the literal before it once more, and it behind that.
+#[cold]
+fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head, reached: &mut usize) -> Look<()> {
+    let before = elements.get(..*reached).unwrap_or_default();
+    let Some(last) = before.iter().rposition(|element| *element != Element::Space) else { return Look::No };
+    let Some(Element::Literal(text)) = before.get(last).filter(|_| !head.twice) else { return Look::No };
+    let next = cx.skip_space(head.end);
+    if text.len() < 4 || next - head.end > 64 || next >= cx.text.len() {
+        return Look::No;
+    }
+    match literal(cx, next, text) {
+        Look::Is(end) => {
+            (head.end, head.twice) = (end, true);
+            stands(cx, at, elements, last + 1, head, reached)
+        }
+        look => look.map(|_| ()),
+    }
+}
+
+/// As [`behind`], each literal once.
+fn stands(
+    cx: &Reader<'_>,
+    at: usize,
+    elements: &[Element],
+    from: usize,
+    head: &mut Head,
+    reached: &mut usize,
+) -> Look<()> {
     let limit = at + cx.policy.max_markup_bytes;
-    for (i, element) in elements.iter().enumerate() {
+    for (i, element) in elements.iter().enumerate().skip(from) {
         *reached = i;
         if head.end > limit {
             return Look::No;

@@ -380,10 +380,9 @@ impl JsonCalls {
             Some(b'[') => |b: u8| b == b'{',
             _ => return done,
         };
-        let first = cx.skip_space(next + 1);
-        match cx.bytes().get(first) {
-            None if !cx.eof && first - next <= cx.policy.max_markup_bytes => Flow::Stop(Progress::More),
-            Some(b) if inside(*b) => {
+        match cx.behind_space(next, next + 1) {
+            Look::More => Flow::Stop(Progress::More),
+            Look::Is(first) if cx.bytes().get(first).is_some_and(|b| inside(*b)) => {
                 if let (Some(_), Some(pending)) = (odd, &mut writer.pending) {
                     let what = "signs between two calls were left out";
                     pending.repairs.push(Repair::at(RepairCode::Surroundings, at, what));

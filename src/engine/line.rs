@@ -143,7 +143,10 @@ impl Line {
         let bytes = cx.bytes();
         let from = self.searched.max(inside);
         let found = memchr::memmem::find(bytes.get(from..).unwrap_or_default(), FENCE.as_bytes()).map(|i| from + i);
-        if found.is_none() && !cx.eof && !self.too_long(cx, cx.text.len()) {
+        if found.is_none() && self.too_long(cx, cx.text.len()) {
+            return Look::No;
+        }
+        if found.is_none() && !cx.eof {
             let mut next = cx.text.len().saturating_sub(FENCE.len() - 1).max(from);
             while !cx.text.is_char_boundary(next) {
                 next -= 1;

@@ -83,7 +83,7 @@ impl Engine {
         if calls && self.inline.is_none() && self.fence.is_none() {
             self.unread = true;
             if !quoted {
-                self.out.issue(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
+                self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
             }
         }
         Look::No
@@ -204,12 +204,10 @@ impl Engine {
                 // `</s>` is HTML as well: it ends a turn only where the text ends.
                 let token = cx.slice(at, at + length);
                 if !token.contains('|') && !token.contains('｜') {
-                    let after = cx.skip_space(at + length);
-                    if after < cx.text.len() {
-                        return Look::No;
-                    }
-                    if !cx.eof {
-                        return if after - at > cx.policy.max_markup_bytes { Look::No } else { Look::More };
+                    match cx.behind_space(at, at + length) {
+                        Look::Is(after) if after >= cx.text.len() => {}
+                        Look::More => return Look::More,
+                        _ => return Look::No,
                     }
                 }
                 self.remove(cx, at, at + length);
@@ -289,10 +287,10 @@ impl Engine {
                 return Look::No;
             }
             let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
-            let over = rest.is_empty() && cx.eof;
-            if !over && !rest.starts_with('\n') {
-                let wait = rest.is_empty() && cx.text.len() - end <= cx.policy.max_markup_bytes;
-                return if wait { Look::More } else { Look::No };
+            let near = cx.text.len() - rest.len() - end <= cx.policy.max_markup_bytes;
+            let over = rest.is_empty() && cx.eof || rest.starts_with('\n');
+            if !near || !over {
+                return if near && rest.is_empty() { Look::More } else { Look::No };
             }
         }
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that closes nothing was left out"));
@@ -431,10 +429,10 @@ impl Engine {
             Look::No => return Look::No,
             Look::More => return Look::More,
         };
-        let inside = cx.skip_space(end);
-        if inside >= cx.text.len() && !cx.eof {
-            return if inside - at > cx.policy.max_markup_bytes { Look::No } else { Look::More };
-        }
+        let inside = match cx.behind_space(at, end) {
+            Look::Is(inside) => inside,
+            other => return other.map(|_| ()),
+        };
         if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
             return Look::No;
         }
@@ -484,6 +482,7 @@ impl Engine {
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
         let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
         let (mut found, mut doubled) = (found, self.doubled);
+        doubled |= found.twice;
         // A fence that opens twice would be taken for one that closes, and a tag for an element.
         let fence = || cx.bytes().get(cx.skip_space(found.end)) == Some(&b'`');
         if template.body == Body::Elements || (template.body == Body::Arguments && fence()) {

@@ -260,6 +260,14 @@ impl Output {
         self.issues.push(issue);
     }
 
+    /// As [`Self::issue`], at a place that may be looked at again.
+    pub(crate) fn issue_once(&mut self, issue: Issue) {
+        let known = |last: &Issue| last.code == issue.code && last.offset == issue.offset;
+        if !self.issues.last().is_some_and(known) {
+            self.issue(issue);
+        }
+    }
+
     /// Gives out the text of a range in the mode it stands in.
     pub(crate) fn text(&mut self, mode: Mode, text: &str, range: Range<usize>) {
         let Some(piece) = text.get(range.clone()).filter(|p| !p.is_empty()) else { return };

@@ -81,6 +81,8 @@ struct Begun {
     key: Option<Range<usize>>,
     kind: Option<Range<usize>>,
     end: usize,
+    /// One of its literals stood there twice.
+    twice: bool,
 }
 
 /// What follows a place.
@@ -186,7 +188,8 @@ impl Parameters {
                 // A template further up may still turn out to fit better.
                 Look::Is(()) if more => return Next::More,
                 Look::Is(()) => {
-                    return Next::Parameter(Begun { template, key: head.key, kind: head.kind, end: head.end });
+                    let Head { key, kind, end, twice, .. } = head;
+                    return Next::Parameter(Begun { template, key, kind, end, twice });
                 }
                 Look::More => more = true,
                 Look::No => {}
@@ -312,7 +315,11 @@ impl Parameters {
                     let at = cx.skip_markup_space(self.at);
                     return self.finish(cx, out, writer, index, at, CallStatus::Ok);
                 }
-                Next::Parameter(Begun { template, key, kind, end }) => {
+                Next::Parameter(Begun { template, key, kind, end, twice }) => {
+                    if twice {
+                        let what = "a marker of a parameter stood twice";
+                        self.repairs.push(Repair::at(RepairCode::Marker, self.at, what));
+                    }
                     self.at = end;
                     let Some(key) = key else { continue };
                     let row = writer.origin.row(cx);

@@ -284,9 +284,11 @@ impl Engine {
         };
         let may_begin =
             |written: &str, name: &str| name.get(..written.len()).is_some_and(|n| n.eq_ignore_ascii_case(written));
+        // What nobody can know to be a tool's name before it is whole does not wait, so it is none when it is.
+        let leads = |name: &str| !cx.dialects.auto || tools.leads_to(name);
         let tool = match tag(at) {
-            (name, Some(b'>')) => cx.tool(name),
-            (name, None) if !cx.eof && tools.tools().iter().any(|t| may_begin(name, &t.name)) => return Look::More,
+            (name, Some(b'>')) => cx.tool(name).filter(|_| leads(name)),
+            (name, None) if !cx.eof && name.len() < 128 && leads(name) => return Look::More,
             _ => None,
         };
         let Some(tool) = tool else { return Look::No };
@@ -298,10 +300,10 @@ impl Engine {
             Look::Is(found) => found,
             other => return other.map(|_| ()),
         };
-        let inside = cx.skip_space(found.end);
-        if inside >= cx.text.len() && !cx.eof && inside - at <= cx.policy.max_markup_bytes {
-            return Look::More;
-        }
+        let inside = match cx.behind_space(at, found.end) {
+            Look::Is(inside) => inside,
+            other => return other.map(|_| ()),
+        };
         if cx.bytes().get(inside) != Some(&b'<') {
             return Look::No;
         }

@@ -306,6 +306,8 @@ impl Python {
                 let text = if self.escaped { &unescaped } else { text };
                 let (json, mut repairs) = lenient::literal(text, self.scan.start);
                 self.repairs.append(&mut repairs);
+                // The quotes of the string were written as entities, and so was what else it holds.
+                self.unreadable |= ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"].iter().any(|q| text.starts_with(q));
                 self.member(out, writer, key, json);
                 None
             }

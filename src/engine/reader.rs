@@ -1,4 +1,5 @@
 //! The text as every step of the engine sees it, and what was found out about it already.
+use super::Look;
 use super::options::Policy;
 use super::output::{Output, Piece};
 use crate::dialect::Dialects;
@@ -162,6 +163,15 @@ impl<'t> Reader<'t> {
             Some(byte) if *byte > b' ' => at,
             _ => self.skip_some_space(at),
         }
+    }
+
+    /// Where the white space at `at` ends, if markup that begins at `since` may reach so far.
+    pub(super) fn behind_space(&self, since: usize, at: usize) -> Look<usize> {
+        let next = self.skip_space(at);
+        if next - since > self.policy.max_markup_bytes {
+            return Look::No;
+        }
+        if next >= self.text.len() && !self.eof { Look::More } else { Look::Is(next) }
     }
 
     fn skip_some_space(&self, at: usize) -> usize {

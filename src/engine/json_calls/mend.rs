@@ -33,11 +33,11 @@ impl JsonCalls {
             }
             return self.go(at + 1, expect);
         }
-        let inside = cx.skip_space(at + 1);
-        let next = cx.bytes().get(inside).copied();
-        if matches!(byte, b'{' | b'[') && next.is_none() && !cx.eof && inside - at <= cx.policy.max_markup_bytes {
-            return Flow::Stop(Progress::More);
-        }
+        let next = match cx.behind_space(at, at + 1) {
+            Look::Is(inside) => cx.bytes().get(inside).copied(),
+            Look::More if matches!(byte, b'{' | b'[') => return Flow::Stop(Progress::More),
+            _ => None,
+        };
         let another = match byte {
             b'{' => next.is_some_and(|next| matches!(next, b'"' | b'\'') || next.is_ascii_alphabetic()),
             b'[' => next == Some(b'{') && self.frames.len() < self.max_depth,
