@@ -59,7 +59,7 @@ pub(super) struct CallState {
     /// What to restore if it is no call.
     before: Before,
     /// Its opening marker stood there twice.
-    doubled: bool,
+    pub(super) doubled: bool,
 }
 
 impl CallState {
@@ -194,21 +194,13 @@ impl CallState {
     }
 
     /// The call stands in this section of its row.
-    pub(super) fn in_section(mut self, section: Option<u16>) -> Self {
+    pub(super) fn in_section(&mut self, section: Option<u16>) {
         self.writer.section = section;
-        self
-    }
-
-    /// Its opening marker stood there twice, if `doubled`.
-    pub(super) fn opened_twice(mut self, doubled: bool) -> Self {
-        self.doubled = doubled;
-        self
     }
 
     /// The call stands in a fence that `fence` closes.
-    pub(super) fn in_fence(mut self, fence: Option<&'static str>) -> Self {
+    pub(super) fn in_fence(&mut self, fence: Option<&'static str>) {
         self.writer.fence = fence;
-        self
     }
 }
 

@@ -148,7 +148,7 @@ impl Engine {
             let head = Head { name: Some(name), end: body, ..Head::default() };
             let origin = Origin { row, call: 0 };
             let state = CallState::new(cx, origin, Body::Arguments, at, head, false, before);
-            self.begin_call(state.opened_twice(twice.is_some()));
+            self.begin_call(state, |call| call.doubled = twice.is_some());
             return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));

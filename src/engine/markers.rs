@@ -560,7 +560,10 @@ impl Engine {
         }
         let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
         let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
-        self.begin_call(state.in_section(open).opened_twice(doubled));
+        self.begin_call(state, |call| {
+            call.in_section(open);
+            call.doubled = doubled;
+        });
         Look::Is(())
     }
 }

@@ -419,15 +419,18 @@ impl Engine {
         }
     }
 
-    /// From here on a call is read.
-    fn begin_call(&mut self, call: CallState) {
-        self.state = State::Call(match self.spare.take() {
+    /// From here on a call is read, once `set` has said what else is known of it.
+    fn begin_call(&mut self, call: CallState, set: impl FnOnce(&mut CallState)) {
+        let mut call = match self.spare.take() {
             Some(mut spare) => {
                 *spare = call;
                 spare
             }
             None => Box::new(call),
-        });
+        };
+        // Here it is not moved any more.
+        set(&mut call);
+        self.state = State::Call(call);
     }
 
     /// Gives out the events that are certain.
