@@ -336,8 +336,6 @@ pub(crate) struct Engine {
     plain: Option<plain::Plain>,
     runaway: runaway::Runaway,
     shown_in: quoted::Shown,
-    /// The opening marker that is looked at stands there twice.
-    doubled: bool,
     /// The dialect of the last special token.
     speaks: Option<u16>,
     /// An opening marker stands in the text that no call followed.
@@ -377,7 +375,6 @@ impl Engine {
             plain: None,
             runaway: runaway::Runaway::default(),
             shown_in: quoted::Shown::default(),
-            doubled: false,
             speaks: None,
             unread: false,
             unclosed: None,
