@@ -58,8 +58,8 @@ pub(super) struct CallState {
     writer: Writer,
     /// What to restore if it is no call.
     before: Before,
-    /// Its opening marker stood there twice.
-    doubled: bool,
+    /// Something in its head stood there twice.
+    twice: bool,
 }
 
 impl CallState {
@@ -180,6 +180,7 @@ impl CallState {
         before: Before,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
+        let twice = head.twice;
         let writer = Writer::new(origin, start, doubtful);
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
@@ -190,25 +191,17 @@ impl CallState {
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
             Body::Text => BodyState::Line(Line::new(at, head)),
         };
-        Self { origin, start, inside: at, body, writer, before, doubled: false }
+        Self { origin, start, inside: at, body, writer, before, twice }
     }
 
     /// The call stands in this section of its row.
-    pub(super) fn in_section(mut self, section: Option<u16>) -> Self {
+    pub(super) fn in_section(&mut self, section: Option<u16>) {
         self.writer.section = section;
-        self
-    }
-
-    /// Its opening marker stood there twice, if `doubled`.
-    pub(super) fn opened_twice(mut self, doubled: bool) -> Self {
-        self.doubled = doubled;
-        self
     }
 
     /// The call stands in a fence that `fence` closes.
-    pub(super) fn in_fence(mut self, fence: Option<&'static str>) -> Self {
+    pub(super) fn in_fence(&mut self, fence: Option<&'static str>) {
         self.writer.fence = fence;
-        self
     }
 }
 
@@ -496,7 +489,7 @@ impl Engine {
                 Look::No => self.keep(Doubt::Sentence),
             }
         }
-        let (start, doubled) = (call.start, call.doubled);
+        let (start, twice) = (call.start, call.twice);
         let bare = call.origin == Origin::BARE;
         self.unclosed = Some(call.origin.row).filter(|_| missing);
         let one = call.writer.is_one();
@@ -510,7 +503,7 @@ impl Engine {
                     pending.status = CallStatus::Incomplete;
                 }
             }
-            if doubled {
+            if twice {
                 pending.repairs.push(Repair::at(RepairCode::Marker, start, "an opening marker stood twice"));
             }
             if one && !bare {

@@ -145,10 +145,10 @@ impl Engine {
             let before = self.end_message(cx, at, body, row);
             let name = name.start + skip..name.end;
             self.out.trace.note(name.clone(), Noted::Name);
-            let head = Head { name: Some(name), end: body, ..Head::default() };
+            let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
             let origin = Origin { row, call: 0 };
             let state = CallState::new(cx, origin, Body::Arguments, at, head, false, before);
-            self.begin_call(state.opened_twice(twice.is_some()));
+            self.begin_call(state, |_| ());
             return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));

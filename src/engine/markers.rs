@@ -8,17 +8,23 @@ use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step, miss
 use crate::dialect::{Body, Call as Template, Element, LateMarker, Marker};
 use crate::turn::{Issue, IssueCode};
 
-/// The template that was tried last at a place, and the element of its head that did not stand there.
+/// What is known of a place whose markers are tried one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Tried(Option<(u16, u16, usize)>);
+pub(super) struct Tried {
+    /// The template that was tried last, and the element of its head that did not stand there.
+    failed: Option<(u16, u16, usize)>,
+    /// The marker stands there twice.
+    twice: bool,
+}
 
 impl Tried {
     /// The template `call` of `row` has the head of the one before it up to where that failed, and the element behind that,
     /// which says where a hole ends: so it fails as well.
     fn fails(&mut self, row: u16, call: u16, template: &Template) -> bool {
-        let reached = self.0.filter(|(r, c, reached)| *r == row && *c + 1 == call && *reached + 1 < template.shared);
-        self.0 = reached.map(|(_, _, reached)| (row, call, reached));
-        self.0.is_some()
+        let failed =
+            self.failed.filter(|(r, c, reached)| *r == row && *c + 1 == call && *reached + 1 < template.shared);
+        self.failed = failed.map(|(_, _, reached)| (row, call, reached));
+        self.failed.is_some()
     }
 }
 
@@ -103,14 +109,12 @@ impl Engine {
         if behind.starts_with(text.as_bytes()) {
             return Look::No;
         }
-        let mut tried = Tried::default();
+        let mut tried = Tried { twice: true, ..Tried::default() };
         for marker in markers.iter().filter(|marker| opens(marker)) {
             if !self.may_go_on(cx, *marker, behind) {
                 continue;
             }
-            self.doubled = true;
             let taken = self.take(cx, at, end - at, *marker, &mut tried);
-            self.doubled = false;
             if taken == Look::Is(()) {
                 self.note_markup(at, end, *marker);
             }
@@ -255,7 +259,7 @@ impl Engine {
                     Look::More => Look::More,
                 }
             }
-            Marker::Section { row, section } => self.section_opens(cx, at, length, row, section),
+            Marker::Section { row, section } => self.section_opens(cx, at, length, row, section, tried.twice),
             Marker::Call { row, call } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
@@ -264,9 +268,12 @@ impl Engine {
                 }
                 let mut reached = 0;
                 match head::behind_marker(cx, at, length, &template.head, &mut reached) {
-                    Look::Is(found) => self.begin(cx, at, row, call, found, None),
+                    Look::Is(mut found) => {
+                        found.twice |= tried.twice;
+                        self.begin(cx, at, row, call, found, None)
+                    }
                     Look::No => {
-                        tried.0 = Some((row, call, reached));
+                        tried.failed = Some((row, call, reached));
                         Look::No
                     }
                     Look::More => Look::More,
@@ -420,8 +427,16 @@ impl Engine {
         Look::Is(())
     }
 
-    /// The literal that a section's marker begins with, of `length`, stands at `at`.
-    fn section_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize, row: u16, section: u16) -> Taken {
+    /// The literal that a section's marker begins with, of `length`, stands at `at`, maybe `twice`.
+    fn section_opens(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        length: usize,
+        row: u16,
+        section: u16,
+        twice: bool,
+    ) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
         let end = match head::behind_marker(cx, at, length, open, &mut 0) {
@@ -438,10 +453,13 @@ impl Engine {
         }
         for (i, call) in entry.calls.iter().enumerate() {
             match head::head(cx, inside, &call.head) {
-                Look::Is(found) => match self.begin(cx, at, row, i as u16, found, Some(section)) {
-                    Look::No => {}
-                    taken => return taken,
-                },
+                Look::Is(mut found) => {
+                    found.twice |= twice;
+                    match self.begin(cx, at, row, i as u16, found, Some(section)) {
+                        Look::No => {}
+                        taken => return taken,
+                    }
+                }
                 Look::No => {}
                 Look::More => return Look::More,
             }
@@ -475,19 +493,17 @@ impl Engine {
         at: usize,
         row: u16,
         call: u16,
-        found: Head,
+        mut found: Head,
         section: Option<u16>,
     ) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
         let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
-        let (mut found, mut doubled) = (found, self.doubled);
-        doubled |= found.twice;
         // A fence that opens twice would be taken for one that closes, and a tag for an element.
         let fence = || cx.bytes().get(cx.skip_space(found.end)) == Some(&b'`');
         if template.body == Body::Elements || (template.body == Body::Arguments && fence()) {
             match opened_twice(cx, template, at, &found) {
-                Look::Is(end) => (found.end, doubled) = (end, true),
+                Look::Is(end) => (found.end, found.twice) = (end, true),
                 Look::More => return Look::More,
                 Look::No => {}
             }
@@ -503,7 +519,7 @@ impl Engine {
                     other => return other.map(|_| ()),
                 };
                 match CallState::plausible(cx, entry, template, &found, inside) {
-                    Look::Is(()) => doubled = true,
+                    Look::Is(()) => found.twice = true,
                     other => return other,
                 }
             }
@@ -560,7 +576,7 @@ impl Engine {
         }
         let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
         let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
-        self.begin_call(state.in_section(open).opened_twice(doubled));
+        self.begin_call(state, |call| call.in_section(open));
         Look::Is(())
     }
 }
@@ -576,17 +592,24 @@ const SHORTEST_TWICE: usize = 4;
 /// The head that ends where `found` says, or its last tag, stands there once more: where that ends.
 fn opened_twice(cx: &Reader<'_>, template: &Template, at: usize, found: &Head) -> Look<usize> {
     let next = cx.skip_space(found.end);
-    match cx.bytes().get(next) {
-        Some(b'<' | b'[' | b']' | b'`') if next - found.end <= 64 && !found.closed => {}
+    let byte = match cx.bytes().get(next) {
+        Some(byte @ (b'<' | b'[' | b']' | b'`')) if next - found.end <= 64 && !found.closed => *byte,
         _ => return Look::No,
-    }
+    };
     let head = cx.slice(at, found.end).trim_ascii_end();
+    // The last place where `text` stands in it, if that can stand behind it too.
+    let last = |text: &str| {
+        let first = text.bytes().next().filter(|first| *first == byte)?;
+        let stands = |i: &usize| head.get(*i..).is_some_and(|head| head.starts_with(text));
+        memchr::memrchr_iter(first, head.as_bytes()).find(stands)
+    };
     let whole = match template.head.first() {
-        Some(Element::Literal(first)) => head.rfind(&**first),
+        Some(Element::Literal(first)) => last(first),
         _ => None,
     };
+    let tag = if matches!(byte, b'<' | b'[') { memchr::memrchr2(b'<', b'[', head.as_bytes()) } else { None };
     let mut result = Look::No;
-    for start in [whole, head.rfind(['<', '[']), head.rfind("```")].into_iter().flatten() {
+    for start in [whole, tag, last("```")].into_iter().flatten() {
         let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE).unwrap_or_default();
         match head::literal(cx, next, tag) {
             Look::Is(_) if tag.is_empty() => {}

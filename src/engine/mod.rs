@@ -336,8 +336,6 @@ pub(crate) struct Engine {
     plain: Option<plain::Plain>,
     runaway: runaway::Runaway,
     shown_in: quoted::Shown,
-    /// The opening marker that is looked at stands there twice.
-    doubled: bool,
     /// The dialect of the last special token.
     speaks: Option<u16>,
     /// An opening marker stands in the text that no call followed.
@@ -377,7 +375,6 @@ impl Engine {
             plain: None,
             runaway: runaway::Runaway::default(),
             shown_in: quoted::Shown::default(),
-            doubled: false,
             speaks: None,
             unread: false,
             unclosed: None,
@@ -419,15 +416,18 @@ impl Engine {
         }
     }
 
-    /// From here on a call is read.
-    fn begin_call(&mut self, call: CallState) {
-        self.state = State::Call(match self.spare.take() {
+    /// From here on a call is read, once `set` has said what else is known of it.
+    fn begin_call(&mut self, call: CallState, set: impl FnOnce(&mut CallState)) {
+        let mut call = match self.spare.take() {
             Some(mut spare) => {
                 *spare = call;
                 spare
             }
             None => Box::new(call),
-        });
+        };
+        // Here it is not moved any more.
+        set(&mut call);
+        self.state = State::Call(call);
     }
 
     /// Gives out the events that are certain.

@@ -177,12 +177,12 @@ impl Parameters {
         if name && known { look } else { Look::No }
     }
 
-    fn next(cx: &Reader<'_>, writer: &Writer, tail: &[Element], at: usize, declared: Option<&Tool>) -> Next {
+    /// What follows at `at`, in a call that `tail` closes.
+    fn next(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize, declared: Option<&Tool>) -> Next {
         let at = cx.skip_markup_space(at);
         if at >= cx.text.len() || (!cx.eof && cx.bytes().get(at..) == Some(b"\\")) {
             return if cx.eof { Next::End } else { Next::More };
         }
-        let Some(row) = writer.origin.row(cx) else { return Next::Junk };
         let mut more = false;
         let mut head = Head::default();
         for (template, parameter) in row.parameters.iter().enumerate() {
@@ -228,6 +228,7 @@ impl Parameters {
 
     /// What closes the call stands at `at`, misspelt, and behind it its section closes, another call begins, or the text
     /// is over.
+    #[cold]
     fn ends_misspelt(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<()> {
         let closer = tail.iter().find_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
         let Some(closer) = closer else { return Look::No };
@@ -296,7 +297,7 @@ impl Parameters {
                 Some((at, next)) if at == self.at => next,
                 _ => {
                     let tail = self.closer.as_deref().unwrap_or(writer.origin.tail(cx));
-                    Self::next(cx, writer, tail, self.at, None)
+                    writer.origin.row(cx).map_or(Next::Junk, |row| Self::next(cx, row, tail, self.at, None))
                 }
             };
             match next {
@@ -354,37 +355,44 @@ impl Parameters {
                         tagged: false,
                     });
                 }
-                Next::Junk => {
-                    // Text between the parameters: it is in the call's raw text, and in the record.
-                    let (from, searched) = match self.junk.take() {
-                        Some(from) => (from, self.at),
-                        None => {
-                            let from = cx.skip_space(self.at);
-                            (from, from + 1)
-                        }
-                    };
-                    let row = writer.origin.row(cx);
-                    let byte = row.and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
-                    let rest = cx.bytes().get(searched..).unwrap_or_default();
-                    let skip = memchr::memchr(byte.unwrap_or(b'<'), rest).map(|i| searched + i);
-                    if skip.is_none() && !cx.eof {
-                        self.junk = Some(from);
-                        self.at = cx.text.len();
-                        return Progress::More;
+                Next::Junk => match self.junk(cx, writer) {
+                    Look::Is(()) => {}
+                    Look::More => return Progress::More,
+                    Look::No => {
+                        return self.finish(cx, out, writer, index, cx.text.len(), CallStatus::Incomplete);
                     }
-                    let end = skip.unwrap_or(cx.text.len());
-                    self.broken |= row.is_some_and(|r| lost_value(r, cx.slice(from, end)));
-                    if self.repairs.iter().all(|r| r.code != RepairCode::Surroundings) {
-                        let what = "text between the parameters was left out";
-                        self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
-                    }
-                    if skip.is_none() {
-                        return self.finish(cx, out, writer, index, end, CallStatus::Incomplete);
-                    }
-                    self.at = end;
-                }
+                },
             }
         }
+    }
+
+    /// Text between the parameters: it is in the call's raw text, and in the record. `No`: the text is over with it.
+    #[cold]
+    fn junk(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<()> {
+        let (from, searched) = match self.junk.take() {
+            Some(from) => (from, self.at),
+            None => {
+                let from = cx.skip_space(self.at);
+                (from, from + 1)
+            }
+        };
+        let row = writer.origin.row(cx);
+        let byte = row.and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
+        let rest = cx.bytes().get(searched..).unwrap_or_default();
+        let skip = memchr::memchr(byte.unwrap_or(b'<'), rest).map(|i| searched + i);
+        if skip.is_none() && !cx.eof {
+            self.junk = Some(from);
+            self.at = cx.text.len();
+            return Look::More;
+        }
+        let end = skip.unwrap_or(cx.text.len());
+        self.broken |= row.is_some_and(|r| lost_value(r, cx.slice(from, end)));
+        if self.repairs.iter().all(|r| r.code != RepairCode::Surroundings) {
+            let what = "text between the parameters was left out";
+            self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
+        }
+        self.at = end;
+        if skip.is_some() { Look::Is(()) } else { Look::No }
     }
 
     /// The template has nothing that closes a call, so the end of the text does.

@@ -102,7 +102,7 @@ impl Engine {
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: found.end, ..Head::default() };
             let origin = Origin { row, call: 0 };
-            self.begin_call(CallState::new(cx, origin, Body::Arguments, at, head, false, before));
+            self.begin_call(CallState::new(cx, origin, Body::Arguments, at, head, false, before), |_| ());
             return Look::Is(());
         }
         let reasoning = channels.reasoning.iter().any(|c| c == found.channel);

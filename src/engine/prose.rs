@@ -528,8 +528,8 @@ impl Engine {
         self.call_stands(cx, before.from..at);
         let head = Head { end: at, ..Head::default() };
         let fence = self.fence.map(|fence| fence.closer());
-        let state = CallState::new(cx, Origin::BARE, body, at, head, true, before).in_fence(fence);
-        self.begin_call(state);
+        let state = CallState::new(cx, Origin::BARE, body, at, head, true, before);
+        self.begin_call(state, |call| call.in_fence(fence));
         Look::Is(())
     }
 }

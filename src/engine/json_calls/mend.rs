@@ -6,6 +6,7 @@ const NEAR: usize = 64;
 
 impl JsonCalls {
     /// What stands at `at` is not JSON: the rest of the call object is left to repair.
+    #[cold]
     pub(super) fn broken(&mut self, cx: &Reader<'_>, at: usize) -> Flow {
         if cx.made {
             return Flow::Stop(Progress::Fail { at });
@@ -19,6 +20,7 @@ impl JsonCalls {
     }
 
     /// In a list of calls neither a comma nor its end stands at `at`: another call may, else the list is over.
+    #[cold]
     pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
         let odd = match byte {
             b'}' => Some((RepairCode::Bracket, "a closing bracket too many was left out", Expect::Next)),
@@ -52,6 +54,8 @@ impl JsonCalls {
         Flow::Stop(Progress::Done { end: self.at })
     }
 
+    // Not in `step`: its frame would be larger for every chunk.
+    #[cold]
     pub(super) fn lenient(
         &mut self,
         cx: &Reader<'_>,

@@ -1,8 +1,20 @@
 //! The value of one parameter: where it ends, and how it is given out while it is written.
 use super::*;
 
+/// What a value stands in.
+struct Within<'w> {
+    row: &'w Row,
+    parameter: &'w Parameter,
+    /// What closes the call.
+    tail: &'w [Element],
+    /// The tool that is called, if it was offered.
+    called: Option<&'w Tool>,
+    /// The parameters before this one.
+    taken: &'w [(Piece, Value)],
+}
+
 /// Where a value ended.
-pub(super) struct Ended {
+struct Ended {
     end: usize,
     /// Where what follows its closing marker begins.
     next: usize,
@@ -28,15 +40,8 @@ impl OpenValue {
 
     /// The parameter whose key is `next`, at `at`, follows this one, though nothing closed it: a parameter of the tool
     /// that is not there yet, or no value holds such a marker.
-    fn goes_before(
-        &self,
-        cx: &Reader<'_>,
-        row: &Row,
-        next: Option<&Range<usize>>,
-        at: usize,
-        taken: &[(Piece, Value)],
-        called: Option<&Tool>,
-    ) -> bool {
+    fn goes_before(&self, cx: &Reader<'_>, within: &Within<'_>, next: Option<&Range<usize>>, at: usize) -> bool {
+        let Within { row, called, taken, .. } = within;
         let key = next.map_or("", |key| &cx.text[key.clone()]);
         let declared = || called.is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
         let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key.as_str(cx.text);
@@ -45,21 +50,12 @@ impl OpenValue {
 
     /// A tag like its closing marker stands at `hit`, the structure goes on right behind it, and the value holds no such
     /// tag that it could close.
-    #[allow(clippy::too_many_arguments)]
-    fn misspelt_end(
-        &mut self,
-        cx: &Reader<'_>,
-        row: &Row,
-        writer: &Writer,
-        tail: &[Element],
-        parameter: &Parameter,
-        taken: &[(Piece, Value)],
-        called: Option<&Tool>,
-        hit: usize,
-    ) -> Look<Ended> {
+    #[cold]
+    fn misspelt_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
         if self.tagged {
             return Look::No;
         }
+        let Within { row, parameter, tail, called, .. } = within;
         let key = self.key.as_str(cx.text);
         let closes = |element: &Element, name: &str| match element {
             Element::Literal(text) => text.strip_prefix("</").is_some_and(|text| text.trim_end_matches('>') == name),
@@ -81,11 +77,11 @@ impl OpenValue {
         let mut ended = Ended { misspelt: true, ..Ended::at(hit, tag.end) };
         // Where only its name makes a parameter, the tool has one of that name.
         let declared = called.filter(|_| self.closer.is_some());
-        match Parameters::next(cx, writer, tail, tag.end, declared) {
+        match Parameters::next(cx, row, tail, tag.end, declared) {
             Next::More => return Look::More,
             Next::Junk => return Look::No,
             Next::Parameter(begun) => {
-                if !self.goes_before(cx, row, begun.key.as_ref(), at, taken, called) {
+                if !self.goes_before(cx, within, begun.key.as_ref(), at) {
                     return Look::No;
                 }
                 ended.ahead = Some(Next::Parameter(begun));
@@ -108,27 +104,20 @@ impl OpenValue {
 
     /// Its closing marker, which ends at `end`, stands there once more, the structure goes on behind that, and the value
     /// holds no opening one.
-    #[allow(clippy::too_many_arguments)]
-    fn doubled_end(
-        &mut self,
-        cx: &Reader<'_>,
-        writer: &Writer,
-        tail: &[Element],
-        parameter: &Parameter,
-        declared: Option<&Tool>,
-        hit: usize,
-        end: usize,
-    ) -> Look<Ended> {
+    #[cold]
+    fn doubled_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
+        let Within { row, parameter, tail, called, .. } = within;
         if !parameter.after.is_empty() || self.tagged {
             return Look::No;
         }
         let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let declared = called.filter(|_| self.closer.is_some());
         let again = match misspelt::behind(cx, end).then(|at| head::literal(cx, at, closer)) {
             Look::Is(again) => again,
             Look::More => return Look::More,
             Look::No => return Look::No,
         };
-        match Parameters::next(cx, writer, tail, again, declared) {
+        match Parameters::next(cx, row, tail, again, declared) {
             Next::More => return Look::More,
             Next::Junk => return Look::No,
             _ => {}
@@ -141,6 +130,7 @@ impl OpenValue {
 
     /// It holds a parameter of another call, and what begins that: its first closing marker closed a parameter there, so it
     /// is cut off.
+    #[cold]
     fn holds_call(&self, cx: &Reader<'_>, row: &Row, end: usize) -> bool {
         let text = cx.slice(self.start, end).as_bytes();
         let first = |elements: &[Element]| match elements.first() {
@@ -155,21 +145,28 @@ impl OpenValue {
     /// How its opening marker is written, from where it begins and from its last tag on.
     fn openers<'t>(&self, cx: &Reader<'t>, row: &Row) -> [&'t str; 2] {
         let before = cx.slice(0, self.opened);
-        let from = |text: &str| before.rfind(text).and_then(|at| before.get(at..)).unwrap_or_default();
-        [row.parameters.get(self.template).map_or("", |p| from(&p.opener)), from("<")]
+        let from = |at: Option<usize>| at.and_then(|at| before.get(at..)).unwrap_or_default();
+        let opener = row.parameters.get(self.template).map_or("<", |parameter| &*parameter.opener);
+        [from(memchr::memmem::rfind(before.as_bytes(), opener.as_bytes())), from(before.rfind('<'))]
+    }
+
+    /// `text` begins as an opening marker does.
+    fn opens(&self, row: &Row, text: &str) -> bool {
+        let opener = row.parameters.get(self.template).and_then(|parameter| parameter.opener.bytes().next());
+        text.bytes().next().is_some_and(|byte| byte == b'<' || Some(byte) == opener)
     }
 
     /// `text`, with which it begins, is its opening marker once more, as far as it goes.
     fn may_open_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> bool {
         let text = text.trim_ascii_start();
         let tag = |opener: &str| opener.len() >= 4 && (text.starts_with(opener) || opener.starts_with(text));
-        text.starts_with(['<', '[', ']']) && self.openers(cx, row).into_iter().any(tag)
+        self.opens(row, text) && self.openers(cx, row).into_iter().any(tag)
     }
 
     /// Its opening marker stands there once more, in `text`, and no other marker of its own: where what it holds begins.
     fn opened_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> Option<usize> {
         let rest = text.trim_ascii_start();
-        if !rest.starts_with(['<', '[', ']']) || self.is_sent() || self.doubtful_closer.is_some() {
+        if !self.opens(row, rest) || self.is_sent() || self.doubtful_closer.is_some() {
             return None;
         }
         let openers = self.openers(cx, row);
@@ -177,6 +174,112 @@ impl OpenValue {
         let inside = rest.get(opener.len()..)?;
         let once = memchr::memmem::find(inside.as_bytes(), opener.as_bytes()).is_none();
         once.then_some(text.len() - inside.len())
+    }
+
+    /// Where the value ends. `No`: the text is over, and it does not.
+    fn find_end(&mut self, cx: &Reader<'_>, within: &Within<'_>) -> Look<Ended> {
+        let Within { row, parameter, tail, called, .. } = *within;
+        let bytes = cx.bytes();
+        let own = self.closer.clone();
+        let closer = own.as_deref().unwrap_or(&parameter.closer);
+        let declared = called.filter(|_| own.is_some());
+        let Some(first) = closer.as_bytes().first().copied() else { return Look::No };
+        loop {
+            let rest = bytes.get(self.searched..).unwrap_or_default();
+            let Some(hit) = memchr::memchr(first, rest).map(|i| self.searched + i) else {
+                self.searched = bytes.len();
+                break;
+            };
+            self.searched = hit;
+            match head::literal(cx, hit, closer) {
+                Look::More => return Look::More,
+                Look::Is(end) => {
+                    let behind = match parameter.after.as_slice() {
+                        [] => Look::Is(end),
+                        after => head::head(cx, end, after).map(|head| head.end),
+                    };
+                    let end = match behind {
+                        Look::Is(end) => end,
+                        Look::More => return Look::More,
+                        Look::No => {
+                            self.searched = hit + 1;
+                            continue;
+                        }
+                    };
+                    // The closing marker is one only if the structure goes on behind it.
+                    match Parameters::next(cx, row, tail, end, declared) {
+                        Next::More => return Look::More,
+                        // Cut off in the next parameter's marker.
+                        Next::Junk
+                            if cx.eof
+                                && own.is_none()
+                                && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener)
+                                && Parameters::next(&Reader { eof: false, ..*cx }, row, tail, end, declared)
+                                    == Next::More =>
+                        {
+                            return Look::Is(Ended::at(hit, end));
+                        }
+                        Next::Junk => match self.doubled_end(cx, within, hit, end) {
+                            Look::Is(ended) => return Look::Is(ended),
+                            Look::More => return Look::More,
+                            Look::No => self.doubtful_closer = Some((hit, end)),
+                        },
+                        ahead => return Look::Is(Ended { ahead: Some(ahead), ..Ended::at(hit, end) }),
+                    }
+                }
+                Look::No => match if own.is_some() { Look::No } else { head::literal(cx, hit, &parameter.opener) } {
+                    Look::More => return Look::More,
+                    Look::Is(_) => match head::head(cx, hit, &parameter.head) {
+                        Look::More => return Look::More,
+                        Look::Is(next) => {
+                            if self.goes_before(cx, within, next.key.as_ref(), hit) {
+                                return Look::Is(Ended::at(hit, hit));
+                            }
+                            self.inner = true;
+                        }
+                        Look::No => {}
+                    },
+                    Look::No => {
+                        // The call's own end inside a value is text, unless the call's whole end and a new call stand there.
+                        match whole_tail(cx, row, tail, hit) {
+                            Look::More => return Look::More,
+                            Look::Is(true) => return Look::Is(Ended::at(hit, hit)),
+                            Look::Is(false) => {
+                                // Parameters that the tool does not have may stand between the two.
+                                if let Some((at, end)) = self.doubtful_closer.filter(|_| own.is_some())
+                                    && let between = cx.slice(end, hit).trim_ascii()
+                                    && between.starts_with('<')
+                                    && between.ends_with('>')
+                                {
+                                    return Look::Is(Ended::at(at, end));
+                                }
+                                self.call_closer.get_or_insert(hit);
+                            }
+                            Look::No => {}
+                        }
+                    }
+                },
+            }
+            match self.misspelt_end(cx, within, hit) {
+                Look::Is(ended) => return Look::Is(ended),
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+            self.searched = hit + 1;
+        }
+        if !cx.eof {
+            return Look::More;
+        }
+        match (self.call_closer, self.doubtful_closer) {
+            (Some(at), _) if called.is_some() => Look::Is(match self.misspelt {
+                Some((end, next)) if cx.skip_space(next) == at => Ended { misspelt: true, ..Ended::at(end, next) },
+                _ => Ended::at(at, at),
+            }),
+            (None, Some((at, end))) if cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end) => {
+                Look::Is(Ended::at(at, end))
+            }
+            _ => Look::No,
+        }
     }
 
     /// Gives out its key, behind what `opened` says stands before.
@@ -284,8 +387,9 @@ impl Parameters {
             value.sent = value.start;
             value.searched = value.start;
         }
-        match Self::find_end(cx, row, writer, tail, parameter, value, &self.members, out, index) {
-            Some(Ok(Ended { end, next, ahead, misspelt, doubled })) => {
+        let within = Within { row, parameter, tail, called: cx.called(out, index), taken: &self.members };
+        match value.find_end(cx, &within) {
+            Look::Is(Ended { end, next, ahead, misspelt, doubled }) => {
                 self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
                 // Without its own closing marker, the line break before the call's is the markup's.
                 value.padded |= next == end;
@@ -301,146 +405,36 @@ impl Parameters {
                 self.at = next;
                 Look::Is(())
             }
-            Some(Err(())) => {
+            Look::More => {
                 value.stream(cx, out, writer, index, trim, &mut self.opened);
                 Look::More
             }
-            None => {
-                // Cut off inside the value: what was written of a string is certain as far as it goes.
-                if let Some(value) = self.value.take().filter(|value| value.streams && !row.dialect.entities) {
-                    let closer = value.closer.as_deref().unwrap_or(&parameter.closer);
-                    let blank = |at: usize| cx.rest(at).len() - cx.rest(at).trim_start().len();
-                    let start = value.start + if trim == Trim::Space { blank(value.start) } else { 0 };
-                    let text = cx.slice(start, cx.text.len());
-                    // Its closing marker stands there but for a suffix and what ends that.
-                    let suffixed = text.rfind(closer).filter(|at| {
-                        let suffix = text.get(at + closer.len()..).unwrap_or_default();
-                        !parameter.after.is_empty() && suffix.len() <= 64 && !suffix.contains('>')
-                    });
-                    let text = suffixed.map_or_else(|| before_cut(text, closer), |at| text.get(..at).unwrap_or(text));
-                    let text = value.unframed(text, trim);
-                    let found = Value::Text(span(start..start + text.len()));
-                    self.members.push((value.key, found));
-                }
+            Look::No => {
+                self.cut_value(cx, row, parameter);
                 Look::No
             }
         }
     }
 
-    /// Where the value ends. `Err`: more text is needed. `None`: the text is over.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn find_end(
-        cx: &Reader<'_>,
-        row: &Row,
-        writer: &Writer,
-        tail: &[Element],
-        parameter: &Parameter,
-        value: &mut OpenValue,
-        taken: &[(Piece, Value)],
-        out: &Output,
-        index: usize,
-    ) -> Option<Result<Ended, ()>> {
-        let bytes = cx.bytes();
-        let own = value.closer.clone();
-        let closer = own.as_deref().unwrap_or(&parameter.closer);
-        let declared = if own.is_some() { cx.called(out, index) } else { None };
-        let first = closer.as_bytes().first().copied()?;
-        loop {
-            let rest = bytes.get(value.searched..).unwrap_or_default();
-            let Some(hit) = memchr::memchr(first, rest).map(|i| value.searched + i) else {
-                value.searched = bytes.len();
-                break;
-            };
-            value.searched = hit;
-            match head::literal(cx, hit, closer) {
-                Look::More => return Some(Err(())),
-                Look::Is(end) => {
-                    let behind = match parameter.after.as_slice() {
-                        [] => Look::Is(end),
-                        after => head::head(cx, end, after).map(|head| head.end),
-                    };
-                    let end = match behind {
-                        Look::Is(end) => end,
-                        Look::More => return Some(Err(())),
-                        Look::No => {
-                            value.searched = hit + 1;
-                            continue;
-                        }
-                    };
-                    // The closing marker is one only if the structure goes on behind it.
-                    match Self::next(cx, writer, tail, end, declared) {
-                        Next::More => return Some(Err(())),
-                        // Cut off in the next parameter's marker.
-                        Next::Junk
-                            if cx.eof
-                                && own.is_none()
-                                && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener)
-                                && Self::next(&Reader { eof: false, ..*cx }, writer, tail, end, declared)
-                                    == Next::More =>
-                        {
-                            return Some(Ok(Ended::at(hit, end)));
-                        }
-                        Next::Junk => match value.doubled_end(cx, writer, tail, parameter, declared, hit, end) {
-                            Look::Is(ended) => return Some(Ok(ended)),
-                            Look::More => return Some(Err(())),
-                            Look::No => value.doubtful_closer = Some((hit, end)),
-                        },
-                        ahead => return Some(Ok(Ended { ahead: Some(ahead), ..Ended::at(hit, end) })),
-                    }
-                }
-                Look::No => match if own.is_some() { Look::No } else { head::literal(cx, hit, &parameter.opener) } {
-                    Look::More => return Some(Err(())),
-                    Look::Is(_) => match head::head(cx, hit, &parameter.head) {
-                        Look::More => return Some(Err(())),
-                        Look::Is(next) => {
-                            if value.goes_before(cx, row, next.key.as_ref(), hit, taken, cx.called(out, index)) {
-                                return Some(Ok(Ended::at(hit, hit)));
-                            }
-                            value.inner = true;
-                        }
-                        Look::No => {}
-                    },
-                    Look::No => {
-                        // The call's own end inside a value is text, unless the call's whole end and a new call stand there.
-                        match whole_tail(cx, row, tail, hit) {
-                            Look::More => return Some(Err(())),
-                            Look::Is(true) => return Some(Ok(Ended::at(hit, hit))),
-                            Look::Is(false) => {
-                                // Parameters that the tool does not have may stand between the two.
-                                if let Some((at, end)) = value.doubtful_closer.filter(|_| own.is_some())
-                                    && let between = cx.slice(end, hit).trim_ascii()
-                                    && between.starts_with('<')
-                                    && between.ends_with('>')
-                                {
-                                    return Some(Ok(Ended::at(at, end)));
-                                }
-                                value.call_closer.get_or_insert(hit);
-                            }
-                            Look::No => {}
-                        }
-                    }
-                },
-            }
-            match value.misspelt_end(cx, row, writer, tail, parameter, taken, cx.called(out, index), hit) {
-                Look::Is(ended) => return Some(Ok(ended)),
-                Look::More => return Some(Err(())),
-                Look::No => {}
-            }
-            value.searched = hit + 1;
-        }
-        if !cx.eof {
-            return Some(Err(()));
-        }
-        match (value.call_closer, value.doubtful_closer) {
-            (Some(at), _) if cx.called(out, index).is_some() => Some(Ok(match value.misspelt {
-                Some((end, next)) if cx.skip_space(next) == at => Ended { misspelt: true, ..Ended::at(end, next) },
-                _ => Ended::at(at, at),
-            })),
-            (None, Some((at, end))) if cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end) => {
-                Some(Ok(Ended::at(at, end)))
-            }
-            _ => None,
-        }
+    /// The text is cut off inside the open value: what was written of a string is certain as far as it goes.
+    #[cold]
+    fn cut_value(&mut self, cx: &Reader<'_>, row: &Row, parameter: &Parameter) {
+        let open = self.value.take().filter(|value| value.streams && !row.dialect.entities);
+        let Some(value) = open else { return };
+        let trim = row.dialect.trim;
+        let closer = value.closer.as_deref().unwrap_or(&parameter.closer);
+        let blank = |at: usize| cx.rest(at).len() - cx.rest(at).trim_start().len();
+        let start = value.start + if trim == Trim::Space { blank(value.start) } else { 0 };
+        let text = cx.slice(start, cx.text.len());
+        // Its closing marker stands there but for a suffix and what ends that.
+        let suffixed = text.rfind(closer).filter(|at| {
+            let suffix = text.get(at + closer.len()..).unwrap_or_default();
+            !parameter.after.is_empty() && suffix.len() <= 64 && !suffix.contains('>')
+        });
+        let text = suffixed.map_or_else(|| before_cut(text, closer), |at| text.get(..at).unwrap_or(text));
+        let text = value.unframed(text, trim);
+        let found = Value::Text(span(start..start + text.len()));
+        self.members.push((value.key, found));
     }
 
     /// The open value ended at `end`.
