@@ -38,6 +38,14 @@ impl Engine {
             At::Some { more: true, .. } if !cx.eof => return Look::More,
             At::Some { ends, count, .. } => (ends, count),
         };
+        if cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric) {
+            let mut tried = Tried::default();
+            let longest_first = ends[..count].iter().rev();
+            let words =
+                longest_first.flat_map(|(length, list)| cx.dialects.markers.list(*list).iter().map(|m| (*length, *m)));
+            let mut looks = words.map(|(length, marker)| self.take_word(cx, at, length, marker, &mut tried));
+            return looks.find(|look| *look != Look::No).unwrap_or(Look::No);
+        }
         self.out.trace.forget();
         let quoted = self.fence.is_none() && self.section.is_none() && Self::in_block_quote(cx, at);
         let mut tried = Tried::default();
@@ -164,28 +172,31 @@ impl Engine {
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
         let mut tried = Tried::default();
         for (start, late) in late {
-            let bare = matches!(late.marker, Marker::Call { .. }) && self.fence.is_none();
-            if bare && self.is_quoted(cx, start) {
-                self.pass(cx, start, Reason::Quoted);
-                continue;
-            }
             let taken = match head::literal(cx, start, &late.text) {
-                Look::Is(end) if !self.may_go_on(cx, late.marker, Self::behind(cx, end)) => Look::No,
-                Look::Is(end) => {
-                    let taken = self.take(cx, start, late.text.len(), late.marker, &mut tried);
-                    if taken == Look::Is(()) {
-                        self.note_markup(start, end, late.marker);
-                    }
-                    taken
-                }
-                Look::No => Look::No,
-                Look::More => Look::More,
+                Look::Is(end) => self.take_word(cx, start, end - start, late.marker, &mut tried),
+                other => other.map(|_| ()),
             };
             if taken != Look::No {
                 return taken;
             }
         }
         Look::No
+    }
+
+    /// A marker that is a word: it says less than signs do, so what follows it without being a call is no issue.
+    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker, tried: &mut Tried) -> Taken {
+        if matches!(marker, Marker::Call { .. }) && self.fence.is_none() && self.is_quoted(cx, start) {
+            self.pass(cx, start, Reason::Quoted);
+            return Look::No;
+        }
+        if !self.may_go_on(cx, marker, Self::behind(cx, start + length)) {
+            return Look::No;
+        }
+        let taken = self.take(cx, start, length, marker, tried);
+        if taken == Look::Is(()) {
+            self.note_markup(start, start + length, marker);
+        }
+        taken
     }
 
     /// What `tried` says holds for this place alone.

@@ -3,6 +3,7 @@ use crate::dialect::{Dialects, Element};
 use crate::engine::{Fences, Noted, Observed, Options, Policy, Reason, ReasoningCalls, observe};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::ToolSet;
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -98,11 +99,13 @@ pub(super) fn kept(
 ) -> Vec<Kept> {
     let mut found: Vec<Kept> = Vec::new();
     let mut passed = Vec::new();
+    let mut closers = Closers::default();
     for (i, note) in seen.notes.iter().enumerate() {
         match &note.noted {
             Noted::Kept(reason, name) if !note.range.is_empty() => {
                 let row = note.row.and_then(|row| dialects.rows.get(usize::from(row)));
-                let end = whole_end(text, note.range.clone(), row.map_or(&[], |row| row.calls.as_slice()));
+                let calls = row.map_or(&[][..], |row| row.calls.as_slice());
+                let end = whole_end(text, note.range.clone(), calls, &mut closers);
                 let dialect = row.map(|row| row.dialect.name.to_string());
                 let name = name.get(text);
                 if row.is_none() && is_code(text, note.range.start, &name, tools) {
@@ -147,8 +150,37 @@ fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
     word && tools.is_none_or(|tools| !tools.nearest(name).iter().any(near))
 }
 
+/// Where closing markers stand that were looked for, so that each part of the text is looked through once for each.
+#[derive(Default)]
+struct Closers<'c>(HashMap<&'c [u8], Looked>);
+
+/// From where to where a closing marker was looked for, and where it stands first.
+#[derive(Default)]
+struct Looked {
+    since: usize,
+    until: usize,
+    found: Option<usize>,
+}
+
+impl<'c> Closers<'c> {
+    /// The first place of `closer` in `text` at or after `from`.
+    fn find(&mut self, text: &[u8], closer: &'c [u8], from: usize) -> Option<usize> {
+        let looked = self.0.entry(closer).or_default();
+        if !(looked.since..=looked.found.unwrap_or(looked.until)).contains(&from) {
+            *looked = Looked { since: from, until: from, found: None };
+        }
+        if looked.found.is_none() {
+            let start = from.max((looked.until + 1).saturating_sub(closer.len()));
+            let rest = text.get(start..).unwrap_or_default();
+            looked.found = memchr::memmem::find(rest, closer).map(|at| start + at);
+            *looked = Looked { since: from, until: text.len().max(looked.until), ..*looked };
+        }
+        looked.found.filter(|at| at + closer.len() <= text.len())
+    }
+}
+
 /// Where what looked like a call ends: at the JSON value's end, or at the template's closing marker.
-fn whole_end(text: &str, range: Range<usize>, calls: &[crate::dialect::Call]) -> usize {
+fn whole_end<'c>(text: &str, range: Range<usize>, calls: &'c [crate::dialect::Call], known: &mut Closers<'c>) -> usize {
     let bounded = text.as_bytes().get(..text.len().min(range.start + MAX_PROBE_BYTES)).unwrap_or_default();
     if matches!(bounded.get(range.start), Some(b'{' | b'['))
         && let ScanResult::Complete { end } = Scanner::new(range.start, 128).scan(bounded, true)
@@ -159,8 +191,7 @@ fn whole_end(text: &str, range: Range<usize>, calls: &[crate::dialect::Call]) ->
         Element::Literal(text) => Some(text.as_bytes()),
         _ => None,
     });
-    let rest = bounded.get(range.end..).unwrap_or_default();
-    let ends = closers.filter_map(|closer| memchr::memmem::find(rest, closer).map(|at| range.end + at + closer.len()));
+    let ends = closers.filter_map(|closer| known.find(bounded, closer, range.end).map(|at| at + closer.len()));
     ends.min().unwrap_or(range.end)
 }
 
