@@ -27,7 +27,9 @@ pub(super) fn closing<'t>(
     closer: &str,
     also: impl Fn(&str) -> bool,
 ) -> Look<Tag<'t>> {
-    let Some(meant) = closer.strip_prefix("</").map(|meant| meant.trim_end_matches('>')) else { return Look::No };
+    let Some(meant) = closer.strip_prefix("</").map(|meant| meant.trim_end_matches('>')) else {
+        return spaced(cx, at, closer);
+    };
     let tag = match tag(cx, at) {
         Look::Is(tag) => tag,
         Look::More => return Look::More,
@@ -41,6 +43,24 @@ pub(super) fn closing<'t>(
         row.sections.iter().any(|(_, close)| close.first().filter(closes).is_some())
     };
     if own || !like || section() { Look::No } else { Look::Is(tag) }
+}
+
+/// `closer`, a marker of several tokens, stands at `at` with white space between them. It has no name.
+fn spaced<'t>(cx: &Reader<'t>, at: usize, closer: &str) -> Look<Tag<'t>> {
+    let several = closer.find("|>").is_some_and(|first| first + 2 < closer.len());
+    if !several || cx.rest(at).starts_with(closer) {
+        return Look::No;
+    }
+    let mut end = at;
+    for byte in closer.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        end = cx.skip_space(end);
+        match cx.bytes().get(end) {
+            Some(here) if *here == byte => end += 1,
+            None if !cx.eof && end - at < LONGEST => return Look::More,
+            _ => return Look::No,
+        }
+    }
+    if end - at < LONGEST { Look::Is(Tag { name: "", end, slashed: true, whole: true }) } else { Look::No }
 }
 
 /// What stands behind the tag, white space aside: where that begins. `No` if it is too far off.

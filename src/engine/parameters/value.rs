@@ -97,6 +97,9 @@ impl OpenValue {
             // Cut off.
             Next::End => {}
         }
+        if tag.name.is_empty() {
+            return Look::Is(ended);
+        }
         let opening = format!("<{}", tag.name);
         self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
         if self.tagged { Look::No } else { Look::Is(ended) }
