@@ -46,10 +46,14 @@ impl Engine {
             let mut looks = words.map(|(length, marker)| self.take_word(cx, at, length, marker, &mut tried));
             return looks.find(|look| *look != Look::No).unwrap_or(Look::No);
         }
-        self.out.trace.forget();
+        // While it is not clear whether the marker stands twice, what was found out about it once holds.
+        let refused = self.refused.take() == Some(at) && !cx.eof;
+        if !refused {
+            self.out.trace.forget();
+        }
         let quoted = self.fence.is_none() && self.section.is_none() && Self::in_block_quote(cx, at);
         let mut tried = Tried::default();
-        for (length, list) in ends[..count].iter().rev() {
+        for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
             let markers = cx.dialects.markers.list(*list);
             // One literal may both close reasoning and be a token elsewhere: where it stands decides.
             let token = |m: &Marker| matches!(m, Marker::Token { .. });
@@ -83,6 +87,10 @@ impl Engine {
         if calls && !quoted {
             match self.doubled_opener(cx, at, length, longest) {
                 Look::No => {}
+                Look::More => {
+                    self.refused = Some(at);
+                    return Look::More;
+                }
                 taken => return taken,
             }
         }

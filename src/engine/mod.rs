@@ -336,6 +336,8 @@ pub(crate) struct Engine {
     plain: Option<plain::Plain>,
     runaway: runaway::Runaway,
     shown_in: quoted::Shown,
+    /// No call begins with the marker there, unless it stands twice.
+    refused: Option<usize>,
     /// The dialect of the last special token.
     speaks: Option<u16>,
     /// An opening marker stands in the text that no call followed.
@@ -375,6 +377,7 @@ impl Engine {
             plain: None,
             runaway: runaway::Runaway::default(),
             shown_in: quoted::Shown::default(),
+            refused: None,
             speaks: None,
             unread: false,
             unclosed: None,
@@ -466,6 +469,7 @@ impl Engine {
         let Some(hold) = self.hold.take() else { return false };
         let calls = self.out.go_back(hold.mark, hold.doubt.reason());
         self.restore(hold.before);
+        self.refused = None;
         self.at = to;
         self.section = None;
         self.unclosed = None;
