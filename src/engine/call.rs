@@ -489,19 +489,27 @@ impl Engine {
                 Look::No => self.keep(Doubt::Sentence),
             }
         }
+        let called = call.writer.pending.as_ref().is_some_and(|call| cx.called(&self.out, call.index).is_some());
+        // Without an offered name nothing vouches for a call that does not close, unless the text ends there.
+        let vouched = !missing
+            || called
+            || match cx.behind_space(at, at) {
+                Look::Is(next) => next >= cx.text.len(),
+                Look::No => false,
+                Look::More => {
+                    self.state = State::Call(call);
+                    return Step::More;
+                }
+            };
         let (start, twice) = (call.start, call.twice);
         let bare = call.origin == Origin::BARE;
         self.unclosed = Some(call.origin.row).filter(|_| missing);
         let one = call.writer.is_one();
         if let Some(pending) = &mut call.writer.pending {
-            if missing {
-                let at_end = cx.rest(at).trim_ascii_start().is_empty() && cx.eof;
-                if cx.called(&self.out, pending.index).is_some() || at_end {
-                    pending.repairs.push(Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
-                } else if pending.status.readable() {
-                    // Without an offered name nothing vouches for a call that does not close.
-                    pending.status = CallStatus::Incomplete;
-                }
+            if !vouched && pending.status.readable() {
+                pending.status = CallStatus::Incomplete;
+            } else if missing && vouched {
+                pending.repairs.push(Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
             }
             if twice {
                 pending.repairs.push(Repair::at(RepairCode::Marker, start, "an opening marker stood twice"));
