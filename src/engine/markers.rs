@@ -3,8 +3,9 @@ use super::call::{self, CallState};
 use super::head::{self, Head};
 use super::prose::Taken;
 use super::trace::{Noted, Reason};
+use super::twice::opened_twice;
 use super::writer::Origin;
-use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step, misspelt};
+use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::dialect::{Body, Call as Template, Element, LateMarker, Marker};
 use crate::turn::{Issue, IssueCode};
 
@@ -18,6 +19,11 @@ pub(super) struct Tried {
 }
 
 impl Tried {
+    /// Nothing of a place where a marker stands twice.
+    pub(super) fn twice() -> Self {
+        Self { failed: None, twice: true }
+    }
+
     /// The template `call` of `row` has the head of the one before it up to where that failed, and the element behind that,
     /// which says where a hole ends: so it fails as well.
     fn fails(&mut self, row: u16, call: u16, template: &Template) -> bool {
@@ -106,36 +112,6 @@ impl Engine {
             self.unread = true;
             if !quoted {
                 self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
-            }
-        }
-        Look::No
-    }
-
-    /// The opening marker at `at`, of `length`, stands there twice, and a call follows the second.
-    fn doubled_opener(&mut self, cx: &Reader<'_>, at: usize, length: usize, markers: &[Marker]) -> Taken {
-        let text = cx.slice(at, at + length);
-        if text.len() < SHORTEST_TWICE {
-            return Look::No;
-        }
-        let end = match misspelt::behind(cx, at + length).then(|next| head::literal(cx, next, text)) {
-            Look::Is(end) => end,
-            other => return other.map(|_| ()),
-        };
-        let behind = Self::behind(cx, end);
-        if behind.starts_with(text.as_bytes()) {
-            return Look::No;
-        }
-        let mut tried = Tried { twice: true, ..Tried::default() };
-        for marker in markers.iter().filter(|marker| opens(marker)) {
-            if !self.may_go_on(cx, *marker, behind) {
-                continue;
-            }
-            let taken = self.take(cx, at, end - at, *marker, &mut tried);
-            if taken == Look::Is(()) {
-                self.note_markup(at, end, *marker);
-            }
-            if taken != Look::No {
-                return taken;
             }
         }
         Look::No
@@ -601,41 +577,6 @@ impl Engine {
 }
 
 /// Calls, or sections of them, begin with this marker.
-fn opens(marker: &Marker) -> bool {
+pub(super) fn opens(marker: &Marker) -> bool {
     matches!(marker, Marker::Call { .. } | Marker::Section { .. })
-}
-
-/// A shorter marker that stands twice need not be a slip.
-const SHORTEST_TWICE: usize = 4;
-
-/// The head that ends where `found` says, or its last tag, stands there once more: where that ends.
-fn opened_twice(cx: &Reader<'_>, template: &Template, at: usize, found: &Head) -> Look<usize> {
-    let next = cx.skip_space(found.end);
-    let byte = match cx.bytes().get(next) {
-        Some(byte @ (b'<' | b'[' | b']' | b'`')) if next - found.end <= 64 && !found.closed => *byte,
-        _ => return Look::No,
-    };
-    let head = cx.slice(at, found.end).trim_ascii_end();
-    // The last place where `text` stands in it, if that can stand behind it too.
-    let last = |text: &str| {
-        let first = text.bytes().next().filter(|first| *first == byte)?;
-        let stands = |i: &usize| head.get(*i..).is_some_and(|head| head.starts_with(text));
-        memchr::memrchr_iter(first, head.as_bytes()).find(stands)
-    };
-    let whole = match template.head.first() {
-        Some(Element::Literal(first)) => last(first),
-        _ => None,
-    };
-    let tag = if matches!(byte, b'<' | b'[') { memchr::memrchr2(b'<', b'[', head.as_bytes()) } else { None };
-    let mut result = Look::No;
-    for start in [whole, tag, last("```")].into_iter().flatten() {
-        let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE).unwrap_or_default();
-        match head::literal(cx, next, tag) {
-            Look::Is(_) if tag.is_empty() => {}
-            Look::No => {}
-            Look::Is(end) => return Look::Is(end),
-            Look::More => result = Look::More,
-        }
-    }
-    result
 }

@@ -27,6 +27,7 @@ mod quoted;
 mod reader;
 mod runaway;
 mod trace;
+mod twice;
 mod utf8;
 mod values;
 mod writer;

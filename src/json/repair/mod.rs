@@ -12,6 +12,7 @@ mod lookahead;
 mod output;
 mod pairs;
 mod quoted;
+mod space;
 mod token;
 
 use crate::turn::Repair;
