@@ -253,7 +253,8 @@ impl Markers {
         let Some(byte) = text.get(at).copied() else { return true };
         let Some(next) = text.get(at + 1).copied() else { return true };
         let before = at.checked_sub(1).and_then(|i| text.get(i)).copied();
-        let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'\'' | b'"') || b >= 0x80;
+        // The name before a parenthesis may be quoted, and the parenthesis escaped.
+        let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'\'' | b'"' | b'\\') || b >= 0x80;
         let marker = || {
             let begins =
                 usize::from(self.second_of[usize::from(byte)]).checked_sub(1).and_then(|i| self.seconds.get(i));

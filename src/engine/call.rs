@@ -489,6 +489,8 @@ impl Engine {
                 Look::No => self.keep(Doubt::Sentence),
             }
         }
+        // One that has begun and was never over is told as well.
+        call.writer.break_off(at);
         let called = call.writer.pending.as_ref().is_some_and(|call| cx.called(&self.out, call.index).is_some());
         // Without an offered name nothing vouches for a call that does not close, unless the text ends there.
         let vouched = !missing

@@ -445,7 +445,10 @@ impl JsonCalls {
                 }
                 out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
             }
-            return Flow::On;
+            // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
+            if cx.made || frame.index.is_none_or(|index| !writer.is_open(index)) {
+                return Flow::On;
+            }
         }
         // `{"get_weather": {...}}`: the key is the name.
         if frame.name.is_none() && frame.arguments.is_none() {

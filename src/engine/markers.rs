@@ -19,7 +19,7 @@ pub(super) struct Tried {
 }
 
 impl Tried {
-    /// Nothing of a place where a marker stands twice.
+    /// Nothing was tried yet where a marker stands twice.
     pub(super) fn twice() -> Self {
         Self { failed: None, twice: true }
     }

@@ -184,6 +184,11 @@ impl Writer {
         Some(index)
     }
 
+    /// The call has begun and is not over.
+    pub(super) fn is_open(&self, index: usize) -> bool {
+        self.open == Some(index)
+    }
+
     /// A call that has begun and is not over never will be: what follows, at `end`, is none of it.
     pub(super) fn break_off(&mut self, end: usize) {
         if let Some(index) = self.open.take() {
