@@ -203,7 +203,7 @@ fn stands(
                 });
                 match filled(cx, head.end, until, *slot, limit) {
                     Look::Is(range) => {
-                        head.end = range.end;
+                        let end = range.end;
                         let trimmed = trim(cx.text, range);
                         // Signs alone are no name.
                         let letters = || cx.slice(trimmed.start, trimmed.end).chars().any(char::is_alphanumeric);
@@ -212,6 +212,7 @@ fn stands(
                             Slot::Key if trimmed.is_empty() => return Look::No,
                             _ => {}
                         }
+                        head.end = end;
                         head.set(*slot, trimmed);
                     }
                     Look::No => return Look::No,
