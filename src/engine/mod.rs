@@ -43,8 +43,8 @@ use std::sync::Arc;
 use trace::Trace;
 
 pub(crate) use output::{Fresh, Piece};
-pub(crate) use reader::Reader;
 use reader::{Known, Memo};
+pub(crate) use reader::{Reader, Without};
 pub use trace::Reason;
 pub(crate) use trace::{Markup, Note, Noted};
 

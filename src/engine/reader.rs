@@ -50,7 +50,7 @@ pub(super) struct Known {
 
 /// Nothing of one kind stands between two places of the text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Without {
+pub(crate) struct Without {
     since: usize,
     until: usize,
 }
@@ -74,6 +74,21 @@ impl Without {
             Some(known) => Self { until: known.max(until), ..self },
             None => Self { since: at, until },
         }
+    }
+
+    /// The first place at or after `from` where it does stand, as `search` finds it in the rest of the text.
+    pub(crate) fn find(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        search: impl FnOnce(&[u8]) -> Option<usize>,
+    ) -> Option<usize> {
+        let found = self.known(from).unwrap_or_else(|| {
+            let rest = text.get(from..).unwrap_or_default();
+            search(rest).map_or(text.len(), |at| from + at)
+        });
+        *self = self.and(from, found);
+        (found < text.len()).then_some(found)
     }
 }
 
@@ -154,17 +169,14 @@ impl<'t> Reader<'t> {
         memo: &Cell<(Sought, Without)>,
         what: &str,
         from: usize,
-        search: impl Fn(&[u8]) -> Option<usize>,
+        search: impl FnOnce(&[u8]) -> Option<usize>,
     ) -> Option<usize> {
         let sought = (what.as_ptr().addr(), what.len());
         let (known, without) = memo.get();
-        let without = if known == sought { without } else { Without::default() };
-        let found = without.known(from).unwrap_or_else(|| {
-            let rest = self.bytes().get(from..).unwrap_or_default();
-            search(rest).map_or(self.text.len(), |at| from + at)
-        });
-        memo.set((sought, without.and(from, found)));
-        (found < self.text.len()).then_some(found)
+        let mut without = if known == sought { without } else { Without::default() };
+        let found = without.find(self.bytes(), from, search);
+        memo.set((sought, without));
+        found
     }
 
     /// The first place at or after `at` without white space.

@@ -1,6 +1,6 @@
 //! Why what looked like a call is none.
 use crate::dialect::{Dialects, Element};
-use crate::engine::{Fences, Noted, Observed, Options, Policy, Reason, ReasoningCalls, observe};
+use crate::engine::{Fences, Noted, Observed, Options, Policy, Reason, ReasoningCalls, Without, observe};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::ToolSet;
 use std::collections::HashMap;
@@ -99,7 +99,7 @@ pub(super) fn kept(
 ) -> Vec<Kept> {
     let mut found: Vec<Kept> = Vec::new();
     let mut passed = Vec::new();
-    let mut closers = Closers::default();
+    let mut closers = HashMap::new();
     for (i, note) in seen.notes.iter().enumerate() {
         match &note.noted {
             Noted::Kept(reason, name) if !note.range.is_empty() => {
@@ -150,37 +150,14 @@ fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
     word && tools.is_none_or(|tools| !tools.nearest(name).iter().any(near))
 }
 
-/// Where closing markers stand that were looked for, so that each part of the text is looked through once for each.
-#[derive(Default)]
-struct Closers<'c>(HashMap<&'c [u8], Looked>);
-
-/// From where to where a closing marker was looked for, and where it stands first.
-#[derive(Default)]
-struct Looked {
-    since: usize,
-    until: usize,
-    found: Option<usize>,
-}
-
-impl<'c> Closers<'c> {
-    /// The first place of `closer` in `text` at or after `from`.
-    fn find(&mut self, text: &[u8], closer: &'c [u8], from: usize) -> Option<usize> {
-        let looked = self.0.entry(closer).or_default();
-        if !(looked.since..=looked.found.unwrap_or(looked.until)).contains(&from) {
-            *looked = Looked { since: from, until: from, found: None };
-        }
-        if looked.found.is_none() {
-            let start = from.max((looked.until + 1).saturating_sub(closer.len()));
-            let rest = text.get(start..).unwrap_or_default();
-            looked.found = memchr::memmem::find(rest, closer).map(|at| start + at);
-            *looked = Looked { since: from, until: text.len().max(looked.until), ..*looked };
-        }
-        looked.found.filter(|at| at + closer.len() <= text.len())
-    }
-}
-
 /// Where what looked like a call ends: at the JSON value's end, or at the template's closing marker.
-fn whole_end<'c>(text: &str, range: Range<usize>, calls: &'c [crate::dialect::Call], known: &mut Closers<'c>) -> usize {
+/// Each closing marker is looked for once: `known` is before which place it does not stand.
+fn whole_end<'c>(
+    text: &str,
+    range: Range<usize>,
+    calls: &'c [crate::dialect::Call],
+    known: &mut HashMap<&'c [u8], Without>,
+) -> usize {
     let bounded = text.as_bytes().get(..text.len().min(range.start + MAX_PROBE_BYTES)).unwrap_or_default();
     if matches!(bounded.get(range.start), Some(b'{' | b'['))
         && let ScanResult::Complete { end } = Scanner::new(range.start, 128).scan(bounded, true)
@@ -191,8 +168,12 @@ fn whole_end<'c>(text: &str, range: Range<usize>, calls: &'c [crate::dialect::Ca
         Element::Literal(text) => Some(text.as_bytes()),
         _ => None,
     });
-    let ends = closers.filter_map(|closer| known.find(bounded, closer, range.end).map(|at| at + closer.len()));
-    ends.min().unwrap_or(range.end)
+    let ends = closers.filter_map(|closer| {
+        let search = |rest: &[u8]| memchr::memmem::find(rest, closer);
+        let at = known.entry(closer).or_default().find(text.as_bytes(), range.end, search)?;
+        Some(at + closer.len())
+    });
+    ends.filter(|end| *end <= bounded.len()).min().unwrap_or(range.end)
 }
 
 /// The caller's policy, apart from what kept the place from being read.
