@@ -359,6 +359,8 @@ impl OpenValue {
                 self.sent = self.start;
                 cx.slice(self.sent, end).trim_end()
             }
+            // The next marker may follow, and the line break be the markup's.
+            Trim::Newline => without_break(certain),
             _ => self.unframed(certain, trim),
         };
         if certain.is_empty() {
@@ -386,7 +388,7 @@ impl OpenValue {
         match trim {
             Trim::None => text,
             Trim::Newline if !self.padded => text,
-            Trim::Newline => text.strip_suffix("\r\n").or(text.strip_suffix(['\n', '\r'])).unwrap_or(text),
+            Trim::Newline => without_break(text),
             Trim::Space => text.trim_end(),
         }
     }
@@ -471,7 +473,8 @@ impl Parameters {
         // Its closing marker stands there but for a suffix and what ends that.
         let suffixed = text.rfind(closer).filter(|at| {
             let suffix = text.get(at + closer.len()..).unwrap_or_default();
-            !parameter.after.is_empty() && suffix.len() <= 64 && !suffix.contains('>')
+            let may_go_on = !suffix.contains(['<', '>']) && !suffix.trim_ascii_end().contains('\n');
+            !parameter.after.is_empty() && suffix.len() <= 64 && may_go_on
         });
         let text = suffixed.map_or_else(|| before_cut(text, closer), |at| text.get(..at).unwrap_or(text));
         let text = value.unframed(text, trim);
@@ -561,6 +564,11 @@ impl Parameters {
         }
         self.value = None;
     }
+}
+
+/// `text` without the line break at its end.
+fn without_break(text: &str) -> &str {
+    text.strip_suffix("\r\n").or(text.strip_suffix(['\n', '\r'])).unwrap_or(text)
 }
 
 /// `text` without the first bytes of `closer` at its end.
