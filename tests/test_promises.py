@@ -257,6 +257,42 @@ def test_p1_a_part_tells_the_beginning_of_what_the_whole_does(dialect: str) -> N
         assert whole.arguments_json.startswith(told), text[:end]
 
 
+TORN = [
+    '{"path": "x, "content": "y"}',
+    '{"path": "x","content":","u": 1}',
+    '{"path": "x  ,  "content": "y"}',
+    '{"path": "x\',"content": "y"}',
+    '{"path": "x", "content": "a "b" c"}',
+    '{"path": "say "a", "b" c", "content": "y"}',
+    '{"path": "x", "content": {"a", "b"}}',
+    '{"path": "x", "content": 1:2}',
+    '{"path": "x", "content": true or}',
+    '{"path": "x" "content": "y",}',
+]
+
+
+@pytest.mark.parametrize("arguments", TORN)
+@pytest.mark.parametrize(
+    ("dialect", "form"),
+    [
+        ("hermes", '<tool_call>{"name": "write_file", "arguments": %s}</tool_call>'),
+        ("auto", '{"name": "write_file", "arguments": %s}'),
+        ("json", '{"tool_calls": [{"name": "write_file", "arguments": %s}]}'),
+        ("mistral", "[TOOL_CALLS]write_file[ARGS]%s"),
+        ("kimi_k2", "<|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>%s<|tool_call_end|>"),
+    ],
+)
+def test_p1_what_was_told_of_torn_arguments_holds(dialect: str, form: str, arguments: str) -> None:
+    """Repair does not take back what has left, wherever the text ends."""
+    text = form % arguments
+    for end in range(1, len(text) + 1):
+        turn, events = stream(text[:end], dialect=dialect)
+        check_events(turn, events)
+        for index, call in enumerate(turn.tool_calls):
+            told = "".join(event.text for event in events if event.kind == "arguments" and event.index == index)
+            assert call.status == "incomplete" or call.arguments_json.startswith(told), text[:end]
+
+
 # What models write round their calls, of which a part looks like the beginning of one.
 ROUND = st.lists(
     st.sampled_from(

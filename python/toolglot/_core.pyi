@@ -361,7 +361,8 @@ class Event:
     issue          issue                       something odd was observed
     =============  ==========================  ====================================================================
 
-    The pieces of a call that ends with status ``"ok"`` join to its ``arguments_json``.
+    The pieces of a call that ends with status ``"ok"`` join to its ``arguments_json``. Those of a call that was mended or
+    cut off are mostly the beginning of it; where they are not, ``call_ended`` holds what counts.
     """
 
     __match_args__ = ("kind", "text")

@@ -88,7 +88,7 @@ impl Arguments {
         let result = self.scanner.scan(cx.bytes(), cx.eof);
         let reached = match result {
             ScanResult::Complete { end } => end,
-            ScanResult::Incomplete => floor(cx.text, self.scanner.position()),
+            ScanResult::Incomplete => floor(cx.text, self.scanner.certain(cx.bytes())),
             ScanResult::Error { at, .. } => {
                 self.lenient = Some(at);
                 return self.mend(cx, out, writer, index, at);

@@ -279,7 +279,7 @@ impl JsonCalls {
         let streams = what == Key::Arguments && cx.bytes().get(self.scanner_start()) == Some(&b'{');
         let reached = match result {
             ScanResult::Complete { end } => end,
-            ScanResult::Incomplete => self.scanner.position(),
+            ScanResult::Incomplete => self.scanner.certain(cx.bytes()),
             ScanResult::Error { at, kind } => {
                 if kind == ScanError::TooDeep {
                     out.trace.refuse(Reason::TooDeep, "");
@@ -462,7 +462,8 @@ impl JsonCalls {
                 if !cx.made {
                     out.trace.note(key, Noted::Name);
                 }
-                writer.piece(out, index, cx.slice(value.start, value.end));
+                let null = cx.bytes().get(value.start) == Some(&b'n');
+                writer.piece(out, index, if null { "{}" } else { cx.slice(value.start, value.end) });
                 self.over(cx, writer, index, value, raw.clone());
             }
             if writer.begun == 0 {

@@ -352,13 +352,17 @@ pub(super) fn looks_literal(text: &str) -> bool {
 }
 
 /// How much of the text up to `to` strict reading and repair will agree on: a quote at its end may turn out to stand
-/// inside the string, and a comma to be one too many.
+/// inside the string; a comma to be one too many, or to stand behind a string that lacks its closing quote.
 pub(super) fn certain_end(cx: &Reader<'_>, from: usize, to: usize) -> usize {
     let text = cx.slice(from, to);
-    // Longer white space says that what stands before it is the end of a value.
-    let spaces = text.bytes().rev().take(64).take_while(u8::is_ascii_whitespace).count();
-    let value = text.get(..text.len() - spaces).unwrap_or(text);
-    let value_end = value.strip_suffix(',').unwrap_or(value);
-    let end = value_end.strip_suffix('"').unwrap_or(value_end).len();
-    if end == value.len() { to } else { from + end }
+    let without = |text: &str, sign: u8| text.len() - usize::from(text.as_bytes().last() == Some(&sign));
+    let mut end = text.len();
+    for sign in [b'"', b',', b'"'] {
+        let text = text.get(..end).unwrap_or_default();
+        // Longer white space says that what stands before it is the end of a value.
+        let spaces = text.bytes().rev().take(64).take_while(u8::is_ascii_whitespace).count();
+        let text = text.get(..text.len() - spaces).unwrap_or_default();
+        end = without(text, sign);
+    }
+    from + end
 }

@@ -208,6 +208,26 @@ impl Scanner {
         self.position
     }
 
+    /// As [`position`](Self::position), but a key counts once its colon stands there, and so does the brace before the
+    /// first one; a number or a literal, once it is over. Until then repair may read them as part of something else.
+    pub(crate) fn certain(&self, text: &[u8]) -> usize {
+        let back = |from: usize, over: fn(&u8) -> bool| {
+            let before = text.get(..from).unwrap_or_default();
+            from - before.iter().rev().take(64).take_while(|byte| over(byte)).count()
+        };
+        let key = match self.state {
+            State::InKey | State::Colon => self.key.start.saturating_sub(1),
+            State::FirstKey => self.position,
+            State::InNumber(_) | State::AfterValue => {
+                let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+                return back(back(self.position, u8::is_ascii_whitespace), word);
+            }
+            _ => return self.position,
+        };
+        let brace = back(key, u8::is_ascii_whitespace).checked_sub(1);
+        brace.filter(|at| self.stack.depth > 1 && text.get(*at) == Some(&b'{')).unwrap_or(key)
+    }
+
     /// Where the value begins, once its first byte has been seen.
     pub fn start(&self) -> Option<usize> {
         self.start

@@ -11,6 +11,7 @@ pub enum Event {
     /// A call is certain: its name is known and its arguments follow.
     CallStarted { index: usize, id: String, name: String },
     /// A piece of the arguments' JSON text. The pieces of a call with status `ok` join to its arguments' JSON.
+    /// Repair mends as it goes: mostly the pieces of other calls are the beginning of theirs.
     Arguments { index: usize, text: String },
     /// The call is over; `call` holds its final status and arguments.
     CallEnded { index: usize, call: Box<ToolCall<'static>> },

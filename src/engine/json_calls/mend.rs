@@ -286,9 +286,12 @@ impl JsonCalls {
         index: Option<usize>,
     ) -> Option<Progress> {
         let index = index?;
-        let here = matches!(self.expect, Expect::Member { what: Key::Arguments, .. } | Expect::Next);
+        // Whole arguments, and another member that breaks off behind them.
+        let whole = self.frames.iter().rev().find(|f| f.index == Some(index)).and_then(|f| f.arguments.clone());
+        let here = whole.is_some() || matches!(self.expect, Expect::Member { what: Key::Arguments, .. });
         let in_arguments = here || cx.bytes().get(start) == Some(&b'{') && self.arguments_of_call().is_some();
-        let found = if in_arguments { lenient::certain(cx.slice(start, end)) } else { "{}".into() };
+        let arguments = whole.unwrap_or(start..end);
+        let found = if in_arguments { lenient::certain(cx.slice(arguments.start, arguments.end)) } else { "{}".into() };
         writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })
     }
