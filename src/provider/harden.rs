@@ -191,6 +191,12 @@ static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
         .ok()
 });
 
+/// A line that begins with a name, and an object with a key behind it: a call whose marker is missing.
+static LINE_OBJECT: Lazy<Option<Regex>> = Lazy::new(|| {
+    Regex::new(r#"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*[\p{Alphabetic}_][\w.:/\\-]*\s*\{\s*(?:\}|["']?[\w$.-]+["']?\s*:)"#)
+        .ok()
+});
+
 /// A line that begins with an element and another tag in it: a call to whom tags are the tools' names.
 static LINE_ELEMENT: Lazy<Option<Regex>> = Lazy::new(|| {
     Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*<[\w.:-]{1,128}>\s*</?[\w.:-]").ok()
@@ -218,7 +224,7 @@ pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
     let listed = break_up(text, &CALL_LIST, format!("[{BREAK}$1"));
     let text = listed.as_deref().unwrap_or(text);
     // In a JSON string no line begins with it.
-    let lines = [&LINE_CALL, &LINE_ELEMENT];
+    let lines = [&LINE_CALL, &LINE_OBJECT, &LINE_ELEMENT];
     let lined = || lines.iter().any(|pattern| pattern.as_ref().is_some_and(|pattern| pattern.is_match(text)));
     let bare = dialects.is_none_or(|dialects| dialects.reads_bare());
     let holds = |keys: &[&str]| keys.iter().any(|key| text.contains(key));
