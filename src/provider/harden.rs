@@ -182,8 +182,9 @@ pub fn harden(text: &str) -> String {
 /// An object whose first member is an object: a call to whom the key is a tool's name.
 static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r#"\{\s*["'][^"'\n]{1,128}["']\s*:\s*\{"#).ok());
 
-/// A list of calls as Python writes it.
-static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alphabetic}_][\w.:/\\-]*\s*\()").ok());
+/// A list of calls as Python writes it, or of strings that hold some.
+static CALL_LIST: Lazy<Option<Regex>> =
+    Lazy::new(|| Regex::new(r#"\[(\s*["']?[\p{Alphabetic}_][\w.:/\\-]*\s*\()"#).ok());
 
 /// A line that begins with a call as Python writes it, with named arguments or none, or prints one's result.
 static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
