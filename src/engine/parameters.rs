@@ -198,9 +198,10 @@ impl Parameters {
             }
         }
         match Self::ends(cx, row, tail, at) {
+            // What may yet be a parameter is none before that is clear.
+            _ if more => Next::More,
             Look::Is(()) => Next::Close,
             Look::More => Next::More,
-            Look::No if more => Next::More,
             Look::No => Next::Junk,
         }
     }
