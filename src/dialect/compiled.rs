@@ -23,10 +23,20 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// Its opening marker is one that no text holds, in a dialect whose markers are special tokens.
+    pub(crate) fn is_special(&self) -> bool {
+        matches!(self.head.first(), Some(Element::Literal(opener)) if special(opener))
+    }
+
     /// A marker stands between the head and the body, and so behind the name.
     pub(crate) fn delimits_name(&self) -> bool {
         matches!(self.head.iter().rev().find(|e| **e != Element::Space), Some(Element::Literal(_)))
     }
+}
+
+/// A marker has the bars of a special token.
+pub(crate) fn special(marker: &str) -> bool {
+    marker.contains(['|', '｜'])
 }
 
 /// What may stand at a place: its first byte and, where that is `<`, the second; `None` for anything.
@@ -72,6 +82,10 @@ impl First {
             Some(Element::Literal(text)) => Self::one_of(std::iter::once(&**text)),
             // A name begins with none of these.
             Some(Element::Slot(Slot::Name)) => Self::of((0..=255).filter(|byte| !b"<>{}[]()|\"'`".contains(byte))),
+            // An attribute's name, or the end of a tag that has none.
+            Some(Element::Attributes(_)) => {
+                Self::of((0..=255).filter(|byte: &u8| byte.is_ascii_alphanumeric() || b"_-:/".contains(byte)))
+            }
             Some(_) => Self(None),
             None => match body {
                 Body::Json => Self::of(*b"{["),

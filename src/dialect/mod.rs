@@ -17,7 +17,7 @@ pub use compiled::Dialects;
 #[cfg(feature = "templates")]
 pub use from_template::TemplateOptions;
 
-pub(crate) use compiled::{Call, Parameter, Row};
+pub(crate) use compiled::{Call, Parameter, Row, special};
 pub(crate) use late::LateMarker;
 pub(crate) use markers::{Marker, MarkersAt};
 pub(crate) use template::{Body, Element, Slot};
@@ -114,8 +114,8 @@ pub struct Dialect {
     pub calls: Vec<String>,
     /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`, or `<{key}>{value}</{key}>`.
     pub parameters: Vec<String>,
-    /// The markers are special tokens, which prose does not hold: a call needs no section round it, and a parameter's
-    /// marker inside a value ends it.
+    /// Markers with bars are special tokens, which prose does not hold: such a call needs no section round it, and a
+    /// parameter's marker inside a value ends it.
     pub special_markers: bool,
     pub trim: Trim,
     /// Strings are written bare and everything else as JSON, so a value that reads as JSON is JSON unless the schema

@@ -136,7 +136,7 @@ impl CallState {
             Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
             Body::Python => Python::plausible(cx, at),
             Body::Gemma => is(matches!(byte, b'{' | b'(')),
-            Body::Elements => is(byte == b'<' || byte == b']'),
+            Body::Elements => Elements::plausible(cx, row, head, at),
             Body::Text => is(Line::plausible(cx, head, at)),
         }
     }

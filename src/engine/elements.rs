@@ -5,8 +5,8 @@ use super::head::Head;
 use super::output::{Found, Output, Piece, Value};
 use super::values::Keys;
 use super::writer::Writer;
-use super::{Reader, misspelt};
-use crate::dialect::Element;
+use super::{Look, Reader, misspelt};
+use crate::dialect::{Element, Row, Trim};
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
@@ -24,6 +24,25 @@ pub(super) struct Elements {
 impl Elements {
     pub(super) fn new(at: usize, head: Head) -> Self {
         Self { head, start: at, searched: at, index: None }
+    }
+
+    /// An element stands at `at`. In a dialect that has parameters it is named after one of the tool's, where that is known.
+    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, head: &Head, at: usize) -> Look<()> {
+        if !matches!(cx.bytes().get(at), Some(b'<' | b']')) {
+            return Look::No;
+        }
+        if row.parameters.is_empty() || !row.dialect.tag_prefix.is_empty() {
+            return Look::Is(());
+        }
+        let tag = match misspelt::opening(cx, at) {
+            Look::Is(tag) => tag,
+            other => return other.map(|_| ()),
+        };
+        let known = match head.name(cx).and_then(|name| cx.tool(&name)) {
+            Some(tool) => tool.parameters.iter().any(|(key, _)| key == tag.name),
+            None => !row.parameters.iter().any(|p| misspelt::is_like(tag.name, misspelt::name(&p.opener))),
+        };
+        if known { Look::Is(()) } else { Look::No }
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
@@ -58,6 +77,7 @@ impl Elements {
             None => (cx.text.len(), CallStatus::Incomplete),
         };
         let prefix = writer.origin.row(cx).map_or("", |r| r.dialect.tag_prefix.as_str());
+        let trim = writer.origin.row(cx).map_or(Trim::None, |r| r.dialect.trim);
         let tool = cx.called(out, index);
         let mut reader = Tree { prefix, retry: true, ..Tree::new(cx.slice(self.start, end), cx.policy.max_depth) };
         let mut members: Vec<(Piece, Value)> = Vec::new();
@@ -74,7 +94,7 @@ impl Elements {
             let schema = tool.and_then(|t| t.schema.get("properties")).and_then(|p| p.get(&key));
             let expected = tool.map_or(Expected::ANY, |t| t.expected(&key));
             let value = match node {
-                Node::Text(text) => match read_text(&text, expected) {
+                Node::Text(text) => match read_text(unframed(&text, trim), expected) {
                     ArgumentValue::Text(t) => Value::Text(Piece::Made(t.into_owned())),
                     ArgumentValue::Json(t) => Value::Json(Piece::Made(t.into_owned())),
                 },
@@ -102,8 +122,8 @@ impl Elements {
             match ends(cx, writer, &reader, at, closer) {
                 Some(early) => (end, status) = (early, CallStatus::Ok),
                 None if !status.readable() => {}
-                None if members.is_empty() => status = CallStatus::Malformed,
-                // As its server has it, what was read before it counts.
+                None if members.is_empty() || prefix.is_empty() => status = CallStatus::Malformed,
+                // As the server of those with a prefix has it, what was read before it counts.
                 None => {
                     let what = "what is no parameter was left out, and all that follows it";
                     repairs.push(Repair::at(RepairCode::Surroundings, at, what));
@@ -121,6 +141,18 @@ impl Elements {
         pending.status = status;
         pending.repairs = repairs;
         Progress::Done { end }
+    }
+}
+
+/// The text without the line break at each of its ends, where the dialect puts them there.
+fn unframed(text: &str, trim: Trim) -> &str {
+    match trim {
+        Trim::None => text,
+        Trim::Space => text.trim(),
+        Trim::Newline => {
+            let Some(rest) = text.strip_prefix("\r\n").or(text.strip_prefix('\n')) else { return text };
+            rest.strip_suffix("\r\n").or(rest.strip_suffix('\n')).unwrap_or(rest)
+        }
     }
 }
 

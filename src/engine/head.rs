@@ -209,7 +209,9 @@ fn stands(
                         let letters = || cx.slice(trimmed.start, trimmed.end).chars().any(char::is_alphanumeric);
                         match slot {
                             Slot::Name if !letters() => return Look::No,
-                            Slot::Key if trimmed.is_empty() => return Look::No,
+                            Slot::Key if !letters() && !cx.slice(trimmed.start, trimmed.end).contains('_') => {
+                                return Look::No;
+                            }
                             _ => {}
                         }
                         head.end = end;

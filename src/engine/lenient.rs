@@ -241,21 +241,40 @@ pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
     if text.trim().is_empty() {
         return ("null".into(), vec![Repair::at(RepairCode::Literal, offset, "a missing value became null")]);
     }
-    let options = LiteralOptions { source_text: true, ..LiteralOptions::default() };
-    let mut read = match json::literal(text, 0, &options) {
-        Some(read) if text.get(read.end..).is_some_and(|rest| rest.trim().is_empty()) => {
-            (read.json.into_owned(), read.repairs)
-        }
-        _ => {
-            let mut json = String::new();
-            json::push_string(&mut json, text);
-            (json, vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")])
-        }
+    settled(text, whole_literal(text).unwrap_or_else(|| source_text(text)), offset)
+}
+
+/// As [`literal`], for one string: the search for its end has found that quotes which stand in it are a part of it.
+pub(super) fn string(text: &str, offset: usize) -> (String, Vec<Repair>) {
+    let Some(read) = quotes_escaped(text).and_then(|escaped| whole_literal(&escaped)) else {
+        return literal(text, offset);
     };
+    let (json, mut repairs) = settled(text, read, offset);
+    // The places are those of the text with its quotes escaped.
+    repairs.iter_mut().filter(|r| r.code != RepairCode::Quotes).for_each(|r| r.offset = Some(offset));
+    (json, repairs)
+}
+
+fn whole_literal(text: &str) -> Option<(String, Vec<Repair>)> {
+    let options = LiteralOptions { source_text: true, ..LiteralOptions::default() };
+    let read = json::literal(text, 0, &options)?;
+    text.get(read.end..)?.trim().is_empty().then(|| (read.json.into_owned(), read.repairs))
+}
+
+fn source_text(text: &str) -> (String, Vec<Repair>) {
+    let mut json = String::new();
+    json::push_string(&mut json, text);
+    (json, vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")])
+}
+
+/// What was read of `text`, which stands at `offset`, with the repairs that are some in Python as well.
+fn settled(text: &str, mut read: (String, Vec<Repair>), offset: usize) -> (String, Vec<Repair>) {
     let joined = read.1.iter().any(|repair| repair.code == RepairCode::Joined);
     // Python's spelling is what this dialect is: no repair.
     read.1.retain(|r| {
-        !matches!(r.code, RepairCode::Quotes | RepairCode::Literal | RepairCode::Joined | RepairCode::Comma)
+        let python =
+            [RepairCode::Quotes, RepairCode::Escape, RepairCode::Literal, RepairCode::Joined, RepairCode::Comma];
+        !python.contains(&r.code)
     });
     if !joined && let Some(at) = inner_quote(text) {
         read.1.push(Repair::at(RepairCode::Quotes, at, "quotes inside the string are escaped now"));
@@ -268,18 +287,42 @@ pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
 
 /// Where a string that is all of `text` holds its own quote without a backslash.
 fn inner_quote(text: &str) -> Option<usize> {
+    let (quote, body) = quoted(text)?;
+    own_quotes(body, quote).next().map(|at| at + 1)
+}
+
+/// The quote round `text`, and what stands in it.
+fn quoted(text: &str) -> Option<(u8, &str)> {
     let quote = text.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''))?;
-    let body = text.as_bytes().get(1..text.len().checked_sub(1)?)?;
-    if text.bytes().last() != Some(quote) || body.first() == Some(&quote) {
-        return None;
-    }
+    let tripled = text.len() >= 6 && text.bytes().take(3).all(|byte| byte == quote);
+    let body = text.get(1..text.len().checked_sub(1)?)?;
+    (!tripled && text.bytes().last() == Some(quote)).then_some((quote, body))
+}
+
+/// Where `quote` stands in `body` without a backslash.
+fn own_quotes(body: &str, quote: u8) -> impl Iterator<Item = usize> {
     let mut escaped = false;
-    let inner = body.iter().position(|byte| {
-        let open = *byte == quote && !escaped;
-        escaped = *byte == b'\\' && !escaped;
-        open
-    });
-    inner.map(|at| at + 1)
+    body.bytes().enumerate().filter_map(move |(at, byte)| {
+        let own = byte == quote && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        own.then_some(at)
+    })
+}
+
+/// A string that is all of `text`, as the search for its end has found, with the quotes in it escaped.
+fn quotes_escaped(text: &str) -> Option<String> {
+    let (quote, body) = quoted(text)?;
+    let escape = if quote == b'"' { "\\\"" } else { "\\x27" };
+    let mut out = String::from(char::from(quote));
+    let mut from = 0;
+    for at in own_quotes(body, quote) {
+        out.push_str(body.get(from..at)?);
+        out.push_str(escape);
+        from = at + 1;
+    }
+    out.push_str(body.get(from..)?);
+    out.push(char::from(quote));
+    (from > 0).then_some(out)
 }
 
 /// An object or list that is not quite JSON, as JSON.

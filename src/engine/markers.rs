@@ -461,7 +461,10 @@ impl Engine {
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
         let opener = |call: &crate::dialect::Call| match call.head.first() {
-            Some(Element::Literal(text)) => head::literal(cx, inside, text) == Look::Is(inside + text.len()),
+            Some(Element::Literal(text)) => {
+                let end = inside + text.len();
+                head::literal(cx, inside, text) == Look::Is(end) && call.first.may_be(Self::behind(cx, end))
+            }
             _ => false,
         };
         // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
@@ -520,7 +523,8 @@ impl Engine {
             }
         }
         // A call outside the section its dialect asks for needs an offered name to vouch for it.
-        let naked = !inside && !entry.sections.is_empty() && !entry.dialect.special_markers;
+        let special = entry.dialect.special_markers && template.is_special();
+        let naked = !inside && !entry.sections.is_empty() && !special;
         if template.body != Body::Json && template.body != Body::Python {
             match found.name(cx) {
                 Some(name) if naked && !cx.offered(&name) => {

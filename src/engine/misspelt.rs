@@ -122,6 +122,37 @@ fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
     }
 }
 
+/// A tag that opens something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Opening<'t> {
+    pub(super) name: &'t str,
+    pub(super) at: usize,
+}
+
+/// The opening tag at `at`, whole and in one line.
+pub(super) fn opening<'t>(cx: &Reader<'t>, at: usize) -> Look<Opening<'t>> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let rest = rest.get(..rest.len().min(2 * LONGEST)).unwrap_or_default();
+    if rest.first() != Some(&b'<') || rest.get(1) == Some(&b'/') {
+        return Look::No;
+    }
+    match rest.iter().skip(1).position(|byte| matches!(byte, b'>' | b'<' | b'\n')) {
+        Some(length) if rest.get(length + 1) == Some(&b'>') => {
+            let name = name(cx.slice(at, at + length + 1));
+            if name.is_empty() { Look::No } else { Look::Is(Opening { name, at }) }
+        }
+        None if !cx.eof && rest.len() < 2 * LONGEST => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// The name in an opening tag, or in the first bytes of one.
+pub(super) fn name(tag: &str) -> &str {
+    let tag = tag.strip_prefix('<').unwrap_or(tag);
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '|' | '｜');
+    tag.split(|c| !in_name(c)).next().unwrap_or_default()
+}
+
 /// As [`is_like`], of a name that only what stands round it lets be taken for a slip: one letter in a short one as well.
 pub(super) fn is_slip(name: &str, meant: &str) -> bool {
     is_like(name, meant)

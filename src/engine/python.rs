@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 mod value;
-use value::{Item, ValueScan, next_item};
+use value::{Item, ValueScan, name_at, next_item};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expect {
@@ -52,14 +52,6 @@ pub(super) struct Python {
     keys: Keys,
     repairs: Vec<Repair>,
     scan: ValueScan,
-}
-
-/// The identifier at `at`, dots and hyphens and Markdown's backslashes included.
-fn name_at(cx: &Reader<'_>, at: usize) -> Range<usize> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let ok = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || b >= 0x80;
-    let length = rest.iter().position(|b| !ok(*b)).unwrap_or(rest.len());
-    at..at + length
 }
 
 fn without_backslashes(text: &str) -> (String, bool) {
@@ -304,7 +296,8 @@ impl Python {
             Some(key) => {
                 let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
                 let text = if self.escaped { &unescaped } else { text };
-                let (json, mut repairs) = lenient::literal(text, self.scan.start);
+                let read = if self.scan.is_string(text) { lenient::string } else { lenient::literal };
+                let (json, mut repairs) = read(text, self.scan.start);
                 self.repairs.append(&mut repairs);
                 // The quotes of the string were written as entities, and so was what else it holds.
                 self.unreadable |= ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"].iter().any(|q| text.starts_with(q));
@@ -406,7 +399,9 @@ impl Python {
                     }
                     _ => {}
                 }
-                // The parenthesis is missing: `f(a=1]`.
+                // The parenthesis is missing: `f(a=1]`. What else stands there was a part of the value.
+                self.unreadable |=
+                    matches!(byte, Some(b'}' | b'"' | b'\'' | b':')) || (byte == Some(b']') && !self.list);
                 self.repairs.push(Repair::at(RepairCode::Bracket, self.at, "the closing parenthesis is missing"));
                 self.end_call(cx, out, writer, self.at)
             }
@@ -490,6 +485,13 @@ impl Python {
                         Some(Progress::Done { end: self.at })
                     }
                 }
+            }
+            // A quote behind the call is that of a string which the call was cut out of.
+            Some(b'"' | b'\'') if (at == self.at || self.list) && self.quoted.is_none() => {
+                if let Some(pending) = &mut writer.pending {
+                    pending.status = CallStatus::Malformed;
+                }
+                done
             }
             Some(b')') if self.printed => {
                 self.printed = false;

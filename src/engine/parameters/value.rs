@@ -1,5 +1,6 @@
 //! The value of one parameter: where it ends, and how it is given out while it is written.
 use super::*;
+use crate::dialect::special;
 
 /// What a value stands in.
 struct Within<'w> {
@@ -24,11 +25,13 @@ struct Ended {
     misspelt: bool,
     /// Its closing marker stands there twice.
     doubled: bool,
+    /// What follows is a parameter that cannot be read.
+    lost: bool,
 }
 
 impl Ended {
     const fn at(end: usize, next: usize) -> Self {
-        Self { end, next, ahead: None, misspelt: false, doubled: false }
+        Self { end, next, ahead: None, misspelt: false, doubled: false, lost: false }
     }
 }
 
@@ -45,7 +48,9 @@ impl OpenValue {
         let key = next.map_or("", |key| &cx.text[key.clone()]);
         let declared = || called.is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
         let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key.as_str(cx.text);
-        row.dialect.special_markers || (cx.tools.is_none() && cx.at_line_start(at)) || (declared() && new())
+        (row.dialect.special_markers && special(&within.parameter.opener))
+            || (cx.tools.is_none() && cx.at_line_start(at))
+            || (declared() && new())
     }
 
     /// A tag like its closing marker stands at `hit`, the structure goes on right behind it, and the value holds no such
@@ -129,6 +134,33 @@ impl OpenValue {
         let opener = named.as_deref().unwrap_or(&parameter.opener);
         self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opener.as_bytes()).is_some();
         if self.tagged { Look::No } else { Look::Is(Ended { doubled: true, ..Ended::at(hit, again) }) }
+    }
+
+    /// Behind its closing marker, which ends at `end`, stands a tag like what opens a parameter, or named after one that the
+    /// tool has, and the value holds no such tag: it ended, and the next parameter is written in some other way. Whether that
+    /// is lost, or just one more marker.
+    #[cold]
+    fn lost_parameter(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<bool> {
+        if self.tagged || self.closer.is_some() {
+            return Look::No;
+        }
+        let Within { row, called, taken, .. } = within;
+        let tag = match misspelt::behind(cx, end).then(|at| misspelt::opening(cx, at)) {
+            Look::Is(tag) => tag,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        let name = |opener: &str| misspelt::name(opener).len();
+        let like = |p: &Parameter| misspelt::is_like(tag.name, misspelt::name(&p.opener)) && name(&p.opener) > 0;
+        let declared = called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| key == tag.name));
+        let free = !taken.iter().any(|(key, _)| key.get(cx.text) == tag.name) && self.key.as_str(cx.text) != tag.name;
+        if !(row.parameters.iter().any(like) || declared && free) {
+            return Look::No;
+        }
+        let opening = format!("<{}", tag.name);
+        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
+        let marker = |p: &Parameter| p.opener.ends_with('>') && cx.rest(tag.at).starts_with(&*p.opener);
+        if self.tagged { Look::No } else { Look::Is(!row.parameters.iter().any(marker)) }
     }
 
     /// It holds a parameter of another call, and what begins that: its first closing marker closed a parameter there, so it
@@ -225,7 +257,11 @@ impl OpenValue {
                         Next::Junk => match self.doubled_end(cx, within, hit, end) {
                             Look::Is(ended) => return Look::Is(ended),
                             Look::More => return Look::More,
-                            Look::No => self.doubtful_closer = Some((hit, end)),
+                            Look::No => match self.lost_parameter(cx, within, hit, end) {
+                                Look::Is(lost) => return Look::Is(Ended { lost, ..Ended::at(hit, end) }),
+                                Look::More => return Look::More,
+                                Look::No => self.doubtful_closer = Some((hit, end)),
+                            },
                         },
                         ahead => return Look::Is(Ended { ahead: Some(ahead), ..Ended::at(hit, end) }),
                     }
@@ -388,13 +424,16 @@ impl Parameters {
                 value.start += 2;
                 value.padded = true;
             }
+            // The line break stood in the opening marker, for its bracket.
+            value.padded |= trim == Trim::Newline && cx.slice(0, value.opened).ends_with('\n');
             value.framed = true;
             value.sent = value.start;
             value.searched = value.start;
         }
         let within = Within { row, parameter, tail, called: cx.called(out, index), taken: &self.members };
         match value.find_end(cx, &within) {
-            Look::Is(Ended { end, next, ahead, misspelt, doubled }) => {
+            Look::Is(Ended { end, next, ahead, misspelt, doubled, lost }) => {
+                self.broken |= lost;
                 self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
                 // Without its own closing marker, the line break before the call's is the markup's.
                 value.padded |= next == end;

@@ -1,6 +1,16 @@
 //! Where a value of a Python call ends.
 use super::super::{Look, Reader, head, lenient};
-use super::name_at;
+use crate::dialect::MarkersAt;
+use std::ops::Range;
+
+/// A quote of the string's own kind that stands in it without a backslash, while its counterpart has not come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inner {
+    /// It may be an apostrophe, which has none.
+    Apostrophe,
+    /// It stands where a string begins, as in code that was not escaped.
+    Opening,
+}
 
 /// A value that is being read: where it may end is decided by quotes and brackets.
 #[derive(Debug, Default)]
@@ -10,8 +20,10 @@ pub(super) struct ValueScan {
     pub(super) brackets: usize,
     /// The open quote and whether it is tripled.
     pub(super) quote: Option<(u8, bool)>,
-    /// An odd number of its own quotes stands in the string.
-    inner: bool,
+    /// How many strings have begun, and where the last of them did.
+    strings: usize,
+    opened: usize,
+    inner: Option<Inner>,
     /// The string was closed where only a comma is missing, so the value is over.
     over: bool,
     /// What looks like a structure without its comma stands in a string, and names nothing that is offered.
@@ -29,6 +41,11 @@ impl ValueScan {
     /// The value of an argument of the tool that is `called` begins at `start`.
     pub(super) fn at(start: usize) -> Self {
         Self { start, at: start, ..Self::default() }
+    }
+
+    /// The value, now that its end was found, is one string and no more.
+    pub(super) fn is_string(&self, text: &str) -> bool {
+        self.strings == 1 && text.starts_with(['"', '\''])
     }
 
     /// Where the value ends: before the comma or the parenthesis that follows it, or where only the comma is missing.
@@ -57,7 +74,9 @@ impl ValueScan {
                     }
                     let triple = rest.starts_with(&[byte; 3]);
                     self.quote = Some((byte, triple));
-                    self.inner = false;
+                    self.strings += 1;
+                    self.opened = self.at;
+                    self.inner = None;
                     self.at += if triple { 3 } else { 1 };
                 }
                 b'(' | b'[' | b'{' => {
@@ -116,6 +135,12 @@ impl ValueScan {
             if self.at + 1 >= bytes.len() {
                 return Look::More;
             }
+            if bytes.get(self.at + 1) == Some(&quote) && !triple && keyed {
+                match unescaped_argument(cx, self.at + 2, quote, called) {
+                    Look::More => return Look::More,
+                    look => self.torn |= look == Look::Is(()),
+                }
+            }
             self.at += 2;
             while !cx.text.is_char_boundary(self.at) {
                 self.at += 1;
@@ -137,9 +162,21 @@ impl ValueScan {
         }
         // A quote closes only where the structure goes on; else it is an apostrophe.
         let next = cx.skip_space(self.at + 1);
+        let doubted = self.inner == Some(Inner::Opening);
         let closes = match bytes.get(next) {
             None if !cx.eof => return Look::More,
             None => true,
+            Some(b')') if doubted => match call_ends(cx, next) {
+                Look::More => return Look::More,
+                look => look == Look::Is(()),
+            },
+            Some(b',') if doubted => match next_item(cx, cx.skip_space(next + 1), called) {
+                Look::More => return Look::More,
+                look => look != Look::No,
+            },
+            Some(_) if doubted => false,
+            // Two of them: the one inside, and the string's own.
+            Some(byte) if *byte == quote && next == self.at + 1 => false,
             Some(b')' | b']' | b'}' | b':' | b'+' | b'\'' | b'"' | b'[' | b'.' | b'%' | b'*' | b';') => true,
             Some(b'`') => match fence_closes(cx, next) {
                 Look::More => return Look::More,
@@ -151,7 +188,7 @@ impl ValueScan {
                 Look::Is(()) => true,
                 Look::No => false,
             },
-            Some(_) if self.inner || self.brackets > 0 || !self.may_close(cx) => false,
+            Some(_) if self.inner.is_some() || self.brackets > 0 || self.behind_opening(cx) => false,
             Some(_) => match next_item(cx, next, called) {
                 Look::More => return Look::More,
                 Look::Is(_) => {
@@ -171,17 +208,36 @@ impl ValueScan {
         if closes {
             self.quote = None;
         } else {
-            self.inner = !self.inner;
+            self.inner = match self.inner {
+                _ if self.opens(cx) => Some(Inner::Opening),
+                Some(_) => None,
+                None => Some(Inner::Apostrophe),
+            };
         }
         self.at += 1;
         Look::Is(())
     }
 
-    /// The quote at hand does not look as if it opened something.
-    fn may_close(&self, cx: &Reader<'_>) -> bool {
-        let before = self.at.checked_sub(1).and_then(|i| cx.bytes().get(i));
-        !before.is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b'(' | b'[' | b'{' | b':' | b'<' | b','))
+    /// The quote at hand looks as if it opened something: by what stands before it, and by what follows.
+    fn opens(&self, cx: &Reader<'_>) -> bool {
+        let closes = |byte: &u8| byte.is_ascii_whitespace() || b")]},:;.!?'\"".contains(byte);
+        let body = self.opened + 1 == self.at;
+        (body || self.behind_opening(cx)) && cx.bytes().get(self.at + 1).is_some_and(|byte| !closes(byte))
     }
+
+    /// What stands before the quote at hand may stand before a string.
+    fn behind_opening(&self, cx: &Reader<'_>) -> bool {
+        let before = self.at.checked_sub(1).and_then(|i| cx.bytes().get(i));
+        before.is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b'(' | b'[' | b'{' | b':' | b'<' | b','))
+    }
+}
+
+/// The identifier at `at`, dots and hyphens and Markdown's backslashes included.
+pub(super) fn name_at(cx: &Reader<'_>, at: usize) -> Range<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let ok = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || b >= 0x80;
+    let length = rest.iter().position(|b| !ok(*b)).unwrap_or(rest.len());
+    at..at + length
 }
 
 /// What stands at `at`, behind a value, if only the comma is missing before it: a parameter of the tool that is `called`
@@ -221,6 +277,56 @@ pub(super) fn next_item(cx: &Reader<'_>, at: usize, called: &str) -> Look<Item> 
             }
         }
         _ => Look::No,
+    }
+}
+
+/// A comma and another argument of the tool that is `called` stand at `at`, its string in a quote without a backslash: the
+/// quote before it, which has one, was meant to end its string.
+fn unescaped_argument(cx: &Reader<'_>, at: usize, quote: u8, called: &str) -> Look<()> {
+    let comma = cx.skip_space(at);
+    match cx.bytes().get(comma) {
+        None if !cx.eof => return Look::More,
+        Some(b',') => {}
+        _ => return Look::No,
+    }
+    let start = cx.skip_space(comma + 1);
+    match next_item(cx, start, called) {
+        Look::Is(Item::Argument) => {}
+        Look::More => return Look::More,
+        _ => return Look::No,
+    }
+    let value = cx.skip_space(cx.skip_space(name_at(cx, start).end) + 1);
+    match cx.bytes().get(value) {
+        None if !cx.eof => Look::More,
+        Some(byte) if *byte == quote => Look::Is(()),
+        _ => Look::No,
+    }
+}
+
+/// The parenthesis at `at` closes a call: behind it, and behind what else closes there, the text is over, or a marker or
+/// another call comes.
+fn call_ends(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.bytes().get(at..).unwrap_or_default();
+    let near = near.get(..64).unwrap_or(near);
+    let closing = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b')' | b']');
+    let end = at + near.iter().position(|byte| !closing(byte)).unwrap_or(near.len());
+    let fresh_line = cx.slice(at, end).contains('\n');
+    let call = |at: usize| match next_item(cx, cx.skip_space(at), "") {
+        Look::Is(Item::Call) => Look::Is(()),
+        Look::More => Look::More,
+        _ => Look::No,
+    };
+    match cx.bytes().get(end) {
+        None if cx.eof => Look::Is(()),
+        None => Look::More,
+        Some(b',' | b';') => call(end + 1),
+        Some(b'`') => fence_closes(cx, end),
+        Some(_) => match cx.dialects.markers.at(cx.bytes(), end) {
+            MarkersAt::Some { .. } => Look::Is(()),
+            MarkersAt::Partial if !cx.eof => Look::More,
+            _ if fresh_line && cx.tools.is_some() => call(end),
+            _ => Look::No,
+        },
     }
 }
 
