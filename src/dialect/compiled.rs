@@ -28,6 +28,22 @@ impl Call {
         matches!(self.head.first(), Some(Element::Literal(opener)) if special(opener))
     }
 
+    /// Which element of the head holds the name, if that or an id stands right behind the opening marker.
+    pub(crate) fn name_at(&self) -> Option<usize> {
+        let at = self.head.iter().skip(1).position(|element| *element != Element::Space)? + 1;
+        matches!(self.head.get(at), Some(Element::Slot(Slot::Name | Slot::Id))).then_some(at)
+    }
+
+    /// What stands behind the name, white space aside, and is a marker that no text has.
+    fn inner<'c>(&'c self, parameters: &'c [Parameter]) -> Option<&'c str> {
+        let behind = self.head.get(self.name_at()? + 1..)?;
+        match (behind.iter().find(|element| **element != Element::Space), self.body) {
+            (Some(Element::Literal(text)), _) => Some(&**text).filter(|text| text.len() > 3),
+            (None, Body::Parameters) => parameters.first().map(|parameter| &*parameter.opener),
+            _ => None,
+        }
+    }
+
     /// A marker stands between the head and the body, and so behind the name.
     pub(crate) fn delimits_name(&self) -> bool {
         matches!(self.head.iter().rev().find(|e| **e != Element::Space), Some(Element::Literal(_)))
@@ -209,6 +225,9 @@ impl Row {
             if row.admits(Bare::Elements) {
                 // What opens such a call is everywhere: an offered name finds it.
             } else if let Some(opener) = opener {
+                if let Some(inner) = call.inner(&row.parameters) {
+                    markers.push((inner.to_owned(), Marker::Inner { row: number, call: i as u16 }));
+                }
                 markers.push((opener, Marker::Call { row: number, call: i as u16 }));
             } else if call.head.first() == Some(&Element::Slot(Slot::Ignored)) {
                 // A word that belongs to the marker behind it: looked for where an answer begins.
@@ -300,6 +319,8 @@ pub struct Dialects {
     pub(crate) words: Vec<(u16, u16)>,
     /// The rows whose messages have headers.
     pub(crate) channels: Vec<u16>,
+    /// The template of calls with Gemma's values whose name stands right before them: row and call.
+    pub(crate) gemma: Option<(u16, u16)>,
     /// The row whose calls are tags named after tools.
     pub(crate) elements: Option<u16>,
     /// Its calls stand in fences, by templates of its own.
@@ -370,6 +391,7 @@ impl Dialects {
             name_line: None,
             words: Vec::new(),
             channels: Vec::new(),
+            gemma: None,
             elements: None,
             fenced: false,
             auto: false,
@@ -403,6 +425,8 @@ impl Dialects {
             if let Some(call) = line.filter(|_| row.admits(Bare::NameLine) && set.name_line.is_none()) {
                 set.name_line = Some((number as u16, call as u16));
             }
+            let gemma = row.calls.iter().position(|call| call.body == Body::Gemma && call.name_at().is_some());
+            set.gemma = set.gemma.or(gemma.map(|call| (number as u16, call as u16)));
             let word = |call: &Call| call.head.first() == Some(&Element::Slot(Slot::Ignored));
             let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
             set.words.extend(words.map(|(call, _)| (number as u16, call as u16)));

@@ -27,6 +27,11 @@ pub(crate) enum Marker {
         call: u16,
         element: u16,
     },
+    /// What stands behind the name in calls by template `call` of `row`.
+    Inner {
+        row: u16,
+        call: u16,
+    },
     ReasoningOpen(u16),
     ReasoningClose(u16),
     /// A special token that is no content.

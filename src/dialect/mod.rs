@@ -72,6 +72,8 @@ pub struct Channels {
     pub content: Vec<String>,
     pub reasoning: Vec<String>,
     pub dropped: Vec<String>,
+    /// What the message of a call is written in, as its header says behind the recipient.
+    pub formats: Vec<String>,
     /// The prefix of a recipient that is a tool and whose message is its arguments.
     pub tool_prefix: String,
     /// Messages to any other recipient hold calls by the dialect's own templates, and no other message does.

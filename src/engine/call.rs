@@ -60,6 +60,8 @@ pub(super) struct CallState {
     before: Before,
     /// Something in its head stood there twice.
     twice: bool,
+    /// Its opening marker is missing.
+    unopened: bool,
 }
 
 impl CallState {
@@ -180,7 +182,7 @@ impl CallState {
         before: Before,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
-        let twice = head.twice;
+        let (twice, unopened) = (head.twice, head.unopened);
         let writer = Writer::new(origin, start, doubtful);
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
@@ -191,7 +193,7 @@ impl CallState {
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
             Body::Text => BodyState::Line(Line::new(at, head)),
         };
-        Self { origin, start, inside: at, body, writer, before, twice }
+        Self { origin, start, inside: at, body, writer, before, twice, unopened }
     }
 
     /// The call stands in this section of its row.
@@ -503,7 +505,7 @@ impl Engine {
                     return Step::More;
                 }
             };
-        let (start, twice) = (call.start, call.twice);
+        let (start, twice, unopened) = (call.start, call.twice, call.unopened);
         let bare = call.origin == Origin::BARE;
         self.unclosed = Some(call.origin.row).filter(|_| missing);
         let one = call.writer.is_one();
@@ -515,6 +517,9 @@ impl Engine {
             }
             if twice {
                 pending.repairs.push(Repair::at(RepairCode::Marker, start, "an opening marker stood twice"));
+            }
+            if unopened {
+                pending.repairs.push(Repair::at(RepairCode::Marker, start, "the opening marker is missing"));
             }
             if one && !bare {
                 pending.raw = start..at;

@@ -105,10 +105,12 @@ impl Engine {
         if self.mode == Mode::Content && self.channel.is_some_and(|c| !c.calls) {
             return Look::No;
         }
-        // One with a channel is the other kind's.
+        // One with a channel, or to a tool in the other kind's spelling, is of that kind.
         let others = || cx.dialects.rows.iter().filter_map(|r| r.dialect.channels.as_ref());
         let names_channel = |c: &Channels| {
-            !c.calls_to_recipients && c.opens.last().is_some_and(|o| bounded[..length].contains(o.as_str()))
+            let tool = || !c.tool_prefix.is_empty() && bounded[..length].contains(&format!("to={}", c.tool_prefix));
+            let channel = c.opens.last().is_some_and(|o| bounded[..length].contains(o.as_str()));
+            !c.calls_to_recipients && (channel || tool())
         };
         if channels.calls_to_recipients && others().any(names_channel) {
             return Look::No;
@@ -143,7 +145,15 @@ impl Engine {
             };
             let body = twice.unwrap_or(body);
             let before = self.end_message(cx, at, body, row);
-            let name = name.start + skip..name.end;
+            let mut name = name.start + skip..name.end;
+            // The content type may be glued to the name.
+            if let written = cx.slice(name.start, name.end)
+                && !cx.offered(written)
+                && let Some(short) = channels.formats.iter().find_map(|format| written.strip_suffix(format.as_str()))
+                && cx.offered(short)
+            {
+                name.end = name.start + short.len();
+            }
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
             let origin = Origin { row, call: 0 };

@@ -12,7 +12,7 @@ use super::{Look, Reader, head};
 use crate::dialect::Element;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
-use crate::turn::{ArgumentValue, CallStatus};
+use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use serde_json::Value as Schema;
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Gemma {
         let quote = writer.origin.row(cx).map_or("", |r| r.dialect.quote.as_str());
         match self.extent(cx, quote, writer.origin.tail(cx)) {
             Look::Is(end) => {
-                let (members, deep) = self.read(cx, out, index, end, quote, false);
+                let Members { members, deep, unopened } = self.read(cx, out, index, end, quote, false);
                 if out.streaming() && !deep {
                     let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
                     writer.piece(out, index, &text);
@@ -55,7 +55,9 @@ impl Gemma {
                 if deep {
                     writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
                 } else {
-                    writer.over(index, Found::Members(members), raw);
+                    let what = "the marker that opens a string is missing";
+                    let repair = unopened.map(|at| Repair::at(RepairCode::Marker, at, what));
+                    writer.over(index, Found::Members(members), raw).repairs.extend(repair);
                 }
                 Progress::Done { end }
             }
@@ -64,7 +66,7 @@ impl Gemma {
                 let end = cx.text.len();
                 // What may be the beginning of a marker round a string is none of it.
                 let cut = (1..quote.len()).rev().find(|n| quote.get(..*n).is_some_and(|q| cx.text.ends_with(q)));
-                let (members, _) = self.read(cx, out, index, end - cut.unwrap_or(0), quote, true);
+                let Members { members, .. } = self.read(cx, out, index, end - cut.unwrap_or(0), quote, true);
                 writer.over(index, Found::Members(members), writer.start..end).status = CallStatus::Incomplete;
                 Progress::Done { end }
             }
@@ -102,7 +104,7 @@ impl Gemma {
                 Some(b'<') => {
                     match head::literal(cx, self.at, quote) {
                         Look::Is(end) if !quote.is_empty() => {
-                            self.quoted = true;
+                            self.quoted = opens(cx.slice(self.start, self.at));
                             self.at = end;
                             continue;
                         }
@@ -122,26 +124,28 @@ impl Gemma {
         }
     }
 
-    /// The arguments (`cut`: the text ends in them); and whether something in them is nested too deep.
-    fn read(
-        &self,
-        cx: &Reader<'_>,
-        out: &Output,
-        index: usize,
-        end: usize,
-        quote: &str,
-        cut: bool,
-    ) -> (Vec<(Piece, Value)>, bool) {
+    /// The arguments (`cut`: the text ends in them).
+    fn read(&self, cx: &Reader<'_>, out: &Output, index: usize, end: usize, quote: &str, cut: bool) -> Members {
         let tool = cx.called(out, index);
         let root = tool.map(|t| &t.schema);
         let text = cx.slice(self.start, end);
-        let mut values = Values { text, at: 0, max_depth: cx.policy.max_depth, cut, deep: false, quote, root };
+        let mut values = Values {
+            text,
+            at: 0,
+            max_depth: cx.policy.max_depth,
+            cut,
+            deep: false,
+            unopened: None,
+            next_quote: None,
+            quote,
+            root,
+        };
         values.at = 1.min(values.text.len());
         let mut members: Vec<(Piece, Value)> = Vec::new();
         let mut keys = Keys::default();
         while let Some(key) = values.key() {
             let schema = root.and_then(|r| r.get("properties")).and_then(|p| p.get(&key));
-            let value = match values.value(0, schema) {
+            let value = match values.value(0, schema, false) {
                 Read::Text(text) => Value::Text(Piece::Made(text)),
                 Read::Json(json) => Value::Json(Piece::Made(json)),
                 Read::Word(word) => {
@@ -160,8 +164,13 @@ impl Gemma {
                 None => members.push((Piece::Made(key), value)),
             }
         }
-        (members, values.deep)
+        Members { members, deep: values.deep, unopened: values.unopened.map(|at| self.start + at) }
     }
+}
+
+/// What stands behind `before` begins a string: behind a value's text it ends one that nothing opened.
+fn opens(before: &str) -> bool {
+    before.trim_end().ends_with([':', '=', ',', '[', '{', '('])
 }
 
 /// A word without quotes: a JSON or Python literal where it reads as one and the schema does not want a string.
@@ -175,6 +184,15 @@ fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
         }
         value => value,
     }
+}
+
+/// The arguments, and what was odd about them.
+struct Members {
+    members: Vec<(Piece, Value)>,
+    /// Something in them is nested too deep.
+    deep: bool,
+    /// Where a string begins that only ends with its marker.
+    unopened: Option<usize>,
 }
 
 enum Read {
@@ -193,6 +211,10 @@ struct Values<'t> {
     cut: bool,
     /// Something was nested deeper.
     deep: bool,
+    /// Where a string begins that only ends with its marker.
+    unopened: Option<usize>,
+    /// Where the next marker of a string stands.
+    next_quote: Option<usize>,
     /// The marker round strings.
     quote: &'t str,
     /// The tool's schema, for references.
@@ -241,7 +263,35 @@ impl<'t> Values<'t> {
         Some(key)
     }
 
-    fn value(&mut self, depth: usize, schema: Option<&'t Schema>) -> Read {
+    /// The string at the cursor whose opening marker was left out, up to its closing one: no other member stands between.
+    fn unopened(&mut self) -> Option<String> {
+        if self.quote.is_empty() {
+            return None;
+        }
+        // Each byte is searched once.
+        if self.next_quote.is_none_or(|next| next < self.at) {
+            let next = self.rest().find(self.quote).map(|length| self.at + length);
+            self.next_quote = Some(next.unwrap_or(usize::MAX));
+        }
+        let length = self.next_quote?.checked_sub(self.at)?;
+        let rest = self.rest();
+        let text = rest.get(..length).filter(|text| !opens(text))?;
+        let member = |text: &str| {
+            let key =
+                text.trim_start().trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+            key.len() < text.trim_start().len() && key.trim_start().starts_with([':', '='])
+        };
+        if text.split(',').skip(1).any(member) {
+            return None;
+        }
+        let text = text.trim().to_owned();
+        self.unopened.get_or_insert(self.at);
+        self.at += length + self.quote.len();
+        Some(text)
+    }
+
+    /// The value at the cursor, which may be one of a list.
+    fn value(&mut self, depth: usize, schema: Option<&'t Schema>, listed: bool) -> Read {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
         if let Some(text) = self.quoted() {
@@ -260,7 +310,7 @@ impl<'t> Values<'t> {
                 while let Some(key) = self.key() {
                     let of = find(schema, self.root, 0, &|s| s.get("properties").and_then(|p| p.get(&key)))
                         .or_else(|| find(schema, self.root, 0, &|s| s.get("additionalProperties")));
-                    let value = self.value(depth + 1, of);
+                    let value = self.value(depth + 1, of, false);
                     if matches!(value, Read::Nothing) {
                         break;
                     }
@@ -285,7 +335,7 @@ impl<'t> Values<'t> {
                         break;
                     }
                     let before = self.at;
-                    let value = self.value(depth + 1, of);
+                    let value = self.value(depth + 1, of, true);
                     if self.at == before || matches!(value, Read::Nothing) {
                         break;
                     }
@@ -314,6 +364,9 @@ impl<'t> Values<'t> {
                 }
             }
             Some(_) => {
+                if let Some(text) = if listed { None } else { self.unopened() } {
+                    return Read::Text(text);
+                }
                 let rest = self.rest();
                 let end = rest.find([',', '}', ']', ')']);
                 // What is there of a string is certain, of anything else it is not.

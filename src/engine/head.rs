@@ -19,6 +19,8 @@ pub(crate) struct Head {
     pub(crate) closed: bool,
     /// One of its literals stood there twice.
     pub(crate) twice: bool,
+    /// What opens the call is missing before it.
+    pub(crate) unopened: bool,
 }
 
 impl Head {
@@ -43,8 +45,7 @@ impl Head {
         let name = match id.rsplit_once(':') {
             Some((name, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
             // Without its number it is no id of this kind; an offered name vouches for it all the same.
-            _ if cx.offered(id) => id,
-            _ => return None,
+            _ => respelt(cx, id)?,
         };
         let name = name.strip_prefix("functions.").unwrap_or(name);
         // Another namespace than the one of functions: the offered name stands behind it.
@@ -56,6 +57,21 @@ impl Head {
 
     pub(crate) fn id<'t>(&self, cx: &Reader<'t>) -> Option<&'t str> {
         cx.text.get(self.id.clone()?)
+    }
+}
+
+/// The offered name that an id without its number is, or that holds one as some client respelt it (`functions_NAME_3`), if
+/// only one reading of it was offered.
+#[cold]
+fn respelt<'t>(cx: &Reader<'_>, id: &'t str) -> Option<&'t str> {
+    let separator = |c: char| matches!(c, '_' | '-' | '.');
+    let whole = id.strip_prefix("functions").and_then(|id| id.strip_prefix(separator)).unwrap_or(id);
+    let numbered = whole.trim_end_matches(|c: char| c.is_ascii_digit());
+    let name = numbered.strip_suffix(separator).filter(|_| numbered.len() < whole.len() && whole.len() < id.len());
+    match (cx.offered(whole), name.filter(|name| cx.offered(name))) {
+        (true, None) => Some(whole),
+        (false, name) => name,
+        _ => None,
     }
 }
 

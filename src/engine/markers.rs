@@ -1,6 +1,7 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::call::{self, CallState};
 use super::head::{self, Head};
+use super::named::unopened_key;
 use super::prose::Taken;
 use super::trace::{Noted, Reason};
 use super::twice::opened_twice;
@@ -255,6 +256,7 @@ impl Engine {
                 }
             }
             Marker::Section { row, section } => self.section_opens(cx, at, length, row, section, tried.twice),
+            Marker::Inner { row, call } => self.inner_marker(cx, at, row, call),
             Marker::Call { row, call } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
@@ -511,16 +513,20 @@ impl Engine {
             Look::More => return Look::More,
             // What is no more than its marker was looked at.
             Look::No if template.head.len() < 3 => return Look::No,
-            Look::No => {
-                found.end = match opened_twice(cx, template, at, &found) {
-                    Look::Is(end) => end,
-                    other => return other.map(|_| ()),
-                };
-                match CallState::plausible(cx, entry, template, &found, inside) {
-                    Look::Is(()) => found.twice = true,
-                    other => return other,
+            Look::No => match unopened_key(cx, entry, template, &found) {
+                Look::Is(head) => found = head,
+                Look::More => return Look::More,
+                Look::No => {
+                    found.end = match opened_twice(cx, template, at, &found) {
+                        Look::Is(end) => end,
+                        other => return other.map(|_| ()),
+                    };
+                    match CallState::plausible(cx, entry, template, &found, inside) {
+                        Look::Is(()) => found.twice = true,
+                        other => return other,
+                    }
                 }
-            }
+            },
         }
         // A call outside the section its dialect asks for needs an offered name to vouch for it.
         let special = entry.dialect.special_markers && template.is_special();

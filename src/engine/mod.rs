@@ -17,6 +17,7 @@ mod lenient;
 mod line;
 mod markers;
 mod misspelt;
+mod named;
 mod options;
 mod output;
 mod parameters;

@@ -102,6 +102,13 @@ enum Next {
 
 impl Parameters {
     pub(super) fn new(at: usize, head: Head) -> Self {
+        // A key that the head holds is the one of the first parameter, whose own marker is missing.
+        let key = head.key.clone();
+        let repairs =
+            key.iter().map(|key| Repair::at(RepairCode::Marker, key.start, "a parameter's opening marker is missing"));
+        let repairs = repairs.collect();
+        let first = |key| Next::Parameter(Begun { template: 0, key: Some(key), kind: None, end: at, twice: false });
+        let ahead = key.map(|key| (at, first(key)));
         Self {
             head,
             at,
@@ -110,11 +117,11 @@ impl Parameters {
             keys: Keys::default(),
             value: None,
             closer: None,
-            ahead: None,
+            ahead,
             opened: false,
             broken: false,
             junk: None,
-            repairs: Vec::new(),
+            repairs,
         }
     }
 
@@ -172,7 +179,13 @@ impl Parameters {
     /// `declared`.
     #[inline]
     fn begins(cx: &Reader<'_>, parameter: &Parameter, at: usize, declared: Option<&Tool>, head: &mut Head) -> Look<()> {
-        let look = head::fill(cx, at, &parameter.head, head);
+        let look = match head::fill(cx, at, &parameter.head, head) {
+            // Without a marker of its own before it, the value does not begin with one.
+            Look::Is(()) if parameter.head.last() == Some(&Element::Space) && cx.rest(head.end).starts_with('<') => {
+                Look::No
+            }
+            look => look,
+        };
         let (Look::Is(()), true) = (look, parameter.behind_key.is_some()) else { return look };
         let key = head.key.clone().map_or("", |k| &cx.text[k]);
         let name = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')) && !key.is_empty();

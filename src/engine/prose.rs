@@ -2,6 +2,7 @@
 use super::call::CallState;
 use super::head::{self, Head};
 use super::keys::no_call;
+use super::named::{shown, without_number};
 use super::quoted::in_quoted_line;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
@@ -162,14 +163,20 @@ impl Engine {
 
     /// Where text ends that cannot be the beginning of a bare call's name.
     pub(super) fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
-        let Some(tools) = cx.tools.filter(|_| cx.dialects.bare_python && !self.drafts(cx)) else { return to };
-        let length = name_before(cx.slice(from, to));
-        let start = to - length;
-        if length == 0 || length > 128 || !cx.at_line_start(start) {
+        let Some(tools) = cx.tools.filter(|_| !self.drafts(cx)) else { return to };
+        // Behind a whole name, what a call goes on with may stand after white space.
+        let end = from + cx.slice(from, to).trim_ascii_end().len();
+        let length = name_before(cx.slice(from, end));
+        let start = end - length;
+        if let Some(start) = shown(cx, from, start, end).filter(|_| cx.dialects.bare_python && end == to) {
+            return start;
+        }
+        if length == 0 || length > 128 || to - end > 64 || !cx.at_line_start(start) {
             return to;
         }
-        let written = cx.slice(start, to).replace('\\', "");
-        if tools.leads_to(&written) { start } else { to }
+        let written = without_number(cx.slice(start, end)).replace('\\', "");
+        let open = if end < to { cx.offered(&written) } else { tools.leads_to(&written) };
+        if open { start } else { to }
     }
 
     /// Gives out the text before a marker at `at`, and goes on after it at `end`. What comes back says what to restore
@@ -234,7 +241,11 @@ impl Engine {
         match byte {
             b'(' => self.bare_call(cx, at),
             b'<' => self.bare_element(cx, at),
-            b'{' | b'[' => self.bare(cx, at),
+            b'{' => match self.named_object(cx, at) {
+                Look::No => self.bare(cx, at),
+                found => found,
+            },
+            b'[' => self.bare(cx, at),
             _ => Look::No,
         }
     }
@@ -248,6 +259,11 @@ impl Engine {
         let start = at - name_before(before);
         let name = cx.slice(start, at).replace('\\', "");
         let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
+        if cx.offered(&name)
+            && let Some(start) = shown(cx, self.from, start, at).filter(|start| !self.refuses(cx, *start))
+        {
+            return self.begin_bare(cx, start, Body::Python);
+        }
         if start == at || !cx.offered(&name) || !cx.at_line_start(start) || !leads() {
             let offered = self.out.trace.is_on() && cx.offered(&name);
             if start < at && (offered || cx.at_line_start(start)) {
@@ -535,7 +551,7 @@ impl Engine {
 }
 
 /// How many bytes at the end of `text` can be a tool's name.
-fn name_before(text: &str) -> usize {
+pub(super) fn name_before(text: &str) -> usize {
     let ok = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || *b >= 0x80;
     let length = text.bytes().rev().take(256).take_while(|b| ok(b)).count();
     // A character cut in two would be no boundary.

@@ -486,10 +486,17 @@ impl Python {
                     }
                 }
             }
-            // A quote behind the call is that of a string which the call was cut out of.
+            // A quote behind the call, where it does not close a string of calls, is that of a string which the call was cut
+            // out of.
             Some(b'"' | b'\'') if (at == self.at || self.list) && self.quoted.is_none() => {
-                if let Some(pending) = &mut writer.pending {
-                    pending.status = CallStatus::Malformed;
+                match cx.bytes().get(cx.skip_space(at + 1)) {
+                    None if !cx.eof => return Some(Progress::More),
+                    None | Some(b']') => {}
+                    Some(_) => {
+                        if let Some(pending) = &mut writer.pending {
+                            pending.status = CallStatus::Malformed;
+                        }
+                    }
                 }
                 done
             }

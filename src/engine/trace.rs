@@ -193,7 +193,8 @@ impl Engine {
             | Marker::Recipient { .. }
             | Marker::MessageEnd { .. }
             | Marker::Result(_)
-            | Marker::Call { .. } => return,
+            | Marker::Call { .. }
+            | Marker::Inner { .. } => return,
         };
         self.out.trace.note(at..end, Noted::Marker(markup));
     }

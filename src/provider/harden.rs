@@ -182,12 +182,19 @@ pub fn harden(text: &str) -> String {
 /// An object whose first member is an object: a call to whom the key is a tool's name.
 static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r#"\{\s*["'][^"'\n]{1,128}["']\s*:\s*\{"#).ok());
 
-/// A list of calls as Python writes it.
-static CALL_LIST: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"\[(\s*[\p{Alphabetic}_][\w.:/\\-]*\s*\()").ok());
+/// A list of calls as Python writes it, or of strings that hold some.
+static CALL_LIST: Lazy<Option<Regex>> =
+    Lazy::new(|| Regex::new(r#"\[(\s*["']?[\p{Alphabetic}_][\w.:/\\-]*\s*\()"#).ok());
 
 /// A line that begins with a call as Python writes it, with named arguments or none, or prints one's result.
 static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
     Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.:/\\-]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)")
+        .ok()
+});
+
+/// A line that begins with a name, and an object with a key behind it: a call whose marker is missing.
+static LINE_OBJECT: Lazy<Option<Regex>> = Lazy::new(|| {
+    Regex::new(r#"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*[\p{Alphabetic}_][\w.:/\\-]*\s*\{\s*(?:\}|["']?[\w$.-]+["']?\s*:)"#)
         .ok()
 });
 
@@ -218,7 +225,7 @@ pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
     let listed = break_up(text, &CALL_LIST, format!("[{BREAK}$1"));
     let text = listed.as_deref().unwrap_or(text);
     // In a JSON string no line begins with it.
-    let lines = [&LINE_CALL, &LINE_ELEMENT];
+    let lines = [&LINE_CALL, &LINE_OBJECT, &LINE_ELEMENT];
     let lined = || lines.iter().any(|pattern| pattern.as_ref().is_some_and(|pattern| pattern.is_match(text)));
     let bare = dialects.is_none_or(|dialects| dialects.reads_bare());
     let holds = |keys: &[&str]| keys.iter().any(|key| text.contains(key));

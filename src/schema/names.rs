@@ -7,8 +7,20 @@ use std::collections::{HashMap, HashSet};
 const MAX_NAME: usize = 64;
 
 /// Prefixes that models and proxies put before a tool's name on their own.
-const INVENTED_PREFIXES: &[&str] =
-    &["functions", "function", "default_api", "tools", "tool", "proxy", "mcp", "api", "assistant", "multi_tool_use"];
+const INVENTED_PREFIXES: &[&str] = &[
+    "functions",
+    "function",
+    "default_api",
+    "tools",
+    "tool",
+    "proxy",
+    "mcp",
+    "api",
+    "assistant",
+    "multi_tool_use",
+    "call",
+    "declaration",
+];
 
 /// What separates a namespace from a name. A single `_` or `-` does not: it stands inside names.
 const NAMESPACE: &[&str] = &["___", "__", "::", ":", "/", "."];
@@ -159,8 +171,19 @@ impl Spellings {
             let next = self.beginnings.partition_point(|name| *name < written);
             self.beginnings.get(next).is_some_and(|name| name.starts_with(&written))
         };
-        let invented = |prefix: &&str| written.strip_prefix(*prefix).is_some_and(known);
-        written.starts_with(char::is_alphanumeric) && (known(written) || INVENTED_PREFIXES.iter().any(invented))
+        if !written.starts_with(char::is_alphanumeric) {
+            return false;
+        }
+        let mut rest = written;
+        // As many prefixes as a name may have taken away.
+        for _ in 0..8 {
+            if known(rest) {
+                return true;
+            }
+            let Some(next) = INVENTED_PREFIXES.iter().find_map(|prefix| rest.strip_prefix(*prefix)) else { break };
+            rest = next.trim_start_matches(SEPARATORS);
+        }
+        false
     }
 
     /// A name of ASCII without separators that begins as no tool's does: most words of a text are that.

@@ -85,15 +85,15 @@ impl Dialect {
                 let example = example(&attempt.samples);
                 return Ok(Self { name: name.to_owned().into(), about, example, ..dialect.clone() });
             }
-            attempts.push(attempt);
-        }
-        for attempt in &attempts {
-            if let Some(row) = fitting(attempt, &tool_set)? {
+            // Before the next spelling: what a template writes of likely conversations tells more than what may be derived
+            // from others.
+            if let Some(row) = fitting(&attempt, &tool_set)? {
                 let about = format!("A chat template that reads as the catalogue's {:?} ({})", row.name, row.about);
                 let example = example(&attempt.samples);
                 let (parsers, models) = (Vec::new(), Vec::new());
                 return Ok(Self { name: name.to_owned().into(), about, example, parsers, models, ..row });
             }
+            attempts.push(attempt);
         }
         let best = attempts.iter().min_by_key(|a| (a.dialect.is_err(), a.failures.len()));
         Err(bad(best.map_or_else(|| "the template writes no calls".to_owned(), explained)))

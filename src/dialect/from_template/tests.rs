@@ -33,6 +33,22 @@ fn shapes_are_derived() {
     assert_eq!(d.calls, ["[CALL]{name}[ID]{id}[ARGS] {arguments}"]);
 }
 
+/// Arguments as a text are what this template writes as it gets them, and no more: a model writes them as it does objects.
+#[test]
+fn arguments_as_an_object_tell_more_than_as_a_text() {
+    let members = "{%- for k, v in f.arguments | items -%}{{ k }}:{%- if v is string -%}<|\"|>{{ v }}<|\"|>{%- else -%}\
+                   {{ v | tojson }}{%- endif -%}{%- if not loop.last -%},{%- endif -%}{%- endfor -%}";
+    let (braces, none) = (["{{ '{' }}", "{{ '}' }}"], ["", ""]);
+    for ([open, close], [begin, end]) in [(braces, none), (none, braces)] {
+        let call = format!(
+            "<|tool_call>call:{{{{ f.name }}}}{open}{{%- if f.arguments is mapping -%}}{begin}{members}{end}{{%- else -%}}\
+             {{{{ f.arguments }}}}{{%- endif -%}}{close}<tool_call|>"
+        );
+        let dialect = Dialect::from_chat_template(&template("", &call, ""), &TemplateOptions::default()).unwrap();
+        assert!(dialect.about.contains("\"gemma4\""), "{} {:?}", dialect.about, dialect.calls);
+    }
+}
+
 #[test]
 fn what_is_not_understood_says_why() {
     let rows = [

@@ -166,7 +166,7 @@ impl ValueScan {
         let closes = match bytes.get(next) {
             None if !cx.eof => return Look::More,
             None => true,
-            Some(b')') if doubted => match call_ends(cx, next) {
+            Some(b')' | b']' | b'}') if doubted => match brackets_end(cx, next, called) {
                 Look::More => return Look::More,
                 look => look == Look::Is(()),
             },
@@ -303,28 +303,29 @@ fn unescaped_argument(cx: &Reader<'_>, at: usize, quote: u8, called: &str) -> Lo
     }
 }
 
-/// The parenthesis at `at` closes a call: behind it, and behind what else closes there, the text is over, or a marker or
-/// another call comes.
-fn call_ends(cx: &Reader<'_>, at: usize) -> Look<()> {
+/// The bracket at `at` closes something of the call's own: behind it, and behind what else closes there, another argument
+/// follows, another call, a marker, or nothing.
+fn brackets_end(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
     let near = cx.bytes().get(at..).unwrap_or_default();
     let near = near.get(..64).unwrap_or(near);
-    let closing = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b')' | b']');
-    let end = at + near.iter().position(|byte| !closing(byte)).unwrap_or(near.len());
-    let fresh_line = cx.slice(at, end).contains('\n');
-    let call = |at: usize| match next_item(cx, cx.skip_space(at), "") {
+    let closing = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b')' | b']' | b'}');
+    let brackets = cx.slice(at, at + near.iter().position(|byte| !closing(byte)).unwrap_or(near.len()));
+    let item = |at: usize| match next_item(cx, cx.skip_space(at), called) {
         Look::Is(Item::Call) => Look::Is(()),
+        Look::Is(Item::Argument) if !brackets.contains(')') => Look::Is(()),
         Look::More => Look::More,
         _ => Look::No,
     };
+    let end = at + brackets.len();
     match cx.bytes().get(end) {
         None if cx.eof => Look::Is(()),
         None => Look::More,
-        Some(b',' | b';') => call(end + 1),
+        Some(b',' | b';') => item(end + 1),
         Some(b'`') => fence_closes(cx, end),
         Some(_) => match cx.dialects.markers.at(cx.bytes(), end) {
             MarkersAt::Some { .. } => Look::Is(()),
             MarkersAt::Partial if !cx.eof => Look::More,
-            _ if fresh_line && cx.tools.is_some() => call(end),
+            _ if brackets.contains('\n') && cx.tools.is_some() => item(end),
             _ => Look::No,
         },
     }

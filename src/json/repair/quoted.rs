@@ -50,6 +50,8 @@ impl Quoted {
 enum Verdict {
     Closes,
     Inner,
+    /// It would close, but for a brace that stands open in the string.
+    Unbalanced,
     /// The string had ended before, at this place, without a mark.
     Ended(usize),
 }
@@ -88,6 +90,8 @@ struct Search {
     place: Place,
     /// The last quote that was taken for a part of the text.
     inner: Option<usize>,
+    /// The first quote that would close the string, but for a brace that stands open in it.
+    unbalanced: Option<usize>,
     /// The backslash of the last escaped quote.
     escaped: Option<usize>,
     newline: Option<usize>,
@@ -109,7 +113,15 @@ impl Repairer<'_> {
             self.find_triple(&mut found, triple);
             return found;
         }
-        let mut search = Search { body, place, inner: None, escaped: None, newline: None, balance: Balance::default() };
+        let mut search = Search {
+            body,
+            place,
+            inner: None,
+            unbalanced: None,
+            escaped: None,
+            newline: None,
+            balance: Balance::default(),
+        };
         let mut at = body;
         loop {
             at = find_special_or(bytes, at, quote.lead());
@@ -144,7 +156,10 @@ impl Repairer<'_> {
                                 self.leave_backslash(&mut found);
                                 return found;
                             }
-                            Verdict::Inner => {
+                            verdict @ (Verdict::Inner | Verdict::Unbalanced) => {
+                                if matches!(verdict, Verdict::Unbalanced) {
+                                    search.unbalanced.get_or_insert(at);
+                                }
                                 search.inner = Some(at);
                                 found.doubtful = true;
                                 at += length;
@@ -186,7 +201,7 @@ impl Repairer<'_> {
         let next = skip_white(bytes, after);
         let Some((byte, length)) = punctuation(bytes, next) else { return Verdict::Closes };
         let doubted = search.inner.is_some();
-        if doubted && matches!(byte, b'}' | b']' | b')' | b',') {
+        if doubted && matches!(byte, b'}' | b']' | b')' | b',' | b';' | b':') {
             search.balance.count(bytes, search.body, at);
         }
         let balance = &search.balance;
@@ -198,19 +213,28 @@ impl Repairer<'_> {
                 Some(colon) => return Verdict::Ended(colon),
                 None => spaced || !is_word(byte),
             },
-            _ if matches!(byte, b'/' | b'#' | b'.' | 0xe2) && lookahead::comment(bytes, next) => spaced || byte == b'/',
+            _ if matches!(byte, b'/' | b'#' | b'.' | 0xe2) && lookahead::comment(bytes, next) => {
+                !doubted && (spaced || byte == b'/')
+            }
             _ if byte == b'`' && bytes.get(next + 1) == Some(&b'`') => true,
             _ if byte == b'+' => Quote::at(bytes, skip_white(bytes, next + 1)).is_some(),
             Place::Member { bare_keys } => match byte {
                 b'}' => balance.braces <= 0,
                 b']' => balance.brackets <= 0 && (self.open_arrays > 0 || skip_white(bytes, next + 1) == bytes.len()),
                 b')' => balance.parens <= 0 && self.open_parens > 0,
+                b',' | b';' if balance.braces > 0 && self.key_or_end(next + length, bare_keys) => {
+                    return Verdict::Unbalanced;
+                }
                 b',' | b';' => self.key_or_end(next + length, bare_keys),
                 b':' => match self.ended_before(search, at) {
                     Some(end) => return Verdict::Ended(end),
                     None => false,
                 },
-                _ if Quote::at(bytes, next).is_some() => lookahead::quoted_key(bytes, next),
+                // Two of them before a bracket or a comma: the one inside, and the string's own.
+                _ if let Some((_, length)) = Quote::at(bytes, next) => {
+                    let behind = bytes.get(skip_white(bytes, next + length));
+                    !matches!(behind, Some(b',' | b']' | b'}' | b')')) && lookahead::quoted_key(bytes, next)
+                }
                 _ => self.new_line(after, next) && lookahead::bare_key(bytes, next),
             },
             Place::Item { first } => match byte {
@@ -283,6 +307,10 @@ impl Repairer<'_> {
 
     /// A quoted key and a colon stand where the string should have been over: its last inner quote opened that key.
     fn ended_before(&self, search: &Search, at: usize) -> Option<usize> {
+        // It is one of an object in the string.
+        if search.balance.braces > 0 {
+            return None;
+        }
         let opening = search.inner.filter(|opening| at - opening <= lookahead::KEY_LIMIT)?;
         let before = self.bytes.get(search.body..opening)?;
         let trimmed = before.trim_ascii_end();
@@ -329,7 +357,7 @@ impl Repairer<'_> {
             (found.end, found.after) = (colon, colon);
             return;
         }
-        if let (true, Some(inner)) = (closed, search.inner) {
+        if let (true, Some(inner)) = (closed, search.unbalanced.or(search.inner)) {
             let length = Quote::at(bytes, inner).map_or(1, |(_, length)| length);
             (found.end, found.after, found.unclosed) = (inner, inner + length, false);
             return;
