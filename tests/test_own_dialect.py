@@ -38,6 +38,25 @@ def test_reads_whole_and_cut_anywhere(make):
         assert turn.content == whole.content
 
 
+@pytest.mark.parametrize(
+    ("call", "parameter", "text"),
+    [
+        ("|call {name}| {parameters} |end|", "|{key}:{value}|", "|call f||a: 1||end| and so on: 2|"),
+        ("<{name}> {parameters} </{name}>", "<{key}>{value}</{key}>", "<f><query>x</quer<n>3</n></f>"),
+    ],
+)
+def test_what_may_yet_be_a_parameter_is_waited_for(call, parameter, text):
+    dialect = toolglot.Dialect(name="own", calls=[call], parameters=[parameter])
+    whole = toolglot.extract(text, dialect=dialect)
+    parser = toolglot.StreamParser(dialect=dialect)
+    for letter in text:
+        parser.feed(letter)
+    turn = parser.finish()
+    said = [(call.name, call.arguments_json, call.status) for call in turn.tool_calls]
+    assert said == [(call.name, call.arguments_json, call.status) for call in whole.tool_calls]
+    assert turn.content == whole.content
+
+
 def test_a_derived_dialect_is_data():
     dialect = toolglot.Dialect.from_chat_template(TEMPLATE)
     assert dialect.to_dict()["calls"] == ["<run {@tool=name}> {parameters} </run>"]

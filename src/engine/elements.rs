@@ -8,7 +8,7 @@ use super::writer::Writer;
 use super::{Look, Reader, misspelt};
 use crate::dialect::{Element, Row, Trim};
 use crate::json::push_string;
-use crate::schema::{Expected, read_text};
+use crate::schema::{Expected, Tool, read_text};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use serde_json::Value as Schema;
 use std::borrow::Cow;
@@ -79,7 +79,8 @@ impl Elements {
         let prefix = writer.origin.row(cx).map_or("", |r| r.dialect.tag_prefix.as_str());
         let trim = writer.origin.row(cx).map_or(Trim::None, |r| r.dialect.trim);
         let tool = cx.called(out, index);
-        let mut reader = Tree { prefix, retry: true, ..Tree::new(cx.slice(self.start, end), cx.policy.max_depth) };
+        let text = cx.slice(self.start, end);
+        let mut reader = Tree { prefix, tool, retry: true, ..Tree::new(text, cx.policy.max_depth) };
         let mut members: Vec<(Piece, Value)> = Vec::new();
         let mut keys = Keys::default();
         loop {
@@ -88,7 +89,10 @@ impl Elements {
             let certain = |key: &str| expected(key).is_any() || expected(key).allows(Expected::STRING);
             let (key, node) = match (reader.element(0), reader.cut.take()) {
                 (Some(found), _) => found,
-                (None, Some((key, text))) if !status.readable() && certain(&key) => (key, Node::Text(text)),
+                (None, Some((key, text))) if !status.readable() && certain(&key) => {
+                    reader.at = reader.text.len();
+                    (key, Node::Text(text))
+                }
                 _ => break,
             };
             let schema = tool.and_then(|t| t.schema.get("properties")).and_then(|p| p.get(&key));
@@ -122,7 +126,9 @@ impl Elements {
             match ends(cx, writer, &reader, at, closer) {
                 Some(early) => (end, status) = (early, CallStatus::Ok),
                 None if !status.readable() => {}
-                None if members.is_empty() || prefix.is_empty() => status = CallStatus::Malformed,
+                None if members.is_empty() || prefix.is_empty() || holds_call(cx, writer, rest) => {
+                    status = CallStatus::Malformed;
+                }
                 // As the server of those with a prefix has it, what was read before it counts.
                 None => {
                     let what = "what is no parameter was left out, and all that follows it";
@@ -154,6 +160,12 @@ fn unframed(text: &str, trim: Trim) -> &str {
             rest.strip_suffix("\r\n").or(rest.strip_suffix('\n')).unwrap_or(rest)
         }
     }
+}
+
+/// A call begins in `text`, so what closes this one may close that.
+fn holds_call(cx: &Reader<'_>, writer: &Writer, text: &str) -> bool {
+    let begins = |head: &[Element]| matches!(head.first(), Some(Element::Literal(first)) if text.contains(&**first));
+    writer.origin.row(cx).is_some_and(|row| row.calls.iter().any(|call| begins(&call.head)))
 }
 
 /// Where the call ends that has something else than elements at `at`: what closes it is misspelt there, or missing before
@@ -308,11 +320,16 @@ struct Tree<'t> {
     retry: bool,
     /// Where tags are wrong, and what is.
     slips: Vec<(usize, &'static str)>,
+    /// The tool that is called, where its parameters are read.
+    tool: Option<&'t Tool>,
+    /// The elements of the top level so far.
+    taken: Vec<&'t str>,
 }
 
 impl<'t> Tree<'t> {
     fn new(text: &'t str, max_depth: usize) -> Self {
-        Self { text, at: 0, prefix: "", max_depth, deep: false, cut: None, retry: false, slips: Vec::new() }
+        let (tool, taken, slips) = (None, Vec::new(), Vec::new());
+        Self { text, at: 0, prefix: "", max_depth, deep: false, cut: None, retry: false, slips, tool, taken }
     }
 
     /// The name in the closing tag that `rest` begins with.
@@ -370,6 +387,8 @@ impl<'t> Tree<'t> {
         let start = end;
         let mut children = Vec::new();
         let mut mixed = String::new();
+        // Where another parameter stands, behind text, that may follow this one.
+        let mut follows = None;
         loop {
             if self.rest().starts_with(&closer) {
                 break;
@@ -386,10 +405,10 @@ impl<'t> Tree<'t> {
                     self.at = start;
                     return self.element(depth);
                 }
-                if depth == 0 && children.is_empty() {
+                if depth == 0 && children.is_empty() && follows.is_none() {
                     self.cut = self.text.get(start..).map(|text| (name.to_owned(), self.without_cut_tag(text)));
                 }
-                return None;
+                return self.ends_before((depth, name, first, start), follows);
             }
             if !text.trim().is_empty() {
                 mixed.push_str(text);
@@ -403,6 +422,9 @@ impl<'t> Tree<'t> {
                 break;
             }
             let before = self.at;
+            if depth == 0 && follows.is_none() && !mixed.is_empty() && children.is_empty() && self.may_follow(name) {
+                follows = Some(before);
+            }
             match self.element(depth + 1) {
                 Some(child) => children.push(child),
                 None => {
@@ -411,7 +433,7 @@ impl<'t> Tree<'t> {
                     if self.prefix.is_empty() {
                         mixed.push_str(tag);
                     } else {
-                        return None;
+                        return self.ends_before((depth, name, first, start), follows);
                     }
                 }
             }
@@ -428,7 +450,37 @@ impl<'t> Tree<'t> {
             self.slips.push((self.at, "an element's closing tag stood twice"));
             self.at += blank + closer.len();
         }
+        if depth == 0 && self.tool.is_some() {
+            self.taken.push(name);
+        }
         Some((name.to_owned(), node))
+    }
+
+    /// The element that opens at the cursor is a parameter of the tool that is not there yet.
+    fn may_follow(&self, name: &str) -> bool {
+        let declared = |key: &str| self.tool.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name == key));
+        self.opening().is_some_and(|(key, _)| key != name && declared(key) && !self.taken.contains(&key))
+    }
+
+    /// The element `name` of the top level, which opens at `first`, and its text at `start`, is never closed: it ends
+    /// before the parameter that `follows` it. If none does, it is none.
+    #[cold]
+    fn ends_before(
+        &mut self,
+        (depth, name, first, start): (usize, &'t str, usize, usize),
+        follows: Option<usize>,
+    ) -> Option<(String, Node)> {
+        if depth > 0 || self.prefix.is_empty() {
+            return None;
+        }
+        let Some(next) = follows else {
+            self.at = first;
+            return None;
+        };
+        self.slips.push((next, "an element's closing tag is missing"));
+        self.taken.push(name);
+        self.at = next;
+        Some((name.to_owned(), Node::Text(self.text.get(start..next).unwrap_or_default().to_owned())))
     }
 }
 

@@ -257,6 +257,7 @@ impl JsonCalls {
         // What is nested under `function` begins its parent's call, since the id stands there.
         let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
         let parent_id = if nested { self.frames.parent().and_then(|f| f.id.clone()) } else { None };
+        self.outer_call_is_over(cx, out, writer);
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
         let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.slice(id.start, id.end)));
         match writer.begin(cx, out, &name, id.as_deref()) {
@@ -270,6 +271,23 @@ impl JsonCalls {
                 frame.name = None;
                 Flow::On
             }
+        }
+    }
+
+    /// The list of a call's object holds further calls, and this is the first: that call's own arguments are whole.
+    fn outer_call_is_over(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
+        let Some(outer) = self.frames.outer_call().filter(|_| !cx.made) else { return };
+        let text = |range: &Range<usize>| decode(cx.slice(range.start, range.end));
+        let (start, index, arguments) = (outer.start, outer.index.take(), outer.arguments.take());
+        let (name, id) = (outer.name.as_ref().map(text), outer.id.as_ref().map(text));
+        let index = match index {
+            Some(index) => Some(index).filter(|index| writer.is_open(*index)),
+            // They stand in a string.
+            None => name.and_then(|name| writer.begin(cx, out, &name, id.as_deref())),
+        };
+        if let (Some(index), Some(arguments)) = (index, arguments) {
+            let end = arguments.end;
+            self.over(cx, writer, index, arguments, start..end);
         }
     }
 
@@ -446,7 +464,8 @@ impl JsonCalls {
                 out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
             }
             // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
-            if cx.made || frame.index.is_none_or(|index| !writer.is_open(index)) {
+            let own = frame.name.is_some() && frame.arguments.is_some();
+            if cx.made || !own || frame.index.is_some_and(|index| !writer.is_open(index)) {
                 return Flow::On;
             }
         }

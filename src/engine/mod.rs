@@ -283,6 +283,7 @@ pub(crate) struct Hold {
     at: usize,
     mark: Mark,
     before: Before,
+    shown: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -443,7 +444,7 @@ impl Engine {
 
     /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
     fn hold(&mut self, doubt: Doubt, at: usize, before: Before) {
-        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before });
+        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, shown: self.shown });
     }
 
     /// What was taken for a marker is text, and so is the white space before it.
@@ -472,6 +473,7 @@ impl Engine {
         let Some(hold) = self.hold.take() else { return false };
         let calls = self.out.go_back(hold.mark, hold.doubt.reason());
         self.restore(hold.before);
+        self.shown = hold.shown;
         self.refused = None;
         self.at = to;
         self.section = None;

@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+mod inner;
 mod value;
 
 #[derive(Debug)]
@@ -50,6 +51,8 @@ struct OpenValue {
     misspelt: Option<(usize, usize)>,
     /// It holds the opening marker of a parameter.
     inner: bool,
+    /// Where another parameter of the tool may begin, if its own closing marker never comes.
+    next_opens: Option<usize>,
     /// It holds tags of its own that look like its closing marker.
     tagged: bool,
 }
@@ -211,9 +214,10 @@ impl Parameters {
             }
         }
         match Self::ends(cx, row, tail, at) {
+            // What may yet be a parameter is none before that is clear.
+            _ if more => Next::More,
             Look::Is(()) => Next::Close,
             Look::More => Next::More,
-            Look::No if more => Next::More,
             Look::No => Next::Junk,
         }
     }
@@ -365,6 +369,7 @@ impl Parameters {
                         closer,
                         misspelt: None,
                         inner: false,
+                        next_opens: None,
                         tagged: false,
                     });
                 }

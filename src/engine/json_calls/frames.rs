@@ -69,6 +69,11 @@ impl Frames {
         self.outer.last()
     }
 
+    /// The call that the last one stands in, if its arguments are whole.
+    pub(super) fn outer_call(&mut self) -> Option<&mut Frame> {
+        self.outer.iter_mut().rev().find(|frame| frame.name.is_some() && frame.arguments.is_some())
+    }
+
     pub(super) fn push(&mut self, frame: Frame) {
         self.outer.extend(self.last.replace(frame));
     }

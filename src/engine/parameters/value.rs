@@ -1,17 +1,16 @@
 //! The value of one parameter: where it ends, and how it is given out while it is written.
 use super::*;
-use crate::dialect::special;
 
 /// What a value stands in.
-struct Within<'w> {
-    row: &'w Row,
-    parameter: &'w Parameter,
+pub(super) struct Within<'w> {
+    pub(super) row: &'w Row,
+    pub(super) parameter: &'w Parameter,
     /// What closes the call.
-    tail: &'w [Element],
+    pub(super) tail: &'w [Element],
     /// The tool that is called, if it was offered.
-    called: Option<&'w Tool>,
+    pub(super) called: Option<&'w Tool>,
     /// The parameters before this one.
-    taken: &'w [(Piece, Value)],
+    pub(super) taken: &'w [(Piece, Value)],
 }
 
 /// Where a value ended.
@@ -37,20 +36,8 @@ impl Ended {
 
 impl OpenValue {
     /// Something of it was given out.
-    fn is_sent(&self) -> bool {
+    pub(super) fn is_sent(&self) -> bool {
         self.sent > self.start
-    }
-
-    /// The parameter whose key is `next`, at `at`, follows this one, though nothing closed it: a parameter of the tool
-    /// that is not there yet, or no value holds such a marker.
-    fn goes_before(&self, cx: &Reader<'_>, within: &Within<'_>, next: Option<&Range<usize>>, at: usize) -> bool {
-        let Within { row, called, taken, .. } = within;
-        let key = next.map_or("", |key| &cx.text[key.clone()]);
-        let declared = || called.is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
-        let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key.as_str(cx.text);
-        (row.dialect.special_markers && special(&within.parameter.opener))
-            || (cx.tools.is_none() && cx.at_line_start(at))
-            || (declared() && new())
     }
 
     /// A tag like its closing marker stands at `hit`, the structure goes on right behind it, and the value holds no such
@@ -163,54 +150,6 @@ impl OpenValue {
         if self.tagged { Look::No } else { Look::Is(!row.parameters.iter().any(marker)) }
     }
 
-    /// It holds a parameter of another call, and what begins that: its first closing marker closed a parameter there, so it
-    /// is cut off.
-    #[cold]
-    fn holds_call(&self, cx: &Reader<'_>, row: &Row, end: usize) -> bool {
-        let text = cx.slice(self.start, end).as_bytes();
-        let first = |elements: &[Element]| match elements.first() {
-            Some(Element::Literal(first)) => memchr::memmem::find(text, first.as_bytes()),
-            _ => None,
-        };
-        let call = row.calls.iter().filter_map(|call| first(&call.head)).min();
-        let parameter = row.parameters.iter().filter_map(|p| memchr::memmem::rfind(text, p.opener.as_bytes())).max();
-        call.zip(parameter).is_some_and(|(call, parameter)| call < parameter)
-    }
-
-    /// How its opening marker is written, from where it begins and from its last tag on.
-    fn openers<'t>(&self, cx: &Reader<'t>, row: &Row) -> [&'t str; 2] {
-        let before = cx.slice(0, self.opened);
-        let from = |at: Option<usize>| at.and_then(|at| before.get(at..)).unwrap_or_default();
-        let opener = row.parameters.get(self.template).map_or("<", |parameter| &*parameter.opener);
-        [from(memchr::memmem::rfind(before.as_bytes(), opener.as_bytes())), from(before.rfind('<'))]
-    }
-
-    /// `text` begins as an opening marker does.
-    fn opens(&self, row: &Row, text: &str) -> bool {
-        let opener = row.parameters.get(self.template).and_then(|parameter| parameter.opener.bytes().next());
-        text.bytes().next().is_some_and(|byte| byte == b'<' || Some(byte) == opener)
-    }
-
-    /// `text`, with which it begins, is its opening marker once more, as far as it goes.
-    fn may_open_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> bool {
-        let text = text.trim_ascii_start();
-        let tag = |opener: &str| opener.len() >= 4 && (text.starts_with(opener) || opener.starts_with(text));
-        self.opens(row, text) && self.openers(cx, row).into_iter().any(tag)
-    }
-
-    /// Its opening marker stands there once more, in `text`, and no other marker of its own: where what it holds begins.
-    fn opened_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> Option<usize> {
-        let rest = text.trim_ascii_start();
-        if !self.opens(row, rest) || self.is_sent() || self.doubtful_closer.is_some() {
-            return None;
-        }
-        let openers = self.openers(cx, row);
-        let opener = openers.into_iter().find(|opener| opener.len() >= 4 && rest.starts_with(opener))?;
-        let inside = rest.get(opener.len()..)?;
-        let once = memchr::memmem::find(inside.as_bytes(), opener.as_bytes()).is_none();
-        once.then_some(text.len() - inside.len())
-    }
-
     /// Where the value ends. `No`: the text is over, and it does not.
     fn find_end(&mut self, cx: &Reader<'_>, within: &Within<'_>) -> Look<Ended> {
         let Within { row, parameter, tail, called, .. } = *within;
@@ -266,7 +205,11 @@ impl OpenValue {
                         ahead => return Look::Is(Ended { ahead: Some(ahead), ..Ended::at(hit, end) }),
                     }
                 }
-                Look::No => match if own.is_some() { Look::No } else { head::literal(cx, hit, &parameter.opener) } {
+                Look::No => match if own.is_some() {
+                    self.see_tag(cx, within, hit).map(|()| hit)
+                } else {
+                    head::literal(cx, hit, &parameter.opener)
+                } {
                     Look::More => return Look::More,
                     Look::Is(_) => match head::head(cx, hit, &parameter.head) {
                         Look::More => return Look::More,
@@ -292,6 +235,14 @@ impl OpenValue {
                                 {
                                     return Look::Is(Ended::at(at, end));
                                 }
+                                // Behind the first one it is long.
+                                if own.is_some() && self.call_closer.is_none() {
+                                    match self.ends_before_call(cx, within, hit) {
+                                        Look::Is(end) => return Look::Is(Ended::at(end, end)),
+                                        Look::More => return Look::More,
+                                        Look::No => {}
+                                    }
+                                }
                                 self.call_closer.get_or_insert(hit);
                             }
                             Look::No => {}
@@ -312,7 +263,10 @@ impl OpenValue {
         match (self.call_closer, self.doubtful_closer) {
             (Some(at), _) if called.is_some() => Look::Is(match self.misspelt {
                 Some((end, next)) if cx.skip_space(next) == at => Ended { misspelt: true, ..Ended::at(end, next) },
-                _ => Ended::at(at, at),
+                _ => {
+                    let at = self.next_opens.filter(|next| *next < at).unwrap_or(at);
+                    Ended::at(at, at)
+                }
             }),
             (None, Some((at, end))) if cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end) => {
                 Look::Is(Ended::at(at, end))
@@ -347,8 +301,9 @@ impl OpenValue {
         if !self.streams || !out.streaming() {
             return;
         }
-        // Where its own closing marker may yet have been the end, nothing behind it is certain.
-        let end = self.doubtful_closer.filter(|_| self.closer.is_some()).map_or(self.searched, |(at, _)| at);
+        // Where its own closing marker may yet have been the end, or another parameter may begin, nothing is certain.
+        let doubtful = self.doubtful_closer.filter(|_| self.closer.is_some()).map(|(at, _)| at);
+        let end = [doubtful, self.next_opens].into_iter().flatten().fold(self.searched, usize::min);
         let certain = cx.slice(self.sent, end.max(self.sent));
         if self.sent == self.start && (may_be_null(certain) || self.may_open_twice(cx, row, certain)) {
             return;
@@ -437,7 +392,9 @@ impl Parameters {
                 self.ahead = ahead.filter(|_| value.closer.is_none()).map(|ahead| (next, ahead));
                 // Without its own closing marker, the line break before the call's is the markup's.
                 value.padded |= next == end;
-                self.broken |= value.inner && value.holds_call(cx, row, end);
+                let missing = next == end;
+                self.broken |= (value.inner || missing) && value.holds_call(cx, row, end, missing);
+                self.broken |= value.next_opens == Some(end) && value.is_long(cx, end);
                 self.end_value(cx, out, writer, index, end, row);
                 let what = match () {
                     () if misspelt => Some("a parameter's closing marker is misspelt"),

@@ -1,0 +1,150 @@
+//! What a value holds that looks like the structure round it: tags of parameters, whole calls, its own opening marker.
+use super::value::Within;
+use super::*;
+use crate::dialect::special;
+
+impl OpenValue {
+    /// The parameter whose key is `next`, at `at`, follows this one, though nothing closed it: a parameter of the tool
+    /// that is not there yet, or no value holds such a marker.
+    pub(super) fn goes_before(
+        &self,
+        cx: &Reader<'_>,
+        within: &Within<'_>,
+        next: Option<&Range<usize>>,
+        at: usize,
+    ) -> bool {
+        let Within { row, called, taken, .. } = within;
+        let key = next.map_or("", |key| &cx.text[key.clone()]);
+        let declared = || called.is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
+        let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key.as_str(cx.text);
+        (row.dialect.special_markers && special(&within.parameter.opener))
+            || (cx.tools.is_none() && cx.at_line_start(at))
+            || (declared() && new())
+    }
+
+    /// Where its closing marker holds its key, a tag at `hit` may be its own opening one, or that of another parameter
+    /// of the tool, which follows it if its closing one never comes.
+    pub(super) fn see_tag(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<()> {
+        let key = match tag(cx, within.parameter, hit) {
+            Look::Is(key) => key,
+            other => return other.map(|_| ()),
+        };
+        if cx.slice(key.start, key.end) == self.key.as_str(cx.text) {
+            self.inner = true;
+        } else if self.next_opens.is_none() && self.goes_before(cx, within, Some(&key), hit) {
+            self.next_opens = Some(hit);
+        }
+        Look::No
+    }
+
+    /// What closes the call stands at `hit`, an offered tool is called behind it, and the value is not long: its closing
+    /// marker is missing. Where the value ends.
+    #[cold]
+    pub(super) fn ends_before_call(&self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<usize> {
+        let end = self.next_opens.unwrap_or(hit);
+        if self.is_long(cx, end) {
+            return Look::No;
+        }
+        let literals = within.tail.iter().filter_map(|element| match element {
+            Element::Literal(text) => Some(text),
+            _ => None,
+        });
+        let mut at = hit;
+        for text in literals {
+            at = match head::literal(cx, cx.skip_space(at), text) {
+                Look::Is(end) => end,
+                other => return other,
+            };
+        }
+        let next = match misspelt::behind(cx, at) {
+            Look::Is(next) => next,
+            other => return other,
+        };
+        match tag(cx, within.parameter, next) {
+            Look::Is(name) if cx.offered(cx.slice(name.start, name.end)) => Look::Is(end),
+            Look::Is(_) => Look::No,
+            other => other.map(|_| end),
+        }
+    }
+
+    /// Up to `end` it is more than a word or a line: what it holds may be its own.
+    pub(super) fn is_long(&self, cx: &Reader<'_>, end: usize) -> bool {
+        cx.slice(self.start, end).trim_ascii().contains(['\n', '<'])
+    }
+
+    /// A call begins in it. Its first closing marker may have closed a parameter of that, or where its own is `missing`,
+    /// what follows may be one: so it may be cut off.
+    #[cold]
+    pub(super) fn holds_call(&self, cx: &Reader<'_>, row: &Row, end: usize, missing: bool) -> bool {
+        let text = cx.slice(self.start, end).as_bytes();
+        let Some(template) = row.parameters.get(self.template) else { return false };
+        let (parameter, call) = if self.closer.is_some() {
+            let tags = || memchr::memmem::find_iter(text, template.opener.as_bytes()).map(|at| self.start + at);
+            let named = |at: usize| tag(&Reader { eof: true, ..*cx }, template, at);
+            let own =
+                |at: &usize| matches!(named(*at), Look::Is(key) if cx.text[key.clone()] == *self.key.as_str(cx.text));
+            let offered = |at: &usize| matches!(named(*at), Look::Is(name) if cx.vouches(name.clone()));
+            (tags().filter(own).last(), tags().find(offered))
+        } else {
+            let first = |elements: &[Element]| match elements.first() {
+                Some(Element::Literal(first)) => memchr::memmem::find(text, first.as_bytes()),
+                _ => None,
+            };
+            let call = row.calls.iter().filter_map(|call| first(&call.head)).min();
+            let parameters = row.parameters.iter().filter_map(|p| memchr::memmem::rfind(text, p.opener.as_bytes()));
+            (parameters.max().map(|at| self.start + at), call.map(|at| self.start + at))
+        };
+        let parameter = if missing { Some(end) } else { parameter };
+        call.zip(parameter).is_some_and(|(call, parameter)| call < parameter)
+    }
+
+    /// How its opening marker is written, from where it begins and from its last tag on.
+    fn openers<'t>(&self, cx: &Reader<'t>, row: &Row) -> [&'t str; 2] {
+        let before = cx.slice(0, self.opened);
+        let from = |at: Option<usize>| at.and_then(|at| before.get(at..)).unwrap_or_default();
+        let opener = row.parameters.get(self.template).map_or("<", |parameter| &*parameter.opener);
+        [from(memchr::memmem::rfind(before.as_bytes(), opener.as_bytes())), from(before.rfind('<'))]
+    }
+
+    /// `text` begins as an opening marker does.
+    fn opens(&self, row: &Row, text: &str) -> bool {
+        let opener = row.parameters.get(self.template).and_then(|parameter| parameter.opener.bytes().next());
+        text.bytes().next().is_some_and(|byte| byte == b'<' || Some(byte) == opener)
+    }
+
+    /// `text`, with which it begins, is its opening marker once more, as far as it goes.
+    pub(super) fn may_open_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> bool {
+        let text = text.trim_ascii_start();
+        let tag = |opener: &str| opener.len() >= 4 && (text.starts_with(opener) || opener.starts_with(text));
+        self.opens(row, text) && self.openers(cx, row).into_iter().any(tag)
+    }
+
+    /// Its opening marker stands there once more, in `text`, and no other marker of its own: where what it holds begins.
+    pub(super) fn opened_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> Option<usize> {
+        let rest = text.trim_ascii_start();
+        if !self.opens(row, rest) || self.is_sent() || self.doubtful_closer.is_some() {
+            return None;
+        }
+        let openers = self.openers(cx, row);
+        let opener = openers.into_iter().find(|opener| opener.len() >= 4 && rest.starts_with(opener))?;
+        let inside = rest.get(opener.len()..)?;
+        let once = memchr::memmem::find(inside.as_bytes(), opener.as_bytes()).is_none();
+        once.then_some(text.len() - inside.len())
+    }
+}
+
+/// The name in an opening tag as `parameter` has it, if one stands at `at`.
+fn tag(cx: &Reader<'_>, parameter: &Parameter, at: usize) -> Look<Range<usize>> {
+    let (Some(Element::Literal(last)), opener) = (parameter.head.last(), &*parameter.opener) else { return Look::No };
+    let start = match head::literal(cx, at, opener) {
+        Look::Is(start) => start,
+        other => return other.map(|_| at..at),
+    };
+    let letter = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let rest = cx.bytes().get(start..).unwrap_or_default();
+    let end = start + rest.iter().take(128).take_while(letter).count();
+    if end == start && end < cx.text.len() {
+        return Look::No;
+    }
+    head::literal(cx, end, last).map(|_| start..end)
+}
