@@ -3,7 +3,7 @@
 use super::Reader;
 use super::lenient;
 use super::output::{Output, Piece, Value, span};
-use crate::schema::{Expected, Tool, read_text};
+use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -83,23 +83,6 @@ pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
     Piece::Made(made.to_owned())
 }
 
-/// Keys under which models put all arguments once more.
-const WRAPPERS: [&str; 4] = ["arguments", "input", "properties", "parameters"];
-
-/// The arguments in an object that holds them all under one key that the tool does not declare, with the tool's name beside it
-/// or alone: `{"name": "f", "parameters": {...}}` where the arguments of `f` should stand.
-#[cold]
-pub(super) fn unwrapped_json(tool: &Tool, json: &str) -> Option<String> {
-    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).ok()?;
-    let declares = |key: &str| tool.parameters.iter().any(|(name, _)| name == key);
-    let wrapped = object.iter().find(|(key, _)| WRAPPERS.contains(&key.as_str()) && !declares(key));
-    let (wrapper, inner) = wrapped.and_then(|(key, value)| Some((key, value.as_object()?)))?;
-    let named = |(key, value): (&String, &serde_json::Value)| key == "name" && *value == *tool.name && !declares(key);
-    let alone = object.iter().all(|(key, value)| key == wrapper || named((key, value)));
-    let whole = !inner.is_empty() && inner.keys().all(|key| declares(key));
-    (alone && whole).then(|| serde_json::Value::Object(inner.clone()).to_string())
-}
-
 /// What a single parameter `arguments` holds that the tool does not declare: all of them.
 pub(super) fn unwrapped(
     cx: &Reader<'_>,
@@ -109,7 +92,7 @@ pub(super) fn unwrapped(
 ) -> Option<Vec<(Piece, Value)>> {
     let [(key, value)] = members else { return None };
     let key = key.as_str(cx.text);
-    if !WRAPPERS.contains(&key) {
+    if !matches!(key, "arguments" | "input" | "properties" | "parameters") {
         return None;
     }
     let tool = cx.called(out, index)?;

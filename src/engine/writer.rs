@@ -1,7 +1,6 @@
 //! The calls of one template on their way into the output, and what each is worth in the end.
 use super::output::{Call, Found, Output, Piece, Value};
 use super::trace::Reason;
-use super::values::unwrapped_json;
 use super::{Mode, Reader, UnknownTools};
 use crate::dialect::{Element, Row};
 use crate::json::Member;
@@ -292,12 +291,6 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Membe
         Some(tool) => {
             let mut settled = ToolCall::new("", "", call.arguments.clone().into_arguments(cx.text));
             settled.status = status;
-            if let Found::Json(json) = &call.arguments
-                && let Some(inner) = unwrapped_json(tool, &json.get(cx.text))
-            {
-                settled.arguments = crate::turn::Arguments::Json(inner.into());
-                settled.repairs.push(Repair::new(RepairCode::Misplaced, "one member held all arguments"));
-            }
             crate::schema::settle(tool, &mut settled);
             if !settled.repairs.is_empty() {
                 call.repairs.append(&mut settled.repairs);
