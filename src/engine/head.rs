@@ -163,7 +163,7 @@ fn behind(
 #[cold]
 fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head, reached: &mut usize) -> Look<()> {
     let before = elements.get(..*reached).unwrap_or_default();
-    let Some(last) = before.iter().rposition(|element| *element != Element::Space) else { return Look::No };
+    let Some(last) = before.iter().rposition(|element| !matches!(element, Element::Space)) else { return Look::No };
     let Some(Element::Literal(text)) = before.get(last).filter(|_| !head.twice) else { return Look::No };
     let next = cx.skip_space(head.end);
     if text.len() < 4 || next - head.end > 64 || next >= cx.text.len() {
@@ -221,13 +221,10 @@ fn stands(
                     Look::Is(range) => {
                         let end = range.end;
                         let trimmed = trim(cx.text, range);
-                        // Signs alone are no name.
-                        let letters = || cx.slice(trimmed.start, trimmed.end).chars().any(char::is_alphanumeric);
                         match slot {
-                            Slot::Name if !letters() => return Look::No,
-                            Slot::Key if !letters() && !cx.slice(trimmed.start, trimmed.end).contains('_') => {
-                                return Look::No;
-                            }
+                            // Signs alone are no name.
+                            Slot::Name if !holds(cx, &trimmed, char::is_alphanumeric) => return Look::No,
+                            Slot::Key if !holds(cx, &trimmed, |c| c.is_alphanumeric() || c == '_') => return Look::No,
                             _ => {}
                         }
                         head.end = end;
@@ -238,7 +235,7 @@ fn stands(
                 }
             }
             Element::Attributes(list) => {
-                let until = elements.iter().skip(i + 1).find(|e| **e != Element::Space);
+                let until = elements.iter().skip(i + 1).find(|e| !matches!(e, Element::Space));
                 let Some(Element::Literal(until)) = until else { return Look::No };
                 match attributes(cx, head, list, until, limit) {
                     Look::Is(()) => {}
@@ -250,6 +247,13 @@ fn stands(
         }
     }
     Look::Is(())
+}
+
+/// One of the characters is such a one. Mostly the first is, a letter.
+#[inline]
+fn holds(cx: &Reader<'_>, range: &Range<usize>, such: impl Fn(char) -> bool) -> bool {
+    cx.bytes().get(range.start).is_some_and(u8::is_ascii_alphanumeric)
+        || cx.slice(range.start, range.end).chars().any(such)
 }
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
