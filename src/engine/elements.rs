@@ -12,6 +12,7 @@ use crate::schema::{Expected, Tool, read_text};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use serde_json::Value as Schema;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 #[derive(Debug)]
 pub(super) struct Elements {
@@ -306,6 +307,9 @@ pub(super) fn nested(text: &str, schema: Option<&Schema>, root: Option<&Schema>,
     Some(json)
 }
 
+/// So many different tags are looked for inside a value; of what has more, the others are text.
+const NAMES: usize = 64;
+
 /// Reads elements from the text between the call's markers.
 struct Tree<'t> {
     text: &'t str,
@@ -320,6 +324,10 @@ struct Tree<'t> {
     retry: bool,
     /// Where tags are wrong, and what is.
     slips: Vec<(usize, &'static str)>,
+    /// Tags below the top level that were found to be text: they are not tried again.
+    text_tags: HashSet<usize>,
+    /// Where the last closing tag of a name stands.
+    closers: Vec<(&'t str, Option<usize>)>,
     /// The tool that is called, where its parameters are read.
     tool: Option<&'t Tool>,
     /// The elements of the top level so far.
@@ -328,8 +336,20 @@ struct Tree<'t> {
 
 impl<'t> Tree<'t> {
     fn new(text: &'t str, max_depth: usize) -> Self {
-        let (tool, taken, slips) = (None, Vec::new(), Vec::new());
-        Self { text, at: 0, prefix: "", max_depth, deep: false, cut: None, retry: false, slips, tool, taken }
+        Self {
+            text,
+            at: 0,
+            prefix: "",
+            max_depth,
+            deep: false,
+            cut: None,
+            retry: false,
+            slips: Vec::new(),
+            text_tags: HashSet::new(),
+            closers: Vec::new(),
+            tool: None,
+            taken: Vec::new(),
+        }
     }
 
     /// The name in the closing tag that `rest` begins with.
@@ -354,12 +374,30 @@ impl<'t> Tree<'t> {
         if rest.starts_with('/') {
             return None;
         }
-        let length = rest.find('>')?;
+        let length = rest.find(['>', '<', '\n', '"'])?;
         let name = rest.get(..length)?.trim();
-        if name.is_empty() || name.contains(['<', '\n', '"']) {
+        if name.is_empty() || rest.as_bytes().get(length) != Some(&b'>') {
             return None;
         }
         Some((name, self.at + self.prefix.len() + length + 2))
+    }
+
+    /// The tag at the cursor was not found to be text, and behind `end`, where it does, its closing one stands.
+    fn may_close(&mut self, name: &'t str, closer: &str, end: usize) -> bool {
+        if self.text_tags.contains(&self.at) {
+            return false;
+        }
+        let known = self.closers.iter().find(|(known, _)| *known == name).map(|(_, last)| *last);
+        let last = match known {
+            Some(last) => last,
+            None if self.closers.len() >= NAMES => return false,
+            None => {
+                let last = memchr::memmem::rfind(self.text.as_bytes(), closer.as_bytes());
+                self.closers.push((name, last));
+                last
+            }
+        };
+        last.is_some_and(|last| last >= end)
     }
 
     /// The text without the beginning of a tag at its end.
@@ -380,6 +418,9 @@ impl<'t> Tree<'t> {
         }
         let (name, end) = self.opening()?;
         let closer = format!("{}</{name}>", self.prefix);
+        if depth > 0 && self.prefix.is_empty() && !self.may_close(name, &closer, end) {
+            return None;
+        }
         let opener = self.text.get(self.at..end).unwrap_or_default();
         let again = self.text.get(end..).unwrap_or_default().trim_ascii_start().starts_with(opener);
         let (first, mut closes) = (self.at, closer.len());
@@ -429,6 +470,7 @@ impl<'t> Tree<'t> {
                 Some(child) => children.push(child),
                 None => {
                     // No element stands here: the tag is text.
+                    self.text_tags.insert(before);
                     self.at = before + tag.len();
                     if self.prefix.is_empty() {
                         mixed.push_str(tag);

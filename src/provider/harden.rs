@@ -92,7 +92,7 @@ static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
         // What a call begins with, and a parameter: literal text up to the first hole.
         out.extend(row.calls.iter().chain(&row.parameters).filter_map(|template| template.split(['{', ' ']).next()));
     }
-    out.retain(|marker| marker.len() > 2 && marker.starts_with(['<', '[', ']', '>', '｜', '✿']));
+    out.retain(|marker| marker.len() > 2 && marker.starts_with(['<', '[', ']', '>', '｜']));
     out.sort_unstable();
     out.dedup();
     out
@@ -146,7 +146,7 @@ pub fn harden(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut from = 0;
     for (at, c) in text.char_indices() {
-        if !matches!(c, '<' | '[' | ']' | '|' | '>' | '｜' | '✿') {
+        if !matches!(c, '<' | '[' | ']' | '|' | '>' | '｜') {
             continue;
         }
         let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
