@@ -19,11 +19,21 @@ pub(super) struct Arguments {
     sent: usize,
     index: Option<usize>,
     lenient: Option<usize>,
+    /// Where what says that JSON follows stood before it.
+    preface: Option<usize>,
 }
 
 impl Arguments {
     pub(super) fn new(at: usize, head: Head, max_depth: usize) -> Self {
-        Self { head, start: at, scanner: Scanner::new(at, max_depth), sent: at, index: None, lenient: None }
+        Self {
+            head,
+            start: at,
+            scanner: Scanner::new(at, max_depth),
+            sent: at,
+            index: None,
+            lenient: None,
+            preface: None,
+        }
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
@@ -52,6 +62,15 @@ impl Arguments {
         if self.sent < self.start {
             self.sent = self.start;
             self.scanner = Scanner::new(self.start, cx.policy.max_depth);
+        }
+        match first.map_or(Look::No, |byte| prefaced(cx, byte, self.start)) {
+            Look::No => {}
+            Look::More => return Progress::More,
+            Look::Is(object) => {
+                self.preface = Some(self.start);
+                (self.start, self.sent, self.lenient) = (object, object, Some(object));
+                return self.mend(cx, out, writer, index, object);
+            }
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
             let raw = writer.start..self.start;
@@ -148,6 +167,9 @@ impl Arguments {
                 let object = mended.json.starts_with('{');
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), raw);
                 pending.repairs = mended.repairs;
+                let what = "what stood round the arguments was left out";
+                let preface = self.preface.map(|at| Repair::at(RepairCode::Surroundings, at, what));
+                pending.repairs.extend(preface);
                 if !object {
                     pending.status = CallStatus::Malformed;
                 }
@@ -187,6 +209,29 @@ pub(super) fn ends_line(cx: &Reader<'_>, at: usize) -> Look<()> {
         None if !cx.eof => Look::More,
         None | Some(b'\n' | b'\r' | b'<' | b'[') => Look::Is(()),
         Some(_) => Look::No,
+    }
+}
+
+/// An object stands behind what only says that it is one: the beginning of a fence, or its label alone. Where it begins.
+fn prefaced(cx: &Reader<'_>, first: u8, at: usize) -> Look<usize> {
+    const LABEL: &str = "json";
+    if !matches!(first, b'`' | b'j') {
+        return Look::No;
+    }
+    let fence = if first == b'`' { head::literal(cx, at, "```") } else { Look::Is(at) };
+    let label = match fence {
+        Look::Is(label) => label,
+        other => return other,
+    };
+    let object = match head::literal(cx, label, LABEL) {
+        Look::Is(end) => end,
+        Look::No if label > at => label,
+        other => return other,
+    };
+    match cx.behind_space(at, object) {
+        Look::Is(object) if cx.bytes().get(object) == Some(&b'{') => Look::Is(object),
+        Look::More => Look::More,
+        _ => Look::No,
     }
 }
 
@@ -244,6 +289,11 @@ pub(super) fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Fou
             (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}")))
         }
         Some(b'{') => (Found::Json(piece()), CallStatus::Ok, None),
+        Some(b'[') if text.get(1..).is_some_and(|rest| rest.trim_ascii() == "]") => (
+            Found::none(),
+            CallStatus::Ok,
+            Some(Repair::new(RepairCode::Literal, "an empty list of arguments became {}")),
+        ),
         _ => (Found::Json(piece()), CallStatus::Invalid, None),
     }
 }

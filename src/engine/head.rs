@@ -163,7 +163,7 @@ fn behind(
 #[cold]
 fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head, reached: &mut usize) -> Look<()> {
     let before = elements.get(..*reached).unwrap_or_default();
-    let Some(last) = before.iter().rposition(|element| *element != Element::Space) else { return Look::No };
+    let Some(last) = before.iter().rposition(|element| !matches!(element, Element::Space)) else { return Look::No };
     // A tag that may have a suffix is three elements.
     let first = match before.get(last.saturating_sub(2)..=last) {
         Some([Element::Literal(_), Element::Slot(Slot::Ignored), Element::Literal(_)]) => last - 2,
@@ -229,13 +229,10 @@ fn stands(
                     Look::Is(range) => {
                         let end = range.end;
                         let trimmed = trim(cx.text, range);
-                        // Signs alone are no name.
-                        let letters = || cx.slice(trimmed.start, trimmed.end).chars().any(char::is_alphanumeric);
                         match slot {
-                            Slot::Name if !letters() => return Look::No,
-                            Slot::Key if !letters() && !cx.slice(trimmed.start, trimmed.end).contains('_') => {
-                                return Look::No;
-                            }
+                            // Signs alone are no name.
+                            Slot::Name if !holds(cx, &trimmed, char::is_alphanumeric) => return Look::No,
+                            Slot::Key if !holds(cx, &trimmed, |c| c.is_alphanumeric() || c == '_') => return Look::No,
                             _ => {}
                         }
                         head.end = end;
@@ -246,7 +243,7 @@ fn stands(
                 }
             }
             Element::Attributes(list) => {
-                let until = elements.iter().skip(i + 1).find(|e| **e != Element::Space);
+                let until = elements.iter().skip(i + 1).find(|e| !matches!(e, Element::Space));
                 let Some(Element::Literal(until)) = until else { return Look::No };
                 match attributes(cx, head, list, until, limit) {
                     Look::Is(()) => {}
@@ -258,6 +255,13 @@ fn stands(
         }
     }
     Look::Is(())
+}
+
+/// One of the characters is such a one. Mostly the first is, a letter.
+#[inline]
+fn holds(cx: &Reader<'_>, range: &Range<usize>, such: impl Fn(char) -> bool) -> bool {
+    cx.bytes().get(range.start).is_some_and(u8::is_ascii_alphanumeric)
+        || cx.slice(range.start, range.end).chars().any(such)
 }
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {

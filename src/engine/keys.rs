@@ -21,15 +21,15 @@ impl Key {
     /// What `key` means in an object that may be a call.
     pub(super) fn of(key: &str) -> Self {
         match key {
-            "name" | "tool_name" | "function_name" | "tool" | "func" | "toolName" | "action" | "recipient_name" => {
-                Self::Name
-            }
+            "name" | "tool_name" | "function_name" | "func" | "toolName" | "action" | "recipient_name" => Self::Name,
             "arguments" | "parameters" | "args" | "params" | "input" | "tool_input" | "tool_args" | "kwargs"
             | "action_input" | "toolInput" | "function_args" | "tool_arguments" | "parameter" | "argument" => {
                 Self::Arguments
             }
             "id" | "tool_call_id" | "call_id" | "toolCallId" => Self::Id,
-            "function" | "function_call" | "tool_call" | "functionCall" | "toolCall" => Self::Function,
+            "function" | "tool" | "call" | "function_call" | "tool_call" | "functionCall" | "toolCall" => {
+                Self::Function
+            }
             "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses" => Self::Calls,
             "content" => Self::Content,
             _ => Self::Other,

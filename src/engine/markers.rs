@@ -41,7 +41,11 @@ impl Engine {
         use crate::dialect::MarkersAt as At;
         let (ends, count) = match cx.dialects.markers.at(cx.bytes(), at) {
             At::Nothing => return Look::No,
-            At::Partial => return if cx.eof { self.cut_closer(cx, at) } else { Look::More },
+            At::Partial if !cx.eof => return Look::More,
+            At::Partial => match self.opens_nothing(cx, at, &[]) {
+                Look::No => return self.cut_closer(cx, at),
+                taken => return taken,
+            },
             At::Some { more: true, .. } if !cx.eof => return Look::More,
             At::Some { ends, count, .. } => (ends, count),
         };
@@ -85,6 +89,10 @@ impl Engine {
         }
         if cx.eof && self.cut_closer(cx, at) == Look::Is(()) {
             return Look::Is(());
+        }
+        match self.opens_nothing(cx, at, &ends[..count]) {
+            Look::No => {}
+            taken => return taken,
         }
         let (length, longest) = ends.get(count.wrapping_sub(1)).map_or((0, &[][..]), |(length, list)| {
             let markers = cx.dialects.markers.list(*list);

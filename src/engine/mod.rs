@@ -13,6 +13,7 @@ mod gemma;
 mod head;
 mod json_calls;
 mod keys;
+mod leftover;
 mod lenient;
 mod line;
 mod markers;

@@ -181,7 +181,7 @@ impl Parameters {
     fn begins(cx: &Reader<'_>, parameter: &Parameter, at: usize, declared: Option<&Tool>, head: &mut Head) -> Look<()> {
         let look = match head::fill(cx, at, &parameter.head, head) {
             // Without a marker of its own before it, the value does not begin with one.
-            Look::Is(()) if parameter.head.last() == Some(&Element::Space) => match cx.bytes().get(head.end) {
+            Look::Is(()) if matches!(parameter.head.last(), Some(Element::Space)) => match cx.bytes().get(head.end) {
                 Some(b'<') => Look::No,
                 None if !cx.eof => Look::More,
                 _ => Look::Is(()),
@@ -201,23 +201,20 @@ impl Parameters {
         if at >= cx.text.len() || (!cx.eof && cx.bytes().get(at..) == Some(b"\\")) {
             return if cx.eof { Next::End } else { Next::More };
         }
-        let mut more = false;
         let mut head = Head::default();
         for (template, parameter) in row.parameters.iter().enumerate() {
             match Self::begins(cx, parameter, at, declared, &mut head) {
-                // A template further up may still turn out to fit better.
-                Look::Is(()) if more => return Next::More,
                 Look::Is(()) => {
                     let Head { key, kind, end, twice, .. } = head;
                     return Next::Parameter(Begun { template, key, kind, end, twice });
                 }
-                Look::More => more = true,
+                // A template further down may fit already, but this one would fit better; and what may yet be a parameter is
+                // none before that is clear.
+                Look::More => return Next::More,
                 Look::No => {}
             }
         }
         match Self::ends(cx, row, tail, at) {
-            // What may yet be a parameter is none before that is clear.
-            _ if more => Next::More,
             Look::Is(()) => Next::Close,
             Look::More => Next::More,
             Look::No => Next::Junk,

@@ -1,7 +1,7 @@
 //! Text outside calls: it flows on, up to a place where something may begin that is none.
 use super::call::CallState;
 use super::head::{self, Head};
-use super::keys::no_call;
+use super::keys::{Key, no_call};
 use super::named::{shown, without_number};
 use super::quoted::in_quoted_line;
 use super::trace::{Noted, Reason};
@@ -240,7 +240,10 @@ impl Engine {
         }
         match byte {
             b'(' => self.bare_call(cx, at),
-            b'<' => self.bare_element(cx, at),
+            b'<' => match self.leftover_tag(cx, at) {
+                Look::No => self.bare_element(cx, at),
+                found => found,
+            },
             b'{' => match self.named_object(cx, at) {
                 Look::No => self.bare(cx, at),
                 found => found,
@@ -445,7 +448,10 @@ impl Engine {
         let list = cx.bytes().get(at) == Some(&b'[') && matches!(body, Look::Is(Body::Python) | Look::More);
         // In the middle of a line a list of calls stands behind the end of a sentence or a colon.
         let sentence = cx.slice(0, at).trim_end().ends_with(['.', ':', '!', '?']);
-        let place = if named || (list && ((cx.tools.is_some() && sentence) || cx.at_line_start(at))) {
+        let place = if named
+            || labelled(before_colon(cx, at))
+            || (list && ((cx.tools.is_some() && sentence) || cx.at_line_start(at)))
+        {
             true
         } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
             alone || cx.at_line_start(at)
@@ -548,6 +554,18 @@ impl Engine {
         self.begin_call(state, |call| call.in_fence(fence));
         Look::Is(())
     }
+}
+
+/// The word before the colon that stands before `at`, if one does.
+fn before_colon<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
+    let near = cx.slice(super::keys::floor(cx.text, at.saturating_sub(64)), at);
+    let Some(before) = near.trim_end_matches([' ', '\t']).strip_suffix(':') else { return "" };
+    before.get(before.len() - name_before(before)..).unwrap_or_default()
+}
+
+/// The word says that a call follows: `function_call: {...}`.
+fn labelled(word: &str) -> bool {
+    Key::of(word) == Key::Function && word.len() > "function".len()
 }
 
 /// How many bytes at the end of `text` can be a tool's name.

@@ -92,7 +92,7 @@ static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
         // What a call begins with, and a parameter: literal text up to the first hole.
         out.extend(row.calls.iter().chain(&row.parameters).filter_map(|template| template.split(['{', ' ']).next()));
     }
-    out.retain(|marker| marker.len() > 2 && marker.starts_with(['<', '[', ']', '>', '｜']));
+    out.retain(|marker| marker.len() > 2 && marker.starts_with(['<', '[', ']', '>', '｜', '✿']));
     out.sort_unstable();
     out.dedup();
     out
@@ -146,7 +146,7 @@ pub fn harden(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut from = 0;
     for (at, c) in text.char_indices() {
-        if !matches!(c, '<' | '[' | ']' | '|' | '>' | '｜') {
+        if !matches!(c, '<' | '[' | ']' | '|' | '>' | '｜' | '✿') {
             continue;
         }
         let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
@@ -232,8 +232,9 @@ pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
     let lined = || lines.iter().any(|pattern| pattern.as_ref().is_some_and(|pattern| pattern.is_match(text)));
     let bare = dialects.is_none_or(|dialects| dialects.reads_bare());
     let holds = |keys: &[&str]| keys.iter().any(|key| text.contains(key));
-    let json = holds(&["name\"", "name'", "function\"", "tool\"", "recipient", "Calls\"", "calls\""])
-        && holds(&["arg", "param", "input", "kwargs"]);
+    let json =
+        holds(&["name\"", "name'", "\"name=", "function\"", "tool\"", "call\"", "recipient", "Calls\"", "calls\""])
+            && holds(&["arg", "param", "input", "kwargs"]);
     let keyed = || NAME_AS_KEY.as_ref().is_some_and(|pattern| pattern.is_match(text));
     if !(bare && text.contains(['{', '(', '[']) || json || broken.is_some() || listed.is_some() || lined() || keyed()) {
         return None;

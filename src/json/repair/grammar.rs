@@ -5,6 +5,7 @@ use super::output::{Mark, Output};
 use super::pairs::Pairs;
 use super::quoted::{Place, Quoted};
 use crate::error::{Error, ErrorCode};
+use crate::json::string::push_string;
 use crate::turn::RepairCode;
 
 /// What a bracket opened.
@@ -339,6 +340,13 @@ impl<'a> Repairer<'a> {
     }
 
     fn read_bare_key(&mut self, at: usize, first: bool) -> Result<usize, Error> {
+        if let Some((key, end)) = lookahead::flag(self.bytes, at) {
+            self.out.record(RepairCode::Quotes, at, "an option of a command line became a key");
+            let key = self.out.text.get(key..end).unwrap_or_default();
+            self.out.replace_with(at, end, |out| push_string(out, key));
+            self.state = State::Colon;
+            return Ok(end);
+        }
         let (end, after) = self.bare_key_end(at);
         if first
             && self.is_set_item(after)
@@ -528,6 +536,7 @@ impl<'a> Repairer<'a> {
                 lookahead::string_start(self.bytes, at).is_some()
                     || lookahead::bare_key(self.bytes, at)
                     || lookahead::half_quoted_key(self.bytes, at)
+                    || lookahead::flag(self.bytes, at).is_some()
             }
             Some(_) => lookahead::value(self.bytes, at),
             None => false,

@@ -156,6 +156,14 @@ pub(super) fn bare_key(bytes: &[u8], at: usize) -> bool {
     is_colon(bytes, skip_white(bytes, end))
 }
 
+/// An option as a command line has it (`--name`) and white space stand at `at`: where its name begins and ends.
+pub(super) fn flag(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let start = at + 2;
+    let dashes = bytes.get(at..start) == Some(b"--");
+    let end = if dashes { word_end(bytes, start, KEY_LIMIT) } else { start };
+    (end > start && bytes.get(end).is_some_and(u8::is_ascii_whitespace)).then_some((start, end))
+}
+
 /// A keyword argument (`name=`) stands at `at`.
 pub(super) fn keyword(bytes: &[u8], at: usize) -> bool {
     let end = word_end(bytes, at, KEY_LIMIT);
@@ -203,7 +211,13 @@ pub(super) fn half_quoted_key(bytes: &[u8], at: usize) -> bool {
 pub(super) fn unclosed_key(bytes: &[u8], body: usize, end: usize) -> Option<usize> {
     let word = word_end(bytes, body, KEY_LIMIT);
     let colon = skip_white(bytes, word);
-    (word > body && colon < end && bytes.get(colon) == Some(&b':')).then_some(word)
+    // An equals sign is one right before the value's mark alone.
+    let is_colon = match bytes.get(colon) {
+        Some(b':') => colon < end,
+        Some(b'=') => colon + 1 == end && colon == word,
+        _ => false,
+    };
+    (word > body && is_colon).then_some(word)
 }
 
 /// A literal word (`True`, `null`) stands at `at`.
