@@ -102,6 +102,7 @@ fn options(case: &Value) -> Options {
             ("max_calls", _) => policy.max_calls = value.as_u64().expect("a number") as usize,
             ("max_depth", _) => policy.max_depth = value.as_u64().expect("a number") as usize,
             ("max_arguments_bytes", _) => policy.max_arguments_bytes = value.as_u64().expect("a number") as usize,
+            ("max_markup_bytes", _) => policy.max_markup_bytes = value.as_u64().expect("a number") as usize,
             other => panic!("the test knows no policy {other:?}"),
         }
     }

@@ -79,7 +79,7 @@ impl Arguments {
                 writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
                 return Progress::Done { end: cx.text.len() };
             }
-            let null = match head::literal(cx, self.start, "null") {
+            let null = match nothing(cx, self.start) {
                 Look::Is(end) => Some(end),
                 Look::More => return Progress::More,
                 Look::No => None,
@@ -190,6 +190,25 @@ impl Arguments {
                 Progress::Done { end }
             }
         }
+    }
+}
+
+/// A word for no arguments stands at `at`, of JSON or Python: where it ends.
+pub(super) fn nothing(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    match head::literal(cx, at, "null") {
+        Look::No => head::literal(cx, at, "None"),
+        look => look,
+    }
+}
+
+/// Nothing stands behind `at` in its line, or another marker does.
+pub(super) fn ends_line(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let rest = cx.rest(at).trim_start_matches([' ', '\t']);
+    match rest.as_bytes().first() {
+        _ if cx.text.len() - rest.len() - at > cx.policy.max_markup_bytes => Look::No,
+        None if !cx.eof => Look::More,
+        None | Some(b'\n' | b'\r' | b'<' | b'[') => Look::Is(()),
+        Some(_) => Look::No,
     }
 }
 

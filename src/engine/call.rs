@@ -1,5 +1,5 @@
 //! A call that is being read: its body, what closes it, and what it is worth in the end.
-use super::arguments::Arguments;
+use super::arguments::{Arguments, ends_line, nothing};
 use super::elements::Elements;
 use super::gemma::Gemma;
 use super::head::{self, Head};
@@ -129,9 +129,18 @@ impl CallState {
                 _ if !template.delimits_name() && !head.name.as_ref().is_some_and(|n| cx.vouches(n.clone())) => {
                     Look::No
                 }
-                b'n' if template.tail.iter().any(|e| matches!(e, Element::Literal(_))) => {
-                    head::literal(cx, at, "null").then(|end| closes(cx, &template.tail, cx.skip_space(end)))
+                b'n' | b'N' if template.tail.iter().any(|e| matches!(e, Element::Literal(_))) => {
+                    nothing(cx, at).then(|end| closes(cx, &template.tail, cx.skip_space(end)))
                 }
+                // Where nothing closes the call, only an offered name tells the word from text.
+                b'n' | b'N' if head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()])) => {
+                    nothing(cx, at).then(|end| ends_line(cx, end))
+                }
+                b'`' => match labelled_fence(cx, at) {
+                    Look::No => closes(cx, &template.tail, at),
+                    Look::Is(()) => Look::No,
+                    Look::More => Look::More,
+                },
                 _ => closes(cx, &template.tail, at),
             },
             Body::Parameters if !template.inside.may_be(cx.bytes().get(at..).unwrap_or_default()) => Look::No,
@@ -235,6 +244,16 @@ fn after(cx: &Reader<'_>, at: usize) -> Look<u8> {
     let next = cx.skip_space(at + 1);
     match cx.bytes().get(next) {
         Some(byte) if next - at <= cx.policy.max_markup_bytes => Look::Is(*byte),
+        None if !cx.eof => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// A fence with a label stands at `at`: it opens one, and closes none.
+fn labelled_fence(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let ticks = cx.rest(at).bytes().take_while(|byte| *byte == b'`').count();
+    match cx.bytes().get(at + ticks) {
+        Some(byte) if byte.is_ascii_alphanumeric() => Look::Is(()),
         None if !cx.eof => Look::More,
         _ => Look::No,
     }

@@ -46,8 +46,8 @@ impl Gemma {
         let quote = writer.origin.row(cx).map_or("", |r| r.dialect.quote.as_str());
         match self.extent(cx, quote, writer.origin.tail(cx)) {
             Look::Is(end) => {
-                let Members { members, deep, unopened } = self.read(cx, out, index, end, quote, false);
-                if out.streaming() && !deep {
+                let Members { members, deep, slip, unread } = self.read(cx, out, index, end, quote, false);
+                if out.streaming() && !deep && !unread {
                     let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
                     writer.piece(out, index, &text);
                 }
@@ -55,9 +55,11 @@ impl Gemma {
                 if deep {
                     writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
                 } else {
-                    let what = "the marker that opens a string is missing";
-                    let repair = unopened.map(|at| Repair::at(RepairCode::Marker, at, what));
-                    writer.over(index, Found::Members(members), raw).repairs.extend(repair);
+                    let pending = writer.over(index, Found::Members(members), raw);
+                    pending.repairs.extend(slip.map(|(at, what)| Repair::at(RepairCode::Marker, at, what)));
+                    if unread {
+                        pending.status = CallStatus::Malformed;
+                    }
                 }
                 Progress::Done { end }
             }
@@ -135,7 +137,7 @@ impl Gemma {
             max_depth: cx.policy.max_depth,
             cut,
             deep: false,
-            unopened: None,
+            slip: None,
             next_quote: None,
             quote,
             root,
@@ -164,7 +166,9 @@ impl Gemma {
                 None => members.push((Piece::Made(key), value)),
             }
         }
-        Members { members, deep: values.deep, unopened: values.unopened.map(|at| self.start + at) }
+        let unread = !cut && !values.rest().trim_matches(|c: char| c.is_whitespace() || ",})]".contains(c)).is_empty();
+        let slip = values.slip.map(|(at, what)| (self.start + at, what));
+        Members { members, deep: values.deep, slip, unread }
     }
 }
 
@@ -191,8 +195,10 @@ struct Members {
     members: Vec<(Piece, Value)>,
     /// Something in them is nested too deep.
     deep: bool,
-    /// Where a string begins that only ends with its marker.
-    unopened: Option<usize>,
+    /// Where a marker round a string is wrong, and what is.
+    slip: Option<(usize, &'static str)>,
+    /// Something stands in them that is no member.
+    unread: bool,
 }
 
 enum Read {
@@ -211,8 +217,8 @@ struct Values<'t> {
     cut: bool,
     /// Something was nested deeper.
     deep: bool,
-    /// Where a string begins that only ends with its marker.
-    unopened: Option<usize>,
+    /// Where a marker round a string is wrong, and what is.
+    slip: Option<(usize, &'static str)>,
     /// Where the next marker of a string stands.
     next_quote: Option<usize>,
     /// The marker round strings.
@@ -236,11 +242,33 @@ impl<'t> Values<'t> {
         if quote.is_empty() || !self.rest().starts_with(quote) {
             return None;
         }
-        let from = self.at + quote.len();
+        let mut from = self.at + quote.len();
         let rest = self.text.get(from..)?;
-        let length = rest.find(quote).unwrap_or(rest.len());
-        self.at = (from + length + quote.len()).min(self.text.len());
-        rest.get(..length).map(str::to_owned)
+        let mut length = rest.find(quote).unwrap_or(rest.len());
+        let behind = |at: usize| self.text.get(at..).unwrap_or_default().trim_start();
+        let over = |rest: &str| rest.is_empty() || rest.starts_with([',', '}', ']', ')', ':', '=']);
+        let mut end = (from + length + quote.len()).min(self.text.len());
+        let mut twice = None;
+        // Behind an empty string comes another member: else it is the opening marker once more.
+        if rest.get(..length).is_some_and(|text| text.trim().is_empty())
+            && !over(behind(end))
+            && let Some(inside) = self.text.get(end..).and_then(|text| text.find(quote))
+            && over(behind(end + inside + quote.len()))
+        {
+            twice = Some(end - quote.len());
+            (from, length, end) = (end, inside, end + inside + quote.len());
+        }
+        if let Some(rest) = behind(end).strip_prefix(quote)
+            && over(rest.trim_start())
+        {
+            twice = Some(end);
+            end = self.text.len() - rest.len();
+        }
+        if let Some(at) = twice {
+            self.slip.get_or_insert((at, "a marker round a string stood twice"));
+        }
+        self.at = end;
+        self.text.get(from..from + length).map(str::to_owned)
     }
 
     fn key(&mut self) -> Option<String> {
@@ -285,7 +313,7 @@ impl<'t> Values<'t> {
             return None;
         }
         let text = text.trim().to_owned();
-        self.unopened.get_or_insert(self.at);
+        self.slip.get_or_insert((self.at, "the marker that opens a string is missing"));
         self.at += length + self.quote.len();
         Some(text)
     }

@@ -164,17 +164,25 @@ fn behind(
 fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head, reached: &mut usize) -> Look<()> {
     let before = elements.get(..*reached).unwrap_or_default();
     let Some(last) = before.iter().rposition(|element| !matches!(element, Element::Space)) else { return Look::No };
-    let Some(Element::Literal(text)) = before.get(last).filter(|_| !head.twice) else { return Look::No };
+    // A tag that may have a suffix is three elements.
+    let first = match before.get(last.saturating_sub(2)..=last) {
+        Some([Element::Literal(_), Element::Slot(Slot::Ignored), Element::Literal(_)]) => last - 2,
+        _ => last,
+    };
+    let Some(marker @ [Element::Literal(text), ..]) = before.get(first..=last).filter(|_| !head.twice) else {
+        return Look::No;
+    };
     let next = cx.skip_space(head.end);
     if text.len() < 4 || next - head.end > 64 || next >= cx.text.len() {
         return Look::No;
     }
-    match literal(cx, next, text) {
-        Look::Is(end) => {
-            (head.end, head.twice) = (end, true);
+    let mut again = Head { end: next, ..Head::default() };
+    match stands(cx, next, marker, 0, &mut again, &mut 0) {
+        Look::Is(()) => {
+            (head.end, head.twice) = (again.end, true);
             stands(cx, at, elements, last + 1, head, reached)
         }
-        look => look.map(|_| ()),
+        look => look,
     }
 }
 

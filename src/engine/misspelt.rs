@@ -1,6 +1,6 @@
 //! Closing tags that are misspelt: `</params>`, `</parameter` or `<parameter>` for `</parameter>`. What stands there
 //! only looks like one; whether it is one, what follows it must tell.
-use super::{Look, Reader};
+use super::{Look, Reader, head};
 use crate::dialect::{Element, Row};
 use smallvec::SmallVec;
 
@@ -45,11 +45,18 @@ pub(super) fn closing<'t>(
     if own || !like || section() { Look::No } else { Look::Is(tag) }
 }
 
-/// `closer`, a marker of several tokens, stands at `at` with white space between them. It has no name.
+/// `closer`, a marker of several tokens, stands at `at` with white space between them, or with the first one twice. It has
+/// no name.
 fn spaced<'t>(cx: &Reader<'t>, at: usize, closer: &str) -> Look<Tag<'t>> {
-    let several = closer.find("|>").is_some_and(|first| first + 2 < closer.len());
-    if !several || cx.rest(at).starts_with(closer) {
+    let Some((first, _)) = closer.find("|>").and_then(|first| closer.split_at_checked(first + 2)) else {
         return Look::No;
+    };
+    if first.len() == closer.len() || cx.rest(at).starts_with(closer) {
+        return Look::No;
+    }
+    let once = head::literal(cx, at, first).then(|end| behind(cx, end)).then(|next| head::literal(cx, next, closer));
+    if let Look::Is(_) | Look::More = once {
+        return once.map(|end| Tag { name: "", end, slashed: true, whole: true });
     }
     let mut end = at;
     for byte in closer.bytes().filter(|byte| !byte.is_ascii_whitespace()) {

@@ -15,7 +15,7 @@ pub(super) const APART: usize = 64;
 /// `NAME:3` is an id, with a name in it.
 pub(super) fn without_number(written: &str) -> &str {
     match written.rsplit_once(':') {
-        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => written,
     }
 }
@@ -107,6 +107,10 @@ impl Engine {
         let start = name.start;
         let mut found = Head { end: at, unopened: true, ..Head::default() };
         *(if id { &mut found.id } else { &mut found.name }) = Some(name);
+        // Else the call would not begin, and stand here again.
+        if !found.name(cx).is_some_and(|name| cx.offered(&name)) {
+            return Look::No;
+        }
         if body == Body::Gemma {
             return match cx.dialects.gemma {
                 Some((row, call)) => self.begin(cx, start, row, call, found, None),

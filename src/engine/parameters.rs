@@ -181,11 +181,11 @@ impl Parameters {
     fn begins(cx: &Reader<'_>, parameter: &Parameter, at: usize, declared: Option<&Tool>, head: &mut Head) -> Look<()> {
         let look = match head::fill(cx, at, &parameter.head, head) {
             // Without a marker of its own before it, the value does not begin with one.
-            Look::Is(())
-                if matches!(parameter.head.last(), Some(Element::Space)) && cx.rest(head.end).starts_with('<') =>
-            {
-                Look::No
-            }
+            Look::Is(()) if matches!(parameter.head.last(), Some(Element::Space)) => match cx.bytes().get(head.end) {
+                Some(b'<') => Look::No,
+                None if !cx.eof => Look::More,
+                _ => Look::Is(()),
+            },
             look => look,
         };
         let (Look::Is(()), true) = (look, parameter.behind_key.is_some()) else { return look };
@@ -485,10 +485,9 @@ fn lost_value(row: &Row, junk: &str) -> bool {
     let attributes = |p: &Parameter| p.head.iter().any(|e| matches!(e, Element::Attributes(_)));
     let opens = || row.parameters.iter().any(|p| attributes(p) && junk.starts_with(&*p.opener));
     // What opens the value alone, behind the key that is lost.
-    let last = |p: &Parameter| match p.head.last() {
-        Some(Element::Literal(last)) => p.head.len() > 1 && last.starts_with('<') && junk.starts_with(&**last),
-        _ => false,
-    };
+    let tag = |element: &Element| matches!(element, Element::Literal(tag) if tag.starts_with('<') && junk.starts_with(&**tag));
+    let begins = |element: &&Element| matches!(element, Element::Literal(tag) if tag.starts_with('<'));
+    let last = |p: &Parameter| p.head.iter().skip(1).rfind(begins).is_some_and(tag);
     let value = || row.parameters.iter().any(last);
     !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens() || value())
 }

@@ -61,11 +61,21 @@ pub(super) fn opened_twice(cx: &Reader<'_>, template: &Template, at: usize, foun
     let tag = if matches!(byte, b'<' | b'[') { memchr::memrchr2(b'<', b'[', head.as_bytes()) } else { None };
     let mut result = Look::No;
     for start in [whole, tag, last("```")].into_iter().flatten() {
-        let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE).unwrap_or_default();
+        let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE || *tag == "```").unwrap_or_default();
         match head::literal(cx, next, tag) {
             Look::Is(_) if tag.is_empty() => {}
             Look::No => {}
-            Look::Is(end) => return Look::Is(end),
+            Look::Is(end) => {
+                // The label of a fence may stand at the second alone.
+                let label = template.head.iter().find_map(|element| match element {
+                    Element::Optional(label) if tag == "```" => Some(&**label),
+                    _ => None,
+                });
+                return match label.map_or(Look::No, |label| head::literal(cx, end, label)) {
+                    Look::No => Look::Is(end),
+                    look => look,
+                };
+            }
             Look::More => result = Look::More,
         }
     }

@@ -56,6 +56,8 @@ pub(super) struct Writer {
     pub(super) adopt: Option<usize>,
     /// The call whose pieces are not sent while its repaired text is read.
     pub(super) muted: Option<usize>,
+    /// Nothing of the muted call has been told, and it is as it stands once another one begins: then that is muted.
+    pub(super) untold: bool,
     /// How many calls have begun.
     pub(super) begun: usize,
     /// The section of the row that it stands in.
@@ -77,6 +79,7 @@ impl Writer {
             pending: None,
             adopt: None,
             muted: None,
+            untold: false,
             begun: 0,
             section: None,
             fence: None,
@@ -237,6 +240,13 @@ impl Writer {
             pending.status = CallStatus::Malformed;
         }
         out.trace.arguments(&pending.arguments);
+        if self.untold && self.muted == Some(pending.index) {
+            self.muted = Some(pending.index + 1);
+            if out.streaming() {
+                let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
+                self.piece(out, pending.index, whole);
+            }
+        }
         let Some(call) = out.calls.get_mut(pending.index) else { return };
         call.arguments = pending.arguments;
         call.raw = pending.raw;

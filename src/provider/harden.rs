@@ -180,7 +180,10 @@ pub fn harden(text: &str) -> String {
 }
 
 /// An object whose first member is an object: a call to whom the key is a tool's name.
-static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r#"\{\s*["'][^"'\n]{1,128}["']\s*:\s*\{"#).ok());
+static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| {
+    Regex::new(r#"\{\s*(?:["'][^"'\n]{1,128}["']|[“”‘’`\\]?[\p{Alphabetic}_$][\w.:/$-]*["'“”‘’`\\]{0,2})\s*[:=]\s*\{"#)
+        .ok()
+});
 
 /// A list of calls as Python writes it, or of strings that hold some.
 static CALL_LIST: Lazy<Option<Regex>> =

@@ -309,16 +309,16 @@ impl JsonCalls {
         writer.flush(cx, out);
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
-        // What closes it was made: more may have followed.
-        let index = out.calls.len();
-        writer.muted = Some(index);
+        // What closes the last one was made: more may have followed.
+        (writer.muted, writer.untold) = (Some(out.calls.len()), true);
         inner.step(&Reader { text: &certain, made: true, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
-        writer.muted = None;
-        if let Some(pending) = writer.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
+        let muted = writer.muted.take();
+        writer.untold = false;
+        if let Some(pending) = writer.pending.as_ref().filter(|p| Some(p.index) == muted && out.streaming()) {
             let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
             let open = whole.trim_end_matches(['}', ']']);
             if whole.starts_with('{') {
-                writer.piece(out, index, open.strip_suffix('"').unwrap_or(open));
+                writer.piece(out, pending.index, open.strip_suffix('"').unwrap_or(open));
             }
         }
         let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;

@@ -102,12 +102,13 @@ impl OpenValue {
     #[cold]
     fn doubled_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
         let Within { row, parameter, tail, called, .. } = within;
-        if !parameter.after.is_empty() || self.tagged {
+        if self.tagged {
             return Look::No;
         }
         let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
         let declared = called.filter(|_| self.closer.is_some());
-        let again = match misspelt::behind(cx, end).then(|at| head::literal(cx, at, closer)) {
+        let marker = misspelt::behind(cx, end).then(|at| head::literal(cx, at, closer));
+        let again = match marker.then(|end| parameter.behind_closer(cx, end)) {
             Look::Is(again) => again,
             Look::More => return Look::More,
             Look::No => return Look::No,
@@ -139,9 +140,12 @@ impl OpenValue {
         };
         let name = |opener: &str| misspelt::name(opener).len();
         let like = |p: &Parameter| misspelt::is_like(tag.name, misspelt::name(&p.opener)) && name(&p.opener) > 0;
+        // What opens the value alone, behind the key that is lost.
+        let opens = |e: &Element| matches!(e, Element::Literal(text) if text.starts_with('<') && misspelt::name(text) == tag.name);
+        let value = |p: &Parameter| p.head.iter().skip(1).any(opens);
         let declared = called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| key == tag.name));
         let free = !taken.iter().any(|(key, _)| key.get(cx.text) == tag.name) && self.key.as_str(cx.text) != tag.name;
-        if !(row.parameters.iter().any(like) || declared && free) {
+        if !(row.parameters.iter().any(like) || row.parameters.iter().any(value) || declared && free) {
             return Look::No;
         }
         let opening = format!("<{}", tag.name);
@@ -168,11 +172,7 @@ impl OpenValue {
             match head::literal(cx, hit, closer) {
                 Look::More => return Look::More,
                 Look::Is(end) => {
-                    let behind = match parameter.after.as_slice() {
-                        [] => Look::Is(end),
-                        after => head::head(cx, end, after).map(|head| head.end),
-                    };
-                    let end = match behind {
+                    let end = match parameter.behind_closer(cx, end) {
                         Look::Is(end) => end,
                         Look::More => return Look::More,
                         Look::No => {
@@ -315,8 +315,8 @@ impl OpenValue {
                 cx.slice(self.sent, end).trim_end()
             }
             // The next marker may follow, and the line break be the markup's.
-            Trim::Newline => without_break(certain),
-            _ => self.unframed(certain, trim),
+            Trim::None | Trim::Newline => without_break(certain),
+            Trim::Space => certain.trim_end(),
         };
         if certain.is_empty() {
             return;
@@ -457,9 +457,8 @@ impl Parameters {
         }
         let text = &cx.text[range.clone()];
         match row.dialect.trim {
-            Trim::None => {}
-            Trim::Newline if !value.padded => {}
-            Trim::Newline => {
+            Trim::None | Trim::Newline if !value.padded => {}
+            Trim::None | Trim::Newline => {
                 let cut = text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text);
                 range.end = range.start + cut.len();
             }
@@ -520,6 +519,16 @@ impl Parameters {
             }
         }
         self.value = None;
+    }
+}
+
+impl Parameter {
+    /// Where the closing marker ends that begins with what ends at `end`.
+    fn behind_closer(&self, cx: &Reader<'_>, end: usize) -> Look<usize> {
+        match self.after.as_slice() {
+            [] => Look::Is(end),
+            after => head::head(cx, end, after).map(|head| head.end),
+        }
     }
 }
 
