@@ -10,7 +10,7 @@ use crate::dialect::{Body, Call as Template, Element, Row, Slot};
 use std::ops::Range;
 
 /// White space between a name and what stands behind it.
-const APART: usize = 64;
+pub(super) const APART: usize = 64;
 
 /// `NAME:3` is an id, with a name in it.
 pub(super) fn without_number(written: &str) -> &str {

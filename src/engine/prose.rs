@@ -2,7 +2,7 @@
 use super::call::CallState;
 use super::head::{self, Head};
 use super::keys::{Key, no_call};
-use super::named::{shown, without_number};
+use super::named::{APART, shown, without_number};
 use super::quoted::in_quoted_line;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
@@ -162,7 +162,26 @@ impl Engine {
     }
 
     /// Where text ends that cannot be the beginning of a bare call's name.
+    #[inline]
     pub(super) fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
+        // Mostly it is a few letters in the middle of a line.
+        let bytes = cx.bytes().get(from..to).unwrap_or_default();
+        if bytes.len() <= 16 && !bytes.contains(&b'\n') && !cx.at_line_start(from) {
+            return to;
+        }
+        // Or else it ends in a word there, or behind one.
+        let spaces = bytes.iter().rev().take(APART + 1).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let word = bytes.iter().rev().skip(spaces).take(256).take_while(|byte| in_name(**byte)).count();
+        let start = to - spaces - word;
+        let before = start.checked_sub(1).and_then(|i| cx.bytes().get(i));
+        let inside = before.is_some_and(|byte| byte.is_ascii_graphic() && *byte != b'(');
+        let ascii = cx.bytes().get(start).is_none_or(u8::is_ascii);
+        if spaces > APART || (inside && ascii) { to } else { self.before_line_name(cx, from, to) }
+    }
+
+    /// As [`Self::before_name`], where a line may begin with the text's last word.
+    #[cold]
+    fn before_line_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
         let Some(tools) = cx.tools.filter(|_| !self.drafts(cx)) else { return to };
         // Behind a whole name, what a call goes on with may stand after white space.
         let end = from + cx.slice(from, to).trim_ascii_end().len();
@@ -171,7 +190,7 @@ impl Engine {
         if let Some(start) = shown(cx, from, start, end).filter(|_| cx.dialects.bare_python && end == to) {
             return start;
         }
-        if length == 0 || length > 128 || to - end > 64 || !cx.at_line_start(start) {
+        if length == 0 || length > 128 || !cx.at_line_start(start) {
             return to;
         }
         let written = without_number(cx.slice(start, end)).replace('\\', "");
@@ -568,10 +587,14 @@ fn labelled(word: &str) -> bool {
     Key::of(word) == Key::Function && word.len() > "function".len()
 }
 
+/// A byte that a name may hold where it stands without quotes, and what Markdown or a client may put in.
+fn in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || byte >= 0x80
+}
+
 /// How many bytes at the end of `text` can be a tool's name.
 pub(super) fn name_before(text: &str) -> usize {
-    let ok = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || *b >= 0x80;
-    let length = text.bytes().rev().take(256).take_while(|b| ok(b)).count();
+    let length = text.bytes().rev().take(256).take_while(|b| in_name(*b)).count();
     // A character cut in two would be no boundary.
     let length = (0..=length).rev().find(|n| text.is_char_boundary(text.len() - n)).unwrap_or(0);
     // Other signs than ASCII's do not begin a name.

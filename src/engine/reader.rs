@@ -220,6 +220,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Only what is blank stands between the last line break (or the start of the text) and `at`.
+    #[inline]
     pub(crate) fn at_line_start(&self, at: usize) -> bool {
         let before = self.bytes().get(..at).unwrap_or_default();
         match before.iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\r')) {

@@ -315,8 +315,8 @@ impl OpenValue {
                 cx.slice(self.sent, end).trim_end()
             }
             // The next marker may follow, and the line break be the markup's.
-            Trim::Newline => without_break(certain),
-            _ => self.unframed(certain, trim),
+            Trim::None | Trim::Newline => without_break(certain),
+            Trim::Space => certain.trim_end(),
         };
         if certain.is_empty() {
             return;
@@ -457,9 +457,8 @@ impl Parameters {
         }
         let text = &cx.text[range.clone()];
         match row.dialect.trim {
-            Trim::None => {}
-            Trim::Newline if !value.padded => {}
-            Trim::Newline => {
+            Trim::None | Trim::Newline if !value.padded => {}
+            Trim::None | Trim::Newline => {
                 let cut = text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text);
                 range.end = range.start + cut.len();
             }
