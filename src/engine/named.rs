@@ -1,11 +1,9 @@
 //! Calls that lost their opening marker, or whose first parameter lost its own: an offered name stands there, and behind it
 //! what only a call has.
-use super::call::CallState;
 use super::head::{self, Head, bare_name};
 use super::prose::{Taken, name_before};
 use super::trace::Reason;
-use super::writer::Origin;
-use super::{Doubt, Engine, Look, Reader};
+use super::{Engine, Look, Reader};
 use crate::dialect::{Body, Call as Template, Element, Row, Slot};
 use std::ops::Range;
 
@@ -117,19 +115,7 @@ impl Engine {
                 None => Look::No,
             };
         }
-        if self.out.calls.len() >= cx.policy.max_calls {
-            self.out.full(start);
-            self.pass(cx, start, Reason::LimitReached);
-            return Look::No;
-        }
-        let before = self.remove(cx, start, start);
-        if self.hold.is_none() {
-            self.hold(Doubt::Bare, start, before.clone());
-        }
-        self.call_stands(cx, before.from..start);
-        let state = CallState::new(cx, Origin::BARE, body, start, Head { unopened: false, ..found }, true, before);
-        self.begin_call(state, |_| {});
-        Look::Is(())
+        self.begin_bare_by(cx, start, Head { unopened: false, ..found }, body)
     }
 }
 

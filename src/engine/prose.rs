@@ -557,6 +557,11 @@ impl Engine {
     }
 
     pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
+        self.begin_bare_by(cx, at, Head { end: at, ..Head::default() }, body)
+    }
+
+    /// A call without markers begins at `at`, whose body stands behind `head`.
+    pub(super) fn begin_bare_by(&mut self, cx: &Reader<'_>, at: usize, head: Head, body: Body) -> Taken {
         if self.out.calls.len() >= cx.policy.max_calls {
             self.out.full(at);
             self.pass(cx, at, Reason::LimitReached);
@@ -567,7 +572,6 @@ impl Engine {
             self.hold(Doubt::Bare, at, before.clone());
         }
         self.call_stands(cx, before.from..at);
-        let head = Head { end: at, ..Head::default() };
         let fence = self.fence.map(|fence| fence.closer());
         let state = CallState::new(cx, Origin::BARE, body, at, head, true, before);
         self.begin_call(state, |call| call.in_fence(fence));
