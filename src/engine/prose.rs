@@ -592,7 +592,7 @@ fn labelled(word: &str) -> bool {
 }
 
 /// A byte that a name may hold where it stands without quotes, and what Markdown or a client may put in.
-fn in_name(byte: u8) -> bool {
+pub(super) fn in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || byte >= 0x80
 }
 

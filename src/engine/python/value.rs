@@ -1,4 +1,5 @@
 //! Where a value of a Python call ends.
+use super::super::prose::in_name;
 use super::super::{Look, Reader, head, lenient};
 use crate::dialect::MarkersAt;
 use std::ops::Range;
@@ -235,8 +236,7 @@ impl ValueScan {
 /// The identifier at `at`, dots and hyphens and Markdown's backslashes included.
 pub(super) fn name_at(cx: &Reader<'_>, at: usize) -> Range<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
-    let ok = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || b >= 0x80;
-    let length = rest.iter().position(|b| !ok(*b)).unwrap_or(rest.len());
+    let length = rest.iter().position(|byte| !in_name(*byte)).unwrap_or(rest.len());
     at..at + length
 }
 

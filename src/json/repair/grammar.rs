@@ -7,6 +7,7 @@ use super::quoted::{Place, Quoted};
 use crate::error::{Error, ErrorCode};
 use crate::json::string::push_string;
 use crate::turn::RepairCode;
+use std::cell::Cell;
 
 /// What a bracket opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +70,8 @@ pub(super) struct Repairer<'a> {
     pub(super) open_arrays: usize,
     pub(super) open_parens: usize,
     pub(super) pairs: Pairs,
+    /// A string held a brace that nothing closes.
+    pub(super) loose_brace: Cell<bool>,
     /// Brackets in words are not paired before this place: it was tried in vain.
     pub(super) unpaired_until: usize,
     pub(super) state: State,
@@ -98,6 +101,7 @@ impl<'a> Repairer<'a> {
             open_arrays: 0,
             open_parens: 0,
             pairs: Pairs::default(),
+            loose_brace: Cell::new(false),
             unpaired_until: 0,
             state: State::Value,
             ending: Ending::Closed,

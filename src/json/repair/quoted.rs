@@ -222,7 +222,7 @@ impl Repairer<'_> {
                 b'}' => balance.braces <= 0,
                 b']' => balance.brackets <= 0 && (self.open_arrays > 0 || skip_white(bytes, next + 1) == bytes.len()),
                 b')' => balance.parens <= 0 && self.open_parens > 0,
-                b',' | b';' if balance.braces > 0 && self.key_or_end(next + length, bare_keys) => {
+                b',' | b';' if self.holds_open(balance) && self.key_or_end(next + length, bare_keys) => {
                     return Verdict::Unbalanced;
                 }
                 b',' | b';' => self.key_or_end(next + length, bare_keys),
@@ -262,6 +262,12 @@ impl Repairer<'_> {
             },
         };
         if closes { Verdict::Closes } else { Verdict::Inner }
+    }
+
+    /// A brace stands open in the string. Once one was that nothing closed, braces tell no more: each string after it would
+    /// be searched to the end of the text.
+    fn holds_open(&self, balance: &Balance) -> bool {
+        balance.braces > 0 && !self.loose_brace.get()
     }
 
     fn new_line(&self, from: usize, to: usize) -> bool {
@@ -308,7 +314,7 @@ impl Repairer<'_> {
     /// A quoted key and a colon stand where the string should have been over: its last inner quote opened that key.
     fn ended_before(&self, search: &Search, at: usize) -> Option<usize> {
         // It is one of an object in the string.
-        if search.balance.braces > 0 {
+        if self.holds_open(&search.balance) {
             return None;
         }
         let opening = search.inner.filter(|opening| at - opening <= lookahead::KEY_LIMIT)?;
@@ -358,6 +364,7 @@ impl Repairer<'_> {
             return;
         }
         if let (true, Some(inner)) = (closed, search.unbalanced.or(search.inner)) {
+            self.loose_brace.set(self.loose_brace.get() || search.unbalanced.is_some());
             let length = Quote::at(bytes, inner).map_or(1, |(_, length)| length);
             (found.end, found.after, found.unclosed) = (inner, inner + length, false);
             return;
