@@ -63,6 +63,11 @@ impl Late {
         (late, rest)
     }
 
+    /// A marker begins with this byte.
+    pub(crate) fn begins_with(&self, byte: u8) -> bool {
+        self.firsts.get(usize::from(byte)).is_some_and(|first| *first)
+    }
+
     /// The bytes by which they are found.
     pub(crate) fn anchors(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -125,8 +130,7 @@ impl Late {
                     && !(is_word(want) && in_word(text.as_bytes(), to - rest.len()))
             })
         };
-        let first = |byte: &u8| self.firsts.get(usize::from(*byte)).is_some_and(|first| *first);
-        let start = tail.iter().enumerate().find(|(i, byte)| first(byte) && begins(*i)).map(|(i, _)| i);
+        let start = tail.iter().enumerate().find(|(i, byte)| self.begins_with(**byte) && begins(*i)).map(|(i, _)| i);
         start.map_or(to, |i| to - longest + i)
     }
 }

@@ -117,6 +117,8 @@ pub(crate) struct Markers {
     /// Any tag may begin a call.
     tags: bool,
     late: Late,
+    /// For each byte, whether nothing begins with it and no line ends there.
+    quiet: [bool; 256],
 }
 
 /// A search for the stops, at the speed of the processor's widest comparison.
@@ -163,6 +165,7 @@ impl Markers {
             seconds: Vec::new(),
             second_of: [0; 256],
             tags: also.contains(&b'<'),
+            quiet: std::array::from_fn(|byte| byte != usize::from(b'\n') && !late.begins_with(byte as u8)),
             late,
         };
         let mut by_text: HashMap<String, u32> = HashMap::new();
@@ -205,6 +208,7 @@ impl Markers {
         let first = markers.nodes[0].next.iter().map(|(b, _)| *b).chain(also.iter().copied());
         for byte in first.chain(markers.late.anchors()).collect::<Vec<_>>() {
             markers.stops[usize::from(byte)] = true;
+            markers.quiet[usize::from(byte)] = false;
         }
         markers.join_runs();
         markers.nodes.iter_mut().for_each(Node::widen);
@@ -247,6 +251,11 @@ impl Markers {
             }
         }
         (at..text.len()).find(|at| self.is_stop(text, *at)).unwrap_or(text.len())
+    }
+
+    /// Nothing begins in `text` and no line ends in it, whatever follows.
+    pub(crate) fn none_in(&self, text: &[u8]) -> bool {
+        text.iter().all(|byte| self.quiet[usize::from(*byte)])
     }
 
     fn is_stop(&self, text: &[u8], at: usize) -> bool {

@@ -93,13 +93,10 @@ impl CallState {
             }
             return if cx.eof { Look::No } else { Look::More };
         };
+        let parameters = if template.body == Body::Parameters { &*row.parameters } else { &[] };
         if cx.eof
+            && cut_off(cx.rest(at), &template.tail, parameters)
             && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()]))
-            && cut_off(
-                cx.rest(at),
-                &template.tail,
-                if template.body == Body::Parameters { &row.parameters } else { &[] },
-            )
         {
             return Look::Is(());
         }

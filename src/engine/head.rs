@@ -93,10 +93,11 @@ pub(super) fn bare_name(text: &str) -> &str {
 pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let want = literal.as_bytes();
-    // Mostly the first byte tells already.
-    match (rest.first(), want) {
-        (Some(byte), [only]) => return if byte == only { Look::Is(at + 1) } else { Look::No },
-        (Some(byte), [first, ..]) if byte != first => return Look::No,
+    // Mostly the first bytes tell already: of tags, the second.
+    match (rest, want) {
+        ([byte, ..], [only]) => return if byte == only { Look::Is(at + 1) } else { Look::No },
+        ([byte, ..], [first, ..]) if byte != first => return Look::No,
+        ([_, byte, ..], [_, second, ..]) if byte != second => return Look::No,
         _ => {}
     }
     if rest.len() >= want.len() {

@@ -9,6 +9,7 @@ mod call;
 mod channels;
 mod code;
 mod elements;
+mod flow;
 mod gemma;
 mod head;
 mod json_calls;
@@ -160,7 +161,9 @@ impl StreamParser {
         }
         self.flush_bytes();
         self.text.push_str(chunk);
-        self.advance(false);
+        if !self.engine.flows(&self.text, &self.dialects) {
+            self.advance(false);
+        }
     }
 
     /// The events that are certain and were not given out yet.

@@ -1,7 +1,8 @@
 //! Calls that lost their opening marker, or whose first parameter lost its own: an offered name stands there, and behind it
 //! what only a call has.
+use super::flow::name_before;
 use super::head::{self, Head, bare_name};
-use super::prose::{Taken, name_before};
+use super::prose::Taken;
 use super::trace::Reason;
 use super::{Engine, Look, Reader};
 use crate::dialect::{Body, Call as Template, Element, Row, Slot};

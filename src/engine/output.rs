@@ -273,7 +273,7 @@ impl Output {
         let Some(piece) = text.get(range.clone()).filter(|p| !p.is_empty()) else { return };
         let (pieces, sealed) = match mode {
             Mode::Content => {
-                self.content_ends_in_space = piece.ends_with(|c: char| c.is_ascii_whitespace());
+                self.content_ends_in_space = piece.as_bytes().last().is_some_and(u8::is_ascii_whitespace);
                 (&mut self.content, self.sealed.0)
             }
             Mode::Reasoning => (&mut self.reasoning, self.sealed.1),
@@ -293,7 +293,7 @@ impl Output {
         if made.is_empty() {
             return;
         }
-        self.content_ends_in_space = made.ends_with(|c: char| c.is_ascii_whitespace());
+        self.content_ends_in_space = made.as_bytes().last().is_some_and(u8::is_ascii_whitespace);
         self.event(|| Event::Text(made.clone()));
         self.content.push(Piece::Made(made));
     }

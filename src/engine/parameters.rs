@@ -224,7 +224,7 @@ impl Parameters {
     /// What closes the call, its section, or begins the next call stands at `at`.
     fn ends(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<()> {
         let mut result = closes(cx, tail, at);
-        if row.by_name() {
+        if row.by_name() || result == Look::Is(()) {
             return result;
         }
         let first = |elements: &[Element]| match elements.first() {

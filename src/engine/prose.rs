@@ -1,8 +1,9 @@
 //! Text outside calls: it flows on, up to a place where something may begin that is none.
 use super::call::CallState;
+use super::flow::name_before;
 use super::head::{self, Head};
 use super::keys::{Key, no_call};
-use super::named::{APART, shown, without_number};
+use super::named::shown;
 use super::quoted::in_quoted_line;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
@@ -81,16 +82,6 @@ impl Engine {
         self.give_text(cx, self.at, true);
     }
 
-    /// Gives out the text up to `to`; what may be the beginning of a late marker waits, unless it is the `last` text.
-    pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
-        let mut to = to;
-        if !last {
-            to = cx.dialects.markers.late().certain(cx.text, self.from, to);
-            to = self.before_name(cx, self.from, to);
-        }
-        self.give(cx, to, last);
-    }
-
     /// Gives out the text up to `to`, where a marker stands or nothing is in doubt. White space after a marker waits
     /// until it is clear whether text follows; in reasoning, so does white space before a marker.
     pub(super) fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
@@ -159,43 +150,6 @@ impl Engine {
             let known = self.space.take().filter(|_| space.is_empty());
             self.space = known.or(Some(space));
         }
-    }
-
-    /// Where text ends that cannot be the beginning of a bare call's name.
-    #[inline]
-    pub(super) fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
-        // Mostly it is a few letters in the middle of a line.
-        let bytes = cx.bytes().get(from..to).unwrap_or_default();
-        if bytes.len() <= 16 && !bytes.contains(&b'\n') && !cx.at_line_start(from) {
-            return to;
-        }
-        // Or else it ends in a word there, or behind one.
-        let spaces = bytes.iter().rev().take(APART + 1).take_while(|byte| byte.is_ascii_whitespace()).count();
-        let word = bytes.iter().rev().skip(spaces).take(256).take_while(|byte| in_name(**byte)).count();
-        let start = to - spaces - word;
-        let before = start.checked_sub(1).and_then(|i| cx.bytes().get(i));
-        let inside = before.is_some_and(|byte| byte.is_ascii_graphic() && *byte != b'(');
-        let ascii = cx.bytes().get(start).is_none_or(u8::is_ascii);
-        if spaces > APART || (inside && ascii) { to } else { self.before_line_name(cx, from, to) }
-    }
-
-    /// As [`Self::before_name`], where a line may begin with the text's last word.
-    #[cold]
-    fn before_line_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
-        let Some(tools) = cx.tools.filter(|_| !self.drafts(cx)) else { return to };
-        // Behind a whole name, what a call goes on with may stand after white space.
-        let end = from + cx.slice(from, to).trim_ascii_end().len();
-        let length = name_before(cx.slice(from, end));
-        let start = end - length;
-        if let Some(start) = shown(cx, from, start, end).filter(|_| cx.dialects.bare_python && end == to) {
-            return start;
-        }
-        if length == 0 || length > 128 || !cx.at_line_start(start) {
-            return to;
-        }
-        let written = without_number(cx.slice(start, end)).replace('\\', "");
-        let open = if end < to { cx.offered(&written) } else { tools.leads_to(&written) };
-        if open { start } else { to }
     }
 
     /// Gives out the text before a marker at `at`, and goes on after it at `end`. What comes back says what to restore
@@ -589,19 +543,4 @@ fn before_colon<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
 /// The word says that a call follows: `function_call: {...}`.
 fn labelled(word: &str) -> bool {
     Key::of(word) == Key::Function && word.len() > "function".len()
-}
-
-/// A byte that a name may hold where it stands without quotes, and what Markdown or a client may put in.
-pub(super) fn in_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || byte >= 0x80
-}
-
-/// How many bytes at the end of `text` can be a tool's name.
-pub(super) fn name_before(text: &str) -> usize {
-    let length = text.bytes().rev().take(256).take_while(|b| in_name(*b)).count();
-    // A character cut in two would be no boundary.
-    let length = (0..=length).rev().find(|n| text.is_char_boundary(text.len() - n)).unwrap_or(0);
-    // Other signs than ASCII's do not begin a name.
-    let name = text.get(text.len() - length..).unwrap_or_default();
-    name.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric()).len()
 }

@@ -219,16 +219,10 @@ impl<'t> Reader<'t> {
         next
     }
 
-    /// Only what is blank stands between the last line break (or the start of the text) and `at`.
+    /// As [`at_line_start`], in this text.
     #[inline]
     pub(crate) fn at_line_start(&self, at: usize) -> bool {
-        let before = self.bytes().get(..at).unwrap_or_default();
-        match before.iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
-            None | Some(b'\n') => true,
-            // Mostly a letter.
-            Some(byte) if byte.is_ascii_graphic() => false,
-            _ => self.slice(0, at).chars().rev().find(|c| *c == '\n' || !blank(*c)).is_none_or(|c| c == '\n'),
-        }
+        at_line_start(self.text, at)
     }
 
     /// Only what is blank stands before `at`.
@@ -260,6 +254,21 @@ impl<'t> Reader<'t> {
     /// Tools were offered and `name` means one of them.
     pub(crate) fn offered(&self, name: &str) -> bool {
         self.tool(name).is_some()
+    }
+}
+
+/// Only what is blank stands between the last line break (or the start of the text) and `at`.
+#[inline]
+pub(super) fn at_line_start(text: &str, at: usize) -> bool {
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    match before.iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
+        None | Some(b'\n') => true,
+        // Mostly a letter.
+        Some(byte) if byte.is_ascii_graphic() => false,
+        _ => {
+            let before = text.get(..at).unwrap_or_default();
+            before.chars().rev().find(|c| *c == '\n' || !blank(*c)).is_none_or(|c| c == '\n')
+        }
     }
 }
 

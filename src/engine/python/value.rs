@@ -1,5 +1,5 @@
 //! Where a value of a Python call ends.
-use super::super::prose::in_name;
+use super::super::flow::in_name;
 use super::super::{Look, Reader, head, lenient};
 use crate::dialect::MarkersAt;
 use std::ops::Range;
