@@ -1,9 +1,10 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
-use super::call::{Progress, closes, cut_off};
+use super::call::Progress;
 use super::head::{self, Head};
 use super::keys::{decode, floor};
 use super::lenient;
 use super::output::{Found, Output, Piece, span};
+use super::tail::{closes, cut_off};
 use super::writer::Writer;
 use super::{Look, Reader};
 use crate::dialect::Element;

@@ -2,15 +2,16 @@
 use super::arguments::{Arguments, ends_line, nothing};
 use super::elements::Elements;
 use super::gemma::Gemma;
-use super::head::{self, Head};
+use super::head::Head;
 use super::json_calls::JsonCalls;
 use super::line::Line;
 use super::parameters::Parameters;
 use super::python::Python;
+use super::tail::{Tail, closes, cut_off};
 use super::trace::Reason;
 use super::writer::{Origin, Writer};
-use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools, misspelt};
-use crate::dialect::{Body, Call as Template, Element, Parameter, Row};
+use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
+use crate::dialect::{Body, Call as Template, Element, Row};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 
 /// What a body says after a step.
@@ -41,11 +42,7 @@ enum BodyState {
     Elements(Elements),
     Line(Line),
     /// The body is over: what closes the call is being read.
-    Tail {
-        at: usize,
-        next: usize,
-        missing: bool,
-    },
+    Tail(Tail),
 }
 
 #[derive(Debug)]
@@ -231,7 +228,7 @@ impl<T> Look<T> {
     }
 
     /// This, or where it is `No` what `other` says.
-    fn or(self, other: impl FnOnce() -> Self) -> Self {
+    pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
         if matches!(self, Self::No) { other() } else { self }
     }
 }
@@ -268,36 +265,6 @@ fn bare_key(cx: &Reader<'_>, at: usize) -> Look<()> {
     }
 }
 
-/// One of the literals of a tail stands at `at`. Punctuation before it that may be missing (`>`) says nothing alone.
-pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
-    let mut at = at;
-    let mut more = false;
-    for (i, element) in tail.iter().enumerate() {
-        let (Element::Literal(text) | Element::Optional(text)) = element else { continue };
-        // What ends a marker with a suffix is none.
-        if i.checked_sub(1).is_some_and(|i| matches!(tail.get(i), Some(Element::Slot(_)))) {
-            continue;
-        }
-        let punctuation = matches!(element, Element::Optional(_)) && text.len() == 1 && i + 1 < tail.len();
-        match head::literal(cx, at, text) {
-            Look::Is(end) if punctuation => at = cx.skip_space(end),
-            Look::Is(_) => return Look::Is(()),
-            Look::More => more = true,
-            Look::No => {}
-        }
-    }
-    if more { Look::More } else { Look::No }
-}
-
-/// The text ends in `rest`, the beginning of what closes a call or of one of its parameters.
-pub(super) fn cut_off(rest: &str, tail: &[Element], parameters: &[Parameter]) -> bool {
-    let closers = tail.iter().filter_map(|element| match element {
-        Element::Literal(text) => Some(&**text),
-        _ => None,
-    });
-    closers.chain(parameters.iter().map(|parameter| &*parameter.opener)).any(|marker| cut_marker(rest, marker))
-}
-
 impl Engine {
     pub(super) fn call(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
         let CallState { body, writer, inside, .. } = &mut *call;
@@ -310,7 +277,7 @@ impl Engine {
             BodyState::Gemma(gemma) => gemma.step(cx, out, writer),
             BodyState::Elements(elements) => elements.step(cx, out, writer),
             BodyState::Line(line) => line.step(cx, out, writer),
-            BodyState::Tail { .. } => return self.tail(cx, call),
+            BodyState::Tail(_) => return self.tail(cx, call),
         };
         if writer.begun > 0 {
             self.keep(Doubt::Bare);
@@ -337,7 +304,7 @@ impl Engine {
                 if writer.origin != Origin::BARE {
                     self.body = *inside..end;
                 }
-                *body = BodyState::Tail { at: end, next: 0, missing: false };
+                *body = BodyState::Tail(Tail::new(end));
                 self.state = State::Call(call);
                 Step::Go
             }
@@ -393,106 +360,14 @@ impl Engine {
         Step::Go
     }
 
-    /// Reads what closes the call.
+    /// Reads what closes the call, and lets it count for what it is worth.
     fn tail(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
-        let CallState { body: BodyState::Tail { at, next, missing }, origin, writer, .. } = &mut *call else {
-            return Step::Go;
-        };
-        let tail = origin.tail(cx);
-        while let Some(element) = tail.get(*next) {
-            match element {
-                Element::Space => {
-                    let end = cx.skip_space(*at);
-                    if end >= cx.text.len() && !cx.eof {
-                        self.state = State::Call(call);
-                        return Step::More;
-                    }
-                    // White space that no closing marker follows is text.
-                    if let Some(Element::Literal(text) | Element::Optional(text)) = tail.get(*next + 1) {
-                        match head::literal(cx, end, text).or(|| misspelt_end(cx, origin, end, text)) {
-                            Look::Is(_) => *at = end,
-                            Look::No => {}
-                            Look::More => {
-                                self.state = State::Call(call);
-                                return Step::More;
-                            }
-                        }
-                    }
-                }
-                Element::Literal(text) | Element::Optional(text) => match head::literal(cx, *at, text)
-                    .or(|| misspelt_end(cx, origin, *at, text))
-                {
-                    Look::Is(end) => {
-                        if !cx.slice(*at, end).starts_with(&**text)
-                            && let Some(pending) = &mut writer.pending
-                        {
-                            let what = "the call's closing marker is misspelt";
-                            pending.repairs.push(Repair::at(RepairCode::Marker, *at, what));
-                        }
-                        *at = end;
-                    }
-                    Look::More => {
-                        self.state = State::Call(call);
-                        return Step::More;
-                    }
-                    // One byte alone is no evidence.
-                    Look::No if cx.eof && cx.rest(*at).trim_ascii().len() > 1 && cut_marker(cx.rest(*at), text) => {
-                        *at = cx.text.len();
-                        *missing = true;
-                    }
-                    Look::No => {
-                        // Closing brackets too many before the marker are part of the mistake.
-                        let rest = cx.rest(*at);
-                        let extra = rest.len()
-                            - rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '}' || c == ']').len();
-                        // A longer run of them is no slip.
-                        let close = if extra == 0 || extra >= 64 {
-                            Look::No
-                        } else if *at + extra >= cx.text.len() && !cx.eof {
-                            Look::More
-                        } else {
-                            head::literal(cx, *at + extra, text)
-                        };
-                        if close == Look::More {
-                            self.state = State::Call(call);
-                            return Step::More;
-                        }
-                        if let Look::Is(end) = close {
-                            if let Some(pending) = &mut writer.pending {
-                                let brackets = cx.slice(*at, *at + extra).trim().len();
-                                if brackets > 0 {
-                                    pending.repairs.push(Repair::at(
-                                        RepairCode::Bracket,
-                                        *at,
-                                        "a closing bracket too many was left out",
-                                    ));
-                                }
-                            }
-                            *at = end;
-                        } else if matches!(element, Element::Literal(_)) {
-                            *missing = true;
-                        }
-                    }
-                },
-                Element::Slot(_) => {
-                    // A checkpoint's suffix in the closing marker.
-                    if let Some(Element::Literal(until)) = tail.get(*next + 1) {
-                        let rest = cx.rest(*at);
-                        match rest.find(&**until) {
-                            Some(length) if length <= 64 => *at += length,
-                            None if !cx.eof && rest.len() <= 64 => {
-                                self.state = State::Call(call);
-                                return Step::More;
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                _ => {}
-            }
-            *next += 1;
+        let CallState { body: BodyState::Tail(tail), origin, writer, .. } = &mut *call else { return Step::Go };
+        if tail.read(cx, *origin, writer) == Look::More {
+            self.state = State::Call(call);
+            return Step::More;
         }
-        let (at, missing) = (*at, *missing);
+        let Tail { at, missing, .. } = *tail;
         if self.holds(Doubt::Sentence) {
             match goes_on(cx, at) {
                 Look::More => {
@@ -555,19 +430,6 @@ impl Engine {
     }
 }
 
-/// What closes the call stands at `at`, misspelt: where that ends.
-fn misspelt_end(cx: &Reader<'_>, origin: &Origin, at: usize, closer: &str) -> Look<usize> {
-    let Some((row, call)) = origin.row(cx).and_then(|row| Some((row, row.calls.get(usize::from(origin.call))?))) else {
-        return Look::No;
-    };
-    match misspelt::closing(cx, row, at, closer, |_| false) {
-        // The body has seen what stands behind it.
-        Look::Is(tag) if tag.slashed && tag.whole || call.body == Body::Parameters => Look::Is(tag.end),
-        Look::More => Look::More,
-        _ => Look::No,
-    }
-}
-
 /// A sentence goes on at `at`, in the same line: a small letter follows.
 fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
     let rest = cx.rest(at).trim_start_matches([' ', '\t']);
@@ -585,10 +447,4 @@ fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
         None if !cx.eof => Look::More,
         None => Look::No,
     }
-}
-
-/// The text ends in the first bytes of `marker`.
-fn cut_marker(rest: &str, marker: &str) -> bool {
-    let cut = rest.trim_ascii_start();
-    !cut.is_empty() && cut.len() < marker.len() && marker.starts_with(cut)
 }

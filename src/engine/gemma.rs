@@ -1,11 +1,12 @@
 //! Gemma's value syntax: `{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],opts:{k:1}}`. Strings stand between markers that
 //! the dialect names, without escapes; everything else is bare.
-use super::call::{Progress, closes};
+use super::call::Progress;
 use super::elements::find;
 use super::head::Head;
 use super::keys::floor;
 use super::lenient;
 use super::output::{Found, Output, Piece, Value};
+use super::tail::closes;
 use super::values::Keys;
 use super::writer::Writer;
 use super::{Look, Reader, head};

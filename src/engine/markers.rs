@@ -1,8 +1,9 @@
 //! Markers in the text: what each begins or ends where it stands.
-use super::call::{self, CallState};
+use super::call::CallState;
 use super::head::{self, Head};
 use super::named::unopened_key;
 use super::prose::Taken;
+use super::tail::cut_off;
 use super::trace::{Noted, Reason};
 use super::twice::opened_twice;
 use super::writer::Origin;
@@ -319,7 +320,7 @@ impl Engine {
         let sections = cx.dialects.rows.get(usize::from(row)).map_or(&[][..], |row| row.sections.as_slice());
         let Some((_, close)) = sections.get(usize::from(section)) else { return Look::No };
         // One byte alone is no evidence.
-        if cx.rest(at).trim_ascii().len() < 2 || !call::cut_off(cx.rest(at), close, &[]) {
+        if cx.rest(at).trim_ascii().len() < 2 || !cut_off(cx.rest(at), close, &[]) {
             return Look::No;
         }
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that is cut off was left out"));

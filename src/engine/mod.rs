@@ -29,6 +29,7 @@ mod python;
 mod quoted;
 mod reader;
 mod runaway;
+mod tail;
 mod trace;
 mod twice;
 mod utf8;

@@ -1,9 +1,10 @@
 //! Parameters written as markup: `<parameter=city>Paris</parameter>`. There is no escaping, so a value ends at its own
 //! closing marker where the structure goes on behind it. String values stream as they are written.
-use super::call::{Progress, closes};
+use super::call::Progress;
 use super::elements::nested;
 use super::head::{self, Head};
 use super::output::{Found, Output, Piece, Value, span};
+use super::tail::closes;
 use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrapped};
 use super::writer::Writer;
 use super::{Look, Reader, misspelt};

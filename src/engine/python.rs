@@ -6,11 +6,11 @@ use super::trace::Reason;
 use super::values::Keys;
 use super::writer::Writer;
 use super::{Look, Reader};
-use crate::dialect::Element;
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
 
+mod after;
 mod value;
 use value::{Item, ValueScan, name_at, next_item};
 
@@ -38,6 +38,8 @@ pub(super) struct Python {
     printed: bool,
     /// The quote round the call, if it is written as a string.
     quoted: Option<u8>,
+    /// The call is over, and that quote has not come again.
+    unclosed: bool,
     /// The name was escaped for Markdown, so the strings are as well.
     escaped: bool,
     name: String,
@@ -102,6 +104,7 @@ impl Python {
             list: false,
             printed: false,
             quoted: None,
+            unclosed: false,
             escaped: false,
             name: String::new(),
             name_start: at,
@@ -429,12 +432,7 @@ impl Python {
             }
         }
         self.at = end;
-        if let Some(quote) = self.quoted {
-            let behind = cx.skip_space(end);
-            if cx.bytes().get(behind) == Some(&quote) {
-                self.at = behind + 1;
-            }
-        }
+        self.unclosed = self.quoted.is_some();
         self.expect = Expect::AfterCall;
         None
     }
@@ -442,136 +440,6 @@ impl Python {
     fn found(&mut self) -> Found {
         let members = std::mem::take(&mut self.members);
         Found::Members(members.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v)))).collect())
-    }
-
-    fn after_call(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
-        let progress = self.goes_on(cx, writer, at, byte);
-        if let (Some(Progress::Done { end }), true, Some(pending)) = (progress, self.list, &mut writer.pending) {
-            pending.repairs.push(Repair::at(RepairCode::Bracket, end, "the closing bracket of the list is missing"));
-        }
-        progress
-    }
-
-    /// What follows a call.
-    fn goes_on(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
-        let done = Some(Progress::Done { end: self.at });
-        match byte {
-            None if cx.eof => done,
-            None => Some(Progress::More),
-            Some(b']') if self.list => {
-                self.list = false;
-                self.at = at + 1;
-                None
-            }
-            Some(b',' | b';') => {
-                let next = cx.skip_space(at + 1);
-                if next >= cx.text.len() && !cx.eof {
-                    return Some(Progress::More);
-                }
-                if self.list && cx.bytes().get(next) == Some(&b']') {
-                    self.at = next;
-                    return None;
-                }
-                let quoted = self.list && matches!(cx.bytes().get(next), Some(b'"' | b'\''));
-                match Self::plausible(cx, if quoted { next + 1 } else { next }) {
-                    Look::Is(()) => {
-                        self.at = next;
-                        self.expect = Expect::Call;
-                        None
-                    }
-                    Look::More => Some(Progress::More),
-                    Look::No => {
-                        self.at = if self.list { self.at } else { at + 1 };
-                        Some(Progress::Done { end: self.at })
-                    }
-                }
-            }
-            // A quote behind the call, where it does not close a string of calls, is that of a string which the call was cut
-            // out of.
-            Some(b'"' | b'\'') if (at == self.at || self.list) && self.quoted.is_none() => {
-                match cx.bytes().get(cx.skip_space(at + 1)) {
-                    None if !cx.eof => return Some(Progress::More),
-                    None | Some(b']') => {}
-                    Some(_) => {
-                        if let Some(pending) = &mut writer.pending {
-                            pending.status = CallStatus::Malformed;
-                        }
-                    }
-                }
-                done
-            }
-            Some(b')') if self.printed => {
-                self.printed = false;
-                self.at = at + 1;
-                None
-            }
-            // A parenthesis too many before the list goes on or ends.
-            Some(b')') if self.list => {
-                let next = cx.skip_space(at + 1);
-                match cx.bytes().get(next) {
-                    None if !cx.eof => Some(Progress::More),
-                    Some(b']' | b',') => {
-                        if let Some(pending) = &mut writer.pending {
-                            let what = "a closing parenthesis too many was left out";
-                            pending.repairs.push(Repair::at(RepairCode::Bracket, at, what));
-                        }
-                        self.at = at + 1;
-                        None
-                    }
-                    _ => done,
-                }
-            }
-            // A parenthesis too many at the end of the line.
-            Some(b')') if !self.list && at == self.at => {
-                let rest = cx.rest(at + 1);
-                let line = rest.trim_start_matches([' ', '\t', '\r']);
-                if line.is_empty() && !cx.eof {
-                    return Some(Progress::More);
-                }
-                if line.is_empty() || line.starts_with('\n') {
-                    if let Some(pending) = &mut writer.pending {
-                        let what = "a closing parenthesis too many was left out";
-                        pending.repairs.push(Repair::at(RepairCode::Bracket, at, what));
-                    }
-                    self.at = at + 1;
-                    return None;
-                }
-                done
-            }
-            // Another call on the next line, or right behind a list.
-            Some(_) => {
-                let fresh_line = cx.slice(self.at, at).contains('\n');
-                // Up to a marker that must close them there are only calls.
-                let enclosed = writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)));
-                let meant = enclosed || Self::may_be_meant(cx, at);
-                // Another call behind white space, or in a list: only the comma is missing.
-                if !fresh_line && (self.list || at > self.at) {
-                    let quote = self.quoted.is_some_and(|quote| byte == Some(quote));
-                    match next_item(cx, at + usize::from(quote), "") {
-                        Look::More => return Some(Progress::More),
-                        Look::Is(Item::Call) => {
-                            if let Some(pending) = &mut writer.pending {
-                                let what = "a missing comma was added";
-                                pending.repairs.push(Repair::at(RepairCode::Comma, self.at, what));
-                            }
-                            self.at = at;
-                            self.expect = Expect::Call;
-                            return None;
-                        }
-                        _ => {}
-                    }
-                }
-                match Self::plausible(cx, at) {
-                    Look::Is(()) if (fresh_line || byte == Some(b'[')) && meant => {
-                        self.at = at;
-                        self.expect = Expect::Call;
-                        None
-                    }
-                    Look::More if fresh_line || byte == Some(b'[') => Some(Progress::More),
-                    _ => done,
-                }
-            }
-        }
     }
 
     /// The call, or list of calls, that begins at `at` is of an offered tool, or there is nothing to tell.

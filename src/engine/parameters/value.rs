@@ -14,6 +14,7 @@ pub(super) struct Within<'w> {
 }
 
 /// Where a value ended.
+#[derive(PartialEq, Eq)]
 struct Ended {
     end: usize,
     /// Where what follows its closing marker begins.
@@ -154,13 +155,98 @@ impl OpenValue {
         if self.tagged { Look::No } else { Look::Is(!row.parameters.iter().any(marker)) }
     }
 
+    /// Its closing marker stands at `hit` and ends at `end`: it is one only if the structure goes on behind it.
+    fn closes(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
+        let Within { row, tail, called, .. } = *within;
+        let declared = called.filter(|_| self.closer.is_some());
+        match Parameters::next(cx, row, tail, end, declared) {
+            Next::More => Look::More,
+            Next::Junk if self.is_cut_behind(cx, within, end) => Look::Is(Ended::at(hit, end)),
+            Next::Junk => match self.doubled_end(cx, within, hit, end) {
+                Look::No => match self.lost_parameter(cx, within, hit, end) {
+                    Look::Is(lost) => Look::Is(Ended { lost, ..Ended::at(hit, end) }),
+                    Look::More => Look::More,
+                    Look::No => {
+                        self.doubtful_closer = Some((hit, end));
+                        Look::No
+                    }
+                },
+                look => look,
+            },
+            ahead => Look::Is(Ended { ahead: Some(ahead), ..Ended::at(hit, end) }),
+        }
+    }
+
+    /// The text is cut off in the next parameter's marker, which begins at `end`.
+    #[cold]
+    fn is_cut_behind(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> bool {
+        let Within { row, parameter, tail, .. } = *within;
+        let unfinished = Reader { eof: false, ..*cx };
+        cx.eof
+            && self.closer.is_none()
+            && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener)
+            && Parameters::next(&unfinished, row, tail, end, None) == Next::More
+    }
+
+    /// Something else than its closing marker begins at `hit`: the next parameter, or what closes the call.
+    fn other_ends(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
+        let parameter = within.parameter;
+        let opens = if self.closer.is_some() {
+            self.see_tag(cx, within, hit)
+        } else {
+            head::literal(cx, hit, &parameter.opener).map(|_| ())
+        };
+        match opens {
+            Look::More => Look::More,
+            Look::No => self.call_ends(cx, within, hit),
+            Look::Is(()) => match head::head(cx, hit, &parameter.head) {
+                Look::Is(next) if self.goes_before(cx, within, next.key.as_ref(), hit) => Look::Is(Ended::at(hit, hit)),
+                Look::Is(_) => {
+                    self.inner = true;
+                    Look::No
+                }
+                Look::More => Look::More,
+                Look::No => Look::No,
+            },
+        }
+    }
+
+    /// What closes the call stands at `hit`, perhaps. Inside a value it is text, unless its whole end and a new call stand
+    /// there.
+    fn call_ends(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
+        match whole_tail(cx, within.row, within.tail, hit) {
+            Look::Is(true) => return Look::Is(Ended::at(hit, hit)),
+            Look::Is(false) => {}
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        }
+        if self.closer.is_some() {
+            // Parameters that the tool does not have may stand between the two.
+            if let Some((at, end)) = self.doubtful_closer {
+                let between = cx.slice(end, hit).trim_ascii();
+                if between.starts_with('<') && between.ends_with('>') {
+                    return Look::Is(Ended::at(at, end));
+                }
+            }
+            // Behind the first one it is long.
+            if self.call_closer.is_none() {
+                match self.ends_before_call(cx, within, hit) {
+                    Look::Is(end) => return Look::Is(Ended::at(end, end)),
+                    Look::More => return Look::More,
+                    Look::No => {}
+                }
+            }
+        }
+        self.call_closer.get_or_insert(hit);
+        Look::No
+    }
+
     /// Where the value ends. `No`: the text is over, and it does not.
     fn find_end(&mut self, cx: &Reader<'_>, within: &Within<'_>) -> Look<Ended> {
         let Within { row, parameter, tail, called, .. } = *within;
         let bytes = cx.bytes();
         let own = self.closer.clone();
         let closer = own.as_deref().unwrap_or(&parameter.closer);
-        let declared = called.filter(|_| own.is_some());
         let Some(first) = closer.as_bytes().first().copied() else { return Look::No };
         loop {
             let rest = bytes.get(self.searched..).unwrap_or_default();
@@ -169,91 +255,21 @@ impl OpenValue {
                 break;
             };
             self.searched = hit;
-            match head::literal(cx, hit, closer) {
+            let ended = match head::literal(cx, hit, closer) {
                 Look::More => return Look::More,
-                Look::Is(end) => {
-                    let end = match parameter.behind_closer(cx, end) {
-                        Look::Is(end) => end,
-                        Look::More => return Look::More,
-                        Look::No => {
-                            self.searched = hit + 1;
-                            continue;
-                        }
-                    };
-                    // The closing marker is one only if the structure goes on behind it.
-                    match Parameters::next(cx, row, tail, end, declared) {
-                        Next::More => return Look::More,
-                        // Cut off in the next parameter's marker.
-                        Next::Junk
-                            if cx.eof
-                                && own.is_none()
-                                && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener)
-                                && Parameters::next(&Reader { eof: false, ..*cx }, row, tail, end, declared)
-                                    == Next::More =>
-                        {
-                            return Look::Is(Ended::at(hit, end));
-                        }
-                        Next::Junk => match self.doubled_end(cx, within, hit, end) {
-                            Look::Is(ended) => return Look::Is(ended),
-                            Look::More => return Look::More,
-                            Look::No => match self.lost_parameter(cx, within, hit, end) {
-                                Look::Is(lost) => return Look::Is(Ended { lost, ..Ended::at(hit, end) }),
-                                Look::More => return Look::More,
-                                Look::No => self.doubtful_closer = Some((hit, end)),
-                            },
-                        },
-                        ahead => return Look::Is(Ended { ahead: Some(ahead), ..Ended::at(hit, end) }),
-                    }
-                }
-                Look::No => match if own.is_some() {
-                    self.see_tag(cx, within, hit).map(|()| hit)
-                } else {
-                    head::literal(cx, hit, &parameter.opener)
-                } {
+                Look::No => self.other_ends(cx, within, hit),
+                Look::Is(end) => match parameter.behind_closer(cx, end) {
+                    Look::Is(end) => self.closes(cx, within, hit, end),
                     Look::More => return Look::More,
-                    Look::Is(_) => match head::head(cx, hit, &parameter.head) {
-                        Look::More => return Look::More,
-                        Look::Is(next) => {
-                            if self.goes_before(cx, within, next.key.as_ref(), hit) {
-                                return Look::Is(Ended::at(hit, hit));
-                            }
-                            self.inner = true;
-                        }
-                        Look::No => {}
-                    },
                     Look::No => {
-                        // The call's own end inside a value is text, unless the call's whole end and a new call stand there.
-                        match whole_tail(cx, row, tail, hit) {
-                            Look::More => return Look::More,
-                            Look::Is(true) => return Look::Is(Ended::at(hit, hit)),
-                            Look::Is(false) => {
-                                // Parameters that the tool does not have may stand between the two.
-                                if let Some((at, end)) = self.doubtful_closer.filter(|_| own.is_some())
-                                    && let between = cx.slice(end, hit).trim_ascii()
-                                    && between.starts_with('<')
-                                    && between.ends_with('>')
-                                {
-                                    return Look::Is(Ended::at(at, end));
-                                }
-                                // Behind the first one it is long.
-                                if own.is_some() && self.call_closer.is_none() {
-                                    match self.ends_before_call(cx, within, hit) {
-                                        Look::Is(end) => return Look::Is(Ended::at(end, end)),
-                                        Look::More => return Look::More,
-                                        Look::No => {}
-                                    }
-                                }
-                                self.call_closer.get_or_insert(hit);
-                            }
-                            Look::No => {}
-                        }
+                        self.searched = hit + 1;
+                        continue;
                     }
                 },
-            }
-            match self.misspelt_end(cx, within, hit) {
-                Look::Is(ended) => return Look::Is(ended),
-                Look::More => return Look::More,
-                Look::No => {}
+            };
+            let ended = if ended == Look::No { self.misspelt_end(cx, within, hit) } else { ended };
+            if ended != Look::No {
+                return ended;
             }
             self.searched = hit + 1;
         }
@@ -268,8 +284,10 @@ impl OpenValue {
                     Ended::at(at, at)
                 }
             }),
-            (None, Some((at, end))) if cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end) => {
-                Look::Is(Ended::at(at, end))
+            (None, Some((at, end))) => {
+                let declared = called.filter(|_| own.is_some());
+                let cut = cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end);
+                if cut { Look::Is(Ended::at(at, end)) } else { Look::No }
             }
             _ => Look::No,
         }

@@ -1,0 +1,173 @@
+//! What closes a call: the literals behind its body, as models write them.
+use super::writer::{Origin, Writer};
+use super::{Look, Reader, head, misspelt};
+use crate::dialect::{Body, Element, Parameter};
+use crate::turn::{Repair, RepairCode};
+
+/// What closes a call, as far as it was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tail {
+    pub(super) at: usize,
+    /// The element of the template that is next.
+    next: usize,
+    /// One of its markers does not stand there.
+    pub(super) missing: bool,
+}
+
+impl Tail {
+    /// The body ended at `at`.
+    pub(super) fn new(at: usize) -> Self {
+        Self { at, next: 0, missing: false }
+    }
+
+    /// Reads on. `More`: the text ends before it is over.
+    pub(super) fn read(&mut self, cx: &Reader<'_>, origin: Origin, writer: &mut Writer) -> Look<()> {
+        let elements = origin.tail(cx);
+        while let Some(element) = elements.get(self.next) {
+            let behind = elements.get(self.next + 1);
+            let look = match element {
+                Element::Space => self.space(cx, origin, behind),
+                Element::Literal(text) | Element::Optional(text) => {
+                    let needed = matches!(element, Element::Literal(_));
+                    self.closer(cx, origin, text, needed, writer)
+                }
+                Element::Slot(_) => self.suffix(cx, behind),
+                Element::Attributes(_) | Element::Body(_) => Look::Is(()),
+            };
+            if look == Look::More {
+                return Look::More;
+            }
+            self.next += 1;
+        }
+        Look::Is(())
+    }
+
+    /// White space before what is `behind`. Where no closing marker follows, it is text.
+    fn space(&mut self, cx: &Reader<'_>, origin: Origin, behind: Option<&Element>) -> Look<()> {
+        let end = cx.skip_space(self.at);
+        if end >= cx.text.len() && !cx.eof {
+            return Look::More;
+        }
+        let Some(Element::Literal(text) | Element::Optional(text)) = behind else { return Look::Is(()) };
+        let closer = head::literal(cx, end, text).or(|| misspelt_end(cx, origin, end, text));
+        if let Look::Is(_) = closer {
+            self.at = end;
+        }
+        closer.map(|_| ())
+    }
+
+    /// The marker `text`. If it does not stand there and is `needed`, it is missing.
+    fn closer(&mut self, cx: &Reader<'_>, origin: Origin, text: &str, needed: bool, writer: &mut Writer) -> Look<()> {
+        let mut repair = |what| {
+            if let Some(pending) = &mut writer.pending {
+                pending.repairs.push(what);
+            }
+        };
+        match head::literal(cx, self.at, text).or(|| misspelt_end(cx, origin, self.at, text)) {
+            Look::Is(end) => {
+                if !cx.slice(self.at, end).starts_with(text) {
+                    repair(Repair::at(RepairCode::Marker, self.at, "the call's closing marker is misspelt"));
+                }
+                self.at = end;
+                return Look::Is(());
+            }
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+        let rest = cx.rest(self.at);
+        // One byte alone is no evidence.
+        if cx.eof && rest.trim_ascii().len() > 1 && cut_marker(rest, text) {
+            (self.at, self.missing) = (cx.text.len(), true);
+            return Look::Is(());
+        }
+        match behind_brackets(cx, self.at, text) {
+            Look::More => return Look::More,
+            Look::Is(end) => {
+                if rest.trim_ascii_start().starts_with(['}', ']']) {
+                    let what = "a closing bracket too many was left out";
+                    repair(Repair::at(RepairCode::Bracket, self.at, what));
+                }
+                self.at = end;
+            }
+            Look::No => self.missing |= needed,
+        }
+        Look::Is(())
+    }
+
+    /// A checkpoint's suffix in the marker, up to the literal `behind` it.
+    fn suffix(&mut self, cx: &Reader<'_>, behind: Option<&Element>) -> Look<()> {
+        let Some(Element::Literal(until)) = behind else { return Look::Is(()) };
+        let rest = cx.rest(self.at);
+        match rest.find(&**until) {
+            Some(length) if length <= 64 => self.at += length,
+            None if !cx.eof && rest.len() <= 64 => return Look::More,
+            _ => {}
+        }
+        Look::Is(())
+    }
+}
+
+/// Closing brackets too many stand at `at`, with the marker `text` behind them: they are part of the mistake. Where the marker
+/// ends.
+fn behind_brackets(cx: &Reader<'_>, at: usize, text: &str) -> Look<usize> {
+    let rest = cx.rest(at);
+    let marker = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '}' || c == ']');
+    let extra = rest.len() - marker.len();
+    // A longer run of them is no slip.
+    if extra == 0 || extra >= 64 {
+        Look::No
+    } else if marker.is_empty() && !cx.eof {
+        Look::More
+    } else {
+        head::literal(cx, at + extra, text)
+    }
+}
+
+/// What closes the call stands at `at`, misspelt: where that ends.
+fn misspelt_end(cx: &Reader<'_>, origin: Origin, at: usize, closer: &str) -> Look<usize> {
+    let Some((row, call)) = origin.row(cx).and_then(|row| Some((row, row.calls.get(usize::from(origin.call))?))) else {
+        return Look::No;
+    };
+    match misspelt::closing(cx, row, at, closer, |_| false) {
+        // The body has seen what stands behind it.
+        Look::Is(tag) if tag.slashed && tag.whole || call.body == Body::Parameters => Look::Is(tag.end),
+        Look::More => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// One of the literals of a tail stands at `at`. Punctuation before it that may be missing (`>`) says nothing alone.
+pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
+    let mut at = at;
+    let mut more = false;
+    for (i, element) in tail.iter().enumerate() {
+        let (Element::Literal(text) | Element::Optional(text)) = element else { continue };
+        // What ends a marker with a suffix is none.
+        if i.checked_sub(1).is_some_and(|i| matches!(tail.get(i), Some(Element::Slot(_)))) {
+            continue;
+        }
+        let punctuation = matches!(element, Element::Optional(_)) && text.len() == 1 && i + 1 < tail.len();
+        match head::literal(cx, at, text) {
+            Look::Is(end) if punctuation => at = cx.skip_space(end),
+            Look::Is(_) => return Look::Is(()),
+            Look::More => more = true,
+            Look::No => {}
+        }
+    }
+    if more { Look::More } else { Look::No }
+}
+
+/// The text ends in `rest`, the beginning of what closes a call or of one of its parameters.
+pub(super) fn cut_off(rest: &str, tail: &[Element], parameters: &[Parameter]) -> bool {
+    let closers = tail.iter().filter_map(|element| match element {
+        Element::Literal(text) => Some(&**text),
+        _ => None,
+    });
+    closers.chain(parameters.iter().map(|parameter| &*parameter.opener)).any(|marker| cut_marker(rest, marker))
+}
+
+/// The text ends in the first bytes of `marker`.
+fn cut_marker(rest: &str, marker: &str) -> bool {
+    let cut = rest.trim_ascii_start();
+    !cut.is_empty() && cut.len() < marker.len() && marker.starts_with(cut)
+}
