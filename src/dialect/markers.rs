@@ -101,6 +101,11 @@ impl Node {
     }
 }
 
+/// A name may end in this byte, right before its parenthesis: it may be quoted, and the parenthesis escaped.
+pub(crate) fn may_end_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'' | b'"' | b'\\') || byte >= 0x80
+}
+
 /// Literal markers and what each means.
 #[derive(Debug, Clone)]
 pub(crate) struct Markers {
@@ -267,8 +272,6 @@ impl Markers {
         let Some(byte) = text.get(at).copied() else { return true };
         let Some(next) = text.get(at + 1).copied() else { return true };
         let before = at.checked_sub(1).and_then(|i| text.get(i)).copied();
-        // The name before a parenthesis may be quoted, and the parenthesis escaped.
-        let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'\'' | b'"' | b'\\') || b >= 0x80;
         let marker = || {
             let begins =
                 usize::from(self.second_of[usize::from(byte)]).checked_sub(1).and_then(|i| self.seconds.get(i));
@@ -283,7 +286,7 @@ impl Markers {
                 let begins = next.is_ascii_alphabetic() || !next.is_ascii() || matches!(next, b'_' | b'\'' | b'"');
                 begins || next.is_ascii_whitespace() || (byte == b'[' && next == b'{') || marker() || late()
             }
-            b'(' if before.is_some_and(word) => true,
+            b'(' if before.is_some_and(may_end_name) => true,
             b'<' if self.tags && (next.is_ascii_alphabetic() || next == b'_') => true,
             _ => marker() || late(),
         }

@@ -19,7 +19,7 @@ pub use from_template::TemplateOptions;
 
 pub(crate) use compiled::{Call, Parameter, Row, special};
 pub(crate) use late::LateMarker;
-pub(crate) use markers::{Marker, MarkersAt};
+pub(crate) use markers::{Marker, MarkersAt, may_end_name};
 pub(crate) use template::{Body, Element, Slot};
 
 use serde::{Deserialize, Serialize};

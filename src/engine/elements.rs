@@ -211,85 +211,100 @@ impl Node {
                     ArgumentValue::Json(text) => json.push_str(&text),
                 }
             }
-            Self::Children(children, mixed) => {
+            Self::Children(children, _) if is_list(children, schema, root) => {
                 let items = find(schema, root, 0, &|s| s.get("items"));
-                // Of a known tool whose schema is silent: templates write lists so, and nothing else says `item` twice.
-                let silent = root.is_some_and(|root| schema.is_none_or(|s| Expected::of(s, root).is_any()));
-                let several = silent && children.len() > 1 && children.iter().all(|(key, _)| key == "item");
-                let list = several
-                    || items.is_some()
-                    || find(schema, root, 0, &|s| s.get("type").filter(|t| *t == "array")).is_some();
-                let mut objects = Vec::new();
-                variants(schema, root, 0, &mut objects);
-                // Children with names that an object of the schema has are its members.
-                let has = |object: &Schema, key: &str| object.get("properties").is_some_and(|p| p.get(key).is_some());
-                let members = objects.iter().any(|object| children.iter().all(|(key, _)| has(object, key)));
-                if list && !members {
-                    json.push('[');
-                    for (i, (_, child)) in children.iter().enumerate() {
-                        if i > 0 {
-                            json.push_str(", ");
-                        }
-                        child.write(json, items, root);
-                    }
-                    json.push(']');
-                    return;
-                }
-                let mut groups: Vec<(&str, Vec<&Node>)> = Vec::new();
-                let mut keys = Keys::default();
-                for (key, child) in children {
-                    let name = |i: usize| groups.get(i).map(|(k, _)| Cow::Borrowed(*k));
-                    let same = keys.position(key, groups.len(), name);
-                    match same.and_then(|i| groups.get_mut(i)) {
-                        Some((_, nodes)) => nodes.push(child),
-                        None => groups.push((key, vec![child])),
-                    }
-                }
-                json.push('{');
-                for (i, (key, nodes)) in groups.iter().enumerate() {
-                    if i > 0 {
-                        json.push_str(", ");
-                    }
-                    push_string(json, key);
-                    json.push_str(": ");
-                    let of = find(schema, root, 0, &|s| s.get("properties").and_then(|p| p.get(*key))).or_else(|| {
-                        find(schema, root, 0, &|s| s.get("additionalProperties").filter(|a| a.is_object()))
-                    });
-                    // Where one object of a union types the member and another leaves it open, it is text.
-                    let of = of.filter(|_| {
-                        objects.len() < 2 || objects.iter().all(|object| has(object, key) || closed(object))
-                    });
-                    match nodes.as_slice() {
-                        [one] => one.write(json, of, root),
-                        many => {
-                            let items = find(of, root, 0, &|s| s.get("items"));
-                            json.push('[');
-                            for (i, node) in many.iter().enumerate() {
-                                if i > 0 {
-                                    json.push_str(", ");
-                                }
-                                node.write(json, items.or(of), root);
-                            }
-                            json.push(']');
-                        }
-                    }
-                }
-                if !mixed.is_empty() {
-                    if !groups.is_empty() {
-                        json.push_str(", ");
-                    }
-                    let mut key = String::from("$text");
-                    while groups.iter().any(|(k, _)| *k == key) {
-                        key.insert(0, '$');
-                    }
-                    push_string(json, &key);
-                    json.push_str(": ");
-                    push_string(json, mixed);
-                }
-                json.push('}');
+                Self::write_list(json, children.iter().map(|(_, child)| child), items, root);
             }
+            Self::Children(children, mixed) => Self::write_object(json, children, mixed, schema, root),
         }
     }
+
+    fn write_list<'n>(
+        json: &mut String,
+        nodes: impl Iterator<Item = &'n Self>,
+        items: Option<&Schema>,
+        root: Option<&Schema>,
+    ) {
+        json.push('[');
+        for (i, node) in nodes.enumerate() {
+            json.push_str(if i > 0 { ", " } else { "" });
+            node.write(json, items, root);
+        }
+        json.push(']');
+    }
+
+    /// Children of one name are a list; text among them is a member of its own.
+    fn write_object(
+        json: &mut String,
+        children: &[(String, Self)],
+        mixed: &str,
+        schema: Option<&Schema>,
+        root: Option<&Schema>,
+    ) {
+        let mut groups: Vec<(&str, Vec<&Self>)> = Vec::new();
+        let mut keys = Keys::default();
+        for (key, child) in children {
+            let name = |i: usize| groups.get(i).map(|(k, _)| Cow::Borrowed(*k));
+            let same = keys.position(key, groups.len(), name);
+            match same.and_then(|i| groups.get_mut(i)) {
+                Some((_, nodes)) => nodes.push(child),
+                None => groups.push((key, vec![child])),
+            }
+        }
+        let mut objects = Vec::new();
+        variants(schema, root, 0, &mut objects);
+        json.push('{');
+        for (i, (key, nodes)) in groups.iter().enumerate() {
+            json.push_str(if i > 0 { ", " } else { "" });
+            push_string(json, key);
+            json.push_str(": ");
+            let of = find(schema, root, 0, &|s| s.get("properties").and_then(|p| p.get(*key)))
+                .or_else(|| find(schema, root, 0, &|s| s.get("additionalProperties").filter(|a| a.is_object())));
+            // Where one object of a union types the member and another leaves it open, it is text.
+            let of =
+                of.filter(|_| objects.len() < 2 || objects.iter().all(|object| has(object, key) || closed(object)));
+            match nodes.as_slice() {
+                [one] => one.write(json, of, root),
+                many => {
+                    let items = find(of, root, 0, &|s| s.get("items"));
+                    Self::write_list(json, many.iter().copied(), items.or(of), root);
+                }
+            }
+        }
+        if !mixed.is_empty() {
+            json.push_str(if groups.is_empty() { "" } else { ", " });
+            let mut key = String::from("$text");
+            while groups.iter().any(|(k, _)| *k == key) {
+                key.insert(0, '$');
+            }
+            push_string(json, &key);
+            json.push_str(": ");
+            push_string(json, mixed);
+        }
+        json.push('}');
+    }
+}
+
+/// The object of a schema has a member of this name.
+fn has(object: &Schema, key: &str) -> bool {
+    object.get("properties").is_some_and(|p| p.get(key).is_some())
+}
+
+/// The schema wants a list, and no object of it has members of the children's names. Where it is silent, though the tool is
+/// known, several that are all named `item` are one: templates write lists so, and nothing else says `item` twice.
+fn is_list(children: &[(String, Node)], schema: Option<&Schema>, root: Option<&Schema>) -> bool {
+    let wanted = || {
+        find(schema, root, 0, &|s| s.get("items")).is_some()
+            || find(schema, root, 0, &|s| s.get("type").filter(|t| *t == "array")).is_some()
+    };
+    let silent = || root.is_some_and(|root| schema.is_none_or(|s| Expected::of(s, root).is_any()));
+    let several = children.len() > 1 && children.iter().all(|(key, _)| key == "item");
+    if !(several && silent() || wanted()) {
+        return false;
+    }
+    let mut objects = Vec::new();
+    variants(schema, root, 0, &mut objects);
+    !objects.iter().any(|object| children.iter().all(|(key, _)| has(object, key)))
 }
 
 /// A value that is written as elements, as the schema's object or list: `<item>a</item><item>b</item>`.

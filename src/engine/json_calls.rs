@@ -276,7 +276,7 @@ impl JsonCalls {
 
     /// The list of a call's object holds further calls, and this is the first: that call's own arguments are whole.
     fn outer_call_is_over(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
-        let Some(outer) = self.frames.outer_call().filter(|_| !cx.made) else { return };
+        let Some(outer) = self.frames.outer_call() else { return };
         let text = |range: &Range<usize>| decode(cx.slice(range.start, range.end));
         let (start, index, arguments) = (outer.start, outer.index.take(), outer.arguments.take());
         let (name, id) = (outer.name.as_ref().map(text), outer.id.as_ref().map(text));
@@ -288,6 +288,11 @@ impl JsonCalls {
         if let (Some(index), Some(arguments)) = (index, arguments) {
             let end = arguments.end;
             self.over(cx, writer, index, arguments, start..end);
+            // What of a mended object is its own, and what the list's, is a guess; what was mended is all of theirs.
+            if let (true, Some(pending)) = (cx.made, &mut writer.pending) {
+                pending.status = CallStatus::Malformed;
+                self.repairs.clone_from(&pending.repairs);
+            }
         }
     }
 
@@ -494,7 +499,9 @@ impl JsonCalls {
             if let Flow::Stop(progress) = self.begin(cx, out, writer) {
                 return Flow::Stop(progress);
             }
-            if let Some(index) = self.frames.last().and_then(|f| f.index) {
+            // In a list of its own further calls may have begun: then it was over before them.
+            let index = self.frames.last().and_then(|f| f.index);
+            if let Some(index) = index.filter(|index| writer.is_open(*index)) {
                 self.over(cx, writer, index, arguments, raw);
             }
             return Flow::On;

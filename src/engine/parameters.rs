@@ -105,6 +105,8 @@ impl Parameters {
     pub(super) fn new(at: usize, head: Head) -> Self {
         // A key that the head holds is the one of the first parameter, whose own marker is missing.
         let key = head.key.clone();
+        // White space behind what opens its value is the value's.
+        let at = if key.is_some() { head.end } else { at };
         let repairs =
             key.iter().map(|key| Repair::at(RepairCode::Marker, key.start, "a parameter's opening marker is missing"));
         let repairs = repairs.collect();
@@ -494,7 +496,7 @@ fn lost_value(row: &Row, junk: &str) -> bool {
 }
 
 /// The text ends behind the tail, which stands at `at`.
-fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> bool {
+fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
     let literals = tail.iter().filter_map(|element| match element {
         Element::Literal(text) | Element::Optional(text) => Some(text),
         _ => None,
@@ -503,7 +505,10 @@ fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> bool {
         Look::Is(end) => end,
         _ => at,
     });
-    cx.eof && cx.skip_space(end) >= cx.text.len()
+    match misspelt::behind(cx, end) {
+        Look::Is(next) if next < cx.text.len() => Look::No,
+        look => look.map(|_| ()),
+    }
 }
 
 /// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its

@@ -8,7 +8,7 @@ use super::quoted::in_quoted_line;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Before, Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
-use crate::dialect::{Body, Element, Slot};
+use crate::dialect::{Body, Element, Slot, may_end_name};
 use crate::schema::begins;
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
@@ -87,6 +87,7 @@ impl Engine {
     pub(super) fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
         let Some(text) = cx.text.get(self.from..to) else { return };
         if self.channel.is_some_and(|c| c.dropped) {
+            self.fresh &= text.trim_ascii_start().is_empty();
             self.out.trace.note(self.from..to, Noted::Dropped);
             self.from = to;
             return;
@@ -229,6 +230,10 @@ impl Engine {
     /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
     pub(super) fn bare_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if cx.tools.is_none() || !cx.dialects.bare_python || self.drafts(cx) || self.inline.is_some() {
+            return Look::No;
+        }
+        // At the end of what came, every parenthesis is looked at.
+        if !at.checked_sub(1).and_then(|i| cx.bytes().get(i)).is_some_and(|byte| may_end_name(*byte)) {
             return Look::No;
         }
         let before = cx.slice(self.from, at);

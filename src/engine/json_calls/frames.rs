@@ -100,6 +100,12 @@ impl Frames {
         self.iter().find(|frame| frame.is_call())
     }
 
+    /// The call that has begun for the outermost call, or in it.
+    pub(super) fn begun(&self) -> Option<usize> {
+        let call = self.iter().position(Frame::is_call).unwrap_or_default();
+        self.iter().skip(call).filter_map(|frame| frame.index).last()
+    }
+
     /// Closes the outermost call and all in it.
     pub(super) fn leave_call(&mut self) {
         let depth = self.iter().position(Frame::is_call);

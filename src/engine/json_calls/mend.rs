@@ -149,6 +149,11 @@ impl JsonCalls {
                     .unwrap_or(Progress::Fail { at: limit }),
             );
         }
+        // The list of a call's object holds what cannot be read: that call itself is whole.
+        if self.frames.outer_call().is_some_and(|outer| outer.envelope) {
+            self.outer_call_is_over(cx, out, writer);
+        }
+        let begun = self.frames.begun();
         let told = self.told(cx);
         self.frames.leave_call();
         if !self.frames.is_empty() {

@@ -79,14 +79,21 @@ impl OpenValue {
                 }
                 ended.ahead = Some(Next::Parameter(begun));
             }
-            Next::Close => match whole_tail(cx, row, tail, at) {
-                Look::More => return Look::More,
-                Look::Is(false) if !ends_text(cx, tail, at) => {
-                    self.misspelt = Some((hit, tag.end));
-                    return Look::No;
+            Next::Close => {
+                let last = match whole_tail(cx, row, tail, at) {
+                    Look::Is(false) => ends_text(cx, tail, at),
+                    Look::Is(true) | Look::No => Look::Is(()),
+                    Look::More => Look::More,
+                };
+                match last {
+                    Look::More => return Look::More,
+                    Look::Is(()) => {}
+                    Look::No => {
+                        self.misspelt = Some((hit, tag.end));
+                        return Look::No;
+                    }
                 }
-                _ => {}
-            },
+            }
             // Cut off.
             Next::End => {}
         }
@@ -95,7 +102,15 @@ impl OpenValue {
         }
         let opening = format!("<{}", tag.name);
         self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
-        if self.tagged { Look::No } else { Look::Is(ended) }
+        if self.tagged {
+            return Look::No;
+        }
+        // Its own stands right before it, with nothing of the value between the two.
+        let own = self.doubtful_closer.filter(|_| self.closer.is_some());
+        Look::Is(match own.filter(|(_, end)| cx.slice(*end, hit).trim_ascii().is_empty()) {
+            Some((own, _)) => Ended { end: own, misspelt: false, doubled: true, ..ended },
+            None => ended,
+        })
     }
 
     /// Its closing marker, which ends at `end`, stands there once more, the structure goes on behind that, and the value
