@@ -483,6 +483,8 @@ impl<'t> Tree<'t> {
             }
             match self.element(depth + 1) {
                 Some(child) => children.push(child),
+                // Nothing of it will be read, however often it is tried further out.
+                None if self.deep => return None,
                 None => {
                     // No element stands here: the tag is text.
                     self.text_tags.insert(before);
