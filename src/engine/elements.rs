@@ -367,15 +367,21 @@ impl<'t> Tree<'t> {
         }
     }
 
+    /// `rest` behind the prefix of tags. To look for an empty one would be right as well, but loading nothing from nowhere is
+    /// slow.
+    fn behind_prefix(&self, rest: &'t str) -> Option<&'t str> {
+        if self.prefix.is_empty() { Some(rest) } else { rest.strip_prefix(self.prefix) }
+    }
+
     /// The name in the closing tag that `rest` begins with.
     fn closing(&self, rest: &'t str) -> Option<&'t str> {
-        let rest = rest.strip_prefix(self.prefix)?.strip_prefix("</")?;
+        let rest = self.behind_prefix(rest)?.strip_prefix("</")?;
         rest.get(..rest.find('>')?).filter(|name| !name.is_empty() && !name.contains(['<', '\n']))
     }
 
     /// A closing tag stands here that was meant for `name`: its length. Only behind a prefix, which no text has.
     fn misspelt(&self, name: &str) -> Option<usize> {
-        let tag = self.closing(self.rest()).filter(|_| !self.prefix.is_empty())?;
+        let tag = if self.prefix.is_empty() { None } else { self.closing(self.rest()) }?;
         misspelt::is_slip(tag, name).then_some(self.prefix.len() + tag.len() + 3)
     }
 
@@ -385,7 +391,7 @@ impl<'t> Tree<'t> {
 
     /// The opening tag at the cursor: its name and where it ends.
     fn opening(&self) -> Option<(&'t str, usize)> {
-        let rest = self.rest().strip_prefix(self.prefix)?.strip_prefix('<')?;
+        let rest = self.behind_prefix(self.rest())?.strip_prefix('<')?;
         if rest.starts_with('/') {
             return None;
         }
