@@ -70,7 +70,7 @@ class BadOptionError(ToolglotError, ValueError):
 
 
 class BadJsonError(ToolglotError, ValueError):
-    """Text that is no JSON and cannot be repaired into any."""
+    """Text that is no JSON and cannot be repaired into any, or a value that JSON cannot say (NaN)."""
 
     code = "bad_json"
 

@@ -132,7 +132,7 @@ fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<
                 Look::More => Look::More,
                 Look::No => Look::Is(Found { channel, name: None, end }),
             },
-            Look::More if to > end => Look::More,
+            Look::More => Look::More,
             _ if end >= cx.text.len() && !cx.eof => Look::More,
             _ => Look::Is(Found { channel, name: None, end }),
         };

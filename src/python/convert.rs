@@ -162,7 +162,8 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     }
     if let Ok(float) = value.cast::<PyFloat>() {
         let number = Number::from_f64(float.value());
-        return number.map(J::number).ok_or_else(|| PyValueError::new_err("JSON has no NaN and no infinity"));
+        let what = "JSON has no NaN and no infinity";
+        return number.map(J::number).ok_or_else(|| Error::new(ErrorCode::BadJson, what).into());
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
         return tuple.iter().map(|item| from_py_at(&item, place.below())).collect::<PyResult<_>>().map(J::array);
