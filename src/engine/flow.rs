@@ -1,7 +1,7 @@
 //! Text that leaves as soon as it is certain that nothing begins in it, and its last word, which waits where it may yet be the
 //! name of a call without markers.
 use super::named::{APART, shown, without_number};
-use super::reader::at_line_start;
+use super::reader::begins_line;
 use super::{Engine, Mode, Reader, State};
 use crate::dialect::Dialects;
 
@@ -25,7 +25,7 @@ impl Engine {
             || headed
             || waits
             || !dialects.markers.none_in(came)
-            || at_line_start(text, self.at)
+            || begins_line(text, self.at) != Some(false)
         {
             return false;
         }

@@ -114,7 +114,9 @@ impl Engine {
             self.space = None;
         }
         if self.mode == Mode::Reasoning {
-            to = from + cx.slice(from, to).trim_ascii_end().len();
+            // A run that is waited for is not looked through with every chunk.
+            let blank = cx.skip_space(from) >= to;
+            to = if blank { from } else { from + cx.slice(from, to).trim_ascii_end().len() };
             if to == from && !last {
                 return;
             }

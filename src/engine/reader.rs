@@ -36,6 +36,8 @@ pub(crate) struct Memo {
     pub(super) unkeyed: Cell<Without>,
     /// No closing brace.
     pub(super) unclosed: Cell<Without>,
+    /// The last run of blanks that was looked through for the beginning of its line.
+    margin: Cell<Margin>,
     /// Which brackets close which, as far as repair asked.
     pub(super) pairs: Cell<Pairs>,
 }
@@ -46,6 +48,22 @@ pub(super) struct Known {
     blank: Without,
     unkeyed: Without,
     unclosed: Without,
+    margin: Margin,
+}
+
+/// Blanks, none of them a line break, and whether a line begins before them.
+#[derive(Debug, Clone, Copy)]
+struct Margin {
+    start: usize,
+    end: usize,
+    line: bool,
+}
+
+impl Default for Margin {
+    /// Nothing is known.
+    fn default() -> Self {
+        Self { start: 1, end: 0, line: false }
+    }
 }
 
 /// Nothing of one kind stands between two places of the text.
@@ -96,15 +114,20 @@ impl Without {
 type Sought = (usize, usize);
 
 impl From<Known> for Memo {
-    fn from(Known { blank, unkeyed, unclosed }: Known) -> Self {
+    fn from(Known { blank, unkeyed, unclosed, margin }: Known) -> Self {
         let (blank, unkeyed, unclosed) = (Cell::new(blank), Cell::new(unkeyed), Cell::new(unclosed));
-        Self { blank, unkeyed, unclosed, ..Self::default() }
+        Self { blank, unkeyed, unclosed, margin: Cell::new(margin), ..Self::default() }
     }
 }
 
 impl Memo {
     pub(super) fn known(&self) -> Known {
-        Known { blank: self.blank.get(), unkeyed: self.unkeyed.get(), unclosed: self.unclosed.get() }
+        Known {
+            blank: self.blank.get(),
+            unkeyed: self.unkeyed.get(),
+            unclosed: self.unclosed.get(),
+            margin: self.margin.get(),
+        }
     }
 }
 
@@ -219,10 +242,31 @@ impl<'t> Reader<'t> {
         next
     }
 
-    /// As [`at_line_start`], in this text.
+    /// Only what is blank stands between the last line break (or the start of the text) and `at`.
     #[inline]
     pub(crate) fn at_line_start(&self, at: usize) -> bool {
-        at_line_start(self.text, at)
+        begins_line(self.text, at).unwrap_or_else(|| self.begins_line_far(at))
+    }
+
+    #[cold]
+    fn begins_line_far(&self, at: usize) -> bool {
+        let known = self.memo.margin.get();
+        let mut margin = Margin { start: at, end: at, line: true };
+        for c in self.slice(0, at).chars().rev() {
+            if (known.start..=known.end).contains(&margin.start) {
+                margin = Margin { end: at, ..known };
+                break;
+            }
+            if c == '\n' || !blank(c) {
+                margin.line = c == '\n';
+                break;
+            }
+            margin.start -= c.len_utf8();
+        }
+        if at >= known.end {
+            self.memo.margin.set(margin);
+        }
+        margin.line
     }
 
     /// Only what is blank stands before `at`.
@@ -257,18 +301,20 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Only what is blank stands between the last line break (or the start of the text) and `at`.
+/// What a look at so many bytes before a place says of it.
+const NEAR: usize = 16;
+
+/// Whether only what is blank stands between the last line break (or the start of the text) and `at`, if the bytes right before
+/// it tell.
 #[inline]
-pub(super) fn at_line_start(text: &str, at: usize) -> bool {
+pub(super) fn begins_line(text: &str, at: usize) -> Option<bool> {
     let before = text.as_bytes().get(..at).unwrap_or_default();
-    match before.iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
-        None | Some(b'\n') => true,
+    match before.iter().rev().take(NEAR).find(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
+        Some(b'\n') => Some(true),
         // Mostly a letter.
-        Some(byte) if byte.is_ascii_graphic() => false,
-        _ => {
-            let before = text.get(..at).unwrap_or_default();
-            before.chars().rev().find(|c| *c == '\n' || !blank(*c)).is_none_or(|c| c == '\n')
-        }
+        Some(byte) if byte.is_ascii_graphic() => Some(false),
+        None if at <= NEAR => Some(true),
+        _ => None,
     }
 }
 
