@@ -276,6 +276,9 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     start..end
 }
 
+/// No name that nothing delimits is longer.
+const LONGEST_NAME: usize = 256;
+
 /// Bytes that no name or id holds, by value.
 const NAME_STOPS: [bool; 256] = table(b"{[<\"(>\n");
 /// Bytes that no key holds.
@@ -296,8 +299,11 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: usize) -> Look<Range<usize>> {
     let rest = cx.rest(at);
     let Some(until) = until else {
-        let mut length = bare_name(rest).len();
-        let name = rest.as_bytes().get(..length).unwrap_or_default();
+        let limit = limit.min(at + LONGEST_NAME);
+        // One character more shows that it is longer.
+        let bounded = rest.get(..floor(rest, limit.saturating_sub(at) + 4)).unwrap_or("");
+        let mut length = bare_name(bounded).len();
+        let name = bounded.as_bytes().get(..length).unwrap_or_default();
         if let Some(escaped) = memchr::memchr_iter(b'\\', name).find(|i| name.get(i + 1) == Some(&b'n')) {
             length = escaped;
         }

@@ -40,6 +40,8 @@ struct OpenValue {
     padded: bool,
     /// How far the value has been given out.
     sent: usize,
+    /// How far nothing but white space is known to stand behind that.
+    blank: usize,
     /// It can only be a string, so it is given out as it is written.
     streams: bool,
     /// Where the call's own closing marker stood, should the value's never come.
@@ -365,6 +367,7 @@ impl Parameters {
                         padded: false,
                         searched: end,
                         sent: end,
+                        blank: end,
                         streams,
                         call_closer: None,
                         doubtful_closer: None,

@@ -337,7 +337,14 @@ impl OpenValue {
         // Where its own closing marker may yet have been the end, or another parameter may begin, nothing is certain.
         let doubtful = self.doubtful_closer.filter(|_| self.closer.is_some()).map(|(at, _)| at);
         let end = [doubtful, self.next_opens].into_iter().flatten().fold(self.searched, usize::min);
-        let certain = cx.slice(self.sent, end.max(self.sent));
+        let end = end.max(self.sent);
+        // White space that waits for what follows is not looked through with every chunk.
+        let waits = trim == Trim::Space || self.sent == self.start;
+        if waits && cx.slice(self.blank.clamp(self.sent, end), end).trim_start().is_empty() {
+            self.blank = end;
+            return;
+        }
+        let certain = cx.slice(self.sent, end);
         if self.sent == self.start && (may_be_null(certain) || self.may_open_twice(cx, row, certain)) {
             return;
         }

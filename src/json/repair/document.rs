@@ -186,6 +186,10 @@ fn is_scalar(bytes: &[u8], start: usize) -> bool {
         let end = string_end(rest, mark - start + length, quote);
         return end == Some(rest.len()) || rest.len() >= 6 && triple(rest, mark - start);
     }
+    // Mostly the first bytes tell.
+    if !rest.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(byte)) {
+        return false;
+    }
     let text = std::str::from_utf8(rest).unwrap_or_default();
     token::literal_word(rest).is_some()
         || (text.bytes().any(|byte| byte.is_ascii_digit()) || text.ends_with("Infinity"))
