@@ -18,6 +18,7 @@ mod leftover;
 mod lenient;
 mod line;
 mod markers;
+mod members;
 mod misspelt;
 mod named;
 mod options;

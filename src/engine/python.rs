@@ -1,27 +1,26 @@
 //! Python calls: `[f(a=1), g()]`, with or without the list, as models write them rather than as Python reads them.
 use super::call::Progress;
 use super::lenient;
-use super::output::{Found, Output, Piece, Value, span};
+use super::members::Members;
+use super::output::{Output, Piece, Value, span};
 use super::trace::Reason;
-use super::values::Keys;
 use super::writer::Writer;
 use super::{Look, Reader};
 use crate::turn::{CallStatus, Repair, RepairCode};
-use std::borrow::Cow;
 use std::ops::Range;
 
 mod after;
 mod value;
 use value::{Item, ValueScan, name_at, next_item};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expect {
     /// A call, a list, or the end of the list.
     Call,
     /// An argument or the closing parenthesis.
     Argument,
-    /// The value of an argument; positional without a key.
-    Value { key: Option<String> },
+    /// The value of an argument.
+    Value,
     /// A comma or the closing parenthesis.
     AfterArgument,
     /// A separator, another call, or the end.
@@ -50,9 +49,10 @@ pub(super) struct Python {
     passed: bool,
     /// A value in it means none of the tool's parameters.
     unreadable: bool,
-    members: Vec<(String, String)>,
-    keys: Keys,
+    members: Members,
     repairs: Vec<Repair>,
+    /// The name of the argument that is being read; none for a positional one.
+    key: Option<String>,
     scan: ValueScan,
 }
 
@@ -111,24 +111,24 @@ impl Python {
             index: None,
             passed: false,
             unreadable: false,
-            members: Vec::new(),
-            keys: Keys::default(),
+            members: Members::default(),
             repairs: Vec::new(),
+            key: None,
             scan: ValueScan::default(),
         }
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         loop {
-            let at = if matches!(self.expect, Expect::Value { .. }) { self.at } else { cx.skip_space(self.at) };
+            let at = if self.expect == Expect::Value { self.at } else { cx.skip_space(self.at) };
             let byte = cx.bytes().get(at).copied();
             if byte.is_none() && !cx.eof {
                 return Progress::More;
             }
-            let progress = match self.expect.clone() {
+            let progress = match self.expect {
                 Expect::Call => self.call(cx, at, byte),
                 Expect::Argument => self.argument(cx, out, writer, at, byte),
-                Expect::Value { key } => self.value(cx, out, writer, key),
+                Expect::Value => self.value(cx, out, writer),
                 Expect::AfterArgument => self.after_argument(cx, out, writer, at, byte),
                 Expect::AfterCall => self.after_call(cx, writer, at, byte),
             };
@@ -199,8 +199,7 @@ impl Python {
         self.index = None;
         self.passed = false;
         self.unreadable = false;
-        self.members.clear();
-        self.keys = Keys::default();
+        self.members = Members::default();
         self.at = open + 1;
         self.expect = Expect::Argument;
         None
@@ -257,7 +256,7 @@ impl Python {
         // The next call of the list, where the parenthesis should close: `[f(a=1, g(b=2)]`.
         if !keyed
             && self.list
-            && !self.members.is_empty()
+            && !self.members.list().is_empty()
             && cx.bytes().get(equals) == Some(&b'(')
             && cx.offered(cx.slice(name.start, name.end))
         {
@@ -276,26 +275,24 @@ impl Python {
         }
         self.scan = ValueScan::at(start);
         self.at = start;
-        self.expect = Expect::Value { key };
+        self.key = key;
+        self.expect = Expect::Value;
         None
     }
 
-    fn value(
-        &mut self,
-        cx: &Reader<'_>,
-        out: &mut Output,
-        writer: &mut Writer,
-        key: Option<String>,
-    ) -> Option<Progress> {
-        let end = match self.scan.end(cx, key.is_some(), &self.name) {
+    fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
+        let end = match self.scan.end(cx, self.key.is_some(), &self.name) {
             Look::Is(end) => end,
-            Look::No | Look::More => return Some(Progress::More),
+            Look::No | Look::More => {
+                self.tell(cx, out, writer);
+                return Some(Progress::More);
+            }
         };
         let text = cx.slice(self.scan.start, end).trim();
         self.at = end;
         self.expect = Expect::AfterArgument;
         self.unreadable |= self.scan.torn;
-        match key {
+        match self.key.take() {
             Some(key) => {
                 let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
                 let text = if self.escaped { &unescaped } else { text };
@@ -304,7 +301,7 @@ impl Python {
                 self.repairs.append(&mut repairs);
                 // The quotes of the string were written as entities, and so was what else it holds.
                 self.unreadable |= ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"].iter().any(|q| text.starts_with(q));
-                self.member(out, writer, key, json);
+                self.member(cx, out, writer, key, json);
                 None
             }
             None => match self.positional(cx, out, writer, text) {
@@ -316,6 +313,18 @@ impl Python {
                 }
                 progress => progress,
             },
+        }
+    }
+
+    /// Gives out what is certain of the string that the value is.
+    fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer) {
+        let (Some(key), Some(index), true) = (&self.key, self.index, out.streaming()) else { return };
+        // Markdown's escapes are taken out of the whole value.
+        if self.escaped {
+            return;
+        }
+        if let Some(json) = self.scan.certain(cx) {
+            self.members.grow(out, writer, index, key, &json);
         }
     }
 
@@ -332,18 +341,18 @@ impl Python {
                 return fail;
             }
             for (key, value) in members {
-                self.member(out, writer, key, value.to_string());
+                self.member(cx, out, writer, key, value.to_string());
             }
         } else {
             // A word that is no literal is more likely prose than an argument.
             if repairs.iter().any(|r| r.code == RepairCode::SourceText) {
                 return fail;
             }
-            let Some((key, _)) = tool.parameters.get(self.members.len()) else { return fail };
+            let Some((key, _)) = tool.parameters.get(self.members.list().len()) else { return fail };
             if !self.begin(cx, out, writer) {
                 return fail;
             }
-            self.member(out, writer, key.clone(), json);
+            self.member(cx, out, writer, key.clone(), json);
         }
         repairs.push(Repair::at(
             RepairCode::Positional,
@@ -354,24 +363,10 @@ impl Python {
         None
     }
 
-    fn member(&mut self, out: &mut Output, writer: &Writer, key: String, json: String) {
-        if let (true, Some(index)) = (out.streaming(), self.index) {
-            let mut text = String::from(if self.members.is_empty() { "{" } else { ", " });
-            crate::json::push_string(&mut text, &key);
-            text.push_str(": ");
-            text.push_str(&json);
-            writer.piece(out, index, &text);
-        }
-        let members = &self.members;
-        let name = |i: usize| members.get(i).map(|(k, _)| Cow::Borrowed(k.as_str()));
-        let same = self.keys.position(&key, members.len(), name);
-        match same.and_then(|i| self.members.get_mut(i)) {
-            Some(member) => {
-                member.1 = json;
-                self.repairs
-                    .push(Repair::new(RepairCode::DuplicateKey, "an argument stood twice: the last value counts"));
-            }
-            None => self.members.push((key, json)),
+    fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: String, json: String) {
+        if self.members.add(cx, out, writer, self.index, Piece::Made(key), Value::Json(Piece::Made(json))) {
+            let what = "an argument stood twice: the last value counts";
+            self.repairs.push(Repair::new(RepairCode::DuplicateKey, what));
         }
     }
 
@@ -417,8 +412,8 @@ impl Python {
         }
         match self.index.take() {
             Some(index) => {
-                writer.piece(out, index, if self.members.is_empty() { "{}" } else { "}" });
-                let found = self.found();
+                self.members.close(out, writer, index);
+                let found = self.members.take();
                 out.trace.python_call(cx.text, self.name_start..end);
                 let pending = writer.over(index, found, self.name_start..end);
                 pending.repairs = std::mem::take(&mut self.repairs);
@@ -437,11 +432,6 @@ impl Python {
         None
     }
 
-    fn found(&mut self) -> Found {
-        let members = std::mem::take(&mut self.members);
-        Found::Members(members.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v)))).collect())
-    }
-
     /// The call, or list of calls, that begins at `at` is of an offered tool, or there is nothing to tell.
     fn may_be_meant(cx: &Reader<'_>, at: usize) -> bool {
         let start = if cx.bytes().get(at) == Some(&b'[') { cx.skip_space(at + 1) } else { at };
@@ -453,12 +443,12 @@ impl Python {
         let end = cx.text.len();
         match self.index.take() {
             Some(index) => {
-                if let Expect::Value { key: Some(key) } = &self.expect
+                if let (Expect::Value, Some(key)) = (self.expect, self.key.take())
                     && let Some(json) = lenient::certain_literal(cx.slice(self.scan.start, end))
                 {
-                    self.members.push((key.clone(), json));
+                    self.members.keep_cut(Piece::Made(key), Value::Json(Piece::Made(json)));
                 }
-                let found = self.found();
+                let found = self.members.take();
                 let pending = writer.over(index, found, self.name_start..end);
                 pending.status = CallStatus::Incomplete;
                 pending.repairs = std::mem::take(&mut self.repairs);

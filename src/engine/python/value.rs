@@ -2,6 +2,7 @@
 use super::super::flow::in_name;
 use super::super::{Look, Reader, head, lenient};
 use crate::dialect::MarkersAt;
+use crate::json::push_escaped;
 use std::ops::Range;
 
 /// A quote of the string's own kind that stands in it without a backslash, while its counterpart has not come.
@@ -25,11 +26,18 @@ pub(super) struct ValueScan {
     strings: usize,
     opened: usize,
     inner: Option<Inner>,
+    /// Where the last escape in a string begins.
+    escape: Option<usize>,
+    /// How far the value has been given out.
+    sent: usize,
     /// The string was closed where only a comma is missing, so the value is over.
     over: bool,
     /// What looks like a structure without its comma stands in a string, and names nothing that is offered.
     pub(super) torn: bool,
 }
+
+/// So many bytes an escape may have, or two that are one character.
+const LONGEST_ESCAPE: usize = 12;
 
 /// What begins where a comma is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +49,29 @@ pub(super) enum Item {
 impl ValueScan {
     /// The value of an argument of the tool that is `called` begins at `start`.
     pub(super) fn at(start: usize) -> Self {
-        Self { start, at: start, ..Self::default() }
+        Self { start, at: start, sent: start, ..Self::default() }
+    }
+
+    /// What is new of the string that the value is so far, escaped as JSON has it: up to where the search for its end has
+    /// come, but for an escape that may go on.
+    pub(super) fn certain(&mut self, cx: &Reader<'_>) -> Option<String> {
+        let (quote, triple) = self.quote.filter(|_| self.strings == 1 && self.opened == self.start)?;
+        let from = self.sent.max(self.opened + if triple { 3 } else { 1 });
+        let to = self.escape.filter(|escape| self.at < escape + LONGEST_ESCAPE).unwrap_or(self.at);
+        let text = cx.slice(from, to);
+        if text.is_empty() {
+            return None;
+        }
+        self.sent = to;
+        let mut json = String::new();
+        if memchr::memchr(b'\\', text.as_bytes()).is_none() {
+            push_escaped(&mut json, text);
+        } else {
+            let quote = char::from(quote);
+            let (read, _) = lenient::string(&format!("{quote}{text}{quote}"), from);
+            json.push_str(read.strip_prefix('"')?.strip_suffix('"')?);
+        }
+        Some(json)
     }
 
     /// The value, now that its end was found, is one string and no more.
@@ -141,6 +171,12 @@ impl ValueScan {
                     Look::More => return Look::More,
                     look => self.torn |= look == Look::Is(()),
                 }
+            }
+            // Two of them may be one character.
+            let half = |escape: usize| matches!(cx.rest(escape).as_bytes(), [b'\\', b'u', b'd' | b'D', ..]);
+            let pair = |escape: usize| escape + 6 == self.at && half(escape);
+            if !self.escape.is_some_and(pair) {
+                self.escape = Some(self.at);
             }
             self.at += 2;
             while !cx.text.is_char_boundary(self.at) {
