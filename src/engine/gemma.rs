@@ -5,13 +5,13 @@ use super::elements::find;
 use super::head::Head;
 use super::keys::floor;
 use super::lenient;
+use super::members::Members;
 use super::output::{Found, Output, Piece, Value};
 use super::tail::closes;
-use super::values::Keys;
 use super::writer::Writer;
 use super::{Look, Reader, head};
 use crate::dialect::Element;
-use crate::json::push_string;
+use crate::json::{push_escaped, push_string};
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use serde_json::Value as Schema;
@@ -22,14 +22,43 @@ pub(super) struct Gemma {
     start: usize,
     at: usize,
     depth: usize,
-    /// A string is open.
-    quoted: bool,
     index: Option<usize>,
+    /// Where the member that is being read begins.
+    member: usize,
+    /// A string is open.
+    string: Option<OpenString>,
+    members: Members,
+    /// Something in them is nested too deep.
+    deep: bool,
+    /// Something stands among them that is no member.
+    unread: bool,
+    repairs: Vec<Repair>,
+}
+
+/// A string whose end has not come.
+#[derive(Debug)]
+struct OpenString {
+    /// The member that it is the value of, where it is one.
+    key: Option<String>,
+    /// How far it has been given out.
+    sent: usize,
 }
 
 impl Gemma {
     pub(super) fn new(at: usize, head: Head) -> Self {
-        Self { head, start: at, at, depth: 0, quoted: false, index: None }
+        Self {
+            head,
+            start: at,
+            at,
+            depth: 0,
+            index: None,
+            member: at + 1,
+            string: None,
+            members: Members::default(),
+            deep: false,
+            unread: false,
+            repairs: Vec::new(),
+        }
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
@@ -45,79 +74,89 @@ impl Gemma {
             }
         };
         let quote = writer.origin.row(cx).map_or("", |r| r.dialect.quote.as_str());
-        match self.extent(cx, quote, writer.origin.tail(cx)) {
-            Look::Is(end) => {
-                let Members { members, deep, slip, unread } = self.read(cx, out, index, end, quote, false);
-                if out.streaming() && !deep && !unread {
-                    let text = Found::Members(members.clone()).into_arguments(cx.text).to_json().into_owned();
-                    writer.piece(out, index, &text);
+        let status = loop {
+            match self.next(cx, quote, writer.origin.tail(cx)) {
+                Next::Member => {
+                    self.read(cx, out, writer, index, self.at, quote, false);
+                    self.at += 1;
+                    self.member = self.at;
                 }
-                let raw = writer.start..end;
-                if deep {
-                    writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-                } else {
-                    let pending = writer.over(index, Found::Members(members), raw);
-                    pending.repairs.extend(slip.map(|(at, what)| Repair::at(RepairCode::Marker, at, what)));
-                    if unread {
-                        pending.status = CallStatus::Malformed;
-                    }
+                Next::End => {
+                    self.read(cx, out, writer, index, self.at, quote, false);
+                    break if self.deep || self.unread { CallStatus::Malformed } else { CallStatus::Ok };
                 }
-                Progress::Done { end }
+                Next::More if !cx.eof => {
+                    self.tell(cx, out, writer, index);
+                    return Progress::More;
+                }
+                Next::More => {
+                    self.at = cx.text.len();
+                    // What may be the beginning of a marker round a string is none of it.
+                    let cut = (1..quote.len()).rev().find(|n| quote.get(..*n).is_some_and(|q| cx.text.ends_with(q)));
+                    self.read(cx, out, writer, index, self.at - cut.unwrap_or(0), quote, true);
+                    break CallStatus::Incomplete;
+                }
             }
-            Look::More if !cx.eof => Progress::More,
-            _ => {
-                let end = cx.text.len();
-                // What may be the beginning of a marker round a string is none of it.
-                let cut = (1..quote.len()).rev().find(|n| quote.get(..*n).is_some_and(|q| cx.text.ends_with(q)));
-                let Members { members, .. } = self.read(cx, out, index, end - cut.unwrap_or(0), quote, true);
-                writer.over(index, Found::Members(members), writer.start..end).status = CallStatus::Incomplete;
-                Progress::Done { end }
-            }
+        };
+        if status.readable() {
+            self.members.close(out, writer, index);
         }
+        let members = self.members.take();
+        let found = if self.deep { Found::none() } else { members };
+        let pending = writer.over(index, found, writer.start..self.at);
+        pending.status = status;
+        pending.repairs = std::mem::take(&mut self.repairs);
+        Progress::Done { end: self.at }
     }
 
-    /// Where the outermost bracket closes.
-    fn extent(&mut self, cx: &Reader<'_>, quote: &str, tail: &[Element]) -> Look<usize> {
+    /// Looks for the next place where a member is over: the comma before another one, or behind the outermost bracket.
+    fn next(&mut self, cx: &Reader<'_>, quote: &str, tail: &[Element]) -> Next {
         let bytes = cx.bytes();
         loop {
-            if self.quoted {
+            if self.string.is_some() {
                 let rest = bytes.get(self.at..).unwrap_or_default();
                 match memchr::memmem::find(rest, quote.as_bytes()) {
                     Some(i) => {
                         self.at += i + quote.len();
-                        self.quoted = false;
+                        self.string = None;
                     }
                     None => {
                         let next = floor(cx.text, bytes.len().saturating_sub(quote.len() - 1));
                         self.at = next.max(self.at);
-                        return Look::More;
+                        return Next::More;
                     }
                 }
                 continue;
             }
             match bytes.get(self.at) {
-                None => return Look::More,
+                None => return Next::More,
                 Some(b'{' | b'(' | b'[') => self.depth += 1,
                 Some(b'}' | b')' | b']') => {
                     self.depth = self.depth.saturating_sub(1);
                     if self.depth == 0 {
-                        return Look::Is(self.at + 1);
+                        self.at += 1;
+                        return Next::End;
                     }
                 }
+                Some(b',') if self.depth == 1 => match member(cx, self.at + 1, quote) {
+                    Look::Is(()) => return Next::Member,
+                    Look::More => return Next::More,
+                    Look::No => {}
+                },
                 Some(b'<') => {
                     match head::literal(cx, self.at, quote) {
                         Look::Is(end) if !quote.is_empty() => {
-                            self.quoted = opens(cx.slice(self.start, self.at));
+                            self.string = self.opened(cx, quote, end);
                             self.at = end;
                             continue;
                         }
-                        Look::More => return Look::More,
+                        Look::More => return Next::More,
                         _ => {}
                     }
                     // The call's own end without a closing bracket.
                     match closes(cx, tail, self.at) {
-                        Look::Is(()) => return Look::Is(self.at),
-                        Look::More => return Look::More,
+                        Look::Is(()) => return Next::End,
+                        Look::More => return Next::More,
                         Look::No => {}
                     }
                 }
@@ -127,25 +166,47 @@ impl Gemma {
         }
     }
 
-    /// The arguments (`cut`: the text ends in them).
-    fn read(&self, cx: &Reader<'_>, out: &Output, index: usize, end: usize, quote: &str, cut: bool) -> Members {
+    /// The string that the marker here opens, which ends at `end`, if it opens one.
+    fn opened(&self, cx: &Reader<'_>, quote: &str, end: usize) -> Option<OpenString> {
+        let before = cx.slice(self.member.min(self.at), self.at);
+        if !opens(cx.slice(self.start, self.at)) {
+            return None;
+        }
+        let key = (self.depth == 1).then(|| Values::new(before, quote, None).only_key()).flatten();
+        Some(OpenString { key, sent: end })
+    }
+
+    /// Gives out what is certain of the string that a member is.
+    fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize) {
+        let Some(OpenString { key: Some(key), sent }) = &mut self.string else { return };
+        let text = cx.slice(*sent, self.at);
+        if text.is_empty() || !out.streaming() || self.deep || self.unread {
+            return;
+        }
+        *sent = self.at;
+        let mut json = String::new();
+        push_escaped(&mut json, text);
+        self.members.grow(out, writer, index, key, &json);
+    }
+
+    /// Reads the member that ends at `end` (`cut`: the text does, inside it).
+    fn read(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: usize,
+        end: usize,
+        quote: &str,
+        cut: bool,
+    ) {
+        if self.deep || self.unread {
+            return;
+        }
         let tool = cx.called(out, index);
         let root = tool.map(|t| &t.schema);
-        let text = cx.slice(self.start, end);
-        let mut values = Values {
-            text,
-            at: 0,
-            max_depth: cx.policy.max_depth,
-            cut,
-            deep: false,
-            slip: None,
-            next_quote: None,
-            quote,
-            root,
-        };
-        values.at = 1.min(values.text.len());
-        let mut members: Vec<(Piece, Value)> = Vec::new();
-        let mut keys = Keys::default();
+        let mut values = Values::new(cx.slice(self.member.min(end), end), quote, root);
+        (values.max_depth, values.cut) = (cx.policy.max_depth, cut);
         while let Some(key) = values.key() {
             let schema = root.and_then(|r| r.get("properties")).and_then(|p| p.get(&key));
             let value = match values.value(0, schema, false) {
@@ -160,18 +221,50 @@ impl Gemma {
                 }
                 Read::Nothing => break,
             };
-            let name = |i: usize| members.get(i).map(|(k, _)| k.get(cx.text));
-            let same = keys.position(&key, members.len(), name);
-            match same.and_then(|i| members.get_mut(i)) {
-                Some(member) => member.1 = value,
-                None => members.push((Piece::Made(key), value)),
+            let told = Some(index).filter(|_| !cut && !values.deep);
+            if self.members.add(cx, out, writer, told, Piece::Made(key), value) {
+                let what = "an argument stood twice: the last value counts";
+                self.repairs.push(Repair::at(RepairCode::DuplicateKey, self.member, what));
             }
         }
-        let unread = !cut && !values.rest().trim_matches(|c: char| c.is_whitespace() || ",})]".contains(c)).is_empty();
-        let slip = values.slip.map(|(at, what)| (self.start + at, what));
-        Members { members, deep: values.deep, slip, unread }
+        self.deep = values.deep;
+        let rest = values.rest().trim_matches(|c: char| c.is_whitespace() || ",})]".contains(c));
+        self.unread = !cut && !rest.is_empty();
+        let slip = values.slip.map(|(at, what)| Repair::at(RepairCode::Marker, self.member + at, what));
+        self.repairs.extend(slip);
     }
 }
+
+/// What stands where a member may be over.
+enum Next {
+    /// A comma, and behind it another member.
+    Member,
+    /// The call is over.
+    End,
+    More,
+}
+
+/// A key and its colon stand at `at`, or a string that may be one.
+fn member(cx: &Reader<'_>, at: usize, quote: &str) -> Look<()> {
+    let start = cx.skip_space(at);
+    if !quote.is_empty() {
+        match head::literal(cx, start, quote) {
+            Look::No => {}
+            look => return look.map(|_| ()),
+        }
+    }
+    let letter = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'"' | b'\'');
+    let rest = cx.bytes().get(start..).unwrap_or_default();
+    let length = rest.iter().take(LONGEST_KEY).take_while(letter).count();
+    match cx.behind_space(start, start + length) {
+        Look::Is(colon) if length > 0 && matches!(cx.bytes().get(colon), Some(b':' | b'=')) => Look::Is(()),
+        Look::More => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// No key is longer.
+const LONGEST_KEY: usize = 256;
 
 /// What stands behind `before` begins a string: behind a value's text it ends one that nothing opened.
 fn opens(before: &str) -> bool {
@@ -189,17 +282,6 @@ fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
         }
         value => value,
     }
-}
-
-/// The arguments, and what was odd about them.
-struct Members {
-    members: Vec<(Piece, Value)>,
-    /// Something in them is nested too deep.
-    deep: bool,
-    /// Where a marker round a string is wrong, and what is.
-    slip: Option<(usize, &'static str)>,
-    /// Something stands in them that is no member.
-    unread: bool,
 }
 
 enum Read {
@@ -229,6 +311,16 @@ struct Values<'t> {
 }
 
 impl<'t> Values<'t> {
+    fn new(text: &'t str, quote: &'t str, root: Option<&'t Schema>) -> Self {
+        let (at, max_depth) = (0, 0);
+        Self { text, at, max_depth, cut: false, deep: false, slip: None, next_quote: None, quote, root }
+    }
+
+    /// The key that is all of the text.
+    fn only_key(mut self) -> Option<String> {
+        self.key().filter(|_| self.rest().trim().is_empty())
+    }
+
     fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or("")
     }

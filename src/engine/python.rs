@@ -319,8 +319,9 @@ impl Python {
     /// Gives out what is certain of the string that the value is.
     fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer) {
         let (Some(key), Some(index), true) = (&self.key, self.index, out.streaming()) else { return };
-        // Markdown's escapes are taken out of the whole value.
-        if self.escaped {
+        // Markdown's escapes are taken out of the whole value. At the end of the text a quote stands in the string that may
+        // have closed it.
+        if self.escaped || cx.eof {
             return;
         }
         if let Some(json) = self.scan.certain(cx) {
