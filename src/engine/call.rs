@@ -5,6 +5,7 @@ use super::gemma::Gemma;
 use super::head::Head;
 use super::json_calls::JsonCalls;
 use super::line::Line;
+use super::output::{Found, Output};
 use super::parameters::Parameters;
 use super::python::Python;
 use super::tail::{Tail, closes, cut_off};
@@ -41,6 +42,8 @@ enum BodyState {
     Gemma(Gemma),
     Elements(Elements),
     Line(Line),
+    /// There is none: the head closed itself.
+    None(Head),
     /// The body is over: what closes the call is being read.
     Tail(Tail),
 }
@@ -188,6 +191,7 @@ impl CallState {
         let (twice, unopened) = (head.twice, head.unopened);
         let writer = Writer::new(origin, start, doubtful);
         let body = match body {
+            _ if head.closed => BodyState::None(head),
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
             Body::Parameters => BodyState::Parameters(Box::new(Parameters::new(at, head))),
@@ -231,6 +235,15 @@ impl<T> Look<T> {
     pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
         if matches!(self, Self::No) { other() } else { self }
     }
+}
+
+/// The call of a head that closed itself: it has no arguments.
+fn no_body(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, head: &Head) -> Progress {
+    let name = head.name(cx).unwrap_or_default();
+    let Some(index) = writer.begin(cx, out, &name, head.id(cx)) else { return Progress::Fail { at: head.end } };
+    writer.piece(out, index, "{}");
+    writer.over(index, Found::none(), writer.start..head.end);
+    Progress::Done { end: head.end }
 }
 
 /// The first byte after `at` that is no white space.
@@ -277,6 +290,7 @@ impl Engine {
             BodyState::Gemma(gemma) => gemma.step(cx, out, writer),
             BodyState::Elements(elements) => elements.step(cx, out, writer),
             BodyState::Line(line) => line.step(cx, out, writer),
+            BodyState::None(head) => no_body(cx, out, writer, head),
             BodyState::Tail(_) => return self.tail(cx, call),
         };
         if writer.begun > 0 {
@@ -304,7 +318,8 @@ impl Engine {
                 if writer.origin != Origin::BARE {
                     self.body = *inside..end;
                 }
-                *body = BodyState::Tail(Tail::new(end));
+                let closed = matches!(body, BodyState::None(_));
+                *body = BodyState::Tail(if closed { Tail::over(end) } else { Tail::new(end) });
                 self.state = State::Call(call);
                 Step::Go
             }

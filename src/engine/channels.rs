@@ -235,8 +235,7 @@ impl Engine {
             return Look::No;
         }
         // Where nothing shows that messages have headers here, only the answer's end or another header closes one.
-        let blank = cx.slice(self.from, at).trim_ascii_start().is_empty();
-        let behind_call = self.fresh && self.removed && blank && !self.out.calls.is_empty();
+        let behind_call = self.removed && self.fresh_at(cx, at) && !self.out.calls.is_empty();
         if cx.dialects.auto && self.channel.is_none() && self.plain.is_none() && !behind_call {
             let next = cx.skip_space(end);
             let opens = Self::channels(cx, row).map_or(&[][..], |c| c.opens.as_slice());

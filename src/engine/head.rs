@@ -13,7 +13,7 @@ pub(crate) struct Head {
     pub(crate) id: Option<Range<usize>>,
     pub(crate) key: Option<Range<usize>>,
     pub(crate) kind: Option<Range<usize>>,
-    /// Where the body begins.
+    /// Where the body begins, or if there is none, where the call ends.
     pub(crate) end: usize,
     /// The head closed itself (`<invoke name="f"/>`): there is no body.
     pub(crate) closed: bool,
@@ -352,7 +352,9 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
             let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
             return if partial { Look::More } else { Look::No };
         }
-        end += 1;
+        // A run of white space is looked behind once.
+        let blank = tail.len() - tail.trim_start().len();
+        end += if stopped && !until.starts_with(char::is_whitespace) { blank.max(1) } else { 1 };
     }
     if bounded.len() < rest.len() || cx.eof { Look::No } else { Look::More }
 }
@@ -365,10 +367,12 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Attributes up to `until`: `name="f" string='true' index=1`.
+/// Attributes up to `until`: `name="f" string='true' index=1`. None ends behind `limit`.
 fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until: &str, limit: usize) -> Look<()> {
-    let bytes = cx.bytes();
-    let more = |at: usize| if cx.eof || at > limit { Look::No } else { Look::More };
+    // What shows the end of one may stand behind it.
+    let near = floor(cx.text, limit.saturating_add(until.len()));
+    let bytes = cx.bytes().get(..near).unwrap_or_default();
+    let more = |at: usize| if cx.eof || at > limit || near < cx.text.len() { Look::No } else { Look::More };
     let mut at = head.end;
     let mut filled = false;
     loop {
@@ -411,15 +415,21 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
         let Some(first) = bytes.get(at).copied() else { return more(at) };
         let range = if first == b'"' || first == b'\'' {
             let rest = bytes.get(at + 1..).unwrap_or_default();
-            let Some(length) = memchr::memchr(first, rest) else { return more(bytes.len()) };
+            let Some(length) = memchr::memchr(first, rest) else { return more(at) };
             let range = at + 1..at + 1 + length;
             at = range.end + 1;
             range
         } else {
-            let rest = cx.rest(at);
-            let tag_end = rest.find(until);
+            let rest = cx.slice(at, near);
             let space = rest.find(|c: char| c.is_ascii_whitespace());
-            let Some(length) = [tag_end, space].into_iter().flatten().min() else { return more(bytes.len()) };
+            let word = rest.get(..space.unwrap_or(rest.len())).unwrap_or_default();
+            let end = word.find(until);
+            // Without quotes no tag begins in it, but the one behind it may.
+            if let Some(tag) = word.get(..end.unwrap_or(word.len())).and_then(|value| value.find('<')) {
+                let cut = end.or(space).is_none() && word.get(tag..).is_some_and(|tag| until.starts_with(tag));
+                return if cut { more(at) } else { Look::No };
+            }
+            let Some(length) = end.or(space) else { return more(at) };
             let range = at..at + length;
             at = range.end;
             range

@@ -10,7 +10,7 @@ const SHORTEST: usize = 4;
 impl Engine {
     /// Nothing but white space stands between a call and `at`.
     fn behind_call(&self, cx: &Reader<'_>, at: usize) -> bool {
-        let near = self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        let near = self.removed && self.fresh_at(cx, at);
         let plain = self.mode == Mode::Content && self.inline.is_none() && self.fence.is_none() && self.hold.is_none();
         near && plain && !self.out.calls.is_empty()
     }

@@ -330,7 +330,7 @@ impl Engine {
 
     /// Takes what stands at `at` out of the text, which goes on as if nothing had stood there.
     fn cut_out(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
-        if self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty() {
+        if self.fresh_at(cx, at) {
             self.remove(cx, at, end);
         } else {
             self.give(cx, at, false);
@@ -356,13 +356,13 @@ impl Engine {
     /// The text before `at` is a call of this row: it came without its section's opening marker.
     pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
         let last = self.out.calls.last().and_then(|call| call.row);
-        last == Some(row) && self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty()
+        last == Some(row) && self.removed && self.fresh_at(cx, at)
     }
 
     /// The text before `at` is a call that no marker closed, as it had none or lacked its own.
     fn closer_missing(&self, cx: &Reader<'_>, at: usize) -> bool {
         let bare = || self.out.calls.last().is_some_and(|call| call.row.is_none());
-        let behind = self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        let behind = self.removed && self.fresh_at(cx, at);
         behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
     }
 
@@ -391,7 +391,7 @@ impl Engine {
     }
 
     pub(super) fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
-        let blank = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        let blank = self.fresh_at(cx, at);
         if self.inline.is_some() || self.hold.is_some() || !(blank || cx.at_line_start(at)) {
             return Look::No;
         }

@@ -396,6 +396,12 @@ impl Engine {
         }
     }
 
+    /// Nothing but white space stands between what was given out or taken out last and `at`.
+    fn fresh_at(&self, cx: &Reader<'_>, at: usize) -> bool {
+        // Not by a look at the text between them: a long run of blanks would be looked at with every chunk.
+        self.fresh && cx.skip_space(self.from) >= at
+    }
+
     /// Reads as far as the text allows; with `eof`, to its end.
     fn advance(&mut self, cx: &Reader<'_>) {
         if cx.text.len() < self.until && !cx.eof {

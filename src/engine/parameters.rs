@@ -289,14 +289,6 @@ impl Parameters {
                 };
                 self.index = Some(index);
                 self.closer = self.named_closer(cx, writer);
-                if self.head.closed {
-                    let end = self.head.end;
-                    let end = match writer.origin.row(cx).and_then(|r| r.calls.get(usize::from(writer.origin.call))) {
-                        Some(_) => cx.rest(end).find('>').map_or(end, |i| end + i + 1),
-                        None => end,
-                    };
-                    return self.finish(cx, out, writer, index, end, CallStatus::Ok);
-                }
                 index
             }
         };

@@ -166,7 +166,7 @@ impl Engine {
             opener: self.opener.clone(),
             mode: self.mode,
         };
-        if !(self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty()) {
+        if !(self.fresh_at(cx, at)) {
             self.give(cx, at, false);
             let (space, opener) = (self.space.clone(), self.opener.clone());
             before = Before { from: self.from, fresh: self.fresh, space, opener, ..before };
@@ -271,7 +271,7 @@ impl Engine {
         let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Look::No };
         let row = cx.dialects.rows.get(usize::from(number));
         let Some(call) = row.and_then(|r| r.calls.first()) else { return Look::No };
-        let behind_another = self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        let behind_another = self.removed && self.fresh_at(cx, at);
         if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
             return Look::No;
         }
@@ -422,7 +422,7 @@ impl Engine {
             }
             return Look::No;
         }
-        let alone = self.fresh && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        let alone = self.fresh_at(cx, at);
         let named = !cx.dialects.auto;
         let body = CallState::bare_body(cx, at);
         let list = cx.bytes().get(at) == Some(&b'[') && matches!(body, Look::Is(Body::Python) | Look::More);
@@ -500,7 +500,7 @@ impl Engine {
     /// Right behind a call, its body once more and without the opening marker: an echo, not another call.
     fn repeated(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let body = cx.slice(self.body.start, self.body.end);
-        let behind = self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty();
+        let behind = self.removed && self.fresh_at(cx, at);
         let rest = cx.bytes().get(at..).unwrap_or_default();
         // Longer ones are not waited for.
         if body.is_empty() || body.len() > 4096 || !behind || self.hold.is_some() {

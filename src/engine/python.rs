@@ -4,14 +4,14 @@ use super::lenient;
 use super::members::Members;
 use super::output::{Output, Piece, Value, span};
 use super::trace::Reason;
-use super::writer::Writer;
+use super::writer::{Origin, Writer};
 use super::{Look, Reader};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
 mod after;
 mod value;
-use value::{Item, ValueScan, name_at, next_item};
+use value::{Item, LONGEST_NAME, ValueScan, name_at, next_item};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expect {
@@ -72,7 +72,7 @@ impl Python {
             }
         }
         let name = name_at(cx, at);
-        if name.len() > 256 {
+        if name.len() > LONGEST_NAME {
             return Look::No;
         }
         match bytes.get(name.end) {
@@ -134,7 +134,7 @@ impl Python {
             };
             match progress {
                 None => {}
-                Some(Progress::More) if cx.eof => return self.cut_off(cx, writer),
+                Some(Progress::More) if cx.eof => return self.cut_off(cx, out, writer),
                 Some(progress) => {
                     if matches!(progress, Progress::Fail { .. }) {
                         out.trace.refuse(Reason::NotReadable, &self.name);
@@ -440,8 +440,13 @@ impl Python {
         cx.tools.is_none() || cx.offered(&without_backslashes(&cx.text[name]).0)
     }
 
-    fn cut_off(&mut self, cx: &Reader<'_>, writer: &mut Writer) -> Progress {
+    fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         let end = cx.text.len();
+        let named = !matches!(self.expect, Expect::Call | Expect::AfterCall);
+        // Behind its name and the parenthesis, what else has begun or a marker vouches for it.
+        if named && cx.offered(&self.name) && (writer.begun > 0 || writer.origin != Origin::BARE) {
+            self.begin(cx, out, writer);
+        }
         match self.index.take() {
             Some(index) => {
                 if let (Expect::Value, Some(key)) = (self.expect, self.key.take())
@@ -456,7 +461,7 @@ impl Python {
                 Progress::Done { end }
             }
             None if writer.begun > 0 => {
-                if self.passed {
+                if named {
                     writer.pass(span(self.name_start..end));
                     self.at = end;
                 }

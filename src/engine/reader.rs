@@ -38,6 +38,8 @@ pub(crate) struct Memo {
     pub(super) unclosed: Cell<Without>,
     /// The last run of blanks that was looked through for the beginning of its line.
     margin: Cell<Margin>,
+    /// How far the text is known to begin with nothing but blanks.
+    leading: Cell<usize>,
     /// Which brackets close which, as far as repair asked.
     pub(super) pairs: Cell<Pairs>,
 }
@@ -49,6 +51,7 @@ pub(super) struct Known {
     unkeyed: Without,
     unclosed: Without,
     margin: Margin,
+    leading: usize,
 }
 
 /// Blanks, none of them a line break, and whether a line begins before them.
@@ -114,9 +117,10 @@ impl Without {
 type Sought = (usize, usize);
 
 impl From<Known> for Memo {
-    fn from(Known { blank, unkeyed, unclosed, margin }: Known) -> Self {
+    fn from(Known { blank, unkeyed, unclosed, margin, leading }: Known) -> Self {
         let (blank, unkeyed, unclosed) = (Cell::new(blank), Cell::new(unkeyed), Cell::new(unclosed));
-        Self { blank, unkeyed, unclosed, margin: Cell::new(margin), ..Self::default() }
+        let (margin, leading) = (Cell::new(margin), Cell::new(leading));
+        Self { blank, unkeyed, unclosed, margin, leading, ..Self::default() }
     }
 }
 
@@ -127,6 +131,7 @@ impl Memo {
             unkeyed: self.unkeyed.get(),
             unclosed: self.unclosed.get(),
             margin: self.margin.get(),
+            leading: self.leading.get(),
         }
     }
 }
@@ -271,7 +276,10 @@ impl<'t> Reader<'t> {
 
     /// Only what is blank stands before `at`.
     pub(crate) fn first_in_text(&self, at: usize) -> bool {
-        self.slice(0, at).chars().all(blank)
+        let known = self.memo.leading.get();
+        let more = self.slice(known, at).chars().take_while(|c| blank(*c)).map(char::len_utf8).sum::<usize>();
+        self.memo.leading.set(known + more);
+        known + more >= at
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<&'t Tool> {

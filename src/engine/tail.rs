@@ -20,6 +20,11 @@ impl Tail {
         Self { at, next: 0, missing: false }
     }
 
+    /// The call ended at `at` with its head, so nothing closes it.
+    pub(super) fn over(at: usize) -> Self {
+        Self { next: usize::MAX, ..Self::new(at) }
+    }
+
     /// Reads on. `More`: the text ends before it is over.
     pub(super) fn read(&mut self, cx: &Reader<'_>, origin: Origin, writer: &mut Writer) -> Look<()> {
         let elements = origin.tail(cx);

@@ -1,8 +1,8 @@
 //! Where an object in Python's quotes ends, so that a closing marker in one of its strings is told from the real one.
 use super::super::{Look, Reader};
 
-/// An object that is being looked through. It is read as Python reads it and no other way: what Python would refuse may
-/// end anywhere.
+/// An object that is being looked through to its end, wherever that is. It is read as Python reads it and no other way: what
+/// Python would refuse may end anywhere. A marker outside its strings is such a thing.
 #[derive(Debug)]
 pub(super) struct Dict {
     pub(super) start: usize,
@@ -34,13 +34,14 @@ impl Dict {
         loop {
             let rest = cx.bytes().get(self.at..).unwrap_or_default();
             let Some(quote) = self.quote else {
-                let Some(length) = rest.iter().position(|b| matches!(b, b'"' | b'\'' | b'{' | b'[' | b'}' | b']'))
+                let Some(length) = rest.iter().position(|b| matches!(b, b'"' | b'\'' | b'{' | b'[' | b'}' | b']' | b'<'))
                 else {
                     self.at = cx.text.len();
                     return more();
                 };
                 self.at += length + 1;
                 match rest.get(length) {
+                    Some(b'<') => return Look::No,
                     Some(b'{' | b'[') => self.brackets += 1,
                     Some(b'}' | b']') => self.brackets = self.brackets.saturating_sub(1),
                     quote => self.quote = quote.copied(),

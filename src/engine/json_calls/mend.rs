@@ -118,21 +118,22 @@ impl JsonCalls {
         let mut mended = match lenient::repair(cx, start, limit) {
             Ok(mended) => mended,
             Err(reached) => {
+                let among = writer.begun > 0 && self.before.is_none();
+                if begun.is_none() && !among {
+                    // What it holds on the way down is no call either, and is not read once more.
+                    return fail(error.max(reached));
+                }
                 // An object that begins here and gives nothing at all is nested too deep, cut off or not.
                 let end = lenient::too_deep_end(cx, start, limit);
                 if let Some(index) = begun {
                     let raw = if self.frames.len() > 1 { start } else { writer.start }..end.unwrap_or(limit);
                     writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
                     out.trace.note(error..error, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
-                } else if let (Some(end), true) = (end, writer.begun > 0 && self.before.is_none()) {
+                } else if let Some(end) = end {
                     writer.pass(span(start..end));
                 }
-                if begun.is_some() || (writer.begun > 0 && self.before.is_none()) {
-                    let Some(end) = end else { return Flow::Stop(Progress::Done { end: limit }) };
-                    return self.pass_to(end);
-                }
-                // What it holds on the way down is no call either, and is not read once more.
-                return fail(error.max(reached));
+                let Some(end) = end else { return Flow::Stop(Progress::Done { end: limit }) };
+                return self.pass_to(end);
             }
         };
         if closed && mended.cut && writer.fence.take().is_some() {

@@ -269,10 +269,14 @@ impl ValueScan {
     }
 }
 
-/// The identifier at `at`, dots and hyphens and Markdown's backslashes included.
+/// No name is longer.
+pub(super) const LONGEST_NAME: usize = 256;
+
+/// The identifier at `at`, dots and hyphens and Markdown's backslashes included, or the beginning of one that is too long to
+/// be a name.
 pub(super) fn name_at(cx: &Reader<'_>, at: usize) -> Range<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
-    let length = rest.iter().position(|byte| !in_name(*byte)).unwrap_or(rest.len());
+    let length = rest.iter().take(LONGEST_NAME + 1).take_while(|byte| in_name(**byte)).count();
     at..at + length
 }
 
