@@ -21,6 +21,11 @@ impl Members {
         &self.list
     }
 
+    /// Something of the value that is being read was given out.
+    pub(super) fn is_told(&self) -> bool {
+        !self.told.is_empty()
+    }
+
     /// Gives out `key`, and what stands before it.
     pub(super) fn open(&mut self, out: &mut Output, writer: &Writer, index: usize, key: &str) {
         if !out.streaming() {

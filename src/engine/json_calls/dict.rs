@@ -34,7 +34,8 @@ impl Dict {
         loop {
             let rest = cx.bytes().get(self.at..).unwrap_or_default();
             let Some(quote) = self.quote else {
-                let Some(length) = rest.iter().position(|b| matches!(b, b'"' | b'\'' | b'{' | b'[' | b'}' | b']' | b'<'))
+                let Some(length) =
+                    rest.iter().position(|b| matches!(b, b'"' | b'\'' | b'{' | b'[' | b'}' | b']' | b'<'))
                 else {
                     self.at = cx.text.len();
                     return more();
