@@ -5,7 +5,7 @@ use super::elements::nested;
 use super::head::{self, Head};
 use super::output::{Found, Output, Piece, Value, span};
 use super::tail::closes;
-use super::values::{Keys, decode_entities, may_be_null, piece_of, typed, unwrapped};
+use super::values::{Keys, decode_entities, may_be_json, may_be_null, piece_of, typed, unwrapped};
 use super::writer::Writer;
 use super::{Look, Reader, misspelt};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
@@ -42,8 +42,8 @@ struct OpenValue {
     sent: usize,
     /// How far nothing but white space is known to stand behind that.
     blank: usize,
-    /// It can only be a string, so it is given out as it is written.
-    streams: bool,
+    /// Whether it is given out as it is written.
+    streams: Streams,
     /// Where the call's own closing marker stood, should the value's never come.
     call_closer: Option<usize>,
     /// The last closing marker of its own behind which the structure did not go on: its place and end.
@@ -79,6 +79,16 @@ pub(super) struct Parameters {
     /// Where text between the parameters began, whose end has not come.
     junk: Option<usize>,
     repairs: Vec<Repair>,
+}
+
+/// Whether a value is given out as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Streams {
+    /// It can only be a string.
+    Yes,
+    /// It is a string if it does not begin as JSON does.
+    NoJson,
+    No,
 }
 
 /// The head of a parameter.
@@ -415,16 +425,16 @@ impl Parameters {
         !writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)))
     }
 
-    /// A value can only be a string.
-    fn streams(cx: &Reader<'_>, writer: &Writer, expected: Option<Expected>, kind: Option<&Range<usize>>) -> bool {
+    /// What is known of a value before it is read.
+    fn streams(cx: &Reader<'_>, writer: &Writer, expected: Option<Expected>, kind: Option<&Range<usize>>) -> Streams {
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
         match kind.map(|k| &cx.text[k.clone()]) {
-            Some("true" | "string" | "str") => true,
-            Some(_) => false,
-            None => match expected {
-                Some(expected) => expected.is_string() || (expected == Expected::ANY && !json_first),
-                None => !json_first,
-            },
+            Some("true" | "string" | "str") => Streams::Yes,
+            Some(_) => Streams::No,
+            None if expected.is_some_and(Expected::is_string) => Streams::Yes,
+            None if expected.is_some_and(|expected| expected != Expected::ANY) => Streams::No,
+            None if json_first => Streams::NoJson,
+            None => Streams::Yes,
         }
     }
 

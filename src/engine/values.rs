@@ -5,6 +5,7 @@ use super::lenient;
 use super::output::{Output, Piece, Value, span};
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
+use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,6 +20,10 @@ pub(super) fn typed<'v>(
     let expected = expected.unwrap_or(Expected::ANY);
     let read = match kind {
         Some("true" | "string" | "str") => return ArgumentValue::Text(Cow::Borrowed(text)),
+        // What is written beside it says that it is JSON, so its quotes are JSON's.
+        Some(_) if text.trim().starts_with('"') && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
+            return ArgumentValue::Json(Cow::Borrowed(text.trim()));
+        }
         Some(_) => read_text(text, expected.json_first()),
         None if json_first => read_text(text, expected.json_first()),
         None => read_text(text, expected),
@@ -39,6 +44,20 @@ pub(super) fn may_be_null(text: &str) -> bool {
     let text = text.trim();
     let begins = |word: &str| word.get(..text.len()).is_some_and(|w| w.eq_ignore_ascii_case(text));
     begins("null") || begins("none")
+}
+
+/// The text so far may become JSON, where a dialect has anything but strings as JSON and the schema says nothing.
+pub(super) fn may_be_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let begins = |of: &str| match of.get(..word.len()) {
+        Some(begun) if begun.eq_ignore_ascii_case(word) => word.len() == of.len() || word.len() == text.len(),
+        _ => false,
+    };
+    match text.bytes().next() {
+        None | Some(b'{' | b'[' | b'(' | b'0'..=b'9' | b'-' | b'+' | b'.') => true,
+        Some(_) => !word.is_empty() && ["null", "none", "true", "false"].into_iter().any(begins),
+    }
 }
 
 /// Which member has which key, so that one that stands twice is found however many there are.

@@ -331,7 +331,7 @@ impl OpenValue {
         opened: &mut bool,
     ) {
         let Some(row) = writer.origin.row(cx).filter(|row| !row.dialect.entities) else { return };
-        if !self.streams || !out.streaming() {
+        if self.streams == Streams::No || !out.streaming() {
             return;
         }
         // Where its own closing marker may yet have been the end, or another parameter may begin, nothing is certain.
@@ -347,6 +347,12 @@ impl OpenValue {
         let certain = cx.slice(self.sent, end);
         if self.sent == self.start && (may_be_null(certain) || self.may_open_twice(cx, row, certain)) {
             return;
+        }
+        if self.streams == Streams::NoJson {
+            if may_be_json(certain) {
+                return;
+            }
+            self.streams = Streams::Yes;
         }
         let certain = match trim {
             Trim::Space if self.sent == self.start => {
@@ -460,13 +466,17 @@ impl Parameters {
     /// The text is cut off inside the open value: what was written of a string is certain as far as it goes.
     #[cold]
     fn cut_value(&mut self, cx: &Reader<'_>, row: &Row, parameter: &Parameter) {
-        let open = self.value.take().filter(|value| value.streams && !row.dialect.entities);
-        let Some(value) = open else { return };
+        let Some(value) = self.value.take().filter(|_| !row.dialect.entities) else { return };
         let trim = row.dialect.trim;
         let closer = value.closer.as_deref().unwrap_or(&parameter.closer);
         let blank = |at: usize| cx.rest(at).len() - cx.rest(at).trim_start().len();
         let start = value.start + if trim == Trim::Space { blank(value.start) } else { 0 };
         let text = cx.slice(start, cx.text.len());
+        match value.streams {
+            Streams::Yes => {}
+            Streams::NoJson if !may_be_json(text) => {}
+            _ => return,
+        }
         // Its closing marker stands there but for a suffix and what ends that.
         let suffixed = text.rfind(closer).filter(|at| {
             let suffix = text.get(at + closer.len()..).unwrap_or_default();
