@@ -12,9 +12,10 @@ use super::writer::Writer;
 use super::{Look, Reader, head};
 use crate::dialect::Element;
 use crate::json::{push_escaped, push_string};
-use crate::schema::{Expected, read_text};
+use crate::schema::{Expected, Tool, read_text};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use serde_json::Value as Schema;
+use std::ops::Range;
 
 #[derive(Debug)]
 pub(super) struct Gemma {
@@ -75,14 +76,20 @@ impl Gemma {
         };
         let quote = writer.origin.row(cx).map_or("", |r| r.dialect.quote.as_str());
         let status = loop {
-            match self.next(cx, quote, writer.origin.tail(cx)) {
+            match self.next(cx, quote, writer.origin.tail(cx), cx.called(out, index)) {
                 Next::Member => {
                     self.read(cx, out, writer, index, self.at, quote, false);
                     self.at += 1;
                     self.member = self.at;
                 }
-                Next::End => {
+                Next::End { closed } => {
                     self.read(cx, out, writer, index, self.at, quote, false);
+                    if closed {
+                        self.at += 1;
+                    } else {
+                        let what = "the closing bracket is missing";
+                        self.repairs.push(Repair::at(RepairCode::Bracket, self.at, what));
+                    }
                     break if self.deep || self.unread { CallStatus::Malformed } else { CallStatus::Ok };
                 }
                 Next::More if !cx.eof => {
@@ -110,7 +117,7 @@ impl Gemma {
     }
 
     /// Looks for the next place where a member is over: the comma before another one, or behind the outermost bracket.
-    fn next(&mut self, cx: &Reader<'_>, quote: &str, tail: &[Element]) -> Next {
+    fn next(&mut self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Next {
         let bytes = cx.bytes();
         loop {
             if self.string.is_some() {
@@ -134,14 +141,15 @@ impl Gemma {
                 Some(b'}' | b')' | b']') => {
                     self.depth = self.depth.saturating_sub(1);
                     if self.depth == 0 {
-                        self.at += 1;
-                        return Next::End;
+                        return Next::End { closed: true };
                     }
                 }
-                Some(b',') if self.depth == 1 => match member(cx, self.at + 1, quote) {
-                    Look::Is(()) => return Next::Member,
+                Some(b',') if self.depth == 1 => match key_at(cx, self.at + 1, quote) {
+                    Look::Is(key) if self.is_over(cx, quote) || may_be_parameter(tool, cx.slice(key.start, key.end)) => {
+                        return Next::Member;
+                    }
                     Look::More => return Next::More,
-                    Look::No => {}
+                    _ => {}
                 },
                 Some(b'<') => {
                     match head::literal(cx, self.at, quote) {
@@ -155,7 +163,7 @@ impl Gemma {
                     }
                     // The call's own end without a closing bracket.
                     match closes(cx, tail, self.at) {
-                        Look::Is(()) => return Next::End,
+                        Look::Is(()) => return Next::End { closed: false },
                         Look::More => return Next::More,
                         Look::No => {}
                     }
@@ -164,6 +172,15 @@ impl Gemma {
             }
             self.at += 1;
         }
+    }
+
+    /// The member that is being read is over where that was reached: it is no bare text that goes on with a comma.
+    fn is_over(&self, cx: &Reader<'_>, quote: &str) -> bool {
+        let text = cx.slice(self.member, self.at).trim();
+        let value = text.split_once([':', '=']).map_or("", |(_, value)| value.trim());
+        (!quote.is_empty() && text.ends_with(quote))
+            || text.ends_with(['}', ']', '"', '\''])
+            || lenient::looks_literal(value)
     }
 
     /// The string that the marker here opens, which ends at `end`, if it opens one.
@@ -229,7 +246,7 @@ impl Gemma {
         }
         self.deep = values.deep;
         let rest = values.rest().trim_matches(|c: char| c.is_whitespace() || ",})]".contains(c));
-        self.unread = !cut && !rest.is_empty();
+        self.unread = !cut && (values.unread || !rest.is_empty());
         let slip = values.slip.map(|(at, what)| Repair::at(RepairCode::Marker, self.member + at, what));
         self.repairs.extend(slip);
     }
@@ -239,25 +256,37 @@ impl Gemma {
 enum Next {
     /// A comma, and behind it another member.
     Member,
-    /// The call is over.
-    End,
+    /// The call is over: with its bracket, if that is `closed`.
+    End {
+        closed: bool,
+    },
     More,
 }
 
-/// A key and its colon stand at `at`, or a string that may be one.
-fn member(cx: &Reader<'_>, at: usize, quote: &str) -> Look<()> {
+/// The tool has a parameter of this name, or nobody knows which it has.
+fn may_be_parameter(tool: Option<&Tool>, key: &str) -> bool {
+    let declared = |tool: &Tool| tool.parameters.is_empty() || tool.parameters.iter().any(|(name, _)| name == key);
+    key.is_empty() || tool.is_none_or(declared)
+}
+
+/// A key and its colon stand at `at`, or a string that may be one: then nothing is said of its name.
+fn key_at(cx: &Reader<'_>, at: usize, quote: &str) -> Look<Range<usize>> {
     let start = cx.skip_space(at);
     if !quote.is_empty() {
         match head::literal(cx, start, quote) {
             Look::No => {}
-            look => return look.map(|_| ()),
+            look => return look.map(|end| end..end),
         }
     }
-    let letter = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'"' | b'\'');
+    let letter = |byte: &&u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'"' | b'\'') || **byte >= 0x80
+    };
     let rest = cx.bytes().get(start..).unwrap_or_default();
     let length = rest.iter().take(LONGEST_KEY).take_while(letter).count();
     match cx.behind_space(start, start + length) {
-        Look::Is(colon) if length > 0 && matches!(cx.bytes().get(colon), Some(b':' | b'=')) => Look::Is(()),
+        Look::Is(colon) if length > 0 && matches!(cx.bytes().get(colon), Some(b':' | b'=')) => {
+            Look::Is(start..start + length)
+        }
         Look::More => Look::More,
         _ => Look::No,
     }
@@ -300,6 +329,8 @@ struct Values<'t> {
     cut: bool,
     /// Something was nested deeper.
     deep: bool,
+    /// Something in it is no member.
+    unread: bool,
     /// Where a marker round a string is wrong, and what is.
     slip: Option<(usize, &'static str)>,
     /// Where the next marker of a string stands.
@@ -313,7 +344,7 @@ struct Values<'t> {
 impl<'t> Values<'t> {
     fn new(text: &'t str, quote: &'t str, root: Option<&'t Schema>) -> Self {
         let (at, max_depth) = (0, 0);
-        Self { text, at, max_depth, cut: false, deep: false, slip: None, next_quote: None, quote, root }
+        Self { text, at, max_depth, cut: false, deep: false, unread: false, slip: None, next_quote: None, quote, root }
     }
 
     /// The key that is all of the text.
@@ -366,22 +397,48 @@ impl<'t> Values<'t> {
 
     fn key(&mut self) -> Option<String> {
         self.space();
-        let key = match self.quoted() {
-            Some(key) => key,
-            None => {
-                let rest = self.rest();
-                let length = rest.find([':', '=', '}', ')', ']', ','])?;
-                let key = rest.get(..length)?.trim().trim_matches(['"', '\'']).to_owned();
-                self.at += length;
-                key
-            }
-        };
+        let start = self.at;
+        let key = self.quoted().or_else(|| {
+            let length = self.rest().find([':', '=', '}', ')', ']', ','])?;
+            let key = self.rest().get(..length)?.trim().trim_matches(['"', '\'']);
+            let key = (!key.contains(['{', '(', '[', '<', ';', '\n'])).then(|| key.to_owned())?;
+            self.at += length;
+            Some(key)
+        });
         self.space();
-        if !self.rest().starts_with([':', '=']) || key.is_empty() {
-            return None;
+        let key = key.filter(|key| !key.is_empty() && self.rest().starts_with([':', '=']));
+        // What is no key is not passed over.
+        self.at = if key.is_some() { self.at + 1 } else { start };
+        key
+    }
+
+    /// The bare text that is the value at the cursor and all that follows it; `Nothing` if it cannot be.
+    fn bare(&mut self, schema: Option<&'t Schema>) -> Read {
+        let text = self.text.get(self.at..).unwrap_or_default().trim();
+        let over = text.ends_with(',');
+        let text = text.trim_end_matches(|c: char| c == ',' || c.is_whitespace());
+        let marker = if self.quote.is_empty() { None } else { text.find(self.quote) };
+        if let Some(marker) = marker {
+            // The marker that opens a string is sometimes left out.
+            let (before, behind) = (text.get(..marker), text.get(marker + self.quote.len()..));
+            return match (before.map(str::trim_end), behind) {
+                (Some(text), Some("")) if !opens(text) => {
+                    self.slip.get_or_insert((self.at, "the marker that opens a string is missing"));
+                    let text = text.to_owned();
+                    self.at = self.text.len();
+                    Read::Text(text)
+                }
+                _ => Read::Nothing,
+            };
         }
-        self.at += 1;
-        Some(key)
+        // What is there of a string is certain, of anything else it is not.
+        let string = || self.root.zip(schema).is_some_and(|(root, s)| Expected::of(s, root).is_string());
+        if self.cut && !over && !string() {
+            return Read::Nothing;
+        }
+        let text = text.to_owned();
+        self.at = self.text.len();
+        Read::Word(text)
     }
 
     /// The string at the cursor whose opening marker was left out, up to its closing one: no other member stands between.
@@ -484,6 +541,7 @@ impl<'t> Values<'t> {
                     Err(_) => Read::Json(json),
                 }
             }
+            Some(_) if depth == 0 => self.bare(schema),
             Some(_) => {
                 if let Some(text) = if listed { None } else { self.unopened() } {
                     return Read::Text(text);
@@ -508,10 +566,13 @@ impl<'t> Values<'t> {
         }
     }
 
+    /// An object or list closes at the cursor. What stands there instead is none of its members.
     fn close(&mut self) {
         self.space();
         if self.rest().starts_with(['}', ']', ')']) {
             self.at += 1;
+        } else {
+            self.unread |= !self.rest().is_empty();
         }
     }
 
