@@ -161,12 +161,14 @@ impl Arguments {
             }
         };
         let closed = limit < cx.text.len();
-        let raw = writer.start..limit;
         match lenient::repair(cx, self.start, limit).ok() {
             Some(mended) if mended.complete || closed => {
-                let end = if closed { limit } else { self.start + mended.consumed };
+                // Signs before the closing marker are what the mistake left; words are text.
+                let end = self.start + mended.consumed;
+                let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
+                let end = if signs { limit } else { end };
                 let object = mended.json.starts_with('{');
-                let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), raw);
+                let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), writer.start..end);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";
                 let preface = self.preface.map(|at| Repair::at(RepairCode::Surroundings, at, what));
@@ -180,6 +182,7 @@ impl Arguments {
             }
             Some(_) => {
                 let found = lenient::certain(cx.slice(self.start, limit));
+                let raw = writer.start..limit;
                 writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;
                 Progress::Done { end: limit }
             }

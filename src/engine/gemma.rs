@@ -145,7 +145,9 @@ impl Gemma {
                     }
                 }
                 Some(b',') if self.depth == 1 => match key_at(cx, self.at + 1, quote) {
-                    Look::Is(key) if self.is_over(cx, quote) || may_be_parameter(tool, cx.slice(key.start, key.end)) => {
+                    Look::Is(key)
+                        if self.is_over(cx, quote) || may_be_parameter(tool, cx.slice(key.start, key.end)) =>
+                    {
                         return Next::Member;
                     }
                     Look::More => return Next::More,

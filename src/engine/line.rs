@@ -142,7 +142,10 @@ impl Line {
     fn fenced(&mut self, cx: &Reader<'_>, inside: usize) -> Look<Extent> {
         let bytes = cx.bytes();
         let from = self.searched.max(inside);
-        let found = memchr::memmem::find(bytes.get(from..).unwrap_or_default(), FENCE.as_bytes()).map(|i| from + i);
+        let mut fences = memchr::memmem::find_iter(bytes.get(from..).unwrap_or_default(), FENCE.as_bytes());
+        // Inside a line it is the text's, unless all stands in one.
+        let one_line = |at: usize| memchr::memchr(b'\n', bytes.get(inside..at).unwrap_or_default()).is_none();
+        let found = fences.find_map(|i| Some(from + i).filter(|at| cx.at_line_start(*at) || one_line(*at)));
         if found.is_none() && self.too_long(cx, cx.text.len()) {
             return Look::No;
         }
