@@ -107,13 +107,18 @@ fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
     if name.is_empty() {
         return Look::No;
     }
-    let blank = rest.iter().skip(end).take_while(|byte| **byte == b' ').count();
+    let mut blank = rest.iter().skip(end).take_while(|byte| **byte == b' ').count();
+    // A slash at the other end as well, or only there.
+    blank += usize::from(rest.get(end + blank) == Some(&b'/'));
     let found = |end: usize, whole: bool| Look::Is(Tag { name, end: at + end, slashed, whole });
     match rest.get(end + blank) {
+        Some(b'>') if slashed && rest.get(end + blank + 1) == Some(&b'>') => found(end + blank + 2, true),
+        None if slashed && !cx.eof && rest.len() < LONGEST => Look::More,
+        Some(b'>') if slashed && rest.len() == end + blank + 1 && !cx.eof && rest.len() < LONGEST => Look::More,
         Some(b'>') => found(end + blank + 1, true),
         // Without its sign, something else begins there, or the line ends.
-        Some(b'<' | b'\n' | b'\r') if slashed => found(end, false),
-        None if cx.eof && slashed => found(end, false),
+        Some(b'<' | b'\n' | b'\r') if slashed => found(end + blank, false),
+        None if cx.eof && slashed => found(end + blank, false),
         None => cut(),
         // What an opening tag would have there.
         Some(byte) if slashed && (blank > 0 || *byte == b'=') => {

@@ -134,6 +134,11 @@ fn misspelt_end(cx: &Reader<'_>, origin: Origin, at: usize, closer: &str) -> Loo
         return Look::No;
     };
     match misspelt::closing(cx, row, at, closer, |_| false) {
+        // Without its slash it opens what follows, if that is more than white space or another marker.
+        Look::Is(tag) if !tag.slashed && call.body == Body::Parameters => match misspelt::behind(cx, tag.end) {
+            Look::Is(next) if cx.bytes().get(next).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'{') => Look::No,
+            look => look.map(|_| tag.end),
+        },
         // The body has seen what stands behind it.
         Look::Is(tag) if tag.slashed && tag.whole || call.body == Body::Parameters => Look::Is(tag.end),
         Look::More => Look::More,
