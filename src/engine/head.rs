@@ -15,6 +15,8 @@ pub(crate) struct Head {
     pub(crate) kind: Option<Range<usize>>,
     /// Where the body begins, or if there is none, where the call ends.
     pub(crate) end: usize,
+    /// The name of an attribute that the template does not have.
+    pub(crate) stray: Option<Range<usize>>,
     /// The head closed itself (`<invoke name="f"/>`): there is no body.
     pub(crate) closed: bool,
     /// One of its literals stood there twice.
@@ -442,6 +444,8 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
                 filled = !range.is_empty();
             }
             head.set(*slot, range);
+        } else {
+            head.stray.get_or_insert(key_start..key_start + key.len());
         }
     }
     let needed = list.iter().any(|(_, slot)| matches!(slot, Slot::Name | Slot::Key));

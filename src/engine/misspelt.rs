@@ -5,7 +5,7 @@ use crate::dialect::{Element, Row};
 use smallvec::SmallVec;
 
 /// No misspelt tag, and no white space behind one, is longer.
-const LONGEST: usize = 64;
+pub(super) const LONGEST: usize = 64;
 
 /// A tag that looks like a closing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,9 +112,6 @@ fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
     blank += usize::from(rest.get(end + blank) == Some(&b'/'));
     let found = |end: usize, whole: bool| Look::Is(Tag { name, end: at + end, slashed, whole });
     match rest.get(end + blank) {
-        Some(b'>') if slashed && rest.get(end + blank + 1) == Some(&b'>') => found(end + blank + 2, true),
-        None if slashed && !cx.eof && rest.len() < LONGEST => Look::More,
-        Some(b'>') if slashed && rest.len() == end + blank + 1 && !cx.eof && rest.len() < LONGEST => Look::More,
         Some(b'>') => found(end + blank + 1, true),
         // Without its sign, something else begins there, or the line ends.
         Some(b'<' | b'\n' | b'\r') if slashed => found(end + blank, false),

@@ -17,7 +17,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 mod inner;
+mod lost;
 mod value;
+
+use lost::lost_value;
 
 #[derive(Debug)]
 struct OpenValue {
@@ -299,6 +302,10 @@ impl Parameters {
                 };
                 self.index = Some(index);
                 self.closer = self.named_closer(cx, writer);
+                // An argument in the place of an attribute.
+                self.broken |= self.head.stray.as_ref().zip(cx.called(out, index)).is_some_and(|(key, tool)| {
+                    tool.parameters.iter().any(|(name, _)| name == cx.slice(key.start, key.end))
+                });
                 index
             }
         };
@@ -347,6 +354,7 @@ impl Parameters {
                     }
                     self.at = end;
                     let Some(key) = key else { continue };
+                    let key = self.read_key(cx, cx.called(out, index), key);
                     let row = writer.origin.row(cx);
                     let parameter = row.and_then(|r| r.parameters.get(template));
                     let closer = parameter.and_then(|p| {
@@ -391,6 +399,29 @@ impl Parameters {
         }
     }
 
+    /// The key as it is meant: without quotes of its own, where the tool has a parameter of that name. What is no name, nor
+    /// one of the tool's parameters, is the text of something else.
+    fn read_key(&mut self, cx: &Reader<'_>, called: Option<&Tool>, key: Range<usize>) -> Range<usize> {
+        let text = cx.slice(key.start, key.end);
+        let Some(tool) = called.filter(|tool| !tool.parameters.is_empty()) else { return key };
+        let declared = |key: &str| tool.parameters.iter().any(|(name, _)| name == key);
+        let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '$' | '@' | '[' | ']');
+        if text.chars().all(in_name) || declared(text) || text.contains('&') {
+            return key;
+        }
+        let inner = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
+        if inner.is_some_and(declared) {
+            self.repairs.push(Repair::at(
+                RepairCode::Quotes,
+                key.start,
+                "quotes round a parameter's name were left out",
+            ));
+            return key.start + 1..key.end - 1;
+        }
+        self.broken = true;
+        key
+    }
+
     /// Text between the parameters: it is in the call's raw text, and in the record. `No`: the text is over with it.
     #[cold]
     fn junk(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<()> {
@@ -411,8 +442,9 @@ impl Parameters {
             return Look::More;
         }
         let end = skip.unwrap_or(cx.text.len());
-        self.broken |= row.is_some_and(|r| lost_value(r, cx.slice(from, end)));
-        if self.repairs.iter().all(|r| r.code != RepairCode::Surroundings) {
+        let before = self.repairs.iter().any(|r| r.code == RepairCode::Surroundings);
+        self.broken |= row.is_some_and(|r| lost_value(r, cx.slice(from, end), before));
+        if !before {
             let what = "text between the parameters was left out";
             self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
         }
@@ -484,20 +516,6 @@ fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
 fn cut_key(cx: &Reader<'_>, parameter: &Parameter, declared: Option<&Tool>, at: usize) -> bool {
     let key = cx.rest(cx.skip_space(at)).strip_prefix(&*parameter.opener).filter(|_| parameter.behind_key.is_some());
     key.is_some_and(|key| declared.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name.starts_with(key))))
-}
-
-/// Markup between the parameters with text that belonged to one: a value that lost its key or its marker. A key alone is
-/// none.
-fn lost_value(row: &Row, junk: &str) -> bool {
-    let text = junk.split_once('>').map_or("", |(_, text)| text.trim());
-    let attributes = |p: &Parameter| p.head.iter().any(|e| matches!(e, Element::Attributes(_)));
-    let opens = || row.parameters.iter().any(|p| attributes(p) && junk.starts_with(&*p.opener));
-    // What opens the value alone, behind the key that is lost.
-    let tag = |element: &Element| matches!(element, Element::Literal(tag) if tag.starts_with('<') && junk.starts_with(&**tag));
-    let begins = |element: &&Element| matches!(element, Element::Literal(tag) if tag.starts_with('<'));
-    let last = |p: &Parameter| p.head.iter().skip(1).rfind(begins).is_some_and(tag);
-    let value = || row.parameters.iter().any(last);
-    !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens() || value())
 }
 
 /// The text ends behind the tail, which stands at `at`.

@@ -98,6 +98,21 @@ impl OpenValue {
         call.zip(parameter).is_some_and(|(call, parameter)| call < parameter)
     }
 
+    /// Nothing of its own opens the value, and what opens others stands in it.
+    pub(super) fn holds_opening(&self, cx: &Reader<'_>, row: &Row, parameter: &Parameter, end: usize) -> bool {
+        if !matches!(parameter.head.last(), Some(Element::Space)) {
+            return false;
+        }
+        let text = cx.slice(self.start, end).as_bytes();
+        let opens = |element: &Element| match element {
+            Element::Literal(tag) => {
+                tag.len() > 2 && tag.starts_with('<') && memchr::memmem::find(text, tag.as_bytes()).is_some()
+            }
+            _ => false,
+        };
+        row.parameters.iter().any(|other| other.head.iter().skip(1).any(opens))
+    }
+
     /// How its opening marker is written, from where it begins and from its last tag on.
     fn openers<'t>(&self, cx: &Reader<'t>, row: &Row) -> [&'t str; 2] {
         let before = cx.slice(0, self.opened);

@@ -140,36 +140,6 @@ impl OpenValue {
         if self.tagged { Look::No } else { Look::Is(Ended { doubled: true, ..Ended::at(hit, again) }) }
     }
 
-    /// Behind its closing marker, which ends at `end`, stands a tag like what opens a parameter, or named after one that the
-    /// tool has, and the value holds no such tag: it ended, and the next parameter is written in some other way. Whether that
-    /// is lost, or just one more marker.
-    #[cold]
-    fn lost_parameter(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<bool> {
-        if self.tagged || self.closer.is_some() {
-            return Look::No;
-        }
-        let Within { row, called, taken, .. } = within;
-        let tag = match misspelt::behind(cx, end).then(|at| misspelt::opening(cx, at)) {
-            Look::Is(tag) => tag,
-            Look::More => return Look::More,
-            Look::No => return Look::No,
-        };
-        let name = |opener: &str| misspelt::name(opener).len();
-        let like = |p: &Parameter| misspelt::is_like(tag.name, misspelt::name(&p.opener)) && name(&p.opener) > 0;
-        // What opens the value alone, behind the key that is lost.
-        let opens = |e: &Element| matches!(e, Element::Literal(text) if text.starts_with('<') && misspelt::name(text) == tag.name);
-        let value = |p: &Parameter| p.head.iter().skip(1).any(opens);
-        let declared = called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| key == tag.name));
-        let free = !taken.iter().any(|(key, _)| key.get(cx.text) == tag.name) && self.key.as_str(cx.text) != tag.name;
-        if !(row.parameters.iter().any(like) || row.parameters.iter().any(value) || declared && free) {
-            return Look::No;
-        }
-        let opening = format!("<{}", tag.name);
-        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
-        let marker = |p: &Parameter| p.opener.ends_with('>') && cx.rest(tag.at).starts_with(&*p.opener);
-        if self.tagged { Look::No } else { Look::Is(!row.parameters.iter().any(marker)) }
-    }
-
     /// Its closing marker stands at `hit` and ends at `end`: it is one only if the structure goes on behind it.
     fn closes(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
         let Within { row, tail, called, .. } = *within;
@@ -177,6 +147,14 @@ impl OpenValue {
         match Parameters::next(cx, row, tail, end, declared) {
             Next::More => Look::More,
             Next::Junk if self.is_cut_behind(cx, within, end) => Look::Is(Ended::at(hit, end)),
+            // Its last sign stands there twice.
+            Next::Junk if cx.bytes().get(end) == Some(&b'>') => {
+                match Parameters::next(cx, row, tail, end + 1, declared) {
+                    Next::More => Look::More,
+                    Next::Junk => Look::No,
+                    _ => Look::Is(Ended { misspelt: true, ..Ended::at(hit, end + 1) }),
+                }
+            }
             Next::Junk => match self.doubled_end(cx, within, hit, end) {
                 Look::No => match self.lost_parameter(cx, within, hit, end) {
                     Look::Is(lost) => Look::Is(Ended { lost, ..Ended::at(hit, end) }),
@@ -441,6 +419,7 @@ impl Parameters {
                 let missing = next == end;
                 self.broken |= (value.inner || missing) && value.holds_call(cx, row, end, missing);
                 self.broken |= value.next_opens == Some(end) && value.is_long(cx, end);
+                self.broken |= value.holds_opening(cx, row, parameter, end);
                 self.end_value(cx, out, writer, index, end, row);
                 let what = match () {
                     () if misspelt => Some("a parameter's closing marker is misspelt"),

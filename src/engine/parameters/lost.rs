@@ -1,0 +1,105 @@
+//! What shows that a parameter was lost: its opening tag cannot be read, so it hides in its neighbour's text or between the
+//! two. A call that lost one is malformed.
+use super::value::Within;
+use super::*;
+
+impl OpenValue {
+    /// Behind its closing marker, which ends at `end`, stands a tag like what opens a parameter, or named after one that the
+    /// tool has, and the value holds no such tag: it ended, and the next parameter is written in some other way. Whether that
+    /// is lost, or just one more marker.
+    #[cold]
+    pub(super) fn lost_parameter(
+        &mut self,
+        cx: &Reader<'_>,
+        within: &Within<'_>,
+        hit: usize,
+        end: usize,
+    ) -> Look<bool> {
+        if self.tagged || self.closer.is_some() {
+            return Look::No;
+        }
+        let Within { row, called, taken, .. } = within;
+        let next = match misspelt::behind(cx, end) {
+            Look::Is(next) => next,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        let tag = match misspelt::opening(cx, next) {
+            Look::Is(tag) => tag,
+            Look::More => return Look::More,
+            Look::No => return self.broken_opening(cx, within, hit, next).map(|()| true),
+        };
+        let name = |opener: &str| misspelt::name(opener).len();
+        let like = |p: &Parameter| misspelt::is_like(tag.name, misspelt::name(&p.opener)) && name(&p.opener) > 0;
+        // What opens the value alone, behind the key that is lost.
+        let opens = |e: &Element| matches!(e, Element::Literal(text) if text.starts_with('<') && misspelt::name(text) == tag.name);
+        let value = |p: &Parameter| p.head.iter().skip(1).any(opens);
+        let declared = called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| key == tag.name));
+        let free = !taken.iter().any(|(key, _)| key.get(cx.text) == tag.name) && self.key.as_str(cx.text) != tag.name;
+        if !(row.parameters.iter().any(like) || row.parameters.iter().any(value) || declared && free) {
+            return self.broken_opening(cx, within, hit, next).map(|()| true);
+        }
+        let opening = format!("<{}", tag.name);
+        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
+        let marker = |p: &Parameter| p.opener.ends_with('>') && cx.rest(tag.at).starts_with(&*p.opener);
+        if self.tagged { Look::No } else { Look::Is(!row.parameters.iter().any(marker)) }
+    }
+
+    /// At `next`, behind its closing marker, stands what was meant to open a parameter: the tag of one with a sign missing
+    /// or too many, or one with a name of its own that names a parameter which the tool has. The value holds no such text.
+    #[cold]
+    fn broken_opening(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, next: usize) -> Look<()> {
+        let rest = cx.bytes().get(next..).unwrap_or_default();
+        let near = rest.get(..2 * misspelt::LONGEST).unwrap_or(rest);
+        // What it is stands in its line.
+        let length = memchr::memchr2(b'>', b'\n', near);
+        if length.is_none() && near.len() == rest.len() && !cx.eof {
+            return Look::More;
+        }
+        let mut end = next + length.unwrap_or(near.len());
+        while !cx.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let near = cx.slice(next, end);
+        let Within { row, called, taken, .. } = within;
+        let free = |key: &str| {
+            let new = !taken.iter().any(|(taken, _)| taken.get(cx.text) == key) && self.key.as_str(cx.text) != key;
+            new && called.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name == key))
+        };
+        let inside = near.trim_start_matches('<').trim_start();
+        let opened = inside.len() < near.len();
+        let word = |text: &str| text.split(['=', ' ', '>', '<', '"', '\'', '\n', ':']).next().unwrap_or_default().len();
+        let (name, behind) = inside.split_at(word(inside));
+        // `<parameter name="a"`, `< parameter=a>`, `parameter=a>`.
+        let named = |p: &Parameter| !name.is_empty() && misspelt::name(&p.opener) == name;
+        let own = row.parameters.iter().any(named) && (opened || behind.starts_with(['=', ' ']));
+        // `<argument=a>`, `<arg name="a">`.
+        let value = behind.trim_start().trim_start_matches("name").trim_start_matches(['=', ' ', '"', '\'', ':']);
+        let other = opened && !name.is_empty() && behind.starts_with(['=', ' ', ':']) && free(&value[..word(value)]);
+        // `a</arg_key>`: only what closes its key is there.
+        let closed = !opened && behind.starts_with("</") && free(name);
+        if !(own || other || closed) {
+            return Look::No;
+        }
+        let tag = format!("<{name}");
+        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), tag.as_bytes()).is_some();
+        if self.tagged { Look::No } else { Look::Is(()) }
+    }
+}
+
+/// Markup between the parameters with text that belonged to one: a value that lost its key or its marker. A key alone is
+/// none. With other text `before` it, what closes a value shows that there was one.
+pub(super) fn lost_value(row: &Row, junk: &str, before: bool) -> bool {
+    let text = junk.split_once('>').map_or("", |(_, text)| text.trim());
+    let attributes = |p: &Parameter| p.head.iter().any(|e| matches!(e, Element::Attributes(_)));
+    let opens = || row.parameters.iter().any(|p| attributes(p) && junk.starts_with(&*p.opener));
+    // What opens the value alone, behind the key that is lost.
+    let tag = |element: &Element| matches!(element, Element::Literal(tag) if tag.starts_with('<') && junk.starts_with(&**tag));
+    let begins = |element: &&Element| matches!(element, Element::Literal(tag) if tag.starts_with('<'));
+    let last = |p: &Parameter| p.head.iter().skip(1).rfind(begins).is_some_and(tag);
+    let value = || row.parameters.iter().any(last);
+    if before && row.parameters.iter().any(|p| p.closer.starts_with("</") && junk.starts_with(&*p.closer)) {
+        return !row.by_name();
+    }
+    !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens() || value())
+}
