@@ -131,7 +131,7 @@ impl Elements {
                     let mut reader = Tree::new(cx.slice(self.at, end), within.prefix, cx.policy.max_depth);
                     match reader.element(0) {
                         Some((key, node)) if reader.rest().is_empty() => {
-                            self.add(cx, out, writer, &within, Some(index), key, &node);
+                            self.add(cx, out, writer, &within, Some(index), (key, &node));
                             (self.at, self.open) = (end, None);
                         }
                         _ => self.unfit = Some(self.at),
@@ -246,8 +246,7 @@ impl Elements {
         writer: &Writer,
         within: &Within<'_>,
         index: Option<usize>,
-        key: String,
-        node: &Node,
+        (key, node): (String, &Node),
     ) {
         let tool = within.tool;
         let value = match node {
@@ -335,7 +334,7 @@ impl Elements {
         }
         let told = Some(index).filter(|_| status.readable());
         for (key, node) in found {
-            self.add(cx, out, writer, within, told, key, &node);
+            self.add(cx, out, writer, within, told, (key, &node));
         }
         self.finish(out, writer, index, end, status)
     }

@@ -74,16 +74,16 @@ impl Gemma {
                 index
             }
         };
-        let quote = writer.origin.row(cx).map_or("", |r| r.dialect.quote.as_str());
+        let quote = quote(cx, writer);
         let status = loop {
             match self.next(cx, quote, writer.origin.tail(cx), cx.called(out, index)) {
                 Next::Member => {
-                    self.read(cx, out, writer, index, self.at, quote, false);
+                    self.read(cx, out, writer, index, self.at, false);
                     self.at += 1;
                     self.member = self.at;
                 }
                 Next::End { closed } => {
-                    self.read(cx, out, writer, index, self.at, quote, false);
+                    self.read(cx, out, writer, index, self.at, false);
                     if closed {
                         self.at += 1;
                     } else {
@@ -100,7 +100,7 @@ impl Gemma {
                     self.at = cx.text.len();
                     // What may be the beginning of a marker round a string is none of it.
                     let cut = (1..quote.len()).rev().find(|n| quote.get(..*n).is_some_and(|q| cx.text.ends_with(q)));
-                    self.read(cx, out, writer, index, self.at - cut.unwrap_or(0), quote, true);
+                    self.read(cx, out, writer, index, self.at - cut.unwrap_or(0), true);
                     break CallStatus::Incomplete;
                 }
             }
@@ -209,19 +209,11 @@ impl Gemma {
     }
 
     /// Reads the member that ends at `end` (`cut`: the text does, inside it).
-    fn read(
-        &mut self,
-        cx: &Reader<'_>,
-        out: &mut Output,
-        writer: &Writer,
-        index: usize,
-        end: usize,
-        quote: &str,
-        cut: bool,
-    ) {
+    fn read(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, end: usize, cut: bool) {
         if self.deep || self.unread {
             return;
         }
+        let quote = quote(cx, writer);
         let tool = cx.called(out, index);
         let root = tool.map(|t| &t.schema);
         let mut values = Values::new(cx.slice(self.member.min(end), end), quote, root);
@@ -252,6 +244,11 @@ impl Gemma {
         let slip = values.slip.map(|(at, what)| Repair::at(RepairCode::Marker, self.member + at, what));
         self.repairs.extend(slip);
     }
+}
+
+/// The marker round strings.
+fn quote<'t>(cx: &Reader<'t>, writer: &Writer) -> &'t str {
+    writer.origin.row(cx).map_or("", |row| row.dialect.quote.as_str())
 }
 
 /// What stands where a member may be over.

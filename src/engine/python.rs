@@ -242,17 +242,19 @@ impl Python {
         }
         let keyed = assigned && cx.bytes().get(equals + 1) != Some(&b'=') && !name.is_empty();
         let (key, start) = if keyed {
-            let (key, escaped) = without_backslashes(&cx.text[name.clone()]);
-            if escaped {
-                self.repairs.push(Repair::at(RepairCode::MarkdownEscape, at, "Markdown escapes were removed"));
-            }
-            (Some(key), cx.skip_space(equals + 1))
+            (Some(without_backslashes(&cx.text[name.clone()])), cx.skip_space(equals + 1))
         } else {
             (None, at)
         };
         if start >= cx.text.len() && !cx.eof {
             return Some(Progress::More);
         }
+        let key = key.map(|(key, escaped)| {
+            if escaped {
+                self.repairs.push(Repair::at(RepairCode::MarkdownEscape, at, "Markdown escapes were removed"));
+            }
+            key
+        });
         // The next call of the list, where the parenthesis should close: `[f(a=1, g(b=2)]`.
         if !keyed
             && self.list
