@@ -165,13 +165,13 @@ impl Arguments {
         match lenient::repair(cx, self.start, limit).ok() {
             Some(mended) if mended.complete || closed => {
                 let end = if closed { limit } else { self.start + mended.consumed };
-                let object = mended.json.starts_with('{');
+                let sure = mended.json.starts_with('{') && !mended.guessed;
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), raw);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";
                 let preface = self.preface.map(|at| Repair::at(RepairCode::Surroundings, at, what));
                 pending.repairs.extend(preface);
-                if !object {
+                if !sure {
                     pending.status = CallStatus::Malformed;
                 }
                 writer.muted = Some(index);
@@ -281,7 +281,8 @@ pub(super) fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Fou
                 && mended.complete
             {
                 let found = Found::Json(Piece::Made(mended.json));
-                return (found, CallStatus::Ok, repaired("the arguments were broken JSON inside a string"));
+                let status = if mended.guessed { CallStatus::Malformed } else { CallStatus::Ok };
+                return (found, status, repaired("the arguments were broken JSON inside a string"));
             }
             // A text is no object, and no schema could make it one.
             (Found::Json(piece()), CallStatus::Malformed, None)

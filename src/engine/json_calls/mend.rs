@@ -169,7 +169,7 @@ impl JsonCalls {
         writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
-        inner.repairs = mended.repairs;
+        (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed);
         let inside = Reader { text: &mended.json, made: true, eof: true, memo: &Memo::default(), ..*cx };
         inner.step(&inside, out, writer);
         writer.rest(cx, out, told);
