@@ -504,6 +504,7 @@ impl JsonCalls {
             }
             // In a list of its own further calls may have begun: then it was over before them.
             let index = self.frames.last().and_then(|f| f.index);
+            self.guessed |= self.is_torn(cx);
             if let Some(index) = index.filter(|index| writer.is_open(*index)) {
                 self.over(cx, writer, index, arguments, raw);
             }

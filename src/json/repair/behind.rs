@@ -7,6 +7,12 @@ use super::quoted::Quoted;
 use crate::json::string::push_string;
 use crate::turn::RepairCode;
 
+/// The mark at `at` stands where one does that opens a string.
+pub(super) fn opens_string(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).and_then(<[u8]>::last);
+    before.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'(' | b'[' | b'{' | b'=' | b',' | b':'))
+}
+
 /// An expression goes on behind the mark from `at` to `after` of a string: `+ name`, `% (...)`, `.format(`, `[0]`.
 pub(super) fn expression(bytes: &[u8], at: usize, after: usize) -> bool {
     let next = skip_white(bytes, after);
@@ -14,9 +20,7 @@ pub(super) fn expression(bytes: &[u8], at: usize, after: usize) -> bool {
         let next = skip_white(bytes, at);
         bytes.get(next) == Some(&b'(') || starts_name(bytes, next)
     };
-    // Behind these, the mark opens something.
-    let opens = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'(' | b'[' | b'{' | b'=' | b',' | b':');
-    if bytes.get(..at).and_then(<[u8]>::last).is_none_or(opens) {
+    if opens_string(bytes, at) {
         return false;
     }
     match bytes.get(next) {

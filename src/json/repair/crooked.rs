@@ -152,6 +152,11 @@ fn closed(bytes: &[u8], at: usize) -> Option<Closed> {
     }
 }
 
+/// A key with both its quotes and its colon stands at `at`, as far as can be seen.
+pub(super) fn is_whole_key(bytes: &[u8], at: usize) -> bool {
+    matches!(closed(bytes, at), Some(Closed::Colon(_) | Closed::Far))
+}
+
 impl Repairer<'_> {
     /// The key at `at`, if its marks are such that it can be read neither as a string nor as a bare word.
     pub(super) fn read_crooked_key(&mut self, at: usize) -> Option<usize> {

@@ -419,7 +419,11 @@ impl<'a> Repairer<'a> {
                 self.out.replace(next, next + 2, ":");
                 next + 2
             }
-            Some(_) => {
+            Some((byte, _)) => {
+                if matches!(byte, b',' | b'}' | b']' | b')') {
+                    // Neither its colon nor its value: perhaps it is no key at all.
+                    self.guessed.set(true);
+                }
                 self.out.record(RepairCode::Colon, at, "a missing colon was added");
                 self.out.replace(at, at, ":");
                 at

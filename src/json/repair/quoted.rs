@@ -7,6 +7,9 @@ use crate::json::block::find_special_or;
 use crate::json::scan::{Body, scan_unicode};
 use crate::turn::RepairCode;
 
+/// A comment behind a doubtful quote is none if its line is longer.
+const COMMENT_LIMIT: usize = 256;
+
 /// Where a value stands, which says what may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -102,6 +105,27 @@ pub(super) struct Search {
     balance: Balance,
 }
 
+/// What the quotes of a string's own kind in it say of the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// There are none.
+    None,
+    /// They come in pairs.
+    Paired,
+    /// One of them is open.
+    Open,
+}
+
+impl Search {
+    fn doubt(&self) -> Doubt {
+        match (self.inner, self.odd) {
+            (_, true) => Doubt::Open,
+            (Some(_), false) => Doubt::Paired,
+            (None, false) => Doubt::None,
+        }
+    }
+}
+
 impl Repairer<'_> {
     /// The string whose prefix or mark stands at `open` and whose mark, `length` bytes long, at `mark`.
     pub(super) fn find_string(&self, open: usize, mark: usize, quote: Quote, length: usize, place: Place) -> Quoted {
@@ -158,6 +182,8 @@ impl Repairer<'_> {
                             Verdict::Ended(end) => {
                                 (found.end, found.after, found.unclosed) = (end, end, true);
                                 found.doubtful = true;
+                                // One of its quotes was perhaps the end, and what stands behind that no part of it.
+                                self.guessed.set(self.guessed.get() || search.inner.is_some() && !search.odd);
                                 self.leave_mark(&mut found);
                                 return found;
                             }
@@ -189,7 +215,7 @@ impl Repairer<'_> {
         let next = skip_white(bytes, after);
         let ends = match bytes.get(next) {
             Some(b'}' | b']') => true,
-            Some(b',') => self.key_or_end(next + 1, false),
+            Some(b',') => self.key_or_end(next + 1, false, Doubt::Paired),
             _ => false,
         };
         ends && memchr::memmem::find(bytes.get(after..).unwrap_or_default(), triple).is_none()
@@ -209,6 +235,8 @@ impl Repairer<'_> {
             None => {
                 (found.end, found.after) = (self.bytes.len(), self.bytes.len());
                 (found.unclosed, found.cut) = (true, true);
+                // It holds whatever was to follow it.
+                self.guessed.set(true);
             }
         }
     }
@@ -238,17 +266,23 @@ impl Repairer<'_> {
                 !doubted && (spaced || byte == b'/')
             }
             _ if byte == b'`' && bytes.get(next + 1) == Some(&b'`') => true,
-            _ if byte == b'+' && Quote::at(bytes, skip_white(bytes, next + 1)).is_some() => true,
+            _ if byte == b'+' && Quote::at(bytes, skip_white(bytes, next + 1)).is_some() => {
+                // `x = "+"`: in the text of a program.
+                spaced || !behind::opens_string(bytes, at)
+            }
             _ if !doubted && behind::expression(bytes, at, after) => true,
             Place::Member { bare_keys } => match byte {
                 b'}' => balance.braces <= 0,
                 b']' => balance.brackets <= 0 && (self.open_arrays > 0 || skip_white(bytes, next + 1) == bytes.len()),
                 b')' => balance.parens <= 0 && self.open_parens > 0,
-                b',' | b';' if self.holds_open(balance) && self.key_or_end(next + length, bare_keys) => {
+                b',' | b';'
+                    if self.holds_open(balance) && self.key_or_end(next + length, bare_keys, search.doubt()) =>
+                {
                     return Verdict::Unbalanced;
                 }
                 b',' | b';' => {
-                    self.key_or_end(next + length, bare_keys) || self.crooked_behind(search, at, next + length)
+                    self.key_or_end(next + length, bare_keys, search.doubt())
+                        || self.crooked_behind(search, at, next + length)
                 }
                 b':' => match self.ended_before(search, at) {
                     Some(end) => return Verdict::Ended(end),
@@ -298,17 +332,29 @@ impl Repairer<'_> {
         self.bytes.get(from..to).is_some_and(|white| white.contains(&b'\n'))
     }
 
+    /// The comment at `at` ends with its line and holds no quote: in a line of text, what looks like one is a part of it.
+    fn is_whole_comment(&self, at: usize) -> bool {
+        let line = self.bytes.get(at..self.bytes.len().min(at + COMMENT_LIMIT)).unwrap_or_default();
+        let end = line.iter().position(|byte| matches!(byte, b'\n' | b'"'));
+        end.is_some_and(|end| line.get(end) == Some(&b'\n'))
+    }
+
     /// A comma, a closing bracket or the end of the text comes next.
     fn ends_here(&self, at: usize) -> bool {
         matches!(self.bytes.get(skip_white(self.bytes, at)), None | Some(b',' | b']' | b'}' | b')'))
     }
 
     /// After a comma in an object: a key, a closing bracket, a comment, another comma or the end.
-    fn key_or_end(&self, at: usize, bare_keys: bool) -> bool {
+    fn key_or_end(&self, at: usize, bare_keys: bool, doubt: Doubt) -> bool {
         let next = skip_white(self.bytes, at);
         match self.bytes.get(next) {
-            None | Some(b'}' | b']' | b',' | b'{') => true,
-            Some(_) if lookahead::comment(self.bytes, next) => true,
+            None => true,
+            Some(b'}' | b']' | b',' | b'{') => doubt != Doubt::Open,
+            Some(_) if lookahead::comment(self.bytes, next) => doubt == Doubt::None || self.is_whole_comment(next),
+            // It may be the string's own end.
+            Some(_) if Quote::at(self.bytes, next).is_some() && doubt == Doubt::Open => {
+                crooked::is_whole_key(self.bytes, next)
+            }
             Some(_) if Quote::at(self.bytes, next).is_some() => lookahead::quoted_key(self.bytes, next),
             Some(_) => {
                 (bare_keys || self.new_line(at, next)) && lookahead::bare_key(self.bytes, next)

@@ -62,7 +62,10 @@ impl Repairer<'_> {
             return;
         }
         if closed && search.newline.is_some_and(|newline| newline >= tail) {
-            (found.end, found.after) = (tail, tail);
+            let end = missing.unwrap_or(tail);
+            (found.end, found.after) = (end, end);
+            let text = bytes.get(found.body..end).unwrap_or_default();
+            self.guessed.set(self.guessed.get() || balance(text) != (0, 0));
             return;
         }
         // That the text was cut off inside the string is likelier wherever nothing else says that it was not.
@@ -113,14 +116,16 @@ fn balance(text: &[u8]) -> (i64, i64) {
 /// The length of the mark at the end of `text` that nothing in it opens: an entity, a curly quote, an escaped one.
 fn other_mark(text: &[u8]) -> usize {
     let count = |mark: &[u8]| memchr::memmem::find_iter(text, mark).count();
-    let (closing, opening) = ("”".as_bytes(), "“".as_bytes());
-    if text.ends_with(ENTITY) && count(ENTITY) % 2 == 1 {
-        ENTITY.len()
-    } else if text.ends_with(closing) && count(closing) > count(opening) {
-        closing.len()
-    } else if text.ends_with(b"\\\"") && count(b"\\\"") % 2 == 1 {
-        2
+    let (closing, opening, escaped) = ("”".as_bytes(), "“".as_bytes(), b"\\\"");
+    let inches = |text: &[u8]| text.last().is_some_and(u8::is_ascii_digit);
+    let (mark, open) = if text.ends_with(ENTITY) {
+        (ENTITY, count(ENTITY) % 2 == 0)
+    } else if text.ends_with(closing) {
+        (closing, count(closing) <= count(opening))
+    } else if let Some(before) = text.strip_suffix(escaped) {
+        (&escaped[..], count(escaped) % 2 == 0 || inches(before))
     } else {
-        0
-    }
+        return 0;
+    };
+    if open || mark.len() == text.len() { 0 } else { mark.len() }
 }
