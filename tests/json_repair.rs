@@ -90,7 +90,7 @@ fn literals_of_a_call() {
         ("\"x\")", "\"x\"", ")"),
         ("'say (it's)', b=1)", "\"say (it's)\"", ", b=1)"),
         ("[1, 'a', None])", "[1, \"a\", null]", ")"),
-        ("{'a': [1, 2, 'b': 3})", "{\"a\": [1, 2, \"b\", 3]}", ")"),
+        ("{'a': [1, 2, 'b': 3})", "{\"a\": [1, 2], \"b\": 3}", ")"),
         ("[1, 2)", "[1, 2]", ")"),
         ("{'a': 'x')", "{\"a\": \"x\"}", ")"),
         ("(1, 2), b=3", "[1, 2]", ", b=3"),
@@ -242,6 +242,41 @@ const HOSTILE: &[&str] = &[
     "{\"a\": (1, ",
     "[1 2 ",
     "}, \"a\": 1",
+    "\\n",
+    "\\n ",
+    "\", a: ",
+    "\", a: \"",
+    "\", \"a: \"",
+    "\"\"a\": ",
+    "\\\"a\\\": ",
+    "[\"a\", \"b\": ",
+    "{\"a\": [{\"b\": 1}, \"b\": ",
+    "1,000,",
+    "1,000, ",
+    "\" + a",
+    "\"x\" + a, ",
+    "\"x\" y, ",
+    "\"x\".a(",
+    "\"x\"[0",
+    "\"a\": \"x\" + b, ",
+    "&quot;",
+    "\"a”, \"b\": ",
+    "{\"a\": \"}",
+];
+
+/// What stands before and behind a key instead of its quotes.
+const KEY_SLIPS: &[(&str, &str)] = &[
+    ("", ""),
+    ("\"", ""),
+    ("", "\""),
+    ("\"\"", "\""),
+    ("\"", "\"\""),
+    ("\"", "\\\""),
+    ("\\\"", "\""),
+    ("\"", "”"),
+    ("“", "\""),
+    ("'", "\""),
+    ("\\n\"", "\""),
 ];
 
 /// Arbitrary JSON values.
@@ -440,6 +475,27 @@ proptest! {
         let read = literal(&text, 4, &LiteralOptions::default()).unwrap();
         prop_assert_eq!(serde_json::from_str::<Value>(&read.json).unwrap(), value, "{}", text);
         prop_assert_eq!(&text[read.end..], ", y=1)");
+    }
+
+    /// One key of an object has lost, doubled or changed its quotes: the members round it stay what they are.
+    #[test]
+    fn a_slip_in_a_key_tears_nothing(
+        members in prop::collection::vec((prop_oneof!["[a-z ,.!?0-9]{0,20}", "[a-z]{1,8}, [a-z]{1,8}: [a-z' ]{0,9}"], any::<bool>()), 2..5),
+        at in any::<prop::sample::Index>(),
+        slip in prop::sample::select(KEY_SLIPS.to_vec()),
+    ) {
+        let at = at.index(members.len());
+        let mut text = String::new();
+        let mut expected = serde_json::Map::new();
+        for (i, (value, list)) in members.iter().enumerate() {
+            let (open, close) = if i == at { slip } else { ("\"", "\"") };
+            let value = if *list { serde_json::json!([value]) } else { value.clone().into() };
+            text.push_str(&format!("{}{open}key{i}{close}: {value}", if i > 0 { ", " } else { "" }));
+            expected.insert(format!("key{i}"), value);
+        }
+        let text = format!("{{{text}}}");
+        let read: Value = serde_json::from_str(&fix(&text).json).unwrap();
+        prop_assert_eq!(read, Value::Object(expected), "{}", text);
     }
 
     #[test]

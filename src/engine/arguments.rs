@@ -167,13 +167,13 @@ impl Arguments {
                 let end = self.start + mended.consumed;
                 let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
                 let end = if signs { limit } else { end };
-                let object = mended.json.starts_with('{');
+                let sure = mended.json.starts_with('{') && !mended.guessed;
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), writer.start..end);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";
                 let preface = self.preface.map(|at| Repair::at(RepairCode::Surroundings, at, what));
                 pending.repairs.extend(preface);
-                if !object {
+                if !sure {
                     pending.status = CallStatus::Malformed;
                 }
                 writer.muted = Some(index);
@@ -284,7 +284,8 @@ pub(super) fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Fou
                 && mended.complete
             {
                 let found = Found::Json(Piece::Made(mended.json));
-                return (found, CallStatus::Ok, repaired("the arguments were broken JSON inside a string"));
+                let status = if mended.guessed { CallStatus::Malformed } else { CallStatus::Ok };
+                return (found, status, repaired("the arguments were broken JSON inside a string"));
             }
             // A text is no object, and no schema could make it one.
             (Found::Json(piece()), CallStatus::Malformed, None)

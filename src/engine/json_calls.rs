@@ -62,6 +62,8 @@ pub(super) struct JsonCalls {
     max_depth: usize,
     /// Repairs of a value that the call it belongs to takes.
     repairs: Vec<Repair>,
+    /// What a value was meant to be that repair made is a guess.
+    guessed: bool,
     /// Where the values before the one at the top ended, and how many calls had begun by then.
     before: Option<(usize, usize)>,
     /// It was made from an object whose keys stand in single quotes.
@@ -82,6 +84,7 @@ impl JsonCalls {
             sent: at,
             max_depth,
             repairs: Vec::new(),
+            guessed: false,
             before: None,
             single_quoted: false,
             dict: None,
@@ -501,6 +504,7 @@ impl JsonCalls {
             }
             // In a list of its own further calls may have begun: then it was over before them.
             let index = self.frames.last().and_then(|f| f.index);
+            self.guessed |= self.is_torn(cx);
             if let Some(index) = index.filter(|index| writer.is_open(*index)) {
                 self.over(cx, writer, index, arguments, raw);
             }
@@ -545,6 +549,9 @@ impl JsonCalls {
         let Some(index) = self.frames.last().and_then(|f| f.index) else { return Flow::On };
         writer.piece(out, index, &json);
         let pending = writer.over(index, Found::Json(Piece::Made(json)), raw);
+        if self.guessed {
+            pending.status = CallStatus::Malformed;
+        }
         if has_flat {
             pending.repairs.push(Repair::new(RepairCode::Misplaced, "the arguments stood beside the name"));
         }
@@ -560,7 +567,7 @@ impl JsonCalls {
         // What repair made of something else than an object is a guess, and so is a call for which no offered name
         // vouches, unless it is a dict of Python's.
         let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
-        let guess = cx.made && (!found.is_object() || !vouched);
+        let guess = cx.made && (!found.is_object() || !vouched || self.guessed);
         let pending = writer.over(index, found, raw);
         if !cx.made && self.scanned.0 == arguments {
             pending.members = std::mem::take(&mut self.scanned.1);

@@ -25,6 +25,8 @@ pub(super) struct Mended {
     pub(super) complete: bool,
     /// It was cut off inside a string, a number or a word.
     pub(super) cut: bool,
+    /// What a value was meant to be is a guess.
+    pub(super) guessed: bool,
 }
 
 impl Mended {
@@ -190,6 +192,7 @@ fn mend(text: &str, max_depth: usize, pairs: &mut Pairs) -> Result<Mended, crate
     Ok(Mended {
         complete: repaired.ending == Ending::Closed,
         cut: repaired.ending == Ending::Cut,
+        guessed: repaired.guessed,
         json: repaired.json.into_owned(),
         repairs: repaired.repairs,
         exchanged: repaired.exchanged,
@@ -335,7 +338,8 @@ pub(super) fn container(text: &str) -> Option<String> {
         return Some(inner);
     }
     let mended = repair_text(text, 128)?;
-    let whole = mended.complete && text.get(mended.consumed..).is_some_and(|rest| rest.trim().is_empty());
+    let whole =
+        mended.complete && !mended.guessed && text.get(mended.consumed..).is_some_and(|rest| rest.trim().is_empty());
     (whole && mended.json.starts_with(['{', '['])).then_some(mended.json)
 }
 

@@ -185,7 +185,7 @@ fn mend(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &Policy) {
         call.arguments = partial(text);
         return;
     }
-    call.status = CallStatus::Repaired;
+    call.status = if repaired.guessed { CallStatus::Malformed } else { CallStatus::Repaired };
     call.arguments = Arguments::Json(Cow::Owned(repaired.json.into_owned()));
     call.repairs.extend(repaired.repairs);
     if !rest.is_empty() {

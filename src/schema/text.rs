@@ -64,7 +64,7 @@ fn container(text: &str, expected: Expected, open: bool) -> Option<Cow<'_, str>>
         return Some(Cow::Borrowed(text));
     }
     let literal = json::literal(text, 0, &LiteralOptions::default())?;
-    let whole = literal.end == text.len() && literal.ending == Ending::Closed;
+    let whole = literal.end == text.len() && literal.ending == Ending::Closed && !literal.guessed;
     let kind = if literal.json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY };
     (whole && (open || expected.is_foreign() || expected.allows(kind))).then_some(literal.json)
 }

@@ -218,7 +218,7 @@ impl ToolSet {
             call.arguments = Arguments::default();
         } else if serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_err() {
             match json::repair(arguments, &RepairOptions::default()) {
-                Ok(repaired) if repaired.complete() => {
+                Ok(repaired) if repaired.complete() && !repaired.guessed => {
                     call.arguments = Arguments::Json(repaired.json.into_owned().into());
                     call.repairs = repaired.repairs;
                     call.status = CallStatus::Repaired;

@@ -170,7 +170,7 @@ impl JsonCalls {
         writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
-        inner.repairs = mended.repairs;
+        (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed);
         let inside = Reader { text: &mended.json, made: true, eof: true, memo: &Memo::default(), ..*cx };
         inner.step(&inside, out, writer);
         writer.rest(cx, out, told);
@@ -199,6 +199,18 @@ impl JsonCalls {
         }
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
+    }
+
+    /// Beside the arguments of an object that repair made stands what is a part of them: a string ended too early.
+    pub(super) fn is_torn(&self, cx: &Reader<'_>) -> bool {
+        let Some(frame) = self.frames.last().filter(|_| cx.made) else { return false };
+        let tool = self.name(cx).and_then(|name| cx.tool(&name));
+        let declared = |key: &str| tool.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name == key));
+        frame.others.iter().any(|(key, _)| {
+            let key = unescaped(cx.slice(key.start, key.end));
+            let word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
+            !word || declared(&key)
+        })
     }
 
     /// The call that is open ends at `end`, and could not be read.

@@ -15,7 +15,9 @@ impl Repairer<'_> {
     /// The word at `at`, where a value must come.
     pub(super) fn read_word(&mut self, at: usize) -> Result<usize, Error> {
         let bytes = self.bytes;
-        if let Some((mark, quote, length)) = lookahead::string_start(bytes, at) {
+        if let Some((mark, quote, length)) = lookahead::string_start(bytes, at)
+            && !self.is_last_quote(mark + length)
+        {
             return Ok(self.read_string(at, mark, quote, length));
         }
         let end = token_end(bytes, at);
@@ -25,6 +27,18 @@ impl Repairer<'_> {
         }
         if self.partial.is_some() && end == bytes.len() && token::whole_word(word).is_none() {
             return Ok(self.end_of_text(at));
+        }
+        if bytes.get(end) == Some(&b',') && word.iter().any(u8::is_ascii_digit) {
+            match self.place() {
+                // Digits that no colon follows are no key.
+                Place::Member { .. } if token::digits_alone(bytes, end + 1) => return Ok(self.read_text(at)),
+                Place::Item { .. } => {
+                    if let Some(end) = token::grouped(bytes, at) {
+                        return Ok(self.write_grouped(at, end));
+                    }
+                }
+                _ => {}
+            }
         }
         if self.ends_at(end) {
             if let Some(json) = token::literal_word(word) {
@@ -59,6 +73,28 @@ impl Repairer<'_> {
         Ok(self.read_text(at))
     }
 
+    /// The quote before `at` is no string's first one behind a prefix (`F", "b": 1`): what follows is the next member.
+    fn is_last_quote(&self, at: usize) -> bool {
+        let comma = skip_white(self.bytes, at);
+        let next = skip_white(self.bytes, comma + 1);
+        self.bytes.get(comma) == Some(&b',')
+            && match self.place() {
+                Place::Member { .. } => lookahead::quoted_key(self.bytes, next),
+                Place::Item { .. } => Quote::at(self.bytes, next)
+                    .is_some_and(|(_, length)| self.bytes.get(next + length).is_some_and(|byte| is_word(*byte))),
+                Place::Key | Place::Argument | Place::Top => false,
+            }
+    }
+
+    /// `1,000` in an array: one number or two is not ours to say, so it stays a text.
+    fn write_grouped(&mut self, at: usize, end: usize) -> usize {
+        self.out.record(RepairCode::Quotes, at, "a number with commas in it is in quotes now");
+        let text = self.out.text.get(at..end).unwrap_or_default();
+        self.out.replace_with(at, end, |out| push_string(out, text));
+        self.value_read();
+        end
+    }
+
     /// `ObjectId(` and the like: where the name and the parenthesis stand.
     fn wrapper(&self, at: usize, end: usize) -> Option<(usize, usize)> {
         let bytes = self.bytes;
@@ -91,11 +127,14 @@ impl Repairer<'_> {
             None | Some(b',' | b'}' | b']' | b')' | b';' | b'{') => true,
             Some(b':') => matches!(self.place(), Place::Item { .. }),
             Some(b'[') => spaced,
+            Some(b'\\') => lookahead::escaped_white(bytes, next).is_some(),
             Some(b'`') => bytes.get(next + 1) == Some(&b'`'),
             Some(&byte) if self.stops(byte) => true,
             Some(_) if lookahead::comment(bytes, next) => true,
             Some(_) if bytes.get(end..next).is_some_and(|white| white.contains(&b'\n')) => true,
-            Some(_) if Quote::at(bytes, next).is_some() => true,
+            // `5'10"` is no number and a string.
+            Some(b'\'') if !spaced && bytes.get(next + 1).is_some_and(u8::is_ascii_digit) => false,
+            Some(_) if let Some((_, length)) = Quote::at(bytes, next) => spaced || !self.is_last_quote(next + length),
             Some(0x80..) => lookahead::wide_punctuation(bytes, next),
             Some(b'0'..=b'9' | b'-') => spaced && matches!(self.place(), Place::Item { .. }),
             Some(_) if spaced => match self.place() {
@@ -122,6 +161,10 @@ impl Repairer<'_> {
         if after >= self.bytes.len() && !self.frames.is_empty() {
             self.ending = Ending::Cut;
         }
+        if text.starts_with("\\\"") {
+            // An escaped quote opens it: where it ends is not known.
+            self.guessed.set(true);
+        }
         let expression = place == Place::Argument || text.contains(['(', '[']);
         let (code, message) = if expression {
             (RepairCode::SourceText, "what is no literal is kept as its source text")
@@ -137,7 +180,7 @@ impl Repairer<'_> {
 
     /// Where the unquoted text at `at` ends, and where what follows it begins. With `paired` set, brackets in it are
     /// paired and stops inside them do not count; `None` if they do not pair.
-    fn text_end(&mut self, at: usize, place: Place, paired: bool) -> Option<(usize, usize)> {
+    pub(super) fn text_end(&mut self, at: usize, place: Place, paired: bool) -> Option<(usize, usize)> {
         let bytes = self.bytes;
         if paired && at < self.unpaired_until {
             return None;
@@ -166,6 +209,7 @@ impl Repairer<'_> {
                 b'/' | b'#' if !first && lookahead::comment(bytes, i) && bytes.get(i - 1) == Some(&b' ') => {
                     return Some((i, i));
                 }
+                b'"' if inches(bytes, at, i) => {}
                 b'"' | b'\'' if !first && self.closes_text(i + 1, place) => return Some((i, i + 1)),
                 _ if !first && self.stops(byte) && !matches!(byte, b',' | b':') => return Some((i, i)),
                 _ => {}
@@ -240,6 +284,14 @@ impl Repairer<'_> {
             self.out.replace_with(at, after, |out| push_string(out, key));
         }
     }
+}
+
+/// The quote at `at` closes a length in feet and inches that begins at `from`: `5'10"`.
+fn inches(bytes: &[u8], from: usize, at: usize) -> bool {
+    matches!(
+        bytes.get(from..at),
+        Some([b'0'..=b'9', b'\'', b'0'..=b'9'] | [b'0'..=b'9', b'\'', b'0'..=b'9', b'0'..=b'9'])
+    )
 }
 
 /// The end of what could be one number or literal.

@@ -1,5 +1,6 @@
 //! Closing brackets: the right one, the wrong one, one too many, none at all.
 use super::Ending;
+use super::crooked;
 use super::grammar::{Frame, Kind, Repairer, State};
 use super::lookahead::{self, Quote, punctuation};
 use crate::error::Error;
@@ -74,7 +75,7 @@ impl Repairer<'_> {
         let parent = self.frames.iter().rev().nth(1).map(|frame| frame.kind);
         if top.closed_by(byte) {
             let early = match (top, follow) {
-                (Kind::Object, Follow::Key) => parent != Some(Kind::Object),
+                (Kind::Object, Follow::Key) => parent != Some(Kind::Object) && !self.begins_alike(at),
                 (Kind::Array, Follow::Bracket) => parent == Some(Kind::Object),
                 _ => false,
             };
@@ -134,9 +135,60 @@ impl Repairer<'_> {
         true
     }
 
+    /// The key behind the closing brace at `at` and a comma is the first one of the object that it closes: another object
+    /// begins there, without its brace.
+    fn begins_alike(&self, at: usize) -> bool {
+        let comma = self.peek(at + 1);
+        let key = self.peek(comma + punctuation(self.bytes, comma).map_or(1, |(_, length)| length));
+        self.frames.last().is_some_and(|frame| self.is_first_key(frame.open, key))
+    }
+
+    /// The object that opened at `open` begins with the key at `key`.
+    fn is_first_key(&self, open: usize, key: usize) -> bool {
+        // Where its brace was missing, its first key stands in the place of that.
+        let brace = self.bytes.get(open) == Some(&b'{');
+        let first = if brace { self.first_key(open) } else { self.key_text(open) };
+        first.is_some() && first == self.key_text(key)
+    }
+
+    /// A key and its value stand at `at`, where an item of an array should, and either the array was to be over or the
+    /// item to be an object.
+    pub(super) fn is_member_in_array(&self, at: usize) -> bool {
+        let Some(frame) = self.frames.last().filter(|frame| frame.kind == Kind::Array && frame.items > 0) else {
+            return false;
+        };
+        let parent = self.frames.iter().rev().nth(1).map(|frame| frame.kind);
+        (parent == Some(Kind::Object) || frame.object.is_some()) && crooked::member_for_item(self.bytes, at)
+    }
+
+    /// What is missing before the member at `at` is added: the end of the array, or the beginning of an object where the
+    /// one before it began with the same key.
+    pub(super) fn leave_array(&mut self, at: usize) -> Result<usize, Error> {
+        let Some(frame) = self.frames.last() else { return Ok(at) };
+        if frame.object.is_some_and(|open| self.is_first_key(open, at)) {
+            self.out.record(RepairCode::Bracket, at, "a missing opening bracket was added");
+            self.push(Kind::Object, at)?;
+            self.out.replace(at, at, "{");
+            return Ok(at);
+        }
+        let (Some(before), Some(_)) = (frame.member, self.frames.iter().rev().nth(1)) else {
+            self.state = State::Value;
+            return Ok(at);
+        };
+        let end = self.out.go_back(before);
+        self.out.record(RepairCode::Bracket, end, "a missing closing bracket was added");
+        self.close_top(end, end);
+        Ok(end)
+    }
+
     /// What the object at `open` begins with, up to its first colon; nothing if that is far.
     fn first_key(&self, open: usize) -> Option<&[u8]> {
-        let key = self.bytes.get(self.peek(open + 1)..)?;
+        self.key_text(self.peek(open + 1))
+    }
+
+    /// The text at `at` up to a colon; nothing if that is far.
+    fn key_text(&self, at: usize) -> Option<&[u8]> {
+        let key = self.bytes.get(at..)?;
         key.get(..key.iter().take(64).position(|byte| *byte == b':')?)
     }
 

@@ -7,7 +7,7 @@ use super::{Ending, RepairOptions, Repaired, token};
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
 use crate::json::scan::{ScanError, ScanResult, Scanner};
-use crate::json::{Partial, PartialOptions};
+use crate::json::{Partial, PartialOptions, parse_partial};
 use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
 
@@ -48,6 +48,7 @@ pub(crate) fn repair_knowing<'a>(
                 consumed: end,
                 ending: Ending::Closed,
                 exchanged: Vec::new(),
+                guessed: false,
             });
         }
         ScanResult::Error { at, kind: ScanError::TooDeep } => {
@@ -88,8 +89,9 @@ fn mend_knowing<'a>(text: &'a str, options: &RepairOptions, pairs: &mut Pairs) -
     }
     let consumed = end.at;
     let after = surroundings(&mut repairer, consumed, options);
+    let guessed = repairer.guessed.get();
     let Written { json, repairs, unlisted, exchanged } = repairer.out.finish(consumed);
-    Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending, exchanged })
+    Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending, exchanged, guessed })
 }
 
 /// What is certain of the value in `text`: at `valid` if the text is valid JSON so far, else wherever it is found.
@@ -100,6 +102,10 @@ pub(in crate::json) fn partial_value<'a>(
 ) -> Result<Partial<'a>, Error> {
     let none = || Error::new(ErrorCode::BadJson, "there is no JSON here");
     let start = valid.or_else(|| find_start(text, true)).ok_or_else(none)?;
+    if let Some(unescaped) = unescape_all(text, start) {
+        let Partial { json, complete } = parse_partial(&unescaped, options)?;
+        return Ok(Partial { json: Cow::Owned(json.into_owned()), complete });
+    }
     let mut repairer = Repairer::new(text, start, options.max_depth);
     repairer.partial = Some(options.keep_strings);
     let end = repairer.value(start)?;
@@ -254,8 +260,18 @@ fn is_weak(bytes: &[u8], at: usize) -> bool {
 /// The text from `start` on with one level of escapes undone, if its quotes are all escaped (`{\"a\": 1}`).
 fn unescape_all(text: &str, start: usize) -> Option<String> {
     let bytes = text.as_bytes();
-    let next = skip_white(bytes, start + 1);
+    let mut next = start;
+    while let Some(b'{' | b'[') = bytes.get(next) {
+        next = skip_white(bytes, next + 1);
+        // Line breaks may be escaped as well.
+        next = lookahead::escaped_white(bytes, next).unwrap_or(next);
+    }
     if !matches!(bytes.get(start), Some(b'{' | b'[')) || bytes.get(next..next + 2) != Some(b"\\\"") {
+        return None;
+    }
+    // Where only the first key has such quotes, they alone are wrong.
+    let first = memchr::memchr_iter(b'"', bytes.get(start..)?).take(3);
+    if first.map(|at| bytes.get((start + at).wrapping_sub(1))).any(|before| before != Some(&b'\\')) {
         return None;
     }
     let mut out = String::with_capacity(text.len() - start);
@@ -293,5 +309,6 @@ fn repair_unescaped<'a>(
     repairs.extend(inner.repairs.into_iter().map(|repair| Repair { offset: None, ..repair }));
     let json = Cow::Owned(inner.json.into_owned());
     let (consumed, exchanged) = (text.len(), Vec::new());
-    Ok(Repaired { json, repairs, unlisted: inner.unlisted, consumed, ending: inner.ending, exchanged })
+    let (unlisted, ending, guessed) = (inner.unlisted, inner.ending, inner.guessed);
+    Ok(Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed })
 }

@@ -36,6 +36,8 @@ pub(super) struct Frame {
     pub(super) items: usize,
     pub(super) comma: bool,
     pub(super) bare_keys: bool,
+    /// Where the object opened that was closed last in it.
+    pub(super) object: Option<usize>,
     /// Where the current member (its comma included) begins.
     pub(super) member: Option<Mark>,
 }
@@ -64,7 +66,7 @@ pub(super) struct Repairer<'a> {
     max_depth: usize,
     stops: &'a [u8],
     /// The value is read in parentheses of the caller's (an argument), not as a text of its own.
-    argument: bool,
+    pub(super) argument: bool,
     pub(super) source_text: bool,
     pub(super) open_objects: usize,
     pub(super) open_arrays: usize,
@@ -72,6 +74,8 @@ pub(super) struct Repairer<'a> {
     pub(super) pairs: Pairs,
     /// A string held a brace that nothing closes.
     pub(super) loose_brace: Cell<bool>,
+    /// What a value was meant to be is a guess.
+    pub(super) guessed: Cell<bool>,
     /// Brackets in words are not paired before this place: it was tried in vain.
     pub(super) unpaired_until: usize,
     pub(super) state: State,
@@ -102,6 +106,7 @@ impl<'a> Repairer<'a> {
             open_parens: 0,
             pairs: Pairs::default(),
             loose_brace: Cell::new(false),
+            guessed: Cell::new(false),
             unpaired_until: 0,
             state: State::Value,
             ending: Ending::Closed,
@@ -162,7 +167,7 @@ impl<'a> Repairer<'a> {
         self.frames.last().map(|frame| frame.kind)
     }
 
-    fn push(&mut self, kind: Kind, at: usize) -> Result<(), Error> {
+    pub(super) fn push(&mut self, kind: Kind, at: usize) -> Result<(), Error> {
         if self.frames.len() >= self.max_depth {
             return Err(self.too_deep(at));
         }
@@ -180,6 +185,7 @@ impl<'a> Repairer<'a> {
             items: 0,
             comma: false,
             bare_keys: false,
+            object: None,
             member: None,
         });
         self.state = State::Item;
@@ -192,6 +198,9 @@ impl<'a> Repairer<'a> {
             Kind::Object | Kind::Set | Kind::Doubled => self.open_objects -= 1,
             Kind::Array => self.open_arrays -= 1,
             Kind::Paren | Kind::Wrapper => self.open_parens -= 1,
+        }
+        if let (Kind::Object, Some(parent)) = (frame.kind, self.frames.last_mut()) {
+            parent.object = Some(frame.open);
         }
         self.value_read();
     }
@@ -219,13 +228,23 @@ impl<'a> Repairer<'a> {
             }
             b'(' => self.open_paren(at, at + 1, Kind::Paren),
             b',' | b'}' | b']' | b')' | b';' => Ok(self.missing_value(at)),
-            b':' | b'=' | b'>' if self.top() == Some(Kind::Object) => {
+            b':' | b'=' if self.top() == Some(Kind::Object) && self.is_colon_again(at) => {
                 self.out.record(RepairCode::Colon, at, "one colon is enough");
                 self.out.replace(at, at + 1, "");
                 Ok(at + 1)
             }
             _ => self.read_word(at),
         }
+    }
+
+    /// What stands at `at`, behind a colon, is a part of it (`::`, `:=`, `==`) and not of the value.
+    fn is_colon_again(&self, at: usize) -> bool {
+        let before = self.bytes.get(..at).and_then(<[u8]>::last);
+        let next = self.bytes.get(at + 1);
+        self.bytes.get(at) == Some(&b':')
+            || before == Some(&b'=')
+            || before == Some(&b':')
+                && (next.is_some_and(u8::is_ascii_whitespace) || Quote::at(self.bytes, at + 1).is_some())
     }
 
     /// A value was due, and something else came.
@@ -301,6 +320,7 @@ impl<'a> Repairer<'a> {
             }
             b'}' | b']' | b')' => self.close(at),
             _ if self.top() == Some(Kind::Object) => self.read_key(at),
+            _ if self.is_member_in_array(at) => self.leave_array(at),
             _ => {
                 self.state = State::Value;
                 Ok(at)
@@ -315,6 +335,9 @@ impl<'a> Repairer<'a> {
             if frame.member.is_none() {
                 frame.member = Some(self.out.mark(at));
             }
+        }
+        if let Some(after) = self.read_crooked_key(at) {
+            return Ok(after);
         }
         let key = match lookahead::string_start(self.bytes, at) {
             Some((mark, quote, length)) if mark == at || !lookahead::half_quoted_key(self.bytes, at) => {
@@ -396,7 +419,11 @@ impl<'a> Repairer<'a> {
                 self.out.replace(next, next + 2, ":");
                 next + 2
             }
-            Some(_) => {
+            Some((byte, _)) => {
+                if matches!(byte, b',' | b'}' | b']' | b')') {
+                    // Neither its colon nor its value: perhaps it is no key at all.
+                    self.guessed.set(true);
+                }
                 self.out.record(RepairCode::Colon, at, "a missing colon was added");
                 self.out.replace(at, at, ":");
                 at
@@ -420,6 +447,7 @@ impl<'a> Repairer<'a> {
         if string.cut && self.partial == Some(false) {
             return self.end_of_text(open);
         }
+        let (before, first) = (self.out.mark(open), open);
         let mut opens = true;
         while let Some((open, mark, quote, length)) = self.joined(&string, place) {
             self.write_string(&string, false, opens, false);
@@ -431,6 +459,11 @@ impl<'a> Repairer<'a> {
                 self.out.replace(mark, triple.body, "");
             }
             string = triple;
+        }
+        if !string.cut
+            && let Some(end) = self.kept_with_what_follows(before, first, &string)
+        {
+            return end;
         }
         if !string.valid() || !opens {
             self.write_string(&string, false, opens, true);
@@ -534,7 +567,7 @@ impl<'a> Repairer<'a> {
     }
 
     /// Another member or item stands at `at`, where a comma should.
-    fn starts_member(&self, at: usize) -> bool {
+    pub(super) fn starts_member(&self, at: usize) -> bool {
         match self.top() {
             Some(Kind::Object) => {
                 lookahead::string_start(self.bytes, at).is_some()
@@ -545,16 +578,6 @@ impl<'a> Repairer<'a> {
             Some(_) => lookahead::value(self.bytes, at),
             None => false,
         }
-    }
-
-    /// Leaves out what can be nothing, up to a separator or bracket.
-    pub(super) fn skip_junk(&mut self, at: usize) -> usize {
-        let rest = self.bytes.get(at + 1..).unwrap_or_default();
-        let stop = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b')' | b'\n' | b'"' | b'{' | b'[');
-        let end = rest.iter().position(stop).map_or(self.bytes.len(), |i| at + 1 + i);
-        self.out.record(RepairCode::Surroundings, at, "text between the values was left out");
-        self.out.replace(at, end, "");
-        end
     }
 }
 

@@ -28,6 +28,7 @@ pub fn literal<'a>(text: &'a str, at: usize, options: &LiteralOptions<'a>) -> Op
     if !repairer.found {
         return None;
     }
+    let guessed = repairer.guessed.get();
     let Written { json, repairs, .. } = repairer.out.finish(end.at);
-    Some(Literal { json, end: end.at, repairs, ending: end.ending })
+    Some(Literal { json, end: end.at, repairs, ending: end.ending, guessed })
 }

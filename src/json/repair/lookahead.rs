@@ -14,10 +14,27 @@ pub(super) fn skip_white(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// The place after white space that is written in escapes (`\\n` and a blank, say), if it stands at `at` and a sign of
+/// JSON behind it: text that was escaped as a whole, or a line break that the model spelt.
+pub(super) fn escaped_white(bytes: &[u8], at: usize) -> Option<usize> {
+    if bytes.get(at) != Some(&b'\\') {
+        return None;
+    }
+    let window = bytes.get(..bytes.len().min(at + KEY_LIMIT)).unwrap_or(bytes);
+    let mut end = at;
+    while let (Some(b'\\'), Some(b'n' | b't' | b'r')) = (window.get(end), window.get(end + 1)) {
+        end = skip_white(window, end + 2);
+    }
+    let mark = if window.get(end) == Some(&b'\\') { end + 1 } else { end };
+    let quote = matches!(window.get(mark), Some(b'"' | b'\''));
+    let sign = quote || matches!(window.get(end), Some(b'{' | b'}' | b'[' | b']' | b','));
+    (end > at && sign).then_some(end)
+}
+
 /// The next token's place, if it is here or after one blank and is surely no comment.
 #[inline(always)]
 pub(super) fn plain(bytes: &[u8], at: usize) -> Option<usize> {
-    let is_plain = |byte: u8| byte > b' ' && byte < 0x80 && !matches!(byte, b'/' | b'#' | b'.');
+    let is_plain = |byte: u8| byte > b' ' && byte < 0x80 && !matches!(byte, b'/' | b'#' | b'.' | b'\\');
     match bytes.get(at) {
         Some(&byte) if is_plain(byte) => Some(at),
         Some(b' ') if bytes.get(at + 1).is_some_and(|&byte| is_plain(byte)) => Some(at + 1),
@@ -110,7 +127,7 @@ pub(super) fn word_end(bytes: &[u8], at: usize, limit: usize) -> usize {
 }
 
 /// A colon, or `=` in its place, at `at`: but no `://` and no `==`.
-fn is_colon(bytes: &[u8], at: usize) -> bool {
+pub(super) fn is_colon(bytes: &[u8], at: usize) -> bool {
     match punctuation(bytes, at) {
         Some((b':', _)) => !(bytes.get(at + 1) == Some(&b'/') && bytes.get(at + 2) == Some(&b'/')),
         Some((b'=', _)) => bytes.get(at + 1) != Some(&b'='),

@@ -1,10 +1,12 @@
 //! Repair: text that strict JSON refuses becomes valid JSON, and what was valid in it stays byte for byte.
 //!
 //! The text is read once, by a machine with an explicit stack that knows what may follow what ([`grammar`]); its
-//! tokens are read leniently ([`quoted`], [`token`]) with bounded looks ahead ([`lookahead`]); every change is an edit
-//! of the input ([`output`]). Work is linear in the text, depth is limited, and nothing is ever evaluated.
+//! tokens are read leniently ([`quoted`], [`unclosed`], [`crooked`], [`bare`]) with bounded looks ahead ([`lookahead`]);
+//! every change is an edit of the input ([`output`]). What can only be guessed is kept ([`behind`]) and said. Work is linear in the text, depth is limited, and nothing is ever evaluated.
 mod bare;
+mod behind;
 mod closing;
+mod crooked;
 mod document;
 mod grammar;
 mod literal;
@@ -14,6 +16,7 @@ mod pairs;
 mod quoted;
 mod space;
 mod token;
+mod unclosed;
 
 use crate::turn::Repair;
 use std::borrow::Cow;
@@ -80,6 +83,8 @@ pub struct Repaired<'a> {
     pub ending: Ending,
     /// The closing brackets of the input that stood for one of another kind.
     pub(crate) exchanged: Vec<usize>,
+    /// What a value in it was meant to be is a guess: something stood behind one that is no structure.
+    pub(crate) guessed: bool,
 }
 
 impl Repaired<'_> {
@@ -118,4 +123,6 @@ pub struct Literal<'a> {
     /// What was changed, with byte offsets into the text; a Python spelling of what JSON has too counts as well.
     pub repairs: Vec<Repair>,
     pub ending: Ending,
+    /// What a value in it was meant to be is a guess.
+    pub(crate) guessed: bool,
 }

@@ -112,6 +112,12 @@ impl<'a> Output<'a> {
         self.copied = self.copied.max(to);
     }
 
+    /// Takes back what was written behind the mark, to read it once more from there; answers where that is.
+    pub(super) fn go_back(&mut self, mark: Mark) -> usize {
+        self.drop_from(mark, mark.at);
+        mark.at
+    }
+
     /// Writes `with` at a place that was passed long ago: all before `at` is copied now so that the place is fixed.
     pub(super) fn fix_place(&mut self, at: usize) -> usize {
         self.copy_to(at);

@@ -1,9 +1,14 @@
 //! Strings: where one ends when its text cannot be trusted, and what its body is in JSON.
-use super::grammar::Repairer;
+use super::behind;
+use super::crooked::{self, Likely};
+use super::grammar::{Kind, Repairer};
 use super::lookahead::{self, Quote, is_word, punctuation, skip_white};
 use crate::json::block::find_special_or;
 use crate::json::scan::{Body, scan_unicode};
 use crate::turn::RepairCode;
+
+/// A comment behind a doubtful quote is none if its line is longer.
+const COMMENT_LIMIT: usize = 256;
 
 /// Where a value stands, which says what may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +42,7 @@ pub(super) struct Quoted {
     /// A Python raw string: a backslash is a backslash.
     raw: bool,
     /// Something in the body is to be mended, perhaps.
-    doubtful: bool,
+    pub(super) doubtful: bool,
 }
 
 impl Quoted {
@@ -85,17 +90,40 @@ impl Balance {
 }
 
 /// What was seen of a string while looking for its end.
-struct Search {
-    body: usize,
-    place: Place,
+pub(super) struct Search {
+    pub(super) body: usize,
+    pub(super) place: Place,
     /// The last quote that was taken for a part of the text.
-    inner: Option<usize>,
+    pub(super) inner: Option<usize>,
+    /// The last of them opened something: their number is odd.
+    pub(super) odd: bool,
     /// The first quote that would close the string, but for a brace that stands open in it.
-    unbalanced: Option<usize>,
+    pub(super) unbalanced: Option<usize>,
     /// The backslash of the last escaped quote.
-    escaped: Option<usize>,
-    newline: Option<usize>,
+    pub(super) escaped: Option<usize>,
+    pub(super) newline: Option<usize>,
     balance: Balance,
+}
+
+/// What the quotes of a string's own kind in it say of the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// There are none.
+    None,
+    /// They come in pairs.
+    Paired,
+    /// One of them is open.
+    Open,
+}
+
+impl Search {
+    fn doubt(&self) -> Doubt {
+        match (self.inner, self.odd) {
+            (_, true) => Doubt::Open,
+            (Some(_), false) => Doubt::Paired,
+            (None, false) => Doubt::None,
+        }
+    }
 }
 
 impl Repairer<'_> {
@@ -107,7 +135,7 @@ impl Repairer<'_> {
         let body = mark + length;
         let mut found =
             Quoted { quote, open, body, end: body, after: body, unclosed: false, cut: false, raw, doubtful: raw };
-        if let Some(triple) = triple_mark(bytes, mark) {
+        if let Some(triple) = triple_mark(bytes, mark).filter(|triple| !self.is_quote_in_quotes(triple, mark + 3)) {
             found.body = mark + 3;
             found.doubtful = true;
             self.find_triple(&mut found, triple);
@@ -117,6 +145,7 @@ impl Repairer<'_> {
             body,
             place,
             inner: None,
+            odd: false,
             unbalanced: None,
             escaped: None,
             newline: None,
@@ -153,7 +182,9 @@ impl Repairer<'_> {
                             Verdict::Ended(end) => {
                                 (found.end, found.after, found.unclosed) = (end, end, true);
                                 found.doubtful = true;
-                                self.leave_backslash(&mut found);
+                                // One of its quotes was perhaps the end, and what stands behind that no part of it.
+                                self.guessed.set(self.guessed.get() || search.inner.is_some() && !search.odd);
+                                self.leave_mark(&mut found);
                                 return found;
                             }
                             verdict @ (Verdict::Inner | Verdict::Unbalanced) => {
@@ -161,6 +192,7 @@ impl Repairer<'_> {
                                     search.unbalanced.get_or_insert(at);
                                 }
                                 search.inner = Some(at);
+                                search.odd ^= !is_apostrophe(bytes, at, at + length);
                                 found.doubtful = true;
                                 at += length;
                             }
@@ -177,6 +209,18 @@ impl Repairer<'_> {
         found
     }
 
+    /// `"""` is a string that holds a quote: nothing closes it as a triple one, and what can follow a value stands behind.
+    fn is_quote_in_quotes(&self, triple: &[u8; 3], after: usize) -> bool {
+        let bytes = self.bytes;
+        let next = skip_white(bytes, after);
+        let ends = match bytes.get(next) {
+            Some(b'}' | b']') => true,
+            Some(b',') => self.key_or_end(next + 1, false, Doubt::Paired),
+            _ => false,
+        };
+        ends && memchr::memmem::find(bytes.get(after..).unwrap_or_default(), triple).is_none()
+    }
+
     fn find_triple(&self, found: &mut Quoted, mark: [u8; 3]) {
         let rest = self.bytes.get(found.body..).unwrap_or_default();
         match memchr::memmem::find(rest, &mark) {
@@ -191,6 +235,8 @@ impl Repairer<'_> {
             None => {
                 (found.end, found.after) = (self.bytes.len(), self.bytes.len());
                 (found.unclosed, found.cut) = (true, true);
+                // It holds whatever was to follow it.
+                self.guessed.set(true);
             }
         }
     }
@@ -198,7 +244,10 @@ impl Repairer<'_> {
     /// Whether the quote from `at` to `after` closes the string.
     fn verdict(&self, search: &mut Search, at: usize, after: usize) -> Verdict {
         let bytes = self.bytes;
-        let next = skip_white(bytes, after);
+        let mut next = skip_white(bytes, after);
+        if !search.odd {
+            next = lookahead::escaped_white(bytes, next).unwrap_or(next);
+        }
         let Some((byte, length)) = punctuation(bytes, next) else { return Verdict::Closes };
         let doubted = search.inner.is_some();
         if doubted && matches!(byte, b'}' | b']' | b')' | b',' | b';' | b':') {
@@ -217,15 +266,24 @@ impl Repairer<'_> {
                 !doubted && (spaced || byte == b'/')
             }
             _ if byte == b'`' && bytes.get(next + 1) == Some(&b'`') => true,
-            _ if byte == b'+' => Quote::at(bytes, skip_white(bytes, next + 1)).is_some(),
+            _ if byte == b'+' && Quote::at(bytes, skip_white(bytes, next + 1)).is_some() => {
+                // `x = "+"`: in the text of a program.
+                spaced || !behind::opens_string(bytes, at)
+            }
+            _ if !doubted && behind::expression(bytes, at, after) => true,
             Place::Member { bare_keys } => match byte {
                 b'}' => balance.braces <= 0,
                 b']' => balance.brackets <= 0 && (self.open_arrays > 0 || skip_white(bytes, next + 1) == bytes.len()),
                 b')' => balance.parens <= 0 && self.open_parens > 0,
-                b',' | b';' if self.holds_open(balance) && self.key_or_end(next + length, bare_keys) => {
+                b',' | b';'
+                    if self.holds_open(balance) && self.key_or_end(next + length, bare_keys, search.doubt()) =>
+                {
                     return Verdict::Unbalanced;
                 }
-                b',' | b';' => self.key_or_end(next + length, bare_keys),
+                b',' | b';' => {
+                    self.key_or_end(next + length, bare_keys, search.doubt())
+                        || self.crooked_behind(search, at, next + length)
+                }
                 b':' => match self.ended_before(search, at) {
                     Some(end) => return Verdict::Ended(end),
                     None => false,
@@ -241,7 +299,7 @@ impl Repairer<'_> {
                 b']' => balance.brackets <= 0,
                 b'}' => balance.braces <= 0 && (self.open_objects > 0 || skip_white(bytes, next + 1) == bytes.len()),
                 b')' => balance.parens <= 0 && self.open_parens > 0,
-                b',' | b';' => self.item_or_end(next + length),
+                b',' | b';' => self.item_or_end(next + length) || self.member_behind_item(search, next + length),
                 b':' => first && !doubted,
                 b'{' | b'[' => spaced,
                 _ => match Quote::at(bytes, next) {
@@ -274,23 +332,56 @@ impl Repairer<'_> {
         self.bytes.get(from..to).is_some_and(|white| white.contains(&b'\n'))
     }
 
+    /// The comment at `at` ends with its line and holds no quote: in a line of text, what looks like one is a part of it.
+    fn is_whole_comment(&self, at: usize) -> bool {
+        let line = self.bytes.get(at..self.bytes.len().min(at + COMMENT_LIMIT)).unwrap_or_default();
+        let end = line.iter().position(|byte| matches!(byte, b'\n' | b'"'));
+        end.is_some_and(|end| line.get(end) == Some(&b'\n'))
+    }
+
     /// A comma, a closing bracket or the end of the text comes next.
     fn ends_here(&self, at: usize) -> bool {
         matches!(self.bytes.get(skip_white(self.bytes, at)), None | Some(b',' | b']' | b'}' | b')'))
     }
 
     /// After a comma in an object: a key, a closing bracket, a comment, another comma or the end.
-    fn key_or_end(&self, at: usize, bare_keys: bool) -> bool {
+    fn key_or_end(&self, at: usize, bare_keys: bool, doubt: Doubt) -> bool {
         let next = skip_white(self.bytes, at);
         match self.bytes.get(next) {
-            None | Some(b'}' | b']' | b',' | b'{') => true,
-            Some(_) if lookahead::comment(self.bytes, next) => true,
+            None => true,
+            Some(b'}' | b']' | b',' | b'{') => doubt != Doubt::Open,
+            Some(_) if lookahead::comment(self.bytes, next) => doubt == Doubt::None || self.is_whole_comment(next),
+            // It may be the string's own end.
+            Some(_) if Quote::at(self.bytes, next).is_some() && doubt == Doubt::Open => {
+                crooked::is_whole_key(self.bytes, next)
+            }
             Some(_) if Quote::at(self.bytes, next).is_some() => lookahead::quoted_key(self.bytes, next),
             Some(_) => {
                 (bare_keys || self.new_line(at, next)) && lookahead::bare_key(self.bytes, next)
                     || lookahead::half_quoted_key(self.bytes, next)
             }
         }
+    }
+
+    /// After a comma in an object: a key whose quotes are not as they should be, and no mark in the string that would
+    /// have to be closed first.
+    fn crooked_behind(&self, search: &Search, at: usize, behind: usize) -> bool {
+        // `print(", note: ", x)`: this one opens something.
+        let opens = || matches!(self.bytes.get(search.body..at), Some([.., b'(' | b'[' | b'=']));
+        !search.odd
+            && !self.holds_open(&search.balance)
+            && match crooked::likely(self.bytes, behind) {
+                Likely::No => false,
+                Likely::Word => search.inner.is_none() && !opens(),
+                Likely::Bare => !opens(),
+                Likely::Marked => true,
+            }
+    }
+
+    /// After a comma in an array of an object: the object's next key, before which the end of the array is missing.
+    fn member_behind_item(&self, search: &Search, behind: usize) -> bool {
+        let member = self.frames.iter().rev().nth(1).is_some_and(|frame| frame.kind == Kind::Object);
+        !search.odd && member && crooked::member_for_item(self.bytes, skip_white(self.bytes, behind))
     }
 
     fn item_or_end(&self, at: usize) -> bool {
@@ -326,61 +417,6 @@ impl Repairer<'_> {
             _ => (false, trimmed),
         };
         (ends_with_comma || new_line).then(|| search.body + kept.len())
-    }
-
-    /// `"C:\dir\", ...`: what looked like an escaped quote was the end of the string.
-    fn leave_backslash(&self, found: &mut Quoted) {
-        let path = self.is_path(found.body);
-        if path && found.end >= 2 && self.bytes.get(found.end - 2..found.end) == Some(b"\\\"") {
-            found.after = found.end;
-            found.end -= 1;
-            found.unclosed = false;
-        }
-    }
-
-    fn is_path(&self, body: usize) -> bool {
-        self.bytes.get(body).is_some_and(u8::is_ascii_alphabetic) && self.bytes.get(body + 1..body + 3) == Some(b":\\")
-    }
-
-    /// The text ended before a closing mark was found.
-    fn settle_at_end(&self, found: &mut Quoted, search: &Search) {
-        let bytes = self.bytes;
-        let length = bytes.len();
-        let closers = bytes.iter().rposition(|byte| !matches!(byte, b'}' | b']' | b')' | b' ' | b'\n' | b'\r' | b'\t'));
-        // The first place after which only brackets and white space stand.
-        let tail = closers.map_or(0, |last| last + 1).max(found.body);
-        let closed = bytes.get(tail..).is_some_and(|tail| tail.iter().any(|byte| matches!(byte, b'}' | b']' | b')')));
-        found.unclosed = true;
-        found.doubtful = true;
-        if self.partial.is_some() {
-            found.cut = true;
-            (found.end, found.after) = (length, length);
-            return;
-        }
-        if search.place == Place::Key
-            && let Some(colon) = lookahead::unclosed_key(bytes, search.body, length)
-        {
-            (found.end, found.after) = (colon, colon);
-            return;
-        }
-        if let (true, Some(inner)) = (closed, search.unbalanced.or(search.inner)) {
-            self.loose_brace.set(self.loose_brace.get() || search.unbalanced.is_some());
-            let length = Quote::at(bytes, inner).map_or(1, |(_, length)| length);
-            (found.end, found.after, found.unclosed) = (inner, inner + length, false);
-            return;
-        }
-        if let (true, Some(escaped), true) = (closed, search.escaped, self.is_path(found.body))
-            && escaped + 2 >= tail
-        {
-            (found.end, found.after, found.unclosed) = (escaped + 1, escaped + 2, false);
-            return;
-        }
-        if closed && search.newline.is_some_and(|newline| newline >= tail) {
-            (found.end, found.after) = (tail, tail);
-            return;
-        }
-        found.cut = true;
-        (found.end, found.after) = (length, length);
     }
 
     /// Writes the string as JSON: what is valid stays, byte for byte. With `close` unset its end is left open, for a
@@ -508,6 +544,12 @@ impl Seen {
         self.0 |= 1 << kind;
         first
     }
+}
+
+/// The mark from `at` to `after` stands between two letters.
+fn is_apostrophe(bytes: &[u8], at: usize, after: usize) -> bool {
+    let word = |byte: Option<&u8>| byte.is_some_and(|byte| is_word(*byte));
+    bytes.get(at) != Some(&b'"') && word(bytes.get(..at).and_then(<[u8]>::last)) && word(bytes.get(after))
 }
 
 /// A triple quotation mark at `at` that is not an empty string.

@@ -23,6 +23,14 @@ impl Repairer<'_> {
                     self.out.replace(at, end, "");
                     at = end;
                 }
+                Some(b'\\') => match lookahead::escaped_white(self.bytes, at) {
+                    Some(end) => {
+                        self.out.record(RepairCode::Escape, at, "an escape for white space was left out");
+                        self.out.replace(at, end, "");
+                        at = end;
+                    }
+                    None => return at,
+                },
                 Some(0x80..) => match lookahead::odd_space(self.out.text, at) {
                     Some(length) => {
                         self.out.replace(at, at + length, " ");
@@ -51,6 +59,10 @@ impl Repairer<'_> {
                 Some(b'/' | b'#' | b'.' | 0xe2) if lookahead::comment(self.bytes, at) && !self.is_colour(at) => {
                     at = lookahead::comment_end(self.bytes, at);
                 }
+                Some(b'\\') => match lookahead::escaped_white(self.bytes, at) {
+                    Some(end) => at = end,
+                    None => return at,
+                },
                 Some(0x80..) => match lookahead::odd_space(self.out.text, at) {
                     Some(length) => at += length,
                     None => return at,

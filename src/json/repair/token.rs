@@ -1,4 +1,5 @@
 //! Words and numbers as other languages write them, and what they are in JSON.
+use super::lookahead::{self, KEY_LIMIT, Quote, skip_white, word_end};
 use std::borrow::Cow;
 
 /// The JSON spelling of a literal of JSON, Python or JavaScript. What JSON has no value for (`NaN`, `Infinity`,
@@ -108,6 +109,47 @@ fn is_json_number(token: &[u8]) -> bool {
         at += exponent;
     }
     at == token.len()
+}
+
+/// A number stands behind the white space at `at`, and no colon behind it.
+pub(super) fn digits_alone(bytes: &[u8], at: usize) -> bool {
+    let start = skip_white(bytes, at);
+    let end = word_end(bytes, start, KEY_LIMIT);
+    bytes.get(start).is_some_and(u8::is_ascii_digit)
+        && Quote::at(bytes, end).is_none()
+        && !lookahead::is_colon(bytes, skip_white(bytes, end))
+}
+
+/// Where the number at `at` ends, an item, if it has its digits in groups: beside it, or in it, a group begins with a
+/// zero, which no number does.
+pub(super) fn grouped(bytes: &[u8], at: usize) -> Option<usize> {
+    /// So much of an array is looked at.
+    const NEAR: usize = 64;
+    let near = bytes.get(at..)?.iter().take(NEAR);
+    let near =
+        near.take_while(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.' | b' ' | b'-' | b'+')).count();
+    let near = bytes.get(at..at + near)?;
+    let zero =
+        |four: &[u8]| matches!(four, [before, b',', b'0', after] if before.is_ascii_digit() && after.is_ascii_digit());
+    if !near.windows(4).any(zero) {
+        return None;
+    }
+    let digits =
+        |at: usize| bytes.get(at..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    let sign = usize::from(matches!(bytes.get(at), Some(b'-' | b'+')));
+    let mut end = at + sign + digits(at + sign);
+    if !(1..4).contains(&(end - at - sign)) {
+        return None;
+    }
+    let first = end;
+    while bytes.get(end) == Some(&b',') && digits(end + 1) == 3 {
+        end += 4;
+    }
+    if end > first && bytes.get(end) == Some(&b'.') {
+        end += 1 + digits(end + 1);
+    }
+    let over = matches!(bytes.get(skip_white(bytes, end)), None | Some(b',' | b']' | b'}'));
+    (end > first && over).then_some(end)
 }
 
 /// Reads a token of digits, letters, signs, dots and underscores.

@@ -1,0 +1,111 @@
+//! What stands behind a value and is no structure: an expression that the value is a part of, or words.
+use super::Ending;
+use super::grammar::{Kind, Repairer};
+use super::lookahead::{KEY_LIMIT, punctuation, skip_white, word_end};
+use super::output::Mark;
+use super::quoted::Quoted;
+use crate::json::string::push_string;
+use crate::turn::RepairCode;
+
+/// The mark at `at` stands where one does that opens a string.
+pub(super) fn opens_string(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).and_then(<[u8]>::last);
+    before.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'(' | b'[' | b'{' | b'=' | b',' | b':'))
+}
+
+/// An expression goes on behind the mark from `at` to `after` of a string: `+ name`, `% (...)`, `.format(`, `[0]`.
+pub(super) fn expression(bytes: &[u8], at: usize, after: usize) -> bool {
+    let next = skip_white(bytes, after);
+    let operand = |at: usize| {
+        let next = skip_white(bytes, at);
+        bytes.get(next) == Some(&b'(') || starts_name(bytes, next)
+    };
+    if opens_string(bytes, at) {
+        return false;
+    }
+    match bytes.get(next) {
+        Some(b'+') => operand(next + 1),
+        Some(b'%') if next > after => operand(next + 1),
+        Some(b'.') => {
+            let end = word_end(bytes, next + 1, KEY_LIMIT);
+            starts_name(bytes, next + 1) && bytes.get(end) == Some(&b'(')
+        }
+        Some(b'[') => is_slice(bytes, next + 1),
+        _ => false,
+    }
+}
+
+/// `0]`, `-1]` or `1:5]` stands at `at`.
+fn is_slice(bytes: &[u8], at: usize) -> bool {
+    let part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b':');
+    let length = bytes.get(at..).map_or(0, |rest| rest.iter().take(24).take_while(|byte| part(byte)).count());
+    // `0-9` is a class of characters.
+    let class = |two: &[u8]| matches!(two, [b'0'..=b'9', b'-']);
+    let inside = bytes.get(at..at + length).unwrap_or_default();
+    !inside.is_empty() && !inside.windows(2).any(class) && bytes.get(at + length) == Some(&b']')
+}
+
+fn starts_name(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+}
+
+/// It says something: a word or a number, or an operator.
+fn says_something(junk: &str) -> bool {
+    junk.contains(|c: char| c.is_alphanumeric() || matches!(c, '+' | '%'))
+}
+
+impl Repairer<'_> {
+    /// Where something begins behind the string that ended at `end`, if it is neither structure nor another member.
+    fn stray(&self, end: usize, at: usize) -> Option<usize> {
+        let top = self.top()?;
+        let next = self.peek(at);
+        let (byte, _) = punctuation(self.bytes, next)?;
+        let structure = match byte {
+            b',' | b';' | b'}' | b']' | b')' => true,
+            b':' => top != Kind::Object,
+            b'`' => self.bytes.get(next + 1) == Some(&b'`'),
+            b'{' => true,
+            _ if expression(self.bytes, end, at) => false,
+            _ => self.stops(byte) || self.starts_member(next),
+        };
+        (!structure).then_some(next)
+    }
+
+    /// The string that began at `open`, which was written behind `before`, is only the beginning of its value: all of
+    /// that is kept as its source text. Answers where it ends.
+    pub(super) fn kept_with_what_follows(&mut self, before: Mark, open: usize, string: &Quoted) -> Option<usize> {
+        let next = self.stray(string.end, string.after)?;
+        let place = self.place();
+        let (_, end) = self.text_end(next, place, true).or_else(|| self.text_end(next, place, false))?;
+        if !says_something(self.out.text.get(next..end)?) {
+            return None;
+        }
+        if end >= self.bytes.len() {
+            if self.partial.is_some() {
+                return Some(self.end_of_text(open));
+            }
+            self.ending = Ending::Cut;
+        }
+        let text = self.out.text.get(open..end).unwrap_or_default().trim_end();
+        let end = open + text.len();
+        self.out.drop_from(before, open);
+        self.out.record(RepairCode::SourceText, open, "what is no literal is kept as its source text");
+        self.out.replace_with(open, end, |out| push_string(out, text));
+        self.guessed.set(true);
+        self.value_read();
+        Some(end)
+    }
+
+    /// Leaves out what can be nothing, up to a separator or bracket.
+    pub(super) fn skip_junk(&mut self, at: usize) -> usize {
+        let rest = self.bytes.get(at + 1..).unwrap_or_default();
+        let stop = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b')' | b'\n' | b'"' | b'{' | b'[');
+        let end = rest.iter().position(stop).map_or(self.bytes.len(), |i| at + 1 + i);
+        self.out.record(RepairCode::Surroundings, at, "text between the values was left out");
+        self.out.replace(at, end, "");
+        if self.out.text.get(at..end).is_some_and(says_something) {
+            self.guessed.set(true);
+        }
+        end
+    }
+}

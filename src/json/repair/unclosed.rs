@@ -1,0 +1,131 @@
+//! Strings whose closing mark is missing, or is one of another kind: where they end.
+use super::grammar::Repairer;
+use super::lookahead::{self, Quote};
+use super::quoted::{Place, Quoted, Search};
+
+/// What stands for a closing `"` where the text was written as HTML.
+const ENTITY: &[u8] = b"&quot;";
+
+impl Repairer<'_> {
+    /// `"C:\dir\", ...`, `"a.md”, ...`: what looked like a part of the string was its end.
+    pub(super) fn leave_mark(&self, found: &mut Quoted) {
+        let text = self.bytes.get(found.body..found.end).unwrap_or_default();
+        if self.is_path(found.body) {
+            if text.ends_with(b"\\\"") {
+                found.after = found.end;
+                found.end -= 1;
+                found.unclosed = false;
+            }
+        } else if found.quote == Quote::Double {
+            found.end -= other_mark(text);
+        }
+    }
+
+    fn is_path(&self, body: usize) -> bool {
+        self.bytes.get(body).is_some_and(u8::is_ascii_alphabetic) && self.bytes.get(body + 1..body + 3) == Some(b":\\")
+    }
+
+    /// The text ended before a closing mark was found.
+    pub(super) fn settle_at_end(&self, found: &mut Quoted, search: &Search) {
+        let bytes = self.bytes;
+        let length = bytes.len();
+        let closers = bytes.iter().rposition(|byte| !matches!(byte, b'}' | b']' | b')' | b' ' | b'\n' | b'\r' | b'\t'));
+        // The first place after which only brackets and white space stand.
+        let tail = closers.map_or(0, |last| last + 1).max(found.body);
+        let closed = bytes.get(tail..).is_some_and(|tail| tail.iter().any(|byte| matches!(byte, b'}' | b']' | b')')));
+        found.unclosed = true;
+        found.doubtful = true;
+        if self.partial.is_some() {
+            found.cut = true;
+            (found.end, found.after) = (length, length);
+            return;
+        }
+        if search.place == Place::Key
+            && let Some(colon) = lookahead::unclosed_key(bytes, search.body, length)
+        {
+            (found.end, found.after) = (colon, colon);
+            return;
+        }
+        let missing = if search.place == Place::Key { None } else { self.before_missing_brackets(found.body) };
+        if let (true, Some(inner)) = (closed, search.unbalanced.or(search.inner))
+            && (search.odd || search.unbalanced.is_some() || missing.is_none())
+        {
+            self.loose_brace.set(self.loose_brace.get() || search.unbalanced.is_some());
+            let length = Quote::at(bytes, inner).map_or(1, |(_, length)| length);
+            (found.end, found.after, found.unclosed) = (inner, inner + length, false);
+            return;
+        }
+        if let (true, Some(escaped), true) = (closed, search.escaped, self.is_path(found.body))
+            && escaped + 2 >= tail
+        {
+            (found.end, found.after, found.unclosed) = (escaped + 1, escaped + 2, false);
+            return;
+        }
+        if closed && search.newline.is_some_and(|newline| newline >= tail) {
+            let end = missing.unwrap_or(tail);
+            (found.end, found.after) = (end, end);
+            let text = bytes.get(found.body..end).unwrap_or_default();
+            self.guessed.set(self.guessed.get() || balance(text) != (0, 0));
+            return;
+        }
+        // That the text was cut off inside the string is likelier wherever nothing else says that it was not.
+        found.cut = true;
+        match missing {
+            Some(end) => {
+                (found.end, found.after) = (end, end);
+                self.leave_mark(found);
+            }
+            None => {
+                (found.end, found.after) = (length, length);
+                let open = balance(bytes.get(found.body..).unwrap_or_default());
+                self.guessed.set(self.guessed.get() || closed && !self.argument && open != (0, 0));
+            }
+        }
+    }
+
+    /// The place before the brackets at the end of the text, if they are just those that are open and the string that
+    /// begins at `body` has none without them.
+    fn before_missing_brackets(&self, body: usize) -> Option<usize> {
+        if self.argument || self.frames.is_empty() {
+            return None;
+        }
+        let mut rest = self.bytes.trim_ascii_end();
+        for frame in &self.frames {
+            let (last, before) = rest.split_last()?;
+            if !frame.kind.closed_by(*last) {
+                return None;
+            }
+            rest = before.trim_ascii_end();
+        }
+        let text = rest.get(body..)?;
+        (!text.is_empty() && balance(text) == (0, 0)).then_some(rest.len())
+    }
+}
+
+/// How many more braces and brackets `text` opens than it closes.
+fn balance(text: &[u8]) -> (i64, i64) {
+    text.iter().fold((0, 0), |(braces, brackets), byte| match byte {
+        b'{' => (braces + 1, brackets),
+        b'}' => (braces - 1, brackets),
+        b'[' => (braces, brackets + 1),
+        b']' => (braces, brackets - 1),
+        _ => (braces, brackets),
+    })
+}
+
+/// The length of the mark at the end of `text` that nothing in it opens: an entity, a curly quote, an escaped one.
+fn other_mark(text: &[u8]) -> usize {
+    let count = |mark: &[u8]| memchr::memmem::find_iter(text, mark).count();
+    let (closing, opening, escaped) = ("”".as_bytes(), "“".as_bytes(), b"\\\"");
+    let inches = |text: &[u8]| text.last().is_some_and(u8::is_ascii_digit);
+    let (mark, open) = if text.ends_with(ENTITY) {
+        (ENTITY, count(ENTITY) % 2 == 0)
+    } else if text.ends_with(closing) {
+        (closing, count(closing) <= count(opening))
+    } else if let Some(before) = text.strip_suffix(escaped) {
+        (&escaped[..], count(escaped) % 2 == 0 || inches(before))
+    } else {
+        return 0;
+    };
+    if open || mark.len() == text.len() { 0 } else { mark.len() }
+}
