@@ -30,6 +30,7 @@ mod python;
 mod quoted;
 mod reader;
 mod runaway;
+mod sentence;
 mod tail;
 mod trace;
 mod twice;
@@ -251,8 +252,10 @@ pub(crate) enum Doubt {
     Fence,
     /// It stands in what may be inline code.
     InlineCode,
-    /// It has no marker, and the evidence is not all there yet.
+    /// It has no marker: the evidence is not all there yet, or a sentence may yet go on behind it.
     Bare,
+    /// None of the names in it is offered.
+    Names,
     /// It stands in the middle of a line that may yet go on as a sentence.
     Sentence,
 }
@@ -264,8 +267,8 @@ impl Doubt {
             Self::Reasoning => Reason::Draft,
             Self::Fence => Reason::FenceOfCode,
             Self::InlineCode => Reason::InlineCode,
-            Self::Bare => Reason::NotReadable,
-            Self::Sentence => Reason::Place,
+            Self::Names => Reason::NameNotOffered,
+            Self::Bare | Self::Sentence => Reason::Place,
         }
     }
 }
@@ -487,10 +490,11 @@ impl Engine {
         if hold.doubt == Doubt::Reasoning {
             self.mode = Mode::Reasoning;
         }
-        if calls > 0 {
+        if calls > 0 && hold.doubt != Doubt::Names {
             let (code, what) = match hold.doubt {
                 Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
                 Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
+                Doubt::Bare => (IssueCode::QuotedCall, "a call that a sentence speaks of was not taken"),
                 _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),
             };
             self.out.issue(Issue::at(code, hold.at, what));

@@ -90,6 +90,11 @@ impl Frames {
         self.last.is_none()
     }
 
+    /// A list is open.
+    pub(super) fn in_list(&self) -> bool {
+        self.iter().any(|frame| frame.kind == Kind::List)
+    }
+
     /// From the outermost to the last.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Frame> {
         self.outer.iter().chain(&self.last)
