@@ -212,8 +212,12 @@ impl JsonCalls {
                 self.frames.push(Frame::new(Kind::List, value));
                 return self.go(value + 1, Expect::Value { close: true });
             }
-            (Key::Name | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
+            (Key::Name | Key::Method | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
             _ => what = Key::Other,
+        }
+        if text == "params" && frame.name.is_none() {
+            let named = |method: &Range<usize>| cx.offered(&decode(cx.slice(method.start, method.end)));
+            frame.name = frame.method.take().filter(named);
         }
         // A second key of the same meaning is one of the flat arguments.
         if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
@@ -353,6 +357,10 @@ impl JsonCalls {
                         writer.piece(out, index, cx.slice(arguments.start, arguments.end));
                     }
                 }
+            }
+            Key::Method => {
+                frame.method = Some(value.clone());
+                frame.others.push((key, value));
             }
             Key::Id => frame.id = Some(value),
             Key::Arguments => {

@@ -12,6 +12,7 @@ mod elements;
 mod flow;
 mod gemma;
 mod head;
+mod invented;
 mod json_calls;
 mod keys;
 mod leftover;
@@ -354,6 +355,8 @@ pub(crate) struct Engine {
     speaks: Option<u16>,
     /// An opening marker stands in the text that no call followed.
     unread: bool,
+    /// Opening markers that stand in the text, as far as a closing one asked for them.
+    opened: Vec<leftover::Opened>,
     /// The dialect of the last call, if its closing marker has not come.
     unclosed: Option<u16>,
     /// The body of the last call with markers.
@@ -392,6 +395,7 @@ impl Engine {
             refused: None,
             speaks: None,
             unread: false,
+            opened: Vec::new(),
             unclosed: None,
             body: 0..0,
             spare: None,

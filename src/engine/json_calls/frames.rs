@@ -16,6 +16,7 @@ pub(super) struct Frame {
     pub(super) start: usize,
     /// The strings, as they are written.
     pub(super) name: Option<Range<usize>>,
+    pub(super) method: Option<Range<usize>>,
     pub(super) id: Option<Range<usize>>,
     pub(super) arguments: Option<Range<usize>>,
     /// The call that has begun for it.
@@ -33,6 +34,7 @@ impl Frame {
             kind,
             start,
             name: None,
+            method: None,
             id: None,
             arguments: None,
             index: None,
