@@ -10,7 +10,7 @@ use super::python::Python;
 use super::sentence;
 use super::tail::{Tail, closes, cut_off};
 use super::trace::Reason;
-use super::writer::{Origin, Writer};
+use super::writer::{Company, Origin, Writer};
 use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
@@ -187,7 +187,10 @@ impl CallState {
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
         let (twice, unopened) = (head.twice, head.unopened);
-        let writer = Writer::new(origin, start, doubtful);
+        let mut writer = Writer::new(origin, start, doubtful);
+        if origin == Origin::BARE && body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
+            writer.company = Company::List;
+        }
         let body = match body {
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
             Body::Arguments => BodyState::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
