@@ -68,6 +68,8 @@ pub(super) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
         },
         ',' | '–' | '—' => small(skip(behind)),
         '=' => Look::Is(()),
+        // It is asked for, not called.
+        '?' if attached => Look::Is(()),
         '!' => char_at(behind).then(|next| is(next == '=')),
         '-' => match char_at(behind) {
             Look::Is('>') => Look::Is(()),
