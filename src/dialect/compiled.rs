@@ -146,6 +146,16 @@ pub(crate) struct Parameter {
     pub(crate) opener: Box<str>,
 }
 
+/// What stands round a result that the model writes itself.
+#[derive(Debug, Clone)]
+pub(crate) struct ResultMarks {
+    pub(crate) open: String,
+    /// Empty if a line that begins with one of `ends` ends it.
+    pub(crate) close: String,
+    pub(crate) row: u16,
+    pub(crate) ends: Vec<String>,
+}
+
 /// A dialect whose templates have been read.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
@@ -310,7 +320,7 @@ pub struct Dialects {
     pub(crate) rows: Vec<Row>,
     pub(crate) markers: Markers,
     pub(crate) reasoning: Vec<(String, String)>,
-    pub(crate) results: Vec<(String, String)>,
+    pub(crate) results: Vec<ResultMarks>,
     pub(crate) bare_json: bool,
     pub(crate) bare_python: bool,
     /// The template of calls whose name stands on a line of its own, without a marker: row and call.
@@ -400,7 +410,7 @@ impl Dialects {
 
     pub(crate) fn compile(dialects: &[Arc<Dialect>], auto: bool) -> Result<Self, Error> {
         let mut set = Self { auto, ..Self::empty() };
-        let mut entries = Vec::new();
+        let (mut entries, mut tokens) = (Vec::new(), Vec::new());
         for (number, dialect) in dialects.iter().enumerate() {
             let mut row = Row::new(dialect.clone(), number as u16, &mut entries)?;
             let twins: Vec<bool> =
@@ -439,9 +449,16 @@ impl Dialects {
                     set.reasoning.push(pair.clone());
                 }
             }
-            for pair in &dialect.results {
-                if !set.results.contains(pair) {
-                    set.results.push(pair.clone());
+            for (open, close) in &dialect.results {
+                if !set.results.iter().any(|known| known.open == *open && known.close == *close) {
+                    let ends =
+                        dialect.text_ends.iter().filter(|end| !open.starts_with(end.as_str())).cloned().collect();
+                    set.results.push(ResultMarks {
+                        open: open.clone(),
+                        close: close.clone(),
+                        row: number as u16,
+                        ends,
+                    });
                 }
             }
             if let Some(channels) = &dialect.channels {
@@ -454,12 +471,14 @@ impl Dialects {
                 }
                 entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd { row })));
             }
-            entries.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
+            tokens.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
             set.rows.push(row);
         }
-        for (i, (open, _)) in set.results.iter().enumerate() {
-            entries.push((open.clone(), Marker::Result(i as u16)));
+        for (i, result) in set.results.iter().enumerate() {
+            entries.push((result.open.clone(), Marker::Result(i as u16)));
         }
+        // What opens a result may be where the model was to stop.
+        entries.extend(tokens);
         for (i, (open, close)) in set.reasoning.iter().enumerate() {
             entries.push((open.clone(), Marker::ReasoningOpen(i as u16)));
             entries.push((close.clone(), Marker::ReasoningClose(i as u16)));

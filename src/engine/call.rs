@@ -8,9 +8,10 @@ use super::line::Line;
 use super::output::{Found, Output};
 use super::parameters::Parameters;
 use super::python::Python;
+use super::sentence;
 use super::tail::{Tail, closes, cut_off};
 use super::trace::Reason;
-use super::writer::{Origin, Writer};
+use super::writer::{Company, Origin, Writer};
 use super::{Before, Doubt, Engine, Look, Reader, State, Step, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
@@ -189,7 +190,10 @@ impl CallState {
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
         let (twice, unopened) = (head.twice, head.unopened);
-        let writer = Writer::new(origin, start, doubtful);
+        let mut writer = Writer::new(origin, start, doubtful);
+        if origin == Origin::BARE && body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
+            writer.company = Company::List;
+        }
         let body = match body {
             _ if head.closed => BodyState::None(head),
             Body::Json => BodyState::Json(JsonCalls::new(at, cx.policy.max_depth)),
@@ -280,7 +284,7 @@ fn bare_key(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 impl Engine {
     pub(super) fn call(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
-        let CallState { body, writer, inside, .. } = &mut *call;
+        let CallState { body, writer, inside, start, .. } = &mut *call;
         let out = &mut self.out;
         let progress = match body {
             BodyState::Json(json) => json.step(cx, out, writer),
@@ -293,7 +297,9 @@ impl Engine {
             BodyState::None(head) => no_body(cx, out, writer, head),
             BodyState::Tail(_) => return self.tail(cx, call),
         };
-        if writer.begun > 0 {
+        let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
+        // Two calls are no part of a sentence.
+        if writer.vouched() && (writer.begun > 1 || waits && sentence::is_too_long(cx, *start)) {
             self.keep(Doubt::Bare);
         }
         match progress {
@@ -311,7 +317,7 @@ impl Engine {
                 Step::More
             }
             Progress::Done { end } => {
-                if writer.begun == 0 {
+                if !writer.vouched() {
                     return self.abandon(cx, call, end);
                 }
                 self.at = end;
@@ -335,12 +341,13 @@ impl Engine {
             let row = Some(call.origin.row).filter(|_| call.origin != Origin::BARE);
             self.out.trace.kept(call.start..at, row, if cut { Reason::CutOff } else { Reason::NotReadable });
         }
-        if call.writer.begun > 0 {
+        if call.writer.vouched() {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.break_off(at);
             call.writer.flush(cx, &mut self.out);
             call.writer.give_passed(cx, &mut self.out);
             self.keep(Doubt::Sentence);
+            self.keep(Doubt::Bare);
             self.from = at;
             self.at = at;
             return Step::Go;
@@ -350,6 +357,9 @@ impl Engine {
         }
         if self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::Fence) {
             let reasoning = self.holds(Doubt::Reasoning);
+            if let Some(hold) = self.hold.as_mut().filter(|hold| hold.doubt == Doubt::Bare) {
+                hold.doubt = Doubt::Names;
+            }
             self.go_back(at);
             if reasoning {
                 self.reasoning_seen = true;
@@ -383,8 +393,13 @@ impl Engine {
             return Step::More;
         }
         let Tail { at, missing, .. } = *tail;
-        if self.holds(Doubt::Sentence) {
-            match goes_on(cx, at) {
+        let speaks = match self.hold.as_ref().map(|hold| hold.doubt) {
+            Some(Doubt::Sentence) => Some(sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes)),
+            Some(Doubt::Bare) => Some(sentence::speaks_of(cx, call.start, at, call.writer.pending.as_ref())),
+            _ => None,
+        };
+        if let Some(speaks) = speaks {
+            match speaks {
                 Look::More => {
                     self.state = State::Call(call);
                     return Step::More;
@@ -394,7 +409,10 @@ impl Engine {
                     self.go_back(at);
                     return Step::Go;
                 }
-                Look::No => self.keep(Doubt::Sentence),
+                Look::No => {
+                    self.keep(Doubt::Sentence);
+                    self.keep(Doubt::Bare);
+                }
             }
         }
         // One that has begun and was never over is told as well.
@@ -442,24 +460,5 @@ impl Engine {
         self.fresh = true;
         self.removed = true;
         Step::Go
-    }
-}
-
-/// A sentence goes on at `at`, in the same line: a small letter follows.
-fn goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let rest = cx.rest(at).trim_start_matches([' ', '\t']);
-    if cx.text.len() - rest.len() - at > cx.policy.max_markup_bytes {
-        return Look::No;
-    }
-    match rest.chars().next() {
-        Some(next) => {
-            if next.is_lowercase() {
-                Look::Is(())
-            } else {
-                Look::No
-            }
-        }
-        None if !cx.eof => Look::More,
-        None => Look::No,
     }
 }

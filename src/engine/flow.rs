@@ -34,6 +34,12 @@ impl Engine {
         true
     }
 
+    /// A line begins at `at`, or the text does behind a marker that was taken out.
+    #[inline]
+    pub(super) fn begins_line(&self, cx: &Reader<'_>, at: usize) -> bool {
+        cx.at_line_start(at) || (self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty())
+    }
+
     /// Gives out the text up to `to`; what may be the beginning of a late marker waits, unless it is the `last` text.
     pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
         let mut to = to;
@@ -49,7 +55,7 @@ impl Engine {
     pub(super) fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
         // Mostly it is a few letters in the middle of a line.
         let bytes = cx.bytes().get(from..to).unwrap_or_default();
-        if bytes.len() <= SHORT && !bytes.contains(&b'\n') && !cx.at_line_start(from) {
+        if bytes.len() <= SHORT && !bytes.contains(&b'\n') && !self.begins_line(cx, from) {
             return to;
         }
         // Or else it ends in a word there, or behind one.
@@ -57,7 +63,8 @@ impl Engine {
         let word = bytes.iter().rev().skip(spaces).take(256).take_while(|byte| in_name(**byte)).count();
         let start = to - spaces - word;
         let before = start.checked_sub(1).and_then(|i| cx.bytes().get(i));
-        let inside = before.is_some_and(|byte| byte.is_ascii_graphic() && *byte != b'(');
+        let inside =
+            before.is_some_and(|byte| byte.is_ascii_graphic() && *byte != b'(') && !self.begins_line(cx, start);
         let ascii = cx.bytes().get(start).is_none_or(u8::is_ascii);
         if spaces > APART || (inside && ascii) { to } else { self.before_line_name(cx, from, to) }
     }
@@ -73,7 +80,7 @@ impl Engine {
         if let Some(start) = shown(cx, from, start, end).filter(|_| cx.dialects.bare_python && end == to) {
             return start;
         }
-        if length == 0 || length > 128 || !cx.at_line_start(start) {
+        if length == 0 || length > 128 || !self.begins_line(cx, start) {
             return to;
         }
         let written = without_number(cx.slice(start, end)).replace('\\', "");

@@ -5,7 +5,7 @@ use super::keys::{Key, call_key_in, decode, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece, span};
 use super::trace::{Noted, Reason};
-use super::writer::{Origin, Writer};
+use super::writer::{Company, Origin, Writer};
 use super::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -147,6 +147,10 @@ impl JsonCalls {
             }
             b'[' if self.frames.len() < self.max_depth => {
                 self.frames.push(Frame::new(Kind::List, at));
+                // Without markers, all is given back if no name in it is offered.
+                if writer.origin == Origin::BARE && writer.company == Company::Alone {
+                    writer.company = Company::List;
+                }
                 self.go(at + 1, Expect::Value { close: true })
             }
             b']' if close => self.close(cx, out, writer, at),
@@ -204,11 +208,19 @@ impl JsonCalls {
             (Key::Function, b'"') => what = Key::Name,
             (Key::Calls, b'[') => {
                 frame.envelope = true;
+                if writer.origin == Origin::BARE {
+                    let explicit = matches!(text, "tool_calls" | "toolCalls");
+                    writer.company = if explicit && self.frames.len() == 1 { Company::Envelope } else { Company::List };
+                }
                 self.frames.push(Frame::new(Kind::List, value));
                 return self.go(value + 1, Expect::Value { close: true });
             }
-            (Key::Name | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
+            (Key::Name | Key::Method | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
             _ => what = Key::Other,
+        }
+        if text == "params" && frame.name.is_none() {
+            let named = |method: &Range<usize>| cx.offered(&decode(cx.slice(method.start, method.end)));
+            frame.name = frame.method.take().filter(named);
         }
         // A second key of the same meaning is one of the flat arguments.
         if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
@@ -261,6 +273,7 @@ impl JsonCalls {
         let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
         let parent_id = if nested { self.frames.parent().and_then(|f| f.id.clone()) } else { None };
         self.outer_call_is_over(cx, out, writer);
+        let in_list = self.frames.in_list();
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
         let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.slice(id.start, id.end)));
         match writer.begin(cx, out, &name, id.as_deref()) {
@@ -268,7 +281,7 @@ impl JsonCalls {
                 frame.index = Some(index);
                 Flow::On
             }
-            None if writer.begun == 0 => Flow::Stop(Progress::Fail { at: self.at }),
+            None if writer.begun == 0 && !in_list => Flow::Stop(Progress::Fail { at: self.at }),
             None => {
                 // One name too many does not void its siblings: the element is passed over.
                 frame.name = None;
@@ -347,6 +360,10 @@ impl JsonCalls {
                         writer.piece(out, index, cx.slice(arguments.start, arguments.end));
                     }
                 }
+            }
+            Key::Method => {
+                frame.method = Some(value.clone());
+                frame.others.push((key, value));
             }
             Key::Id => frame.id = Some(value),
             Key::Arguments => {
@@ -453,7 +470,7 @@ impl JsonCalls {
                 writer.take_back(end);
                 Flow::Stop(Progress::Done { end })
             }
-            None if writer.bare && writer.begun == 0 => Flow::Stop(Progress::Done { end }),
+            None if writer.bare && !writer.vouched() => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
         }
     }

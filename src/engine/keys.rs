@@ -11,6 +11,8 @@ pub(super) enum Key {
     Id,
     /// An object that holds name and arguments (`"function": {...}`), or the name itself.
     Function,
+    /// As `Name`, beside `params` and for an offered tool: as JSON-RPC has it.
+    Method,
     /// A list of calls.
     Calls,
     Content,
@@ -31,6 +33,7 @@ impl Key {
                 Self::Function
             }
             "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses" => Self::Calls,
+            "method" => Self::Method,
             "content" => Self::Content,
             _ => Self::Other,
         }
@@ -130,7 +133,7 @@ fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
     let (before, key) = before.split_at_checked(begin).unwrap_or_default();
     let separated = || before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
     let what = Key::of(key);
-    let called = || !matches!(what, Key::Other | Key::Content | Key::Id) || cx.offered(key);
+    let called = || !matches!(what, Key::Other | Key::Content | Key::Id | Key::Method) || cx.offered(key);
     if separated() && called() { value_of_call(cx, colon + 1, what) } else { Look::No }
 }
 

@@ -63,7 +63,7 @@ impl Engine {
 
     /// Right behind a call stands a closing tag that is like one of its dialect's, and closes nothing.
     pub(super) fn leftover_tag(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        if cx.bytes().get(at + 1).is_some_and(|byte| *byte != b'/') || !self.behind_call(cx, at) {
+        if !self.behind_call(cx, at) {
             return Look::No;
         }
         let number = self.out.calls.last().and_then(|call| call.row);
@@ -74,7 +74,11 @@ impl Engine {
         for closer in closers {
             let Element::Literal(closer) = closer else { continue };
             match misspelt::closing(cx, row, at, closer, |_| false) {
-                Look::Is(tag) if tag.slashed && tag.whole => {
+                // Without its slash it may begin anything, unless the text is over.
+                Look::Is(tag) if tag.whole && !tag.slashed && cx.skip_space(tag.end) >= cx.text.len() && !cx.eof => {
+                    result = Look::More;
+                }
+                Look::Is(tag) if tag.whole && (tag.slashed || cx.skip_space(tag.end) >= cx.text.len()) => {
                     self.out.issue(Issue::at(
                         IssueCode::StrayMarker,
                         at,
@@ -89,4 +93,47 @@ impl Engine {
         }
         result
     }
+
+    /// The closing marker between `at` and `end` closes an opening one of the same name that stands before it as text.
+    pub(super) fn closes_text(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> bool {
+        let closer = cx.slice(at, end);
+        let Some((sign, name)) = closer.split_once('/').filter(|(sign, _)| (1..=2).contains(&sign.len())) else {
+            return false;
+        };
+        let name = name.trim_end_matches(['|', '>', ']']);
+        let called = self.out.calls.last().map_or(0, |call| call.raw.end);
+        let known = match self.opened.iter().position(|known| known.closer == closer) {
+            Some(known) => known,
+            None => {
+                self.opened.push(Opened { closer: closer.to_owned(), looked: 0, depth: 0 });
+                self.opened.len() - 1
+            }
+        };
+        let Some(known) = self.opened.get_mut(known) else { return false };
+        if known.looked < called {
+            (known.looked, known.depth) = (called, 0);
+        }
+        let text = cx.slice(known.looked, at);
+        for (place, _) in text.match_indices(sign) {
+            let rest = text.get(place..).unwrap_or_default();
+            let opened = rest.get(sign.len()..).and_then(|rest| rest.strip_prefix(name));
+            if rest.starts_with(closer) {
+                known.depth = known.depth.saturating_sub(1);
+            } else if opened.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
+                known.depth += 1;
+            }
+        }
+        let open = known.depth > 0;
+        known.depth = known.depth.saturating_sub(1);
+        known.looked = end;
+        open
+    }
+}
+
+/// How many opening markers of one name stand open as text, as far as that has been looked through.
+#[derive(Debug)]
+pub(super) struct Opened {
+    closer: String,
+    looked: usize,
+    depth: usize,
 }

@@ -4,10 +4,10 @@ use super::head::{self, Head};
 use super::named::unopened_key;
 use super::prose::Taken;
 use super::tail::cut_off;
-use super::trace::{Noted, Reason};
+use super::trace::Reason;
 use super::twice::opened_twice;
 use super::writer::Origin;
-use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
+use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State};
 use crate::dialect::{Body, Call as Template, Element, LateMarker, Marker};
 use crate::turn::{Issue, IssueCode};
 
@@ -238,6 +238,11 @@ impl Engine {
                 if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
                     return Look::No;
                 }
+                // A word is one only right behind a call of its dialect.
+                let word = cx.dialects.results.get(usize::from(result)).filter(|result| result.close.is_empty());
+                if word.is_some_and(|word| !cx.at_line_start(at) || !self.call_ended(cx, at, word.row)) {
+                    return Look::No;
+                }
                 self.remove(cx, at, at + length);
                 self.state = State::Invented { result, at, searched: at + length };
                 Look::Is(())
@@ -305,6 +310,9 @@ impl Engine {
             if !near || !over {
                 return if near && rest.is_empty() { Look::More } else { Look::No };
             }
+            if self.closes_text(cx, at, end) {
+                return Look::No;
+            }
         }
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that closes nothing was left out"));
         self.unclosed = None;
@@ -364,30 +372,6 @@ impl Engine {
         let bare = || self.out.calls.last().is_some_and(|call| call.row.is_none());
         let behind = self.removed && self.fresh_at(cx, at);
         behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
-    }
-
-    /// Reads a result that the model wrote itself to its end, or to the end of the text. It goes into an issue whole.
-    pub(super) fn invented(&mut self, cx: &Reader<'_>, result: u16, at: usize, searched: usize) -> Step {
-        let close = cx.dialects.results.get(usize::from(result)).map_or("", |(_, close)| close.as_str());
-        let rest = cx.bytes().get(searched..).unwrap_or_default();
-        let end = match memchr::memmem::find(rest, close.as_bytes()) {
-            Some(i) => searched + i + close.len(),
-            None if cx.eof => cx.text.len(),
-            None => {
-                let mut next = cx.text.len().saturating_sub(close.len()).max(searched);
-                while !cx.text.is_char_boundary(next) {
-                    next -= 1;
-                }
-                self.state = State::Invented { result, at, searched: next.max(searched) };
-                return Step::More;
-            }
-        };
-        let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
-        self.out.issue(Issue::at(IssueCode::InventedResult, at, message));
-        self.out.trace.note(at..end, Noted::Result);
-        self.from = end;
-        self.at = end;
-        Step::Go
     }
 
     pub(super) fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {

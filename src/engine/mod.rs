@@ -12,6 +12,7 @@ mod elements;
 mod flow;
 mod gemma;
 mod head;
+mod invented;
 mod json_calls;
 mod keys;
 mod leftover;
@@ -30,6 +31,7 @@ mod python;
 mod quoted;
 mod reader;
 mod runaway;
+mod sentence;
 mod tail;
 mod trace;
 mod twice;
@@ -251,8 +253,10 @@ pub(crate) enum Doubt {
     Fence,
     /// It stands in what may be inline code.
     InlineCode,
-    /// It has no marker, and the evidence is not all there yet.
+    /// It has no marker: the evidence is not all there yet, or a sentence may yet go on behind it.
     Bare,
+    /// None of the names in it is offered.
+    Names,
     /// It stands in the middle of a line that may yet go on as a sentence.
     Sentence,
 }
@@ -264,8 +268,8 @@ impl Doubt {
             Self::Reasoning => Reason::Draft,
             Self::Fence => Reason::FenceOfCode,
             Self::InlineCode => Reason::InlineCode,
-            Self::Bare => Reason::NotReadable,
-            Self::Sentence => Reason::Place,
+            Self::Names => Reason::NameNotOffered,
+            Self::Bare | Self::Sentence => Reason::Place,
         }
     }
 }
@@ -351,6 +355,8 @@ pub(crate) struct Engine {
     speaks: Option<u16>,
     /// An opening marker stands in the text that no call followed.
     unread: bool,
+    /// Opening markers that stand in the text, as far as a closing one asked for them.
+    opened: Vec<leftover::Opened>,
     /// The dialect of the last call, if its closing marker has not come.
     unclosed: Option<u16>,
     /// The body of the last call with markers.
@@ -389,6 +395,7 @@ impl Engine {
             refused: None,
             speaks: None,
             unread: false,
+            opened: Vec::new(),
             unclosed: None,
             body: 0..0,
             spare: None,
@@ -493,10 +500,11 @@ impl Engine {
         if hold.doubt == Doubt::Reasoning {
             self.mode = Mode::Reasoning;
         }
-        if calls > 0 {
+        if calls > 0 && hold.doubt != Doubt::Names {
             let (code, what) = match hold.doubt {
                 Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
                 Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
+                Doubt::Bare => (IssueCode::QuotedCall, "a call that a sentence speaks of was not taken"),
                 _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),
             };
             self.out.issue(Issue::at(code, hold.at, what));

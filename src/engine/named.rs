@@ -51,7 +51,7 @@ impl Engine {
         if self.drafts(cx) || self.inline.is_some() || self.section.is_some() || self.fence.is_some() {
             return None;
         }
-        if !cx.offered(&name) || !tools.leads_to(&name) || !cx.at_line_start(start) {
+        if !cx.offered(&name) || !tools.leads_to(&name) || !self.begins_line(cx, start) {
             return None;
         }
         Some(start..end)

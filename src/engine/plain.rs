@@ -25,6 +25,33 @@ struct Found<'t> {
 }
 
 impl Engine {
+    /// The prompt opened the reasoning, and the answer begins with the label that stands in the longer of two opening markers,
+    /// on a line of its own: `thought`.
+    pub(super) fn opening_label(&mut self, cx: &Reader<'_>) -> Taken {
+        if self.mode != Mode::Reasoning {
+            return Look::No;
+        }
+        let pairs = &cx.dialects.reasoning;
+        for (long, _) in pairs {
+            for label in pairs.iter().filter_map(|(short, _)| long.strip_prefix(short.as_str())) {
+                let end = match head::literal(cx, 0, label) {
+                    Look::Is(end) if !label.is_empty() => end,
+                    Look::More => return Look::More,
+                    _ => continue,
+                };
+                match head::literal(cx, end, "\n") {
+                    Look::Is(end) => {
+                        self.remove(cx, 0, end);
+                        return Look::Is(());
+                    }
+                    Look::More => return Look::More,
+                    Look::No => {}
+                }
+            }
+        }
+        Look::No
+    }
+
     /// The answer begins with a channel's name, glued to what it says: `analysisWe need ...`, or with a whole header.
     pub(super) fn opening_channel(&mut self, cx: &Reader<'_>) -> Taken {
         for row in cx.dialects.channels.iter().copied() {
@@ -113,9 +140,20 @@ impl Engine {
     }
 }
 
-/// The channel's name at `at`, and ` to=functions.f json` if an object follows that.
+/// The channel's name at `at`, and ` to=functions.f json` if an object follows that; or that alone.
 fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<Found<'t>> {
     let mut more = false;
+    match addressed(cx, channels, at) {
+        // Without a channel only the prefix of tools and an offered name tell it from text, the name not if the dialect was named.
+        Look::Is((name, end))
+            if cx.slice(0, name.start).ends_with(&format!("to={}", channels.tool_prefix))
+                && (!cx.dialects.auto || cx.offered(cx.slice(name.start, name.end))) =>
+        {
+            return Look::Is(Found { channel: "", name: Some(name), end });
+        }
+        Look::More => more = true,
+        _ => {}
+    }
     for channel in channels.reasoning.iter().chain(&channels.content).filter(|c| !c.is_empty()) {
         let end = match head::literal(cx, at, channel) {
             Look::Is(end) => end,
@@ -125,22 +163,21 @@ fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<
             }
             Look::No => continue,
         };
-        let to = cx.skip_space(end);
-        return match head::literal(cx, to, "to=") {
-            Look::Is(name) => match recipient(cx, channels, name) {
-                Look::Is((name, end)) => Look::Is(Found { channel, name: Some(name), end }),
-                Look::More => Look::More,
-                Look::No => Look::Is(Found { channel, name: None, end }),
-            },
+        return match addressed(cx, channels, end) {
+            Look::Is((name, end)) => Look::Is(Found { channel, name: Some(name), end }),
             Look::More => Look::More,
-            _ if end >= cx.text.len() && !cx.eof => Look::More,
-            _ => Look::Is(Found { channel, name: None, end }),
+            Look::No => Look::Is(Found { channel, name: None, end }),
         };
     }
     if more { Look::More } else { Look::No }
 }
 
-/// `functions.f json` with an object behind it: the tool's name and where the object begins.
+/// ` to=functions.f json` at `at`: the tool's name and where the object begins.
+fn addressed(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usize>, usize)> {
+    head::literal(cx, cx.skip_space(at), "to=").then(|name| recipient(cx, channels, name))
+}
+
+/// `functions.f json` with an object behind it, maybe on a line of its own: the tool's name and where the object begins.
 fn recipient(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usize>, usize)> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     // Longer than this is no name.
@@ -148,15 +185,23 @@ fn recipient(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usi
     let Some(length) = bounded.iter().position(|b| matches!(b, b'{' | b'\n' | b'<')) else {
         return if cx.eof || bounded.len() < rest.len() { Look::No } else { Look::More };
     };
-    if bounded.get(length) != Some(&b'{') {
-        return Look::No;
-    }
+    let object = match cx.behind_space(at, at + length) {
+        Look::Is(object) if cx.bytes().get(object) == Some(&b'{') => object,
+        Look::More => return Look::More,
+        _ => return Look::No,
+    };
     let mut words = cx.slice(at, at + length).split_whitespace();
-    let (Some(name), kind, None) = (words.next(), words.next(), words.next()) else { return Look::No };
-    // `functions.f` and `json` are parted by white space, if only by that which stood before a lost token.
-    let known = kind.is_none_or(|k| k.bytes().all(|b| b.is_ascii_alphabetic()));
+    let Some(name) = words.next() else { return Look::No };
+    // `functions.f` and `json` are parted by white space, if only by that which stood before a lost token. The channel may stand
+    // between them.
+    let listed = |word: &str| channels.content.iter().chain(&channels.reasoning).any(|channel| channel == word);
+    let kind = match words.next() {
+        Some(word) if listed(word) => words.next(),
+        word => word,
+    };
+    let known = kind.is_none_or(|k| k.bytes().all(|b| b.is_ascii_alphabetic())) && words.next().is_none();
     match opens_call(cx, channels, name).filter(|_| known) {
-        Some(skip) => Look::Is((at + skip..at + name.len(), at + length)),
+        Some(skip) => Look::Is((at + skip..at + name.len(), object)),
         None => Look::No,
     }
 }

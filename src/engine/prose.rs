@@ -23,7 +23,14 @@ impl Engine {
         }
         let bytes = cx.bytes();
         if self.at == 0 {
-            for look in [Self::opening_header, Self::opening_channel, Self::opening_word, Self::opening_name] {
+            // A header without special tokens has its object near; the others wait for a marker.
+            for look in [
+                Self::opening_label,
+                Self::opening_channel,
+                Self::opening_header,
+                Self::opening_word,
+                Self::opening_name,
+            ] {
                 match look(self, cx) {
                     Look::Is(()) => return Step::Go,
                     Look::More if !cx.eof => return Step::More,
@@ -247,9 +254,10 @@ impl Engine {
         {
             return self.begin_bare(cx, start, Body::Python);
         }
-        if start == at || !cx.offered(&name) || !cx.at_line_start(start) || !leads() {
+        let begins = self.begins_line(cx, start);
+        if start == at || !cx.offered(&name) || !begins || !leads() {
             let offered = self.out.trace.is_on() && cx.offered(&name);
-            if start < at && (offered || cx.at_line_start(start)) {
+            if start < at && (offered || begins) {
                 self.pass(cx, start, if offered { Reason::Place } else { Reason::NameNotOffered });
             }
             return Look::No;

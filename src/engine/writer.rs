@@ -40,6 +40,17 @@ pub(super) struct Pending {
     pub(super) raw: Range<usize>,
 }
 
+/// What vouches for calls without markers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Company {
+    /// Its own name.
+    Alone,
+    /// In a list, the name of any.
+    List,
+    /// In an explicit envelope of calls, that.
+    Envelope,
+}
+
 /// Writes the calls of one template into the output.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -48,6 +59,10 @@ pub(super) struct Writer {
     pub(super) start: usize,
     /// A call without marker needs an offered name.
     pub(super) bare: bool,
+    /// What it stands in, where that tells more.
+    pub(super) company: Company,
+    /// Calls have begun, and none of their names is offered.
+    unvouched: bool,
     /// The call that has begun and is not over.
     open: Option<usize>,
     /// The last call read, whose end is not certain.
@@ -75,6 +90,8 @@ impl Writer {
             origin,
             start,
             bare: doubtful,
+            company: Company::Alone,
+            unvouched: false,
             open: None,
             pending: None,
             adopt: None,
@@ -154,11 +171,14 @@ impl Writer {
             return None;
         }
         let found = cx.tools.and_then(|tools| tools.find(written));
-        let needed = (self.bare && self.begun == 0) || cx.policy.unknown_tools == UnknownTools::Text;
-        if found.is_none() && needed && cx.tools.is_some() {
+        let offered = found.is_some() || cx.tools.is_none();
+        let needed = self.bare && (self.begun == 0 || self.unvouched);
+        let refused = needed && self.company == Company::Alone || cx.policy.unknown_tools == UnknownTools::Text;
+        if !offered && refused {
             out.trace.refuse(Reason::NameNotOffered, written);
             return None;
         }
+        self.unvouched = needed && self.company != Company::Envelope && !offered;
         let tool = found.and_then(|(tool, _)| u32::try_from(tool).ok());
         let name = match cx.tool_at(tool) {
             Some(tool) if tool.name != written => Piece::Made(tool.name.clone()),
@@ -185,6 +205,11 @@ impl Writer {
         self.begun += 1;
         self.open = Some(index);
         Some(index)
+    }
+
+    /// A call has begun, and nothing is missing that vouches for it.
+    pub(super) fn vouched(&self) -> bool {
+        self.begun > 0 && !self.unvouched
     }
 
     /// The call has begun and is not over.

@@ -41,8 +41,8 @@ impl Kept {
             ),
             Reason::NameNotOffered => format!("{what} is none of the offered tools"),
             Reason::Place => format!(
-                "{what} stands in the middle of text, without markers: such a call begins a line, or is all of the \
-                 answer or of a fence"
+                "{what} stands in the middle of text, without markers: such a call begins a line, in which no sentence \
+                 goes on behind it, or is all of the answer or of a fence"
             ),
             Reason::Quoted => format!(
                 "{what} is quoted: it stands in a block quote, a table's cell, or an element that shows code or an example"
@@ -204,13 +204,23 @@ fn probe(
     let known = tools;
     let (slice, shift, tools) = if python { (listed.as_str(), 1, None) } else { (slice, 0, tools) };
     let seen = observe(slice, dialects, tools, &options);
-    for ((raw, dialect), call) in seen.calls.iter().zip(&seen.turn.tool_calls) {
-        let offered = tools.is_none_or(|tools| tools.get(&call.name).is_some());
+    let mut keep = |raw: &Range<usize>, name: &str, dialect: Option<String>| {
+        let offered = tools.is_none_or(|tools| tools.get(name).is_some());
         let start = (range.start + raw.start).saturating_sub(shift);
         let end = (range.start + raw.end).saturating_sub(shift).min(range.end);
-        if offered && call.status.readable() && start < end && !(python && is_code(text, start, &call.name, known)) {
-            let dialect = dialect.as_ref().map(|d| d.name.to_string());
-            found.push(Kept { range: start..end, reason, name: call.name.to_string(), dialect });
+        if offered && start < end && !(python && is_code(text, start, name, known)) {
+            found.push(Kept { range: start..end, reason, name: name.to_owned(), dialect });
+        }
+    };
+    for ((raw, dialect), call) in seen.calls.iter().zip(&seen.turn.tool_calls) {
+        if call.status.readable() {
+            keep(raw, &call.name, dialect.as_ref().map(|d| d.name.to_string()));
+        }
+    }
+    // The sentence that goes on behind it is no reason of its own.
+    for note in &seen.notes {
+        if let Noted::Kept(Reason::Place, name) = &note.noted {
+            keep(&note.range, &name.get(slice), None);
         }
     }
 }

@@ -232,9 +232,9 @@ pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
     let lined = || lines.iter().any(|pattern| pattern.as_ref().is_some_and(|pattern| pattern.is_match(text)));
     let bare = dialects.is_none_or(|dialects| dialects.reads_bare());
     let holds = |keys: &[&str]| keys.iter().any(|key| text.contains(key));
-    let json =
-        holds(&["name\"", "name'", "\"name=", "function\"", "tool\"", "call\"", "recipient", "Calls\"", "calls\""])
-            && holds(&["arg", "param", "input", "kwargs"]);
+    let names =
+        ["name\"", "name'", "\"name=", "function\"", "tool\"", "call\"", "recipient", "Calls\"", "calls\"", "method"];
+    let json = holds(&names) && holds(&["arg", "param", "input", "kwargs"]);
     let keyed = || NAME_AS_KEY.as_ref().is_some_and(|pattern| pattern.is_match(text));
     if !(bare && text.contains(['{', '(', '[']) || json || broken.is_some() || listed.is_some() || lined() || keyed()) {
         return None;

@@ -16,6 +16,7 @@ pub(super) struct Frame {
     pub(super) start: usize,
     /// The strings, as they are written.
     pub(super) name: Option<Range<usize>>,
+    pub(super) method: Option<Range<usize>>,
     pub(super) id: Option<Range<usize>>,
     pub(super) arguments: Option<Range<usize>>,
     /// The call that has begun for it.
@@ -33,6 +34,7 @@ impl Frame {
             kind,
             start,
             name: None,
+            method: None,
             id: None,
             arguments: None,
             index: None,
@@ -88,6 +90,11 @@ impl Frames {
 
     pub(super) fn is_empty(&self) -> bool {
         self.last.is_none()
+    }
+
+    /// A list is open.
+    pub(super) fn in_list(&self) -> bool {
+        self.iter().any(|frame| frame.kind == Kind::List)
     }
 
     /// From the outermost to the last.

@@ -66,6 +66,10 @@ impl JsonCalls {
         searched: usize,
     ) -> Flow {
         let begun = self.frames.iter().rev().find_map(|f| f.index);
+        if writer.begun > 0 && !writer.vouched() {
+            // What is no JSON may hold anything: no name further on vouches for what is before it.
+            return Flow::Stop(Progress::Fail { at: error });
+        }
         let alone = writer.origin == Origin::BARE && writer.begun == 0;
         if (alone || self.before.is_some()) && begun.is_none() && searched == error {
             // Nothing closes it but itself: prose that begins with a brace would never be over.
