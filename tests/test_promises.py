@@ -392,7 +392,8 @@ def test_p2_strings_leave_while_they_are_written(row: toolglot.Dialect, tools: l
     told = 0
     for at in range(0, begin + len(written) - 200, 4):
         told += sum(len(event.text or "") for event in parser.feed(text[at : at + 4]) if event.kind == "arguments")
-        assert at < begin + 200 or at - begin - told < 100
+        # A call without markers is certain when it is longer than what a sentence may speak of.
+        assert at < begin + 1000 or at - begin - told < 100
 
 
 @given(text=soup, starts_in=st.sampled_from(["content", "reasoning"]))

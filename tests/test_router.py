@@ -218,6 +218,14 @@ def test_an_unanswered_call_is_refused() -> None:
     assert caught.value.body["error"]["code"] == "invalid_message_order"
 
 
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 CASES = [
     pytest.param(case["text"], case["tools"], id=f"{path.stem}-{number}")
     for path in sorted((ROOT / "tests" / "data" / "dialects").glob("*.jsonl"))
@@ -234,7 +242,11 @@ def test_a_stream_says_what_a_response_says(text: str, tools: list[Any]) -> None
     (choice,) = transform_response_with_tools(answer, request)["choices"]
     pieces = [event(content=text[start : start + 3]) for start in range(0, len(text), 3)]
     _, calls, finish = read(run([*pieces, event("stop"), DONE], request))
-    assert finish == choice["finish_reason"]
+    if finish == "length":
+        # What repair reads otherwise once it has seen the end cannot be taken back: nobody is told to run it.
+        assert choice["finish_reason"] == "length" or not all(map(is_json, calls.values()))
+    else:
+        assert finish == choice["finish_reason"]
     if finish == "tool_calls":
         whole = [json.loads(call["function"]["arguments"]) for call in choice["message"]["tool_calls"]]
         assert [list(json.loads(calls[index])) for index in sorted(calls)] == [list(each) for each in whole]

@@ -180,6 +180,10 @@ impl<'t> Tree<'t> {
                     if self.prefix.is_empty() {
                         mixed.push_str(tag);
                     } else {
+                        let cut = self.text.get(self.at..).is_some_and(|tag| !tag.contains('>'));
+                        if cut && depth == 0 && children.is_empty() && follows.is_none() {
+                            self.cut = self.text.get(start..before).map(|text| (name.to_owned(), text.to_owned()));
+                        }
                         return self.ends_before((depth, name, first, start), follows);
                     }
                 }
