@@ -522,8 +522,12 @@ impl JsonCalls {
             // In a list of its own further calls may have begun: then it was over before them.
             let index = self.frames.last().and_then(|f| f.index);
             self.guessed |= self.is_torn(cx);
+            let outside = self.argument_outside(cx, &arguments);
             if let Some(index) = index.filter(|index| writer.is_open(*index)) {
                 self.over(cx, writer, index, arguments, raw);
+                if let (true, Some(pending)) = (outside, &mut writer.pending) {
+                    pending.status = CallStatus::Malformed;
+                }
             }
             return Flow::On;
         }
@@ -560,6 +564,9 @@ impl JsonCalls {
         }
         json.push('}');
         let has_flat = !flat.is_empty();
+        // What was meant as its arguments has a key that says nothing: without them it is not to be run.
+        let meant = |(key, _): &(Range<usize>, Range<usize>)| !is_about(cx.slice(key.start, key.end));
+        self.guessed |= !has_flat && tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
         if let Flow::Stop(progress) = self.begin(cx, out, writer) {
             return Flow::Stop(progress);
         }
@@ -573,6 +580,18 @@ impl JsonCalls {
             pending.repairs.push(Repair::new(RepairCode::Misplaced, "the arguments stood beside the name"));
         }
         Flow::On
+    }
+
+    /// A parameter that the tool has stands beside the `arguments` of the last frame, and not in them: they closed too early.
+    fn argument_outside(&self, cx: &Reader<'_>, arguments: &Range<usize>) -> bool {
+        let tool = self.name(cx).and_then(|name| cx.tool(&name));
+        let (Some(tool), Some(frame)) = (tool, self.frames.last()) else { return false };
+        let inside = cx.slice(arguments.start, arguments.end).as_bytes();
+        frame.others.iter().map(|(key, _)| cx.slice(key.start, key.end)).any(|key| {
+            !is_about(key)
+                && tool.parameters.iter().any(|(name, _)| name == key)
+                && memchr::memmem::find(inside, key.as_bytes()).is_none()
+        })
     }
 
     /// The arguments of a call are whole.
@@ -597,6 +616,14 @@ impl JsonCalls {
     fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
         if cx.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
     }
+}
+
+/// A member of this key says something of the call and is none of its arguments.
+fn is_about(key: &str) -> bool {
+    matches!(
+        key,
+        "type" | "id" | "index" | "role" | "status" | "description" | "thought" | "thoughts" | "reasoning" | "strict"
+    )
 }
 
 /// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.
