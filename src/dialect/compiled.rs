@@ -146,16 +146,6 @@ pub(crate) struct Parameter {
     pub(crate) opener: Box<str>,
 }
 
-/// What stands round a result that the model writes itself.
-#[derive(Debug, Clone)]
-pub(crate) struct ResultMarks {
-    pub(crate) open: String,
-    /// Empty if a line that begins with one of `ends` ends it.
-    pub(crate) close: String,
-    pub(crate) row: u16,
-    pub(crate) ends: Vec<String>,
-}
-
 /// A dialect whose templates have been read.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
@@ -320,7 +310,7 @@ pub struct Dialects {
     pub(crate) rows: Vec<Row>,
     pub(crate) markers: Markers,
     pub(crate) reasoning: Vec<(String, String)>,
-    pub(crate) results: Vec<ResultMarks>,
+    pub(crate) results: Vec<(String, String)>,
     pub(crate) bare_json: bool,
     pub(crate) bare_python: bool,
     /// The template of calls whose name stands on a line of its own, without a marker: row and call.
@@ -449,16 +439,9 @@ impl Dialects {
                     set.reasoning.push(pair.clone());
                 }
             }
-            for (open, close) in &dialect.results {
-                if !set.results.iter().any(|known| known.open == *open && known.close == *close) {
-                    let ends =
-                        dialect.text_ends.iter().filter(|end| !open.starts_with(end.as_str())).cloned().collect();
-                    set.results.push(ResultMarks {
-                        open: open.clone(),
-                        close: close.clone(),
-                        row: number as u16,
-                        ends,
-                    });
+            for pair in &dialect.results {
+                if !set.results.contains(pair) {
+                    set.results.push(pair.clone());
                 }
             }
             if let Some(channels) = &dialect.channels {
@@ -474,8 +457,8 @@ impl Dialects {
             tokens.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
             set.rows.push(row);
         }
-        for (i, result) in set.results.iter().enumerate() {
-            entries.push((result.open.clone(), Marker::Result(i as u16)));
+        for (i, (open, _)) in set.results.iter().enumerate() {
+            entries.push((open.clone(), Marker::Result(i as u16)));
         }
         // What opens a result may be where the model was to stop.
         entries.extend(tokens);

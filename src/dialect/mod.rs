@@ -17,7 +17,7 @@ pub use compiled::Dialects;
 #[cfg(feature = "templates")]
 pub use from_template::TemplateOptions;
 
-pub(crate) use compiled::{Call, Parameter, ResultMarks, Row, special};
+pub(crate) use compiled::{Call, Parameter, Row, special};
 pub(crate) use late::LateMarker;
 pub(crate) use markers::{Marker, MarkersAt, may_end_name};
 pub(crate) use template::{Body, Element, Slot};
@@ -141,7 +141,7 @@ pub struct Dialect {
     /// is cited for.
     pub inline_markers: Vec<String>,
     /// Markers round a tool's result, opening and closing. What a model writes between them after a call of its own is
-    /// invented. Where nothing closes it (`""`), a line that begins as `text_ends` says does.
+    /// invented.
     pub results: Vec<(String, String)>,
     pub bare: Vec<Bare>,
     /// Messages with headers, where the dialect has them.

@@ -2,7 +2,7 @@
 //! has one. Children make an object, or a list where the schema wants one. Each is read when it is over, a string leaves
 //! while it is written; where the tags do not fit, the rest of the call is read at its end.
 use super::call::Progress;
-use super::head::Head;
+use super::head::{Head, LONGEST_NAME};
 use super::members::Members;
 use super::output::{Output, Piece, Value};
 use super::values::may_be_null;
@@ -22,9 +22,6 @@ mod tree;
 use node::Node;
 pub(super) use node::find;
 use tree::Tree;
-
-/// No tag's name is longer.
-const LONGEST_NAME: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Elements {
@@ -50,6 +47,14 @@ struct OpenElement {
     sent: usize,
     /// It can only be a string.
     streams: bool,
+}
+
+impl OpenElement {
+    /// Nothing but white space stands in it, as far as that was looked at.
+    fn is_empty(&self, cx: &Reader<'_>) -> bool {
+        let own = self.tags.first().map_or(self.searched, |name| name.end + 1);
+        cx.skip_space(own) >= self.searched
+    }
 }
 
 /// What stands where an element may begin or end.
@@ -317,11 +322,15 @@ impl Elements {
         let rest = reader.rest();
         let blank = rest.len() - rest.trim_ascii_start().len();
         let nothing = found.is_empty() && self.members.list().is_empty();
+        // Text of it may have left: without it the call is not to be run.
+        let text = found.is_empty() && self.open.as_ref().is_some_and(|open| open.streams && !open.is_empty(cx));
         if blank < rest.len() {
             match ends(cx, writer, &reader, self.at + reader.at + blank, closer) {
                 Some(early) => (end, status) = (early, CallStatus::Ok),
                 None if !status.readable() => {}
-                None if prefix.is_empty() || nothing || holds_call(cx, writer, rest) => status = CallStatus::Malformed,
+                None if prefix.is_empty() || nothing || text || holds_call(cx, writer, rest) => {
+                    status = CallStatus::Malformed
+                }
                 // As the server of those with a prefix has it, what was read before it counts.
                 None => {
                     let what = "what is no parameter was left out, and all that follows it";

@@ -37,7 +37,7 @@ impl Engine {
     /// A line begins at `at`, or the text does behind a marker that was taken out.
     #[inline]
     pub(super) fn begins_line(&self, cx: &Reader<'_>, at: usize) -> bool {
-        cx.at_line_start(at) || (self.fresh && self.removed && cx.slice(self.from, at).trim_ascii_start().is_empty())
+        cx.at_line_start(at) || (self.removed && self.fresh_at(cx, at))
     }
 
     /// Gives out the text up to `to`; what may be the beginning of a late marker waits, unless it is the `last` text.

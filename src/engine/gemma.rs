@@ -2,7 +2,7 @@
 //! the dialect names, without escapes; everything else is bare.
 use super::call::Progress;
 use super::elements::find;
-use super::head::Head;
+use super::head::{Head, LONGEST_NAME};
 use super::keys::floor;
 use super::lenient;
 use super::members::Members;
@@ -145,13 +145,13 @@ impl Gemma {
                     }
                 }
                 Some(b',') if self.depth == 1 => match key_at(cx, self.at + 1, quote) {
-                    Look::Is(key)
-                        if self.is_over(cx, quote) || may_be_parameter(tool, cx.slice(key.start, key.end)) =>
-                    {
-                        return Next::Member;
-                    }
+                    Look::Is(key) => match self.before_comma(cx, quote) {
+                        Before::Over => return Next::Member,
+                        Before::Bare if may_be_parameter(tool, cx.slice(key.start, key.end)) => return Next::Member,
+                        Before::Bare | Before::Quoted => {}
+                    },
                     Look::More => return Next::More,
-                    _ => {}
+                    Look::No => {}
                 },
                 Some(b'<') => {
                     match head::literal(cx, self.at, quote) {
@@ -176,13 +176,21 @@ impl Gemma {
         }
     }
 
-    /// The member that is being read is over where that was reached: it is no bare text that goes on with a comma.
-    fn is_over(&self, cx: &Reader<'_>, quote: &str) -> bool {
-        let text = cx.slice(self.member, self.at).trim();
-        let value = text.split_once([':', '=']).map_or("", |(_, value)| value.trim());
-        (!quote.is_empty() && text.ends_with(quote))
-            || text.ends_with(['}', ']', '"', '\''])
-            || lenient::looks_literal(value)
+    /// What the member that is being read is, up to the comma that was reached.
+    fn before_comma(&self, cx: &Reader<'_>, quote: &str) -> Before {
+        let text = cx.slice(self.member, self.at).trim_end();
+        // What a value is shows at its beginning; one that is longer is no number and no word of JSON's.
+        let near = text.get(..floor(text, LONGEST_NAME)).unwrap_or(text);
+        let value = near.split_once([':', '=']).map_or("", |(_, value)| value.trim_start());
+        if !quote.is_empty() && text.ends_with(quote) {
+            return Before::Over;
+        }
+        if let Some(mark) = value.chars().next().filter(|mark| matches!(mark, '"' | '\'')) {
+            let closed = text.ends_with(mark) && (value.len() > 1 || near.len() < text.len());
+            return if closed { Before::Over } else { Before::Quoted };
+        }
+        let literal = near.len() == text.len() && lenient::looks_literal(value);
+        if literal || text.ends_with(['}', ']']) { Before::Over } else { Before::Bare }
     }
 
     /// The string that the marker here opens, which ends at `end`, if it opens one.
@@ -251,6 +259,16 @@ fn quote<'t>(cx: &Reader<'t>, writer: &Writer) -> &'t str {
     writer.origin.row(cx).map_or("", |row| row.dialect.quote.as_str())
 }
 
+/// What stands before a comma behind which a key follows.
+enum Before {
+    /// A value that is over.
+    Over,
+    /// Bare text, which may go on with the comma.
+    Bare,
+    /// A string in quotes that has not closed.
+    Quoted,
+}
+
 /// What stands where a member may be over.
 enum Next {
     /// A comma, and behind it another member.
@@ -281,7 +299,7 @@ fn key_at(cx: &Reader<'_>, at: usize, quote: &str) -> Look<Range<usize>> {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'"' | b'\'') || **byte >= 0x80
     };
     let rest = cx.bytes().get(start..).unwrap_or_default();
-    let length = rest.iter().take(LONGEST_KEY).take_while(letter).count();
+    let length = rest.iter().take(LONGEST_NAME).take_while(letter).count();
     match cx.behind_space(start, start + length) {
         Look::Is(colon) if length > 0 && matches!(cx.bytes().get(colon), Some(b':' | b'=')) => {
             Look::Is(start..start + length)
@@ -290,9 +308,6 @@ fn key_at(cx: &Reader<'_>, at: usize, quote: &str) -> Look<Range<usize>> {
         _ => Look::No,
     }
 }
-
-/// No key is longer.
-const LONGEST_KEY: usize = 256;
 
 /// What stands behind `before` begins a string: behind a value's text it ends one that nothing opened.
 fn opens(before: &str) -> bool {

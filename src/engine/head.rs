@@ -1,4 +1,5 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
+use super::keys::floor;
 use super::reader::blank;
 use super::values::decode_entities;
 use super::{Look, Reader};
@@ -278,8 +279,8 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// No name that nothing delimits is longer.
-const LONGEST_NAME: usize = 256;
+/// No name that nothing delimits is longer, nor any in a tag, nor a key.
+pub(super) const LONGEST_NAME: usize = 256;
 
 /// Bytes that no name or id holds, by value.
 const NAME_STOPS: [bool; 256] = table(b"{[<\"(>\n");
@@ -359,14 +360,6 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
         end += if stopped && !until.starts_with(char::is_whitespace) { blank.max(1) } else { 1 };
     }
     if bounded.len() < rest.len() || cx.eof { Look::No } else { Look::More }
-}
-
-fn floor(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// Attributes up to `until`: `name="f" string='true' index=1`. None ends behind `limit`.

@@ -521,11 +521,10 @@ impl JsonCalls {
             }
             // In a list of its own further calls may have begun: then it was over before them.
             let index = self.frames.last().and_then(|f| f.index);
-            self.guessed |= self.is_torn(cx);
-            let outside = self.argument_outside(cx, &arguments);
+            let lost = self.argument_outside(cx, &arguments) || (cx.made && self.is_torn(cx));
             if let Some(index) = index.filter(|index| writer.is_open(*index)) {
                 self.over(cx, writer, index, arguments, raw);
-                if let (true, Some(pending)) = (outside, &mut writer.pending) {
+                if let (true, Some(pending)) = (lost, &mut writer.pending) {
                     pending.status = CallStatus::Malformed;
                 }
             }
@@ -566,14 +565,14 @@ impl JsonCalls {
         let has_flat = !flat.is_empty();
         // What was meant as its arguments has a key that says nothing: without them it is not to be run.
         let meant = |(key, _): &(Range<usize>, Range<usize>)| !is_about(cx.slice(key.start, key.end));
-        self.guessed |= !has_flat && tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
+        let lost = !has_flat && tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
         if let Flow::Stop(progress) = self.begin(cx, out, writer) {
             return Flow::Stop(progress);
         }
         let Some(index) = self.frames.last().and_then(|f| f.index) else { return Flow::On };
         writer.piece(out, index, &json);
         let pending = writer.over(index, Found::Json(Piece::Made(json)), raw);
-        if self.guessed {
+        if self.guessed || lost {
             pending.status = CallStatus::Malformed;
         }
         if has_flat {
@@ -587,11 +586,10 @@ impl JsonCalls {
         let tool = self.name(cx).and_then(|name| cx.tool(&name));
         let (Some(tool), Some(frame)) = (tool, self.frames.last()) else { return false };
         let inside = cx.slice(arguments.start, arguments.end).as_bytes();
-        frame.others.iter().map(|(key, _)| cx.slice(key.start, key.end)).any(|key| {
-            !is_about(key)
-                && tool.parameters.iter().any(|(name, _)| name == key)
-                && memchr::memmem::find(inside, key.as_bytes()).is_none()
-        })
+        let holds = |key: &str| memchr::memmem::find(inside, format!("\"{key}\"").as_bytes()).is_some();
+        let declared = |key: &str| tool.parameters.iter().any(|(name, _)| name == key);
+        let mut keys = frame.others.iter().map(|(key, _)| cx.slice(key.start, key.end));
+        keys.any(|key| !is_about(key) && declared(&unescaped(key)) && !holds(key))
     }
 
     /// The arguments of a call are whole.

@@ -238,11 +238,6 @@ impl Engine {
                 if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
                     return Look::No;
                 }
-                // A word is one only right behind a call of its dialect.
-                let word = cx.dialects.results.get(usize::from(result)).filter(|result| result.close.is_empty());
-                if word.is_some_and(|word| !cx.at_line_start(at) || !self.call_ended(cx, at, word.row)) {
-                    return Look::No;
-                }
                 self.remove(cx, at, at + length);
                 self.state = State::Invented { result, at, searched: at + length };
                 Look::Is(())

@@ -173,7 +173,7 @@ impl Engine {
             opener: self.opener.clone(),
             mode: self.mode,
         };
-        if !(self.fresh_at(cx, at)) {
+        if !self.fresh_at(cx, at) {
             self.give(cx, at, false);
             let (space, opener) = (self.space.clone(), self.opener.clone());
             before = Before { from: self.from, fresh: self.fresh, space, opener, ..before };

@@ -1,5 +1,6 @@
 //! Python calls: `[f(a=1), g()]`, with or without the list, as models write them rather than as Python reads them.
 use super::call::Progress;
+use super::head::LONGEST_NAME;
 use super::lenient;
 use super::members::Members;
 use super::output::{Output, Piece, Value, span};
@@ -11,7 +12,7 @@ use std::ops::Range;
 
 mod after;
 mod value;
-use value::{Item, LONGEST_NAME, ValueScan, name_at, next_item};
+use value::{Item, ValueScan, name_at, next_item};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expect {

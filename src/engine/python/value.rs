@@ -1,5 +1,6 @@
 //! Where a value of a Python call ends.
 use super::super::flow::in_name;
+use super::super::head::LONGEST_NAME;
 use super::super::{Look, Reader, head, lenient};
 use crate::dialect::MarkersAt;
 use crate::json::push_escaped;
@@ -268,9 +269,6 @@ impl ValueScan {
         before.is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b'(' | b'[' | b'{' | b':' | b'<' | b','))
     }
 }
-
-/// No name is longer.
-pub(super) const LONGEST_NAME: usize = 256;
 
 /// The identifier at `at`, dots and hyphens and Markdown's backslashes included, or the beginning of one that is too long to
 /// be a name.
