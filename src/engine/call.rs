@@ -94,6 +94,10 @@ impl CallState {
             }
             return if cx.eof { Look::No } else { Look::More };
         };
+        if byte == b'\\' && at + 1 == cx.text.len() && !cx.eof {
+            // Of a line break, as some models write it.
+            return Look::More;
+        }
         let parameters = if template.body == Body::Parameters { &*row.parameters } else { &[] };
         if cx.eof
             && cut_off(cx.rest(at), &template.tail, parameters)
@@ -232,6 +236,15 @@ impl<T> Look<T> {
             Self::Is(value) => f(value),
             Self::No => Look::No,
             Self::More => Look::More,
+        }
+    }
+
+    /// What two looks for one of two things say together.
+    pub(super) fn any(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Is(value), _) | (_, Self::Is(value)) => Self::Is(value),
+            (Self::More, _) | (_, Self::More) => Self::More,
+            _ => Self::No,
         }
     }
 

@@ -18,9 +18,11 @@ use std::sync::Arc;
 
 mod inner;
 mod lost;
+mod shown;
 mod value;
 
 use lost::lost_value;
+use shown::Shown;
 
 #[derive(Debug)]
 struct OpenValue {
@@ -55,8 +57,10 @@ struct OpenValue {
     closer: Option<Arc<str>>,
     /// The last tag like its closing marker that stands before the call's end: its place and end.
     misspelt: Option<(usize, usize)>,
-    /// It holds the opening marker of a parameter.
+    /// It holds the opening marker of a parameter that it does not show whole.
     inner: bool,
+    /// What it shows and has not shown the end of.
+    shown: Shown,
     /// Where another parameter of the tool may begin, if its own closing marker never comes.
     next_opens: Option<usize>,
     /// It holds tags of its own that look like its closing marker.
@@ -285,11 +289,7 @@ impl Parameters {
         };
         let sections = row.sections.iter().flat_map(|(open, close)| [first(open), first(close)]);
         let looks = row.calls.iter().map(|call| first(&call.head)).chain(sections);
-        looks.fold(Look::No, |known, look| match (known, look) {
-            (Look::Is(()), _) | (_, Look::Is(())) => Look::Is(()),
-            (Look::More, _) | (_, Look::More) => Look::More,
-            _ => Look::No,
-        })
+        looks.fold(Look::No, Look::any)
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
@@ -384,6 +384,7 @@ impl Parameters {
                         closer,
                         misspelt: None,
                         inner: false,
+                        shown: Shown::default(),
                         next_opens: None,
                         tagged: false,
                     });

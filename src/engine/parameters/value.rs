@@ -144,7 +144,13 @@ impl OpenValue {
     fn closes(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
         let Within { row, tail, called, .. } = *within;
         let declared = called.filter(|_| self.closer.is_some());
-        match Parameters::next(cx, row, tail, end, declared) {
+        let next = Parameters::next(cx, row, tail, end, declared);
+        match self.closes_shown(cx, within, &next, end) {
+            Look::Is(()) => return Look::No,
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+        match next {
             Next::More => Look::More,
             Next::Junk if self.is_cut_behind(cx, within, end) => Look::Is(Ended::at(hit, end)),
             // Its last sign stands there twice.
@@ -191,11 +197,15 @@ impl OpenValue {
         };
         match opens {
             Look::More => Look::More,
-            Look::No => self.call_ends(cx, within, hit),
+            Look::No => match self.shows_call(cx, within, hit) {
+                Look::Is(()) => Look::No,
+                Look::More => Look::More,
+                Look::No => self.call_ends(cx, within, hit),
+            },
             Look::Is(()) => match head::head(cx, hit, &parameter.head) {
-                Look::Is(next) if self.goes_before(cx, within, next.key.as_ref(), hit) => Look::Is(Ended::at(hit, hit)),
+                Look::Is(next) if self.follows(cx, within, next.key.as_ref(), hit) => Look::Is(Ended::at(hit, hit)),
                 Look::Is(_) => {
-                    self.inner = true;
+                    self.shows_parameter(cx, hit);
                     Look::No
                 }
                 Look::More => Look::More,
@@ -207,6 +217,11 @@ impl OpenValue {
     /// What closes the call stands at `hit`, perhaps. Inside a value it is text, unless its whole end and a new call stand
     /// there.
     fn call_ends(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
+        match self.ends_shown(cx, within, hit) {
+            Look::Is(()) => return Look::No,
+            Look::More => return Look::More,
+            Look::No => {}
+        }
         match whole_tail(cx, within.row, within.tail, hit) {
             Look::Is(true) => return Look::Is(Ended::at(hit, hit)),
             Look::Is(false) => {}
@@ -417,7 +432,10 @@ impl Parameters {
                 // Without its own closing marker, the line break before the call's is the markup's.
                 value.padded |= next == end;
                 let missing = next == end;
-                self.broken |= (value.inner || missing) && value.holds_call(cx, row, end, missing);
+                // What it showed may have been its own.
+                self.broken |= missing && value.shown.whole;
+                let inner = value.inner || value.shown.is_open() || missing;
+                self.broken |= inner && value.holds_call(cx, row, end, missing);
                 self.broken |= value.next_opens == Some(end) && value.is_long(cx, end);
                 self.broken |= value.holds_opening(cx, row, parameter, end);
                 self.end_value(cx, out, writer, index, end, row);

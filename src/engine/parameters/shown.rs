@@ -1,0 +1,161 @@
+//! Calls and parameters that a value shows whole: a file about them, a test, a prompt. What closes these closes neither the
+//! value nor the call round it.
+use super::value::Within;
+use super::*;
+use crate::dialect::special;
+
+/// How many calls and parameters a value shows (a file about them, a test) whose ends it has not shown.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    calls: usize,
+    parameters: usize,
+    /// It has shown a whole parameter.
+    pub(super) whole: bool,
+}
+
+impl Shown {
+    /// It shows a parameter that is not closed.
+    pub(super) const fn is_open(&self) -> bool {
+        self.parameters > 0
+    }
+}
+
+impl OpenValue {
+    /// The parameter whose key is `next`, at `at`, follows this one, and is none of a call that it shows.
+    pub(super) fn follows(&self, cx: &Reader<'_>, within: &Within<'_>, next: Option<&Range<usize>>, at: usize) -> bool {
+        self.shown.calls == 0 && self.goes_before(cx, within, next, at)
+    }
+
+    /// A call begins at `hit`, on a line of its own or behind a tag: the value shows one.
+    pub(super) fn shows_call(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<()> {
+        if within.row.by_name() {
+            return Look::No;
+        }
+        let mut more = false;
+        for call in &within.row.calls {
+            match head::head(cx, hit, &call.head) {
+                Look::Is(head) if head.name.is_some() && stands_alone(cx, hit) => {
+                    self.shown.calls += 1;
+                    return Look::Is(());
+                }
+                Look::More => more = true,
+                _ => {}
+            }
+        }
+        if more { Look::More } else { Look::No }
+    }
+
+    /// A parameter of something else begins at `hit`.
+    pub(super) fn shows_parameter(&mut self, cx: &Reader<'_>, hit: usize) {
+        if self.shown.calls > 0 || stands_alone(cx, hit) {
+            self.shown.parameters += 1;
+        } else {
+            self.inner = true;
+        }
+    }
+
+    /// Its closing marker, which ends at `end` and has `next` behind it, closes a parameter that it shows.
+    pub(super) fn closes_shown(&mut self, cx: &Reader<'_>, within: &Within<'_>, next: &Next, end: usize) -> Look<()> {
+        if self.shown.parameters == 0 {
+            return Look::No;
+        }
+        let closes = match next {
+            Next::Parameter(begun) => {
+                let shown = !self.follows(cx, within, begun.key.as_ref(), cx.skip_markup_space(end));
+                if shown { Look::Is(()) } else { Look::No }
+            }
+            Next::Close => self.goes_on(cx, within, cx.skip_markup_space(end)),
+            Next::Junk | Next::End => Look::No,
+            Next::More => Look::More,
+        };
+        // Where the structure does not go on, it closes nothing else either.
+        if closes == Look::Is(()) || *next == Next::Junk {
+            self.shown.parameters -= 1;
+            self.shown.whole |= closes == Look::Is(());
+        }
+        closes
+    }
+
+    /// What closes a call stands at `hit`, and it closes one that the value shows.
+    pub(super) fn ends_shown(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<()> {
+        if self.shown.calls == 0 {
+            return Look::No;
+        }
+        let ends = match whole_tail(cx, within.row, within.tail, hit) {
+            Look::Is(_) => self.goes_on(cx, within, hit),
+            look => look.map(|_| ()),
+        };
+        if ends == Look::Is(()) {
+            self.shown.calls -= 1;
+        }
+        ends
+    }
+
+    /// Behind what closes a call, at `at`, the text goes on as that of a value does: neither it nor the model's turn is over,
+    /// and no other call begins unless the value shows calls.
+    fn goes_on(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
+        let Within { row, parameter, tail, .. } = within;
+        let stands = |at: usize, elements: &[Element]| -> Look<usize> {
+            let mut end = at;
+            for element in elements {
+                if let Element::Literal(text) | Element::Optional(text) = element {
+                    match head::literal(cx, cx.skip_space(end), text) {
+                        Look::Is(behind) => end = behind,
+                        Look::More => return Look::More,
+                        Look::No => {}
+                    }
+                }
+            }
+            Look::Is(end)
+        };
+        let mut end = match stands(at, tail) {
+            Look::Is(end) => end,
+            other => return other.map(|_| ()),
+        };
+        for (_, close) in &row.sections {
+            end = match stands(end, close) {
+                Look::Is(end) => end,
+                other => return other.map(|_| ()),
+            };
+        }
+        let next = cx.skip_space(end);
+        if next >= cx.text.len() {
+            return if cx.eof { Look::No } else { Look::More };
+        }
+        let first = |elements: &[Element]| match elements.iter().find(|element| !matches!(element, Element::Space)) {
+            Some(Element::Literal(text)) => head::literal(cx, next, text).map(|_| ()),
+            _ => Look::No,
+        };
+        let calls =
+            row.calls.iter().map(|call| first(&call.head)).chain(row.sections.iter().map(|(open, _)| first(open)));
+        let begins = calls.fold(Look::No, Look::any);
+        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        match begins.any(head::literal(cx, next, closer).map(|_| ())).any(first(tail)) {
+            Look::Is(()) if self.shown.calls == 0 && begins == Look::Is(()) => Look::No,
+            Look::No => ends_turn(cx, next),
+            look => look,
+        }
+    }
+}
+
+/// What stands at `at` stands on a line of its own, or right behind a tag.
+fn stands_alone(cx: &Reader<'_>, at: usize) -> bool {
+    cx.slice(0, at).ends_with('>') || cx.at_line_start(at)
+}
+
+/// `No` if a special token stands at `at`, which ends what a model says, else `Is`.
+fn ends_turn(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.bytes().get(at..).unwrap_or_default();
+    let near = near.get(..misspelt::LONGEST).unwrap_or(near);
+    if near.first() != Some(&b'<') {
+        return Look::Is(());
+    }
+    match memchr::memchr2(b'>', b'\n', near) {
+        Some(end) => {
+            let token = cx.slice(at, at + end + 1);
+            if special(token) || token == "</s>" { Look::No } else { Look::Is(()) }
+        }
+        None if near.len() < misspelt::LONGEST && !cx.eof => Look::More,
+        None => Look::Is(()),
+    }
+}
