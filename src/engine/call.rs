@@ -59,10 +59,8 @@ pub(super) struct CallState {
     writer: Writer,
     /// What to restore if it is no call.
     before: Before,
-    /// Something in its head stood there twice.
-    twice: bool,
-    /// Its opening marker is missing.
-    unopened: bool,
+    /// What is wrong with its head.
+    slips: Vec<Repair>,
 }
 
 impl CallState {
@@ -193,7 +191,7 @@ impl CallState {
         before: Before,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
-        let (twice, unopened) = (head.twice, head.unopened);
+        let slips = slips(&head, start);
         let mut writer = Writer::new(origin, start, doubtful);
         if origin == Origin::BARE && body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
             writer.company = Company::List;
@@ -208,7 +206,7 @@ impl CallState {
             Body::Elements => BodyState::Elements(Elements::new(at, head)),
             Body::Text => BodyState::Line(Line::new(at, head)),
         };
-        Self { origin, start, inside: at, body, writer, before, twice, unopened }
+        Self { origin, start, inside: at, body, writer, before, slips }
     }
 
     /// The call stands in this section of its row.
@@ -252,6 +250,15 @@ impl<T> Look<T> {
     pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
         if matches!(self, Self::No) { other() } else { self }
     }
+}
+
+/// What was wrong with the head of the call that begins at `start`.
+fn slips(head: &Head, start: usize) -> Vec<Repair> {
+    let slip = |is: bool, code, what| is.then(|| Repair::at(code, start, what));
+    let twice = slip(head.twice, RepairCode::Marker, "an opening marker stood twice");
+    let unopened = slip(head.unopened, RepairCode::Marker, "the opening marker is missing");
+    let quoted = slip(head.quoted, RepairCode::Quotes, "quotes round the name were left out");
+    [twice, unopened, quoted].into_iter().flatten().collect()
 }
 
 /// The call of a head that closed itself: it has no arguments.
@@ -442,7 +449,7 @@ impl Engine {
                     return Step::More;
                 }
             };
-        let (start, twice, unopened) = (call.start, call.twice, call.unopened);
+        let start = call.start;
         let bare = call.origin == Origin::BARE;
         self.unclosed = Some(call.origin.row).filter(|_| missing);
         let one = call.writer.is_one();
@@ -452,12 +459,7 @@ impl Engine {
             } else if missing && vouched {
                 pending.repairs.push(Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
             }
-            if twice {
-                pending.repairs.push(Repair::at(RepairCode::Marker, start, "an opening marker stood twice"));
-            }
-            if unopened {
-                pending.repairs.push(Repair::at(RepairCode::Marker, start, "the opening marker is missing"));
-            }
+            pending.repairs.append(&mut call.slips);
             if one && !bare {
                 pending.raw = start..at;
             }

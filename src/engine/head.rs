@@ -24,6 +24,8 @@ pub(crate) struct Head {
     pub(crate) twice: bool,
     /// What opens the call is missing before it.
     pub(crate) unopened: bool,
+    /// Its name stood in quotes that the template does not have.
+    pub(crate) quoted: bool,
 }
 
 impl Head {
@@ -232,7 +234,11 @@ fn stands(
                 match filled(cx, head.end, until, *slot, limit) {
                     Look::Is(range) => {
                         let end = range.end;
-                        let trimmed = trim(cx.text, range);
+                        let mut trimmed = trim(cx.text, range);
+                        if *slot == Slot::Name && is_quoted(cx.slice(trimmed.start, trimmed.end)) {
+                            trimmed = trimmed.start + 1..trimmed.end - 1;
+                            head.quoted = true;
+                        }
                         match slot {
                             // Signs alone are no name.
                             Slot::Name if !holds(cx, &trimmed, char::is_alphanumeric) => return Look::No,
@@ -266,6 +272,11 @@ fn stands(
 fn holds(cx: &Reader<'_>, range: &Range<usize>, such: impl Fn(char) -> bool) -> bool {
     cx.bytes().get(range.start).is_some_and(u8::is_ascii_alphanumeric)
         || cx.slice(range.start, range.end).chars().any(such)
+}
+
+/// `<function="f">` for `<function=f>`.
+fn is_quoted(name: &str) -> bool {
+    matches!(name.as_bytes(), [quote @ (b'"' | b'\''), _, .., last] if quote == last)
 }
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
@@ -327,6 +338,16 @@ fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: us
     let skip = if visible { 0 } else { bounded.len() - bounded.trim_start().len() };
     let Some((first, rest_of_until)) = until.as_bytes().split_first() else { return Look::No };
     let mut end = skip;
+    // A name in quotes that the template does not have ends with them.
+    if slot == Slot::Name && *first != b'"' && bounded.as_bytes().get(skip) == Some(&b'"') {
+        let quoted = bounded.as_bytes().get(skip + 1..).unwrap_or_default();
+        let near = quoted.get(..LONGEST_NAME).unwrap_or(quoted);
+        match memchr::memchr2(b'"', b'\n', near) {
+            Some(length) if near.get(length) == Some(&b'"') => end = skip + length + 2,
+            None if near.len() == quoted.len() && bounded.len() == rest.len() && !cx.eof => return Look::More,
+            _ => return Look::No,
+        }
+    }
     // One pass: holes are short, and what is behind them is not.
     while let Some(byte) = bounded.as_bytes().get(end) {
         if byte != first && !stops[usize::from(*byte)] {

@@ -5,7 +5,9 @@ use super::elements::nested;
 use super::head::{self, Head};
 use super::output::{Found, Output, Piece, Value, span};
 use super::tail::closes;
-use super::values::{Keys, decode_entities, may_be_json, may_be_null, piece_of, typed, unwrapped};
+use super::values::{
+    Keys, decode_entities, in_cdata, listed, may_be_cdata, may_be_json, may_be_null, piece_of, typed, unwrapped,
+};
 use super::writer::Writer;
 use super::{Look, Reader, misspelt};
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
@@ -16,6 +18,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+mod end;
 mod inner;
 mod lost;
 mod shown;
@@ -175,12 +178,24 @@ impl Parameters {
                 Look::No => {}
             }
         }
-        match closes(cx, &template.tail, at) {
+        // Without parameters a call may lack its own closing marker, and end with its section.
+        let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.slice(name.start, name.end)));
+        let section = if in_section && offered() { Self::section_closes(cx, row, at) } else { Look::No };
+        match closes(cx, &template.tail, at).any(section) {
             Look::Is(()) if vouched() => Look::Is(()),
             Look::More => Look::More,
             _ if more => Look::More,
             _ => Look::No,
         }
+    }
+
+    /// What closes a section of the row stands at `at`.
+    fn section_closes(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
+        let closes = |close: &[Element]| match close.first() {
+            Some(Element::Literal(text)) => head::literal(cx, at, text).map(|_| ()),
+            _ => Look::No,
+        };
+        row.sections.iter().map(|(_, close)| closes(close)).fold(Look::No, Look::any)
     }
 
     /// What closes the call, where the closing marker holds its name.

@@ -3,6 +3,7 @@
 use super::Reader;
 use super::lenient;
 use super::output::{Output, Piece, Value, span};
+use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
 use serde::de::IgnoredAny;
@@ -44,6 +45,43 @@ pub(super) fn may_be_null(text: &str) -> bool {
     let text = text.trim();
     let begins = |word: &str| word.get(..text.len()).is_some_and(|w| w.eq_ignore_ascii_case(text));
     begins("null") || begins("none")
+}
+
+/// What marks text as such in XML, before and behind it.
+const CDATA: [&str; 2] = ["<![CDATA[", "]]>"];
+
+/// Where in `text` the text of the one CDATA section stands that it is.
+pub(super) fn in_cdata(text: &str) -> Option<Range<usize>> {
+    let [opener, closer] = CDATA;
+    let trimmed = text.trim();
+    let inside = trimmed.strip_prefix(opener)?.strip_suffix(closer)?;
+    let start = text.len() - text.trim_start().len() + opener.len();
+    (!inside.contains(closer)).then_some(start..start + inside.len())
+}
+
+/// The text so far may become a CDATA section.
+pub(super) fn may_be_cdata(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with(CDATA[0]) || CDATA[0].starts_with(text)
+}
+
+/// Both values of a parameter that stood twice, where the schema wants a list: the one that `first` and `second` stand in.
+pub(super) fn listed(first: &Value, second: &Value, text: &str) -> Option<Value> {
+    let Value::Text(second) = second else { return None };
+    let mut items = match first {
+        Value::Text(first) if first.as_str(text) != second.as_str(text) => {
+            let mut items = String::from("[");
+            push_string(&mut items, first.as_str(text));
+            items
+        }
+        // A list that was made so.
+        Value::Json(Piece::Made(list)) => list.strip_suffix(']').filter(|list| list.starts_with("[\""))?.to_owned(),
+        _ => return None,
+    };
+    items.push_str(", ");
+    push_string(&mut items, second.as_str(text));
+    items.push(']');
+    Some(Value::Json(Piece::Made(items)))
 }
 
 /// The text so far may become JSON, where a dialect has anything but strings as JSON and the schema says nothing.

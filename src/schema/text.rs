@@ -82,16 +82,16 @@ fn number(text: &str, expected: Expected, open: bool) -> Option<Cow<'_, str>> {
     if !(open || expected.allows(if whole { Expected::INTEGER } else { Expected::FRACTION })) {
         return None;
     }
-    // Where the schema does not ask for a number, `007` and `1_000` are no numbers.
-    if open && !number.is_json(text) {
+    let fraction_too = open || expected.allows(Expected::FRACTION);
+    if number.is_json(text) && (fraction_too || number.is_plain()) {
+        return Some(Cow::Borrowed(text));
+    }
+    // Where the schema does not ask for a number alone, `007`, `1_000` and the version `3.0` are text.
+    if open || expected.allows(Expected::STRING) {
         return None;
     }
-    let fraction_too = open || expected.allows(Expected::FRACTION);
-    match number.is_json(text) && (fraction_too || number.is_plain()) {
-        true => Some(Cow::Borrowed(text)),
-        // `3.0` for an integer is 3; `007`, `+5`, `1_000` and `.5` are no JSON.
-        false => number.to_json(!fraction_too).map(Cow::Owned),
-    }
+    // `3.0` for an integer is 3; `007`, `+5`, `1_000` and `.5` are no JSON.
+    number.to_json(!fraction_too).map(Cow::Owned)
 }
 
 /// A decimal number as people and Python spell it.
@@ -252,6 +252,16 @@ mod tests {
         ] {
             assert_eq!(read(text, json!({"type": "integer"})), integer, "integer {text}");
             assert_eq!(read(text, json!({"type": "number"})), number, "number {text}");
+        }
+    }
+
+    #[test]
+    fn where_text_may_stand_a_number_is_one_as_it_is_written() {
+        let schema = json!({"anyOf": [{"type": "string"}, {"type": "integer"}]});
+        for (text, value) in
+            [("42", "42"), ("02134", "\"02134\""), ("+49", "\"+49\""), ("1_000", "\"1_000\""), ("3.0", "\"3.0\"")]
+        {
+            assert_eq!(read(text, schema.clone()), value, "{text}");
         }
     }
 

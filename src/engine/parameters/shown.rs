@@ -14,6 +14,11 @@ pub(super) struct Shown {
 }
 
 impl Shown {
+    /// A closing marker stands there behind which the structure does not go on: it closes what is shown, if anything.
+    pub(super) fn close(&mut self) {
+        self.parameters = self.parameters.saturating_sub(1);
+    }
+
     /// It shows a parameter that is not closed.
     pub(super) const fn is_open(&self) -> bool {
         self.parameters > 0
@@ -31,27 +36,28 @@ impl OpenValue {
         if within.row.by_name() {
             return Look::No;
         }
-        let mut more = false;
-        for call in &within.row.calls {
-            match head::head(cx, hit, &call.head) {
-                Look::Is(head) if head.name.is_some() && stands_alone(cx, hit) => {
-                    self.shown.calls += 1;
-                    return Look::Is(());
-                }
-                Look::More => more = true,
-                _ => {}
-            }
+        let shows = |call: &Template| match head::head(cx, hit, &call.head) {
+            Look::Is(head) if head.name.is_some() => stands_alone(cx, hit, head.end),
+            Look::Is(_) => Look::No,
+            look => look.map(|_| ()),
+        };
+        let look = within.row.calls.iter().map(shows).fold(Look::No, Look::any);
+        if look == Look::Is(()) {
+            self.shown.calls += 1;
+            self.searched = hit + 1;
         }
-        if more { Look::More } else { Look::No }
+        look
     }
 
-    /// A parameter of something else begins at `hit`.
-    pub(super) fn shows_parameter(&mut self, cx: &Reader<'_>, hit: usize) {
-        if self.shown.calls > 0 || stands_alone(cx, hit) {
+    /// A parameter of something else begins at `hit`, whose head ends at `end`.
+    pub(super) fn shows_parameter(&mut self, cx: &Reader<'_>, hit: usize, end: usize) -> Look<()> {
+        let look = if self.shown.calls > 0 { Look::Is(()) } else { stands_alone(cx, hit, end) };
+        if look == Look::Is(()) {
             self.shown.parameters += 1;
-        } else {
-            self.inner = true;
+            self.searched = hit + 1;
         }
+        self.inner |= look == Look::No;
+        look
     }
 
     /// Its closing marker, which ends at `end` and has `next` behind it, closes a parameter that it shows.
@@ -68,10 +74,10 @@ impl OpenValue {
             Next::Junk | Next::End => Look::No,
             Next::More => Look::More,
         };
-        // Where the structure does not go on, it closes nothing else either.
-        if closes == Look::Is(()) || *next == Next::Junk {
+        if closes == Look::Is(()) {
             self.shown.parameters -= 1;
-            self.shown.whole |= closes == Look::Is(());
+            self.shown.whole = true;
+            self.searched = end;
         }
         closes
     }
@@ -87,6 +93,7 @@ impl OpenValue {
         };
         if ends == Look::Is(()) {
             self.shown.calls -= 1;
+            self.searched = hit + 1;
         }
         ends
     }
@@ -138,9 +145,18 @@ impl OpenValue {
     }
 }
 
-/// What stands at `at` stands on a line of its own, or right behind a tag.
-fn stands_alone(cx: &Reader<'_>, at: usize) -> bool {
-    cx.slice(0, at).ends_with('>') || cx.at_line_start(at)
+/// What stands from `at` to `end` begins a line, follows a tag, or begins a string that goes on behind it: it is no mere
+/// mention.
+fn stands_alone(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
+    let alone = match cx.bytes().get(..at).and_then(<[u8]>::last) {
+        Some(b'>') => true,
+        Some(quote @ (b'"' | b'\'' | b'`')) => match cx.bytes().get(end) {
+            None if !cx.eof => return Look::More,
+            behind => behind != Some(quote),
+        },
+        _ => cx.at_line_start(at),
+    };
+    if alone { Look::Is(()) } else { Look::No }
 }
 
 /// `No` if a special token stands at `at`, which ends what a model says, else `Is`.

@@ -1,0 +1,335 @@
+//! Where the value of one parameter ends.
+use super::value::Within;
+use super::*;
+
+/// Where a value ended.
+#[derive(PartialEq, Eq)]
+pub(super) struct Ended {
+    pub(super) end: usize,
+    /// Where what follows its closing marker begins.
+    pub(super) next: usize,
+    /// What that is, if it was looked at.
+    pub(super) ahead: Option<Next>,
+    pub(super) closing: Closing,
+}
+
+/// What closed a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// Its closing marker.
+    Own,
+    /// That, and behind it stands a parameter that cannot be read.
+    BeforeLost,
+    /// That, twice.
+    Twice,
+    /// A tag like it.
+    Misspelt,
+    /// Nothing: what follows the value begins there.
+    Missing,
+}
+
+impl Closing {
+    /// What is wrong with it.
+    pub(super) const fn slip(self) -> Option<&'static str> {
+        match self {
+            Self::Own | Self::BeforeLost => None,
+            Self::Twice => Some("a parameter's closing marker stood twice"),
+            Self::Misspelt => Some("a parameter's closing marker is misspelt"),
+            Self::Missing => Some("a parameter's closing marker is missing"),
+        }
+    }
+}
+
+impl Ended {
+    /// It ended at `end`, and its closing marker at `next`.
+    const fn closed(end: usize, next: usize, closing: Closing) -> Self {
+        Self { end, next, ahead: None, closing }
+    }
+
+    /// It ended at `end`, where what follows begins.
+    const fn unclosed(end: usize) -> Self {
+        Self::closed(end, end, Closing::Missing)
+    }
+}
+
+impl OpenValue {
+    /// A tag like its closing marker stands at `hit`, the structure goes on right behind it, and the value holds no such
+    /// tag that it could close.
+    #[cold]
+    fn misspelt_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
+        if self.tagged {
+            return Look::No;
+        }
+        let Within { row, parameter, tail, called, .. } = within;
+        let key = self.key.as_str(cx.text);
+        let closes = |element: &Element, name: &str| match element {
+            Element::Literal(text) => text.strip_prefix("</").is_some_and(|text| text.trim_end_matches('>') == name),
+            _ => false,
+        };
+        let slip = |name: &str| self.closer.is_some() && misspelt::is_slip(name, key);
+        let also = |name: &str| name == key || slip(name) || parameter.head.iter().any(|element| closes(element, name));
+        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let tag = match misspelt::closing(cx, row, hit, closer, also) {
+            Look::Is(tag) => tag,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        let at = match misspelt::behind(cx, tag.end) {
+            Look::Is(at) => at,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        let mut ended = Ended::closed(hit, tag.end, Closing::Misspelt);
+        // Where only its name makes a parameter, the tool has one of that name.
+        let declared = called.filter(|_| self.closer.is_some());
+        match Parameters::next(cx, row, tail, tag.end, declared) {
+            Next::More => return Look::More,
+            Next::Junk => return Look::No,
+            Next::Parameter(begun) => {
+                if !self.goes_before(cx, within, begun.key.as_ref(), at) {
+                    return Look::No;
+                }
+                ended.ahead = Some(Next::Parameter(begun));
+            }
+            Next::Close => {
+                let last = match whole_tail(cx, row, tail, at) {
+                    Look::Is(false) => ends_text(cx, tail, at),
+                    Look::Is(true) | Look::No => Look::Is(()),
+                    Look::More => Look::More,
+                };
+                match last {
+                    Look::More => return Look::More,
+                    Look::Is(()) => {}
+                    Look::No => {
+                        self.misspelt = Some((hit, tag.end));
+                        return Look::No;
+                    }
+                }
+            }
+            // Cut off.
+            Next::End => {}
+        }
+        if tag.name.is_empty() {
+            return Look::Is(ended);
+        }
+        let opening = format!("<{}", tag.name);
+        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
+        if self.tagged {
+            return Look::No;
+        }
+        // Its own stands right before it, with nothing of the value between the two.
+        let own = self.doubtful_closer.filter(|_| self.closer.is_some());
+        Look::Is(match own.filter(|(_, end)| cx.slice(*end, hit).trim_ascii().is_empty()) {
+            Some((own, _)) => Ended { end: own, closing: Closing::Twice, ..ended },
+            None => ended,
+        })
+    }
+
+    /// Its closing marker, which ends at `end`, stands there once more, the structure goes on behind that, and the value
+    /// holds no opening one.
+    #[cold]
+    fn doubled_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
+        let Within { row, parameter, tail, called, .. } = within;
+        if self.tagged {
+            return Look::No;
+        }
+        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let declared = called.filter(|_| self.closer.is_some());
+        let marker = misspelt::behind(cx, end).then(|at| head::literal(cx, at, closer));
+        let again = match marker.then(|end| parameter.behind_closer(cx, end)) {
+            Look::Is(again) => again,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        match Parameters::next(cx, row, tail, again, declared) {
+            Next::More => return Look::More,
+            Next::Junk => return Look::No,
+            _ => {}
+        }
+        let named = self.closer.as_ref().map(|_| format!("<{}>", self.key.as_str(cx.text)));
+        let opener = named.as_deref().unwrap_or(&parameter.opener);
+        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opener.as_bytes()).is_some();
+        if self.tagged { Look::No } else { Look::Is(Ended::closed(hit, again, Closing::Twice)) }
+    }
+
+    /// Its closing marker stands at `hit` and ends at `end`: it is one only if the structure goes on behind it.
+    fn closes(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
+        let Within { row, tail, called, .. } = *within;
+        let declared = called.filter(|_| self.closer.is_some());
+        let next = Parameters::next(cx, row, tail, end, declared);
+        match self.closes_shown(cx, within, &next, end) {
+            Look::Is(()) => return Look::No,
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+        match next {
+            Next::More => Look::More,
+            Next::Junk if self.is_cut_behind(cx, within, end) => Look::Is(Ended::closed(hit, end, Closing::Own)),
+            // Its last sign stands there twice.
+            Next::Junk if cx.bytes().get(end) == Some(&b'>') => {
+                match Parameters::next(cx, row, tail, end + 1, declared) {
+                    Next::More => Look::More,
+                    Next::Junk => Look::No,
+                    _ => Look::Is(Ended::closed(hit, end + 1, Closing::Misspelt)),
+                }
+            }
+            Next::Junk => match self.doubled_end(cx, within, hit, end) {
+                Look::No => match self.lost_parameter(cx, within, hit, end) {
+                    Look::Is(lost) => {
+                        let closing = if lost { Closing::BeforeLost } else { Closing::Own };
+                        Look::Is(Ended::closed(hit, end, closing))
+                    }
+                    Look::More => Look::More,
+                    Look::No => {
+                        self.doubtful_closer = Some((hit, end));
+                        Look::No
+                    }
+                },
+                look => look,
+            },
+            ahead => Look::Is(Ended { ahead: Some(ahead), ..Ended::closed(hit, end, Closing::Own) }),
+        }
+    }
+
+    /// The text is cut off in the next parameter's marker, which begins at `end`.
+    #[cold]
+    fn is_cut_behind(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> bool {
+        let Within { row, parameter, tail, .. } = *within;
+        let unfinished = Reader { eof: false, ..*cx };
+        cx.eof
+            && self.closer.is_none()
+            && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener)
+            && Parameters::next(&unfinished, row, tail, end, None) == Next::More
+    }
+
+    /// Something else than its closing marker begins at `hit`: the next parameter, or what closes the call.
+    fn other_ends(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
+        let parameter = within.parameter;
+        let opens = if self.closer.is_some() {
+            self.see_tag(cx, within, hit)
+        } else {
+            head::literal(cx, hit, &parameter.opener).map(|_| ())
+        };
+        match opens {
+            Look::More => Look::More,
+            Look::No => match self.shows_call(cx, within, hit) {
+                Look::Is(()) => Look::No,
+                Look::More => Look::More,
+                Look::No => self.call_ends(cx, within, hit),
+            },
+            Look::Is(()) => match head::head(cx, hit, &parameter.head) {
+                Look::Is(next) if self.follows(cx, within, next.key.as_ref(), hit) => Look::Is(Ended::unclosed(hit)),
+                Look::Is(shown) => match self.shows_parameter(cx, hit, shown.end) {
+                    Look::More => Look::More,
+                    _ => Look::No,
+                },
+                Look::More => Look::More,
+                Look::No => Look::No,
+            },
+        }
+    }
+
+    /// What closes the call stands at `hit`, perhaps. Inside a value it is text, unless its whole end and a new call stand
+    /// there.
+    fn call_ends(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
+        match self.ends_shown(cx, within, hit) {
+            Look::Is(()) => return Look::No,
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+        match whole_tail(cx, within.row, within.tail, hit) {
+            Look::Is(true) => return Look::Is(Ended::unclosed(hit)),
+            Look::Is(false) => {}
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        }
+        if self.closer.is_some() {
+            // Parameters that the tool does not have may stand between the two.
+            if let Some((at, end)) = self.doubtful_closer {
+                let between = cx.slice(end, hit).trim_ascii();
+                if between.starts_with('<') && between.ends_with('>') {
+                    return Look::Is(Ended::closed(at, end, Closing::Own));
+                }
+            }
+            // Behind the first one it is long.
+            if self.call_closer.is_none() {
+                match self.ends_before_call(cx, within, hit) {
+                    Look::Is(end) => return Look::Is(Ended::unclosed(end)),
+                    Look::More => return Look::More,
+                    Look::No => {}
+                }
+            }
+        }
+        self.call_closer.get_or_insert(hit);
+        Look::No
+    }
+
+    /// Where the value ends. `No`: the text is over, and it does not.
+    pub(super) fn find_end(&mut self, cx: &Reader<'_>, within: &Within<'_>) -> Look<Ended> {
+        let Within { row, parameter, tail, called, .. } = *within;
+        let bytes = cx.bytes();
+        let own = self.closer.clone();
+        let closer = own.as_deref().unwrap_or(&parameter.closer);
+        let Some(first) = closer.as_bytes().first().copied() else { return Look::No };
+        loop {
+            let rest = bytes.get(self.searched..).unwrap_or_default();
+            let Some(hit) = memchr::memchr(first, rest).map(|i| self.searched + i) else {
+                self.searched = bytes.len();
+                break;
+            };
+            self.searched = hit;
+            let ended = match head::literal(cx, hit, closer) {
+                Look::More => return Look::More,
+                Look::No => self.other_ends(cx, within, hit),
+                Look::Is(end) => match parameter.behind_closer(cx, end) {
+                    Look::Is(end) => self.closes(cx, within, hit, end),
+                    Look::More => return Look::More,
+                    Look::No => {
+                        self.searched = hit + 1;
+                        continue;
+                    }
+                },
+            };
+            if self.searched > hit {
+                // It is part of what the value shows.
+                continue;
+            }
+            let ended = if ended == Look::No { self.misspelt_end(cx, within, hit) } else { ended };
+            if ended != Look::No {
+                return ended;
+            }
+            if self.doubtful_closer.is_some_and(|(at, _)| at == hit) {
+                self.shown.close();
+            }
+            self.searched = hit + 1;
+        }
+        if !cx.eof {
+            return Look::More;
+        }
+        match (self.call_closer, self.doubtful_closer) {
+            (Some(at), _) if called.is_some() => Look::Is(match self.misspelt {
+                Some((end, next)) if cx.skip_space(next) == at => Ended::closed(end, next, Closing::Misspelt),
+                _ => {
+                    let at = self.next_opens.filter(|next| *next < at).unwrap_or(at);
+                    Ended::unclosed(at)
+                }
+            }),
+            (None, Some((at, end))) => {
+                let declared = called.filter(|_| own.is_some());
+                let cut = cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end);
+                if cut { Look::Is(Ended::closed(at, end, Closing::Own)) } else { Look::No }
+            }
+            _ => Look::No,
+        }
+    }
+}
+
+impl Parameter {
+    /// Where the closing marker ends that begins with what ends at `end`.
+    fn behind_closer(&self, cx: &Reader<'_>, end: usize) -> Look<usize> {
+        match self.after.as_slice() {
+            [] => Look::Is(end),
+            after => head::head(cx, end, after).map(|head| head.end),
+        }
+    }
+}
