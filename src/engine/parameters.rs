@@ -228,7 +228,7 @@ impl Parameters {
         let (Look::Is(()), true) = (look, parameter.behind_key.is_some()) else { return look };
         let key = head.key.clone().map_or("", |k| &cx.text[k]);
         let name = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')) && !key.is_empty();
-        let known = declared.is_none_or(|t| t.parameters.iter().any(|(n, _)| n == key));
+        let known = declared.is_none_or(|tool| tool.declares(key));
         if name && known { look } else { Look::No }
     }
 
@@ -318,9 +318,8 @@ impl Parameters {
                 self.index = Some(index);
                 self.closer = self.named_closer(cx, writer);
                 // An argument in the place of an attribute.
-                self.broken |= self.head.stray.as_ref().zip(cx.called(out, index)).is_some_and(|(key, tool)| {
-                    tool.parameters.iter().any(|(name, _)| name == cx.slice(key.start, key.end))
-                });
+                let stray = self.head.stray.as_ref().zip(cx.called(out, index));
+                self.broken |= stray.is_some_and(|(key, tool)| tool.declares(cx.slice(key.start, key.end)));
                 index
             }
         };
@@ -369,7 +368,10 @@ impl Parameters {
                     }
                     self.at = end;
                     let Some(key) = key else { continue };
-                    let key = self.read_key(cx, cx.called(out, index), key);
+                    let called = cx.called(out, index);
+                    // Mostly it is one of the tool's, and then it is that.
+                    let declared = called.and_then(|tool| tool.parameter(cx.slice(key.start, key.end)));
+                    let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
                     let row = writer.origin.row(cx);
                     let parameter = row.and_then(|r| r.parameters.get(template));
                     let closer = parameter.and_then(|p| {
@@ -377,8 +379,8 @@ impl Parameters {
                         p.behind_key.as_ref().map(|end| format!("{}{key}{end}", p.closer).into())
                     });
                     let key_at = key.start;
-                    let key = key_piece(cx, key);
-                    let expected = cx.called(out, index).map(|tool| tool.expected(key.as_str(cx.text)));
+                    let key = if declared.is_some() { span(key) } else { key_piece(cx, key) };
+                    let expected = declared.or_else(|| called.map(|tool| tool.expected(key.as_str(cx.text))));
                     let streams = Self::streams(cx, writer, expected, kind.as_ref());
                     self.value = Some(OpenValue {
                         template,
@@ -420,13 +422,12 @@ impl Parameters {
     fn read_key(&mut self, cx: &Reader<'_>, called: Option<&Tool>, key: Range<usize>) -> Range<usize> {
         let text = cx.slice(key.start, key.end);
         let Some(tool) = called.filter(|tool| !tool.parameters.is_empty()) else { return key };
-        let declared = |key: &str| tool.parameters.iter().any(|(name, _)| name == key);
         let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '$' | '@' | '[' | ']');
-        if text.chars().all(in_name) || declared(text) || text.contains('&') {
+        if text.chars().all(in_name) || text.contains('&') {
             return key;
         }
         let inner = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
-        if inner.is_some_and(declared) {
+        if inner.is_some_and(|key| tool.declares(key)) {
             self.repairs.push(Repair::at(
                 RepairCode::Quotes,
                 key.start,

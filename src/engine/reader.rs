@@ -161,7 +161,15 @@ impl<'t> Reader<'t> {
 
     /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well, and so are blanks
     /// that are not ASCII's, if there are few.
+    #[inline]
     pub(crate) fn skip_markup_space(&self, at: usize) -> usize {
+        match self.bytes().get(at) {
+            Some(byte) if byte.is_ascii_graphic() && *byte != b'\\' => at,
+            _ => self.skip_some_markup_space(at),
+        }
+    }
+
+    fn skip_some_markup_space(&self, at: usize) -> usize {
         let mut at = self.skip_space(at);
         let mut blanks = 0;
         loop {

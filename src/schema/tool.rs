@@ -49,9 +49,19 @@ impl Tool {
         Self { name, description, schema, parameters, source: ToolSource::default(), judge: Arc::default() }
     }
 
+    /// What the schema expects of the parameter `name`, if it declares one.
+    pub fn parameter(&self, name: &str) -> Option<Expected> {
+        self.parameters.iter().find(|(n, _)| n == name).map(|(_, expected)| *expected)
+    }
+
+    /// The schema has a parameter `name`.
+    pub fn declares(&self, name: &str) -> bool {
+        self.parameter(name).is_some()
+    }
+
     /// What the schema expects of the parameter `name`; anything if it does not say.
     pub fn expected(&self, name: &str) -> Expected {
-        self.parameters.iter().find(|(n, _)| n == name).map_or(Expected::ANY, |(_, e)| *e)
+        self.parameter(name).unwrap_or(Expected::ANY)
     }
 
     /// The tool as one JSON object that [`super::ToolSet::from_values`] reads back whole.

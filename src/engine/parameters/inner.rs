@@ -15,7 +15,7 @@ impl OpenValue {
     ) -> bool {
         let Within { row, called, taken, .. } = within;
         let key = next.map_or("", |key| &cx.text[key.clone()]);
-        let declared = || called.is_some_and(|t| t.parameters.iter().any(|(n, _)| n == key));
+        let declared = || called.is_some_and(|tool| tool.declares(key));
         let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key.as_str(cx.text);
         (row.dialect.special_markers && special(&within.parameter.opener))
             || (cx.tools.is_none() && cx.at_line_start(at))

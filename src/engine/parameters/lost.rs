@@ -34,7 +34,7 @@ impl OpenValue {
         // What opens the value alone, behind the key that is lost.
         let opens = |e: &Element| matches!(e, Element::Literal(text) if text.starts_with('<') && misspelt::name(text) == tag.name);
         let value = |p: &Parameter| p.head.iter().skip(1).any(opens);
-        let declared = called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| key == tag.name));
+        let declared = called.is_some_and(|tool| tool.declares(tag.name));
         let free = !taken.iter().any(|(key, _)| key.get(cx.text) == tag.name) && self.key.as_str(cx.text) != tag.name;
         if !(row.parameters.iter().any(like) || row.parameters.iter().any(value) || declared && free) {
             return self.broken_opening(cx, within, hit, next).map(|()| true);
@@ -64,7 +64,7 @@ impl OpenValue {
         let Within { row, called, taken, .. } = within;
         let free = |key: &str| {
             let new = !taken.iter().any(|(taken, _)| taken.get(cx.text) == key) && self.key.as_str(cx.text) != key;
-            new && called.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name == key))
+            new && called.is_some_and(|tool| tool.declares(key))
         };
         let inside = near.trim_start_matches('<').trim_start();
         let opened = inside.len() < near.len();

@@ -33,7 +33,8 @@ impl OpenValue {
 
     /// A call begins at `hit`, on a line of its own or behind a tag: the value shows one.
     pub(super) fn shows_call(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<()> {
-        if within.row.by_name() {
+        let begins = within.row.first.may_be(cx.bytes().get(hit..).unwrap_or_default());
+        if !begins || within.row.by_name() {
             return Look::No;
         }
         let shows = |call: &Template| match head::head(cx, hit, &call.head) {
