@@ -3,6 +3,7 @@ use super::call::CallState;
 use super::head::{self, Head};
 use super::named::unopened_key;
 use super::prose::Taken;
+use super::quoted::Quote;
 use super::tail::cut_off;
 use super::trace::Reason;
 use super::twice::opened_twice;
@@ -63,7 +64,8 @@ impl Engine {
         if !refused {
             self.out.trace.forget();
         }
-        let quoted = self.fence.is_none() && self.section.is_none() && Self::in_block_quote(cx, at);
+        let prose = self.fence.is_none() && self.section.is_none();
+        let quote = if prose { self.block_quote(cx, at) } else { Quote::No };
         let mut tried = Tried::default();
         for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
             let markers = cx.dialects.markers.list(*list);
@@ -75,7 +77,7 @@ impl Engine {
             let behind = Self::behind(cx, at + *length);
             for marker in markers {
                 let other = ambiguous && if reasoning { token(marker) } else { closes(marker) };
-                if other || (quoted && opens(marker)) || !self.may_go_on(cx, *marker, behind) {
+                if other || quote.holds(*marker) || !self.may_go_on(cx, *marker, behind) {
                     continue;
                 }
                 match self.take(cx, at, *length, *marker, &mut tried) {
@@ -100,6 +102,10 @@ impl Engine {
             (*length, markers)
         });
         let calls = longest.iter().any(opens);
+        let quoted = longest.iter().any(|marker| quote.holds(*marker));
+        if quoted {
+            self.quotes(at);
+        }
         if calls && !quoted {
             match self.doubled_opener(cx, at, length, longest) {
                 Look::No => {}

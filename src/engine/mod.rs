@@ -278,6 +278,7 @@ impl Doubt {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Before {
     from: usize,
+    text_from: usize,
     fresh: bool,
     removed: bool,
     space: Option<std::ops::Range<usize>>,
@@ -323,6 +324,8 @@ pub(crate) struct Engine {
     until: usize,
     /// Where text begins that has been read and not given out.
     from: usize,
+    /// Where the text began that was given out last: at the start, or behind a marker.
+    text_from: usize,
     /// Nothing but white space was given out since the start or the last marker.
     fresh: bool,
     /// A marker has been removed somewhere.
@@ -349,6 +352,7 @@ pub(crate) struct Engine {
     plain: Option<plain::Plain>,
     runaway: runaway::Runaway,
     shown_in: quoted::Shown,
+    block_quote: quoted::BlockQuote,
     /// No call begins with the marker there, unless it stands twice.
     refused: Option<usize>,
     /// The dialect of the last special token.
@@ -376,6 +380,7 @@ impl Engine {
             at: 0,
             until: 0,
             from: 0,
+            text_from: 0,
             fresh: true,
             removed: false,
             mode,
@@ -392,6 +397,7 @@ impl Engine {
             plain: None,
             runaway: runaway::Runaway::default(),
             shown_in: quoted::Shown::default(),
+            block_quote: quoted::BlockQuote::default(),
             refused: None,
             speaks: None,
             unread: false,
@@ -468,6 +474,7 @@ impl Engine {
     /// What was taken for a marker is text, and so is the white space before it.
     fn restore(&mut self, before: Before) {
         self.from = before.from;
+        self.text_from = before.text_from;
         self.fresh = before.fresh;
         self.removed = before.removed;
         self.space = before.space;

@@ -129,6 +129,9 @@ impl Engine {
             }
         }
         if to > from {
+            if self.fresh {
+                self.text_from = self.from;
+            }
             self.fresh = false;
             self.out.text(self.mode, cx.text, from..to);
         }
@@ -167,6 +170,7 @@ impl Engine {
     pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Before {
         let mut before = Before {
             from: self.from,
+            text_from: self.text_from,
             fresh: self.fresh,
             removed: self.removed,
             space: self.space.clone(),
@@ -176,7 +180,7 @@ impl Engine {
         if !self.fresh_at(cx, at) {
             self.give(cx, at, false);
             let (space, opener) = (self.space.clone(), self.opener.clone());
-            before = Before { from: self.from, fresh: self.fresh, space, opener, ..before };
+            before = Before { from: self.from, text_from: self.text_from, fresh: self.fresh, space, opener, ..before };
         } else if at > self.from
             && self.mode == Mode::Content
             && self.section.is_none()

@@ -1,6 +1,36 @@
 //! Examples that are quoted: what stands in a block quote is no call, and without markers nothing is in a table's cell or
 //! in an element that shows code or an example.
+use super::markers::opens;
 use super::{Engine, Fences, Reader};
+use crate::dialect::Marker;
+
+/// What a block quote says of a marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quote {
+    /// It stands in none.
+    No,
+    /// It stands behind text in a line that is quoted: what it opens is quoted, what it ends need not be.
+    Line,
+    /// It is quoted itself: nothing but the signs stands before it, or it belongs to one that stands so.
+    Whole,
+}
+
+impl Quote {
+    /// The marker is text for its sake. Reasoning that quotes somebody may end in any line.
+    pub(super) fn holds(self, marker: Marker) -> bool {
+        match self {
+            Self::No => false,
+            Self::Line => opens(&marker),
+            Self::Whole => !matches!(marker, Marker::ReasoningClose(_)),
+        }
+    }
+}
+
+/// The block quote in which a marker was quoted, and how far it has been followed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct BlockQuote {
+    looked: Option<usize>,
+}
 
 /// Elements that show what stands in them. Like a fence, one that shows code may hold nothing but calls.
 const SHOWN: [(&str, bool); 5] =
@@ -18,20 +48,31 @@ pub(super) struct Shown {
 const LINE: usize = 1024;
 
 impl Engine {
-    /// Only signs of a block quote stand before `at` in its line.
-    pub(super) fn in_block_quote(cx: &Reader<'_>, at: usize) -> bool {
-        let before = cx.bytes().get(..at).unwrap_or_default();
-        let line = before.iter().rev().take(64).take_while(|byte| **byte != b'\n');
-        let (mut signs, mut length) = (0, 0);
-        for byte in line {
-            match byte {
-                b' ' | b'\t' => {}
-                b'>' => signs += 1,
-                _ => return false,
-            }
-            length += 1;
+    /// What a block quote says of a marker at `at`.
+    pub(super) fn block_quote(&mut self, cx: &Reader<'_>, at: usize) -> Quote {
+        // Behind a marker that was taken out a line begins.
+        let begun = if self.fresh { self.from } else { self.text_from };
+        let Some(line) = line_before(cx, at).filter(|_| begun < at) else { return Quote::No };
+        let line = cx.slice((at - line.len()).max(begun), at).trim_ascii_start();
+        if !line.starts_with('>') {
+            return Quote::No;
         }
-        signs > 0 && (length < 64)
+        let signs = line.bytes().all(|byte| matches!(byte, b'>' | b' ' | b'\t'));
+        if signs || self.quote_goes_on(cx, begun, at) { Quote::Whole } else { Quote::Line }
+    }
+
+    /// A marker was quoted in the block quote of `at`, behind `begun`.
+    fn quote_goes_on(&mut self, cx: &Reader<'_>, begun: usize, at: usize) -> bool {
+        let Some(looked) = self.block_quote.looked.filter(|looked| (begun..at).contains(looked)) else { return false };
+        let quoted = |line: &str| line.trim_start_matches([' ', '\t']).starts_with('>');
+        let goes_on = cx.slice(looked, at).split('\n').skip(1).all(quoted);
+        self.block_quote.looked = goes_on.then_some(at);
+        goes_on
+    }
+
+    /// A marker at `at` is text, as it is quoted.
+    pub(super) fn quotes(&mut self, at: usize) {
+        self.block_quote.looked = Some(at);
     }
 
     /// What stands at `at` without a marker is an example.
@@ -88,9 +129,14 @@ impl Engine {
 
 /// The line of `at` is one of a block quote, or a row of a table.
 pub(super) fn in_quoted_line(cx: &Reader<'_>, at: usize) -> bool {
-    let before = cx.bytes().get(at.saturating_sub(LINE)..at).unwrap_or_default();
-    let line = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (at <= LINE).then_some(0));
-    let line = line.and_then(|line| before.get(line..)).unwrap_or_default().trim_ascii_start();
+    let line = line_before(cx, at).unwrap_or_default().trim_ascii_start();
     // A special token may have lost its first sign.
     line.starts_with(b">") || (line.starts_with(b"|") && memchr::memmem::find(line, b"|>").is_none())
+}
+
+/// What stands before `at` in its line, if that is not too long.
+fn line_before<'t>(cx: &Reader<'t>, at: usize) -> Option<&'t [u8]> {
+    let before = cx.bytes().get(at.saturating_sub(LINE)..at)?;
+    let line = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (at <= LINE).then_some(0))?;
+    before.get(line..)
 }
