@@ -413,11 +413,15 @@ impl Engine {
             return Step::More;
         }
         let Tail { at, missing, .. } = *tail;
-        let speaks = match self.hold.as_ref().map(|hold| hold.doubt) {
-            Some(Doubt::Sentence) => Some(sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes)),
-            Some(Doubt::Bare) => Some(sentence::speaks_of(cx, call.start, at, call.writer.pending.as_ref())),
+        let speaks = self.hold.as_ref().and_then(|hold| match hold.doubt {
+            Doubt::Sentence => Some(sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes)),
+            Doubt::Bare => {
+                let call = (call.start..at, call.writer.pending.as_ref());
+                let look = sentence::speaks_of(cx, call.0.start, at, call.1);
+                Some(look.or(|| sentence::names(cx, call.0, call.1, hold.before.fresh)))
+            }
             _ => None,
-        };
+        });
         if let Some(speaks) = speaks {
             match speaks {
                 Look::More => {

@@ -511,7 +511,7 @@ impl Engine {
             let (code, what) = match hold.doubt {
                 Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
                 Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
-                Doubt::Bare => (IssueCode::QuotedCall, "a call that a sentence speaks of was not taken"),
+                Doubt::Bare => (IssueCode::QuotedCall, "a call that the text speaks of was not taken"),
                 _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),
             };
             self.out.issue(Issue::at(code, hold.at, what));

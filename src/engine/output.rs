@@ -71,6 +71,10 @@ impl Found {
         Self::Members(Vec::new())
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Members(members) if members.is_empty())
+    }
+
     pub(crate) fn is_object(&self) -> bool {
         match self {
             Self::Json(Piece::Made(json)) => json.starts_with('{'),

@@ -3,6 +3,8 @@ use super::keys::floor;
 use super::output::{Found, Piece};
 use super::writer::Pending;
 use super::{Look, Reader};
+use crate::dialect::MarkersAt;
+use std::ops::Range;
 
 /// A longer call without markers is no part of a sentence, and the sentence goes on within so many bytes of its beginning.
 const LONGEST: usize = 256;
@@ -28,6 +30,28 @@ pub(super) fn speaks_of(cx: &Reader<'_>, start: usize, at: usize, call: Option<&
     match if object { joins(cx, at + usize::from(cx.rest(at).starts_with(' '))) } else { Look::No } {
         Look::No => goes_on(cx, at, start + LONGEST),
         look => look.then(|()| Look::No),
+    }
+}
+
+/// Nothing but its name speaks for the `call` at `place`, and other text stands beside it: `ping()`. As the whole answer, or where
+/// only calls and markers stand before it and behind it, it is called.
+pub(super) fn names(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>, first: bool) -> Look<()> {
+    let written = cx.slice(place.start, place.end);
+    let python = written.ends_with([')', ',', ';']) && !written.starts_with(['{', '[', '(', '<']);
+    let bare = call.is_some_and(|call| call.status.readable() && call.arguments.is_empty());
+    if !(cx.dialects.auto && python && bare) {
+        return Look::No;
+    }
+    let next = match cx.behind_space(place.end, place.end) {
+        Look::Is(next) if first => next,
+        Look::More if first => return Look::More,
+        _ => return Look::Is(()),
+    };
+    match cx.dialects.markers.at(cx.bytes(), next) {
+        MarkersAt::Partial if !cx.eof => Look::More,
+        MarkersAt::Some { .. } => Look::No,
+        _ if next >= cx.text.len() => Look::No,
+        _ => Look::Is(()),
     }
 }
 
