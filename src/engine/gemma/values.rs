@@ -1,0 +1,346 @@
+//! The values between Gemma's brackets.
+use super::super::elements::find;
+use super::super::lenient;
+use crate::json::push_string;
+use crate::schema::{Expected, read_text};
+use crate::turn::{ArgumentValue, Repair, RepairCode};
+use serde_json::Value as Schema;
+
+const UNOPENED: &str = "the marker that opens a string is missing";
+pub(super) const EXTRA_COMMA: &str = "a comma too many was left out";
+
+pub(super) enum Read {
+    Text(String),
+    Json(String),
+    Word(String),
+    Nothing,
+}
+
+/// Reads values from the text between the brackets.
+pub(super) struct Values<'t> {
+    text: &'t str,
+    at: usize,
+    pub(super) max_depth: usize,
+    /// The text ends inside the values.
+    pub(super) cut: bool,
+    /// Something was nested deeper.
+    pub(super) deep: bool,
+    /// Something in it is no member.
+    pub(super) unread: bool,
+    /// What was mended, by its place in `text`.
+    pub(super) repairs: Vec<Repair>,
+    /// Where the next marker of a string stands.
+    next_quote: Option<usize>,
+    /// The marker round strings.
+    quote: &'t str,
+    /// The tool's schema, for references.
+    root: Option<&'t Schema>,
+}
+
+impl<'t> Values<'t> {
+    pub(super) fn new(text: &'t str, quote: &'t str, root: Option<&'t Schema>) -> Self {
+        let (at, max_depth) = (0, 0);
+        Self {
+            text,
+            at,
+            max_depth,
+            cut: false,
+            deep: false,
+            unread: false,
+            repairs: Vec::new(),
+            next_quote: None,
+            quote,
+            root,
+        }
+    }
+
+    /// The key that is all of the text.
+    pub(super) fn only_key(mut self) -> Option<String> {
+        self.key().filter(|_| self.rest().trim().is_empty())
+    }
+
+    pub(super) fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn mend(&mut self, at: usize, code: RepairCode, what: &'static str) {
+        self.repairs.push(Repair::at(code, at, what));
+    }
+
+    /// Passes over white space, and over the comma that may stand there.
+    fn space(&mut self) {
+        let rest = self.rest();
+        let space = rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',').len();
+        let commas = rest.get(..space).unwrap_or_default().matches(',').count();
+        if commas > 1 {
+            self.mend(self.at, RepairCode::Comma, EXTRA_COMMA);
+        }
+        self.at += space;
+    }
+
+    /// `word` is a value. None at all is an empty one.
+    fn word(&mut self, word: String) -> Read {
+        if word.is_empty() {
+            self.mend(self.at, RepairCode::Literal, "a missing value became an empty string");
+        }
+        Read::Word(word)
+    }
+
+    fn quoted(&mut self) -> Option<String> {
+        let quote = self.quote;
+        if quote.is_empty() || !self.rest().starts_with(quote) {
+            return None;
+        }
+        let mut from = self.at + quote.len();
+        let rest = self.text.get(from..)?;
+        let mut length = rest.find(quote).unwrap_or(rest.len());
+        let behind = |at: usize| self.text.get(at..).unwrap_or_default().trim_start();
+        let over = |rest: &str| rest.is_empty() || rest.starts_with([',', '}', ']', ')', ':', '=']);
+        let mut end = (from + length + quote.len()).min(self.text.len());
+        let mut twice = None;
+        // Behind an empty string comes another member: else it is the opening marker once more.
+        if rest.get(..length).is_some_and(|text| text.trim().is_empty())
+            && !over(behind(end))
+            && let Some(inside) = self.text.get(end..).and_then(|text| text.find(quote))
+            && over(behind(end + inside + quote.len()))
+        {
+            twice = Some(end - quote.len());
+            (from, length, end) = (end, inside, end + inside + quote.len());
+        }
+        if let Some(rest) = behind(end).strip_prefix(quote)
+            && over(rest.trim_start())
+        {
+            twice = Some(end);
+            end = self.text.len() - rest.len();
+        }
+        if let Some(at) = twice {
+            self.mend(at, RepairCode::Marker, "a marker round a string stood twice");
+        }
+        self.at = end;
+        self.text.get(from..from + length).map(str::to_owned)
+    }
+
+    pub(super) fn key(&mut self) -> Option<String> {
+        self.space();
+        let start = self.at;
+        let key = self.quoted().or_else(|| {
+            let length = self.rest().find([':', '=', '}', ')', ']', ','])?;
+            let key = self.rest().get(..length)?.trim().trim_matches(['"', '\'']);
+            let key = (!key.contains(['{', '(', '[', '<', ';', '\n'])).then(|| key.to_owned())?;
+            self.at += length;
+            Some(key)
+        });
+        self.space();
+        let key = key.filter(|key| !key.is_empty() && self.rest().starts_with([':', '=']));
+        // What is no key is not passed over.
+        self.at = if key.is_some() { self.at + 1 } else { start };
+        key
+    }
+
+    /// The bare text that is the value at the cursor and all that follows it; `Nothing` if it cannot be.
+    fn bare(&mut self, schema: Option<&'t Schema>) -> Read {
+        let text = self.text.get(self.at..).unwrap_or_default().trim();
+        let over = text.ends_with(',');
+        let text = text.trim_end_matches(|c: char| c == ',' || c.is_whitespace());
+        let marker = if self.quote.is_empty() { None } else { text.find(self.quote) };
+        if let Some(marker) = marker {
+            // The marker that opens a string is sometimes left out.
+            let (before, behind) = (text.get(..marker), text.get(marker + self.quote.len()..));
+            return match (before.map(str::trim_end), behind) {
+                (Some(text), Some("")) if !opens(text) => {
+                    let text = text.to_owned();
+                    self.mend(self.at, RepairCode::Marker, UNOPENED);
+                    self.at = self.text.len();
+                    Read::Text(text)
+                }
+                _ => Read::Nothing,
+            };
+        }
+        // What is there of a string is certain, of anything else it is not.
+        let string = || self.root.zip(schema).is_some_and(|(root, s)| Expected::of(s, root).is_string());
+        if self.cut && !over && !string() {
+            return Read::Nothing;
+        }
+        let text = text.to_owned();
+        let word = self.word(text);
+        self.at = self.text.len();
+        word
+    }
+
+    /// The string at the cursor whose opening marker was left out, up to its closing one: no other member stands between.
+    fn unopened(&mut self) -> Option<String> {
+        if self.quote.is_empty() {
+            return None;
+        }
+        // Each byte is searched once.
+        if self.next_quote.is_none_or(|next| next < self.at) {
+            let next = self.rest().find(self.quote).map(|length| self.at + length);
+            self.next_quote = Some(next.unwrap_or(usize::MAX));
+        }
+        let length = self.next_quote?.checked_sub(self.at)?;
+        let rest = self.rest();
+        let text = rest.get(..length).filter(|text| !opens(text))?;
+        let member = |text: &str| {
+            let key =
+                text.trim_start().trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+            key.len() < text.trim_start().len() && key.trim_start().starts_with([':', '='])
+        };
+        if text.split(',').skip(1).any(member) {
+            return None;
+        }
+        let text = text.trim().to_owned();
+        self.mend(self.at, RepairCode::Marker, UNOPENED);
+        self.at += length + self.quote.len();
+        Some(text)
+    }
+
+    /// The value at the cursor, which may be one of a list.
+    pub(super) fn value(&mut self, depth: usize, schema: Option<&'t Schema>, listed: bool) -> Read {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+        if let Some(text) = self.quoted() {
+            return Read::Text(text);
+        }
+        match self.rest().bytes().next() {
+            None if self.cut => Read::Nothing,
+            None => self.word(String::new()),
+            Some(b'{' | b'[') if depth >= self.max_depth => {
+                self.deep = true;
+                self.at = self.text.len();
+                Read::Nothing
+            }
+            Some(b'{') => {
+                self.at += 1;
+                let mut json = String::from("{");
+                while let Some(key) = self.key() {
+                    let of = find(schema, self.root, 0, &|s| s.get("properties").and_then(|p| p.get(&key)))
+                        .or_else(|| find(schema, self.root, 0, &|s| s.get("additionalProperties")));
+                    let value = self.value(depth + 1, of, false);
+                    if matches!(value, Read::Nothing) {
+                        break;
+                    }
+                    if json.len() > 1 {
+                        json.push_str(", ");
+                    }
+                    push_string(&mut json, &key);
+                    json.push_str(": ");
+                    self.push(&mut json, value, of);
+                }
+                self.close();
+                json.push('}');
+                Read::Json(json)
+            }
+            Some(b'[') => {
+                self.at += 1;
+                if self.rest().trim_start().starts_with(',') {
+                    self.mend(self.at, RepairCode::Comma, EXTRA_COMMA);
+                }
+                let of = find(schema, self.root, 0, &|s| s.get("items"));
+                let mut json = String::from("[");
+                loop {
+                    self.space();
+                    if self.rest().is_empty() || self.rest().starts_with([']', '}', ')']) {
+                        break;
+                    }
+                    let before = self.at;
+                    let value = self.value(depth + 1, of, true);
+                    if self.at == before || matches!(value, Read::Nothing) {
+                        break;
+                    }
+                    if json.len() > 1 {
+                        json.push_str(", ");
+                    }
+                    self.push(&mut json, value, of);
+                }
+                self.close();
+                json.push(']');
+                Read::Json(json)
+            }
+            Some(quote @ (b'"' | b'\'')) => {
+                let rest = self.rest();
+                let end = rest.bytes().enumerate().skip(1).scan(false, |escaped, (i, b)| {
+                    let end = b == quote && !*escaped;
+                    *escaped = b == b'\\' && !*escaped;
+                    Some(end.then_some(i))
+                });
+                let length = end.flatten().next().map_or(rest.len(), |i| i + 1);
+                let (json, _): (String, _) = lenient::literal(&rest[..length], 0);
+                self.at += length;
+                match serde_json::from_str::<String>(&json) {
+                    Ok(text) => Read::Text(text),
+                    Err(_) => Read::Json(json),
+                }
+            }
+            Some(_) if depth == 0 => self.bare(schema),
+            Some(_) => {
+                if let Some(text) = if listed { None } else { self.unopened() } {
+                    return Read::Text(text);
+                }
+                let rest = self.rest();
+                let end = rest.find([',', '}', ']', ')']);
+                // What is there of a string is certain, of anything else it is not.
+                let string = || self.root.zip(schema).is_some_and(|(root, s)| Expected::of(s, root).is_string());
+                if self.cut && end.is_none() && !string() {
+                    return Read::Nothing;
+                }
+                let length = end.unwrap_or(rest.len());
+                let mut word = rest[..length].trim();
+                // The opening marker of a string is sometimes left out.
+                if let Some((before, _)) = word.split_once(self.quote).filter(|_| !self.quote.is_empty()) {
+                    word = before;
+                }
+                let word = word.to_owned();
+                let word = self.word(word);
+                self.at += length;
+                word
+            }
+        }
+    }
+
+    /// An object or list closes at the cursor. What stands there instead is none of its members.
+    fn close(&mut self) {
+        self.space();
+        if self.rest().starts_with(['}', ']', ')']) {
+            self.at += 1;
+        } else {
+            self.unread |= !self.rest().is_empty();
+        }
+    }
+
+    fn push(&self, json: &mut String, read: Read, schema: Option<&Schema>) {
+        match read {
+            Read::Text(text) => push_string(json, &text),
+            Read::Json(text) => json.push_str(&text),
+            Read::Word(word) => {
+                // Strings have quotes here: where there are tools and their schema is silent, a bare word is JSON.
+                let expected = match self.root {
+                    Some(root) => schema.map_or(Expected::ANY, |s| Expected::of(s, root)).json_first(),
+                    None => Expected::ANY,
+                };
+                match bare_word(&word, expected) {
+                    ArgumentValue::Text(text) => push_string(json, &text),
+                    ArgumentValue::Json(text) => json.push_str(&text),
+                }
+            }
+            Read::Nothing => json.push_str("null"),
+        }
+    }
+}
+
+/// What stands behind `before` begins a string: behind a value's text it ends one that nothing opened.
+pub(super) fn opens(before: &str) -> bool {
+    before.trim_end().ends_with([':', '=', ',', '[', '{', '('])
+}
+
+/// A word without quotes: a JSON or Python literal where it reads as one and the schema does not want a string.
+pub(super) fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
+    if expected.is_string() {
+        return ArgumentValue::Text(word.into());
+    }
+    match read_text(word, expected) {
+        ArgumentValue::Text(_) if expected.is_any() && matches!(word, "True" | "False") => {
+            ArgumentValue::Json(lenient::literal(word, 0).0.into())
+        }
+        value => value,
+    }
+}
