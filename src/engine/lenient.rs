@@ -274,11 +274,7 @@ fn source_text(text: &str) -> (String, Vec<Repair>) {
 fn settled(text: &str, mut read: (String, Vec<Repair>), offset: usize) -> (String, Vec<Repair>) {
     let joined = read.1.iter().any(|repair| repair.code == RepairCode::Joined);
     // Python's spelling is what this dialect is: no repair.
-    read.1.retain(|r| {
-        let python =
-            [RepairCode::Quotes, RepairCode::Escape, RepairCode::Literal, RepairCode::Joined, RepairCode::Comma];
-        !python.contains(&r.code)
-    });
+    read.1.retain(|repair| !spelt_so_in_python(text, repair));
     if !joined && let Some(at) = inner_quote(text) {
         read.1.push(Repair::at(RepairCode::Quotes, at, "quotes inside the string are escaped now"));
     }
@@ -286,6 +282,26 @@ fn settled(text: &str, mut read: (String, Vec<Repair>), offset: usize) -> (Strin
         repair.offset = repair.offset.map(|at| at + offset);
     }
     read
+}
+
+/// What was mended in `text` is no slip in Python.
+fn spelt_so_in_python(text: &str, repair: &Repair) -> bool {
+    let (before, rest) = repair.offset.and_then(|at| text.split_at_checked(at)).unwrap_or((text, ""));
+    match repair.code {
+        RepairCode::Escape | RepairCode::Joined => true,
+        RepairCode::Quotes => {
+            let tripled = |text: &str| text.starts_with("\"\"\"") || text.starts_with("'''");
+            let string = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            let prefixed = (1..=2).contains(&(rest.len() - string.len())) && string.starts_with('"');
+            prefixed || string.starts_with('\'') || tripled(string) || tripled(text)
+        }
+        RepairCode::Literal => ["True", "False", "None", "(", "{"].iter().any(|word| rest.starts_with(word)),
+        RepairCode::Comma => {
+            let last = rest.strip_prefix(',').is_some_and(|rest| rest.trim_start().starts_with([')', ']', '}']));
+            last && !before.trim_end().ends_with([',', '(', '[', '{'])
+        }
+        _ => false,
+    }
 }
 
 /// Where a string that is all of `text` holds its own quote without a backslash.

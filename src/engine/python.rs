@@ -7,10 +7,13 @@ use super::output::{Output, Piece, Value, span};
 use super::trace::Reason;
 use super::writer::{Origin, Writer};
 use super::{Look, Reader};
+use crate::json::{Member, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
 mod after;
+mod expression;
+mod space;
 mod value;
 use value::{Item, ValueScan, name_at, next_item};
 
@@ -55,6 +58,19 @@ pub(super) struct Python {
     /// The name of the argument that is being read; none for a positional one.
     key: Option<String>,
     scan: ValueScan,
+}
+
+/// The members of `json`, if it is an object that is no more than that.
+fn members(json: &str) -> Option<Vec<(String, String)>> {
+    let mut scanner = Scanner::new(0, usize::MAX);
+    if !json.starts_with('{') || scanner.scan(json.as_bytes(), true) != (ScanResult::Complete { end: json.len() }) {
+        return None;
+    }
+    let member = |member: &Member| {
+        let key = json.get(member.key.clone())?;
+        Some((unescaped(key).into_owned(), json.get(member.value()?)?.to_owned()))
+    };
+    scanner.members().iter().map(member).collect()
 }
 
 fn without_backslashes(text: &str) -> (String, bool) {
@@ -121,7 +137,10 @@ impl Python {
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         loop {
-            let at = if self.expect == Expect::Value { self.at } else { cx.skip_space(self.at) };
+            let at = match self.next_part(cx) {
+                Look::Is(at) => at,
+                _ => return Progress::More,
+            };
             let byte = cx.bytes().get(at).copied();
             if byte.is_none() && !cx.eof {
                 return Progress::More;
@@ -141,6 +160,28 @@ impl Python {
                         out.trace.refuse(Reason::NotReadable, &self.name);
                     }
                     return progress;
+                }
+            }
+        }
+    }
+
+    /// Where the next part stands, behind white space and, in a call or a list, behind comments.
+    fn next_part(&mut self, cx: &Reader<'_>) -> Look<usize> {
+        let inside = match self.expect {
+            Expect::Value => return Look::Is(self.at),
+            Expect::Argument | Expect::AfterArgument => true,
+            Expect::Call | Expect::AfterCall => self.list,
+        };
+        loop {
+            let at = cx.skip_space(self.at);
+            match if inside { space::comment(cx, at) } else { Look::No } {
+                Look::No => return Look::Is(at),
+                Look::More => return Look::More,
+                Look::Is(end) => {
+                    if self.repairs.last().is_none_or(|last| last.code != RepairCode::Comment) {
+                        self.repairs.push(Repair::at(RepairCode::Comment, at, "a comment was left out"));
+                    }
+                    self.at = end;
                 }
             }
         }
@@ -229,6 +270,7 @@ impl Python {
             return self.end_call(cx, out, writer, at + 1);
         }
         if byte == b',' {
+            self.repairs.push(Repair::at(RepairCode::Comma, at, "a comma too many was left out"));
             self.at = at + 1;
             return None;
         }
@@ -301,6 +343,7 @@ impl Python {
                 let text = if self.escaped { &unescaped } else { text };
                 let read = if self.scan.is_string(text) { lenient::string } else { lenient::literal };
                 let (json, mut repairs) = read(text, self.scan.start);
+                self.unreadable |= self.is_expression(text, &repairs);
                 self.repairs.append(&mut repairs);
                 // The quotes of the string were written as entities, and so was what else it holds.
                 self.unreadable |= ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"].iter().any(|q| text.starts_with(q));
@@ -332,30 +375,46 @@ impl Python {
         }
     }
 
+    /// The value is an expression, or holds one.
+    fn is_expression(&self, text: &str, repairs: &[Repair]) -> bool {
+        let unquoted = |repair: &&Repair| matches!(repair.code, RepairCode::SourceText | RepairCode::Quotes);
+        let places = repairs.iter().filter(unquoted).filter_map(|repair| repair.offset?.checked_sub(self.scan.start));
+        match text.bytes().next() {
+            Some(b'[' | b'{' | b'(') => places.filter_map(|at| text.get(at..)).any(expression::begins_expression),
+            // Something is done with the string.
+            Some(quote @ (b'"' | b'\'')) if !text.ends_with(char::from(quote)) => true,
+            _ if expression::is_format(text) => true,
+            _ => repairs.iter().any(|r| r.code == RepairCode::SourceText) && expression::is_expression(text),
+        }
+    }
+
     /// A value without a name: the schema's next parameter, or a dict of them all.
     fn positional(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, text: &str) -> Option<Progress> {
         let fail = Some(Progress::Fail { at: self.scan.start });
         let Some(tool) = cx.tool(&self.name) else { return fail };
         let (json, mut repairs) = lenient::literal(text.trim_start_matches("**"), self.scan.start);
-        if json.starts_with('{')
-            && let Ok(serde_json::Value::Object(members)) = serde_json::from_str(&json)
-            && members.keys().all(|k| tool.parameters.iter().any(|(n, _)| n == k))
-        {
+        let members = members(&json);
+        let declared = |key: &str| tool.parameters.iter().any(|(name, _)| name == key);
+        if let Some(members) = members.filter(|list| list.iter().all(|(key, _)| declared(key))) {
             if !self.begin(cx, out, writer) {
                 return fail;
             }
+            self.unreadable |= self.is_expression(text, &repairs);
             for (key, value) in members {
-                self.member(cx, out, writer, key, value.to_string());
+                self.member(cx, out, writer, key, value);
             }
         } else {
             // A word that is no literal is more likely prose than an argument.
-            if repairs.iter().any(|r| r.code == RepairCode::SourceText) {
+            if repairs.iter().any(|r| r.code == RepairCode::SourceText) || expression::is_format(text) {
                 return fail;
             }
             let Some((key, _)) = tool.parameters.get(self.members.list().len()) else { return fail };
             if !self.begin(cx, out, writer) {
                 return fail;
             }
+            // Where others have been named, its place says nothing, unless they were the first.
+            let named = self.members.list().iter().zip(&tool.parameters);
+            self.unreadable |= !named.into_iter().all(|((name, _), (known, _))| name.as_str(cx.text) == known);
             self.member(cx, out, writer, key.clone(), json);
         }
         repairs.push(Repair::at(

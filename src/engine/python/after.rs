@@ -3,7 +3,7 @@ use super::super::call::Progress;
 use super::super::writer::Writer;
 use super::super::{Look, Reader};
 use super::value::{Item, next_item};
-use super::{Expect, Python};
+use super::{Expect, Python, space};
 use crate::dialect::Element;
 use crate::turn::{CallStatus, Repair, RepairCode};
 
@@ -31,7 +31,7 @@ impl Python {
             b'"' | b'\'' if unclosed && self.quoted == Some(byte) => {}
             b']' if self.list => self.list = false,
             b')' if self.printed => self.printed = false,
-            b',' | b';' => return self.separator(cx, at),
+            b',' | b';' => return self.separator(cx, writer, at),
             // A quote behind the call, where it does not close a string of calls, is that of a string which the call was cut
             // out of.
             b'"' | b'\'' if (at == self.at || self.list) && self.quoted.is_none() => {
@@ -58,8 +58,11 @@ impl Python {
     }
 
     /// A comma or semicolon stands at `at`: another call follows, or it is none of the calls'.
-    fn separator(&mut self, cx: &Reader<'_>, at: usize) -> Option<Progress> {
-        let next = cx.skip_space(at + 1);
+    fn separator(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize) -> Option<Progress> {
+        let next = match if self.list { space::skip(cx, at + 1) } else { Look::Is(cx.skip_space(at + 1)) } {
+            Look::Is(next) => next,
+            _ => return Some(Progress::More),
+        };
         if next >= cx.text.len() && !cx.eof {
             return Some(Progress::More);
         }
@@ -70,6 +73,9 @@ impl Python {
         let quoted = self.list && matches!(cx.bytes().get(next), Some(b'"' | b'\''));
         match Self::plausible(cx, if quoted { next + 1 } else { next }) {
             Look::Is(()) => {
+                if next > cx.skip_space(at + 1) {
+                    repair(writer, RepairCode::Comment, at + 1, "a comment was left out");
+                }
                 self.at = next;
                 self.expect = Expect::Call;
                 None

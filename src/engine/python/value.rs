@@ -2,6 +2,7 @@
 use super::super::flow::in_name;
 use super::super::head::LONGEST_NAME;
 use super::super::{Look, Reader, head, lenient};
+use super::space::{self, behind_comment};
 use crate::dialect::MarkersAt;
 use crate::json::push_escaped;
 use std::ops::Range;
@@ -136,12 +137,30 @@ impl ValueScan {
                 }
                 b' ' | b'\t' | b'\n' | b'\r' if self.brackets == 0 => {
                     let next = cx.skip_space(self.at);
+                    if cx.bytes().get(next) == Some(&b'#') && lenient::looks_literal(cx.slice(self.start, self.at)) {
+                        match behind_comment(cx, next) {
+                            Look::Is(_) => return Look::Is(self.at),
+                            Look::More => return Look::More,
+                            Look::No => {}
+                        }
+                    }
                     // Bare words are a value as well, if what stands behind them is known.
                     let known = || cx.tools.is_some() || lenient::looks_literal(cx.slice(self.start, self.at));
                     match next_item(cx, next, called) {
                         Look::Is(_) if known() => return Look::Is(self.at),
                         Look::More => return Look::More,
                         _ => self.at = next,
+                    }
+                }
+                // A comment in a list or an object: quotes in it open nothing. `#fff` and `#tag` may be values.
+                b'#' if self.brackets > 0 => {
+                    let blank =
+                        |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_whitespace);
+                    let apart = blank(self.at.checked_sub(1)) && blank(Some(self.at + 1));
+                    match if apart { space::comment(cx, self.at) } else { Look::No } {
+                        Look::Is(end) => self.at = end,
+                        Look::More => return Look::More,
+                        Look::No => self.at += 1,
                     }
                 }
                 // The fence round the call is closed, and the call is not.
@@ -199,7 +218,14 @@ impl ValueScan {
             return Look::Is(());
         }
         // A quote closes only where the structure goes on; else it is an apostrophe.
-        let next = cx.skip_space(self.at + 1);
+        let mut next = cx.skip_space(self.at + 1);
+        if bytes.get(next) == Some(&b'#') {
+            match behind_comment(cx, next) {
+                Look::Is(behind) => next = behind,
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
         let doubted = self.inner == Some(Inner::Opening);
         let closes = match bytes.get(next) {
             None if !cx.eof => return Look::More,
@@ -401,7 +427,14 @@ fn fence_closes(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// After a comma: another named argument, the end of the call, or (for a trailing comma) nothing.
 fn next_is_argument(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let start = cx.skip_space(at);
+    let mut start = match space::skip(cx, at) {
+        Look::Is(start) => start,
+        other => return other.map(|_| ()),
+    };
+    if cx.bytes().get(start) == Some(&b',') {
+        // One comma too many is a slip.
+        start = cx.skip_space(start + 1);
+    }
     let name = name_at(cx, start);
     let equals = cx.skip_space(name.end);
     match cx.bytes().get(equals) {

@@ -1,0 +1,114 @@
+//! Values that are expressions. What they give is known to nobody here, and their source text is not what was meant.
+
+/// `text`, which is no literal, is the call of a function, the element of something, or text that something is done with.
+/// Other words (`San Diego`, `user.txt`, `2 * x + 1`) may be a text without its quotes.
+pub(super) fn is_expression(text: &str) -> bool {
+    let name = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let starred = text.trim_start_matches('*');
+    text.starts_with(['"', '\'', '\\'])
+        || is_format(text)
+        || text.strip_prefix("lambda").is_some_and(|rest| rest.starts_with([' ', ':']) && rest.contains(':'))
+        || (starred.len() < text.len() && name(starred) && starred.len() == name_length(starred))
+        || reaches(text).is_some_and(|end| end == text.len())
+}
+
+/// A call or an element begins in `text`, as one value of a list or an object.
+pub(super) fn begins_expression(text: &str) -> bool {
+    let loops = || behind_name(behind_name(text, "")?, " for ")?.strip_prefix(" in ");
+    opens(text).is_some() || loops().is_some()
+}
+
+/// What stands behind `word` and a name.
+fn behind_name<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let rest = text.strip_prefix(word)?;
+    rest.get(name_length(rest)..)
+}
+
+/// A string with holes: `f"{city}"`.
+pub(super) fn is_format(text: &str) -> bool {
+    let prefix = text.bytes().take(2).take_while(u8::is_ascii_alphabetic).count();
+    let (prefix, string) = text.split_at(prefix);
+    prefix.contains(['f', 'F']) && string.starts_with(['"', '\'']) && string.contains('{')
+}
+
+/// How many bytes of `text` are a name, with dots.
+fn name_length(text: &str) -> usize {
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    text.find(|c| !letter(c)).unwrap_or(text.len())
+}
+
+/// How long the name is that `text` begins with, if a bracket stands right behind it.
+fn opens(text: &str) -> Option<usize> {
+    let name = name_length(text);
+    let bracket = text.get(name..)?.starts_with(['(', '[']);
+    (bracket && text.starts_with(|c: char| c.is_alphabetic() || c == '_')).then_some(name)
+}
+
+/// Where `name(...)` or `name[...]` ends that `text` begins with, and what is called or taken of it in turn.
+fn reaches(text: &str) -> Option<usize> {
+    let name = opens(text)?;
+    let (mut depth, mut quote, mut escaped, mut attribute) = (0_usize, None, false, false);
+    for (at, byte) in text.bytes().enumerate().skip(name) {
+        match (byte, quote) {
+            _ if escaped => escaped = false,
+            (b'\\', Some(_)) => escaped = true,
+            (_, Some(open)) if byte == open => quote = None,
+            (_, Some(_)) => {}
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (b'(' | b'[' | b'{', None) => (depth, attribute) = (depth + 1, false),
+            (b')' | b']' | b'}', None) => depth = depth.saturating_sub(1),
+            // Behind a bracket an attribute may stand.
+            (b'.', None) if depth == 0 => attribute = true,
+            (_, None) if depth == 0 && !(attribute && (byte.is_ascii_alphanumeric() || byte == b'_')) => {
+                return Some(at);
+            }
+            _ => {}
+        }
+    }
+    Some(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{begins_expression, is_expression};
+
+    #[test]
+    fn what_was_meant_as_text_is_no_expression() {
+        let expressions = [
+            "get_city()",
+            "os.path.join(\"a\", \"b)\")",
+            "cities[0]",
+            "data['x'].get(\"y\")",
+            "\"a\" + b",
+            "\"x\".upper()",
+            "f\"{x}\"",
+            "rf'{x}'",
+            "lambda x: x",
+            "*args",
+            "**options",
+        ];
+        for text in expressions {
+            assert!(is_expression(text), "{text}");
+        }
+        let texts = [
+            "San Diego",
+            "user.txt",
+            "2 * x + 1",
+            "Paris (France)",
+            "f(x) = 3x",
+            "what is f(x)?",
+            "Ca(OH)2",
+            "<city>",
+            "*.py",
+            "ls -la | grep x",
+            "?",
+            "lambda",
+            "C++",
+        ];
+        for text in texts {
+            assert!(!is_expression(text), "{text}");
+        }
+        assert!(begins_expression("f(x) for x in y") && begins_expression("x for x in y"));
+        assert!(!begins_expression("potatoes") && !begins_expression("red wine"));
+    }
+}
