@@ -6,6 +6,7 @@ use super::trace::{Markup, Noted};
 use super::writer::Origin;
 use super::{Before, Engine, Look, Mode, Reader, misspelt};
 use crate::dialect::{Body, Channels};
+use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
 
 /// More bytes than this are no header.
@@ -99,6 +100,9 @@ impl Engine {
         }
         let bounded = &rest[..limit];
         let Some(length) = memchr::memmem::find(bounded.as_bytes(), channels.message.as_bytes()) else {
+            if cx.eof && limit == rest.len() && from > at {
+                self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no message follows this header"));
+            }
             return if cx.eof || limit < rest.len() { Look::No } else { Look::More };
         };
         // A header inside an answer that holds no calls is quoted there, whosever it is.

@@ -118,6 +118,14 @@ impl Engine {
         }
         self.inline = None;
         self.keep(Doubt::InlineCode);
+        let opener = cx.slice(at, at + line).trim_ascii_end();
+        if let Some(result) = cx.dialects.results.iter().position(|(open, _)| open == opener)
+            && let Some(result) = u16::try_from(result).ok().filter(|_| !self.out.calls.is_empty())
+        {
+            self.remove(cx, at, body);
+            self.state = State::Invented { result, at, searched: at + opener.len() };
+            return Look::Is(());
+        }
         let runs_away = self.runs_away(cx, at);
         let never =
             cx.policy.fences == Fences::Ignore || self.hold.is_some() || self.mode == Mode::Reasoning || runs_away;
