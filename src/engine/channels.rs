@@ -74,17 +74,22 @@ impl Engine {
             return Look::No;
         }
         let start = cx.skip_space(0);
-        match head::literal(cx, start, "to=") {
-            Look::Is(_) => {}
-            other => return other.map(|_| ()),
-        }
+        let mut result = Look::No;
         for row in rows {
-            match self.header(cx, 0, start, row) {
+            // The prompt may have held the marker before the channel as well: `commentary to=functions.f<|message|>`.
+            let names = Self::channels(cx, row).into_iter().flat_map(|c| c.content.iter().chain(&c.reasoning));
+            let behind = |name: &String| head::literal(cx, start, name).then(|end| head::literal(cx, end, " to="));
+            let looks = std::iter::once(head::literal(cx, start, "to=")).chain(names.map(behind));
+            match looks.fold(Look::No, |known, look| known.or(|| look)) {
+                Look::Is(_) => match self.header(cx, 0, start, row) {
+                    Look::No => {}
+                    taken => return taken,
+                },
+                Look::More => result = Look::More,
                 Look::No => {}
-                taken => return taken,
             }
         }
-        Look::No
+        result
     }
 
     /// A header begins at `at`; its own words at `from`.

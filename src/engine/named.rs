@@ -37,7 +37,8 @@ pub(super) fn shown(cx: &Reader<'_>, from: usize, start: usize, end: usize) -> O
 
 impl Engine {
     /// The offered name at the start of a line that ends before `at`, or before the white space there.
-    fn name_stands(&self, cx: &Reader<'_>, at: usize) -> Option<Range<usize>> {
+    /// A section that is open is of the row `inside`.
+    fn name_stands(&self, cx: &Reader<'_>, at: usize, inside: Option<u16>) -> Option<Range<usize>> {
         let tools = cx.tools?;
         let text = cx.slice(self.from, at);
         let before = text.trim_ascii_end();
@@ -48,7 +49,8 @@ impl Engine {
         let end = at - (text.len() - before.len());
         let start = end - length;
         let name = without_number(cx.slice(start, end)).replace('\\', "");
-        if self.drafts(cx) || self.inline.is_some() || self.section.is_some() || self.fence.is_some() {
+        let elsewhere = self.section.is_some_and(|(row, _)| Some(row) != inside);
+        if elsewhere || self.drafts(cx) || self.inline.is_some() || self.fence.is_some() {
             return None;
         }
         if !cx.offered(&name) || !tools.leads_to(&name) || !self.begins_line(cx, start) {
@@ -73,7 +75,7 @@ impl Engine {
     pub(super) fn inner_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, call: u16) -> Taken {
         let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
         let behind = template.and_then(|template| template.head.get(template.name_at()?..));
-        let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at)) else { return Look::No };
+        let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(row))) else { return Look::No };
         if self.refuses(cx, name.start) {
             return Look::No;
         }
@@ -94,7 +96,7 @@ impl Engine {
         if self.from >= at || !at.checked_sub(1).and_then(|i| cx.bytes().get(i)).copied().is_some_and(named) {
             return Look::No;
         }
-        let Some(name) = self.name_stands(cx, at) else { return Look::No };
+        let Some(name) = self.name_stands(cx, at, None) else { return Look::No };
         let body = match first_member(cx, without_number(cx.slice(name.start, name.end)), at) {
             Look::Is(body) => body,
             other => return other.map(|_| ()),

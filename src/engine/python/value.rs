@@ -154,10 +154,13 @@ impl ValueScan {
                 }
                 // A comment in a list or an object: quotes in it open nothing. `#fff` and `#tag` may be values.
                 b'#' if self.brackets > 0 => {
-                    let blank =
-                        |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_whitespace);
-                    let apart = blank(self.at.checked_sub(1)) && blank(Some(self.at + 1));
-                    match if apart { space::comment(cx, self.at) } else { Look::No } {
+                    let blank = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_whitespace);
+                    let comment = match bytes.get(self.at + 1) {
+                        None if !cx.eof => Look::More,
+                        _ if !(blank(self.at - 1) && blank(self.at + 1)) => Look::No,
+                        _ => space::comment(cx, self.at),
+                    };
+                    match comment {
                         Look::Is(end) => self.at = end,
                         Look::More => return Look::More,
                         Look::No => self.at += 1,
