@@ -75,9 +75,9 @@ impl Engine {
         self.block_quote.looked = Some(at);
     }
 
-    /// What stands at `at` without a marker is an example.
+    /// What stands at `at` without a marker is an example, or a line of a program.
     pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        in_quoted_line(cx, at) || self.is_shown(cx, at)
+        in_quoted_line(cx, at) || in_program(cx, at) || self.is_shown(cx, at)
     }
 
     /// The text up to `at` has been read in another way.
@@ -132,6 +132,22 @@ pub(super) fn in_quoted_line(cx: &Reader<'_>, at: usize) -> bool {
     let line = line_before(cx, at).unwrap_or_default().trim_ascii_start();
     // A special token may have lost its first sign.
     line.starts_with(b">") || (line.starts_with(b"|") && memchr::memmem::find(line, b"|>").is_none())
+}
+
+/// What begins a block of a Python program.
+const BLOCKS: [&str; 12] =
+    ["def", "for", "while", "if", "elif", "else", "try", "except", "finally", "with", "async", "class"];
+
+/// The line of `at` stands in a block of a Python program: it is indented, and the line that is less so opens one.
+pub(super) fn in_program(cx: &Reader<'_>, at: usize) -> bool {
+    let Some(indented) = line_before(cx, at).filter(|line| !line.is_empty()) else { return false };
+    let from = super::keys::floor(cx.text, at.saturating_sub(LINE));
+    let above = cx.slice(from, at - indented.len()).lines().rev();
+    let depth = |line: &str| line.len() - line.trim_ascii_start().len();
+    let opener = above.filter(|line| !line.trim_ascii().is_empty()).find(|line| depth(line) < indented.len());
+    let Some(line) = opener.map(str::trim_ascii) else { return false };
+    let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    line.ends_with(':') && BLOCKS.contains(&word)
 }
 
 /// What stands before `at` in its line, if that is not too long.
