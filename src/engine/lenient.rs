@@ -287,14 +287,15 @@ fn settled(text: &str, mut read: (String, Vec<Repair>), offset: usize) -> (Strin
 /// What was mended in `text` is no slip in Python.
 fn spelt_so_in_python(text: &str, repair: &Repair) -> bool {
     let (before, rest) = repair.offset.and_then(|at| text.split_at_checked(at)).unwrap_or((text, ""));
+    let tripled = |text: &str| text.starts_with("\"\"\"") || text.starts_with("'''");
     match repair.code {
         RepairCode::Escape | RepairCode::Joined => true,
         RepairCode::Quotes => {
-            let tripled = |text: &str| text.starts_with("\"\"\"") || text.starts_with("'''");
             let string = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
             let prefixed = (1..=2).contains(&(rest.len() - string.len())) && string.starts_with('"');
             prefixed || string.starts_with('\'') || tripled(string) || tripled(text)
         }
+        RepairCode::ControlCharacter => tripled(text),
         RepairCode::Literal => ["True", "False", "None", "(", "{"].iter().any(|word| rest.starts_with(word)),
         RepairCode::Comma => {
             let last = rest.strip_prefix(',').is_some_and(|rest| rest.trim_start().starts_with([')', ']', '}']));

@@ -380,7 +380,14 @@ impl Python {
         let unquoted = |repair: &&Repair| matches!(repair.code, RepairCode::SourceText | RepairCode::Quotes);
         let places = repairs.iter().filter(unquoted).filter_map(|repair| repair.offset?.checked_sub(self.scan.start));
         match text.bytes().next() {
-            Some(b'[' | b'{' | b'(') => places.filter_map(|at| text.get(at..)).any(expression::begins_expression),
+            Some(b'[' | b'{' | b'(') => {
+                let rest = |repair: &Repair| text.get(repair.offset?.checked_sub(self.scan.start)?..);
+                // What no line break ends is no comment, and was meant as a value.
+                let lost = |rest: &str| rest.starts_with('#') && !rest.contains('\n');
+                let comments = repairs.iter().filter(|repair| repair.code == RepairCode::Comment);
+                comments.filter_map(rest).any(lost)
+                    || places.filter_map(|at| text.get(at..)).any(expression::begins_expression)
+            }
             // Something is done with the string.
             Some(quote @ (b'"' | b'\'')) if !text.ends_with(char::from(quote)) => true,
             _ if expression::is_format(text) => true,
@@ -412,6 +419,7 @@ impl Python {
             if !self.begin(cx, out, writer) {
                 return fail;
             }
+            self.unreadable |= expression::is_pair(text);
             // Where others have been named, its place says nothing, unless they were the first.
             let named = self.members.list().iter().zip(&tool.parameters);
             self.unreadable |= !named.into_iter().all(|((name, _), (known, _))| name.as_str(cx.text) == known);

@@ -24,6 +24,14 @@ fn behind_name<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     rest.get(name_length(rest)..)
 }
 
+/// A name in quotes and its value: `"city"="Paris"`, `"city": "Paris"`.
+pub(super) fn is_pair(text: &str) -> bool {
+    let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) else { return false };
+    let rest = text.get(1..).unwrap_or_default();
+    let behind = rest.get(name_length(rest)..).and_then(|rest| rest.strip_prefix(quote));
+    behind.is_some_and(|rest| rest.trim_start().starts_with(['=', ':']))
+}
+
 /// A string with holes: `f"{city}"`.
 pub(super) fn is_format(text: &str) -> bool {
     let prefix = text.bytes().take(2).take_while(u8::is_ascii_alphabetic).count();
