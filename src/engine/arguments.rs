@@ -4,6 +4,7 @@ use super::head::{self, Head};
 use super::keys::{decode, floor};
 use super::lenient;
 use super::output::{Found, Output, Piece, span};
+use super::strings::{Bound, Strings};
 use super::tail::{closes, cut_off};
 use super::writer::Writer;
 use super::{Look, Reader};
@@ -19,7 +20,8 @@ pub(super) struct Arguments {
     scanner: Scanner,
     sent: usize,
     index: Option<usize>,
-    lenient: Option<usize>,
+    /// Strict reading failed: where the arguments end is being looked for.
+    lenient: Option<Box<Strings>>,
     /// Where what says that JSON follows stood before it.
     preface: Option<usize>,
 }
@@ -50,8 +52,8 @@ impl Arguments {
             }
         };
         let tail = writer.origin.tail(cx);
-        if let Some(searched) = self.lenient {
-            return self.mend(cx, out, writer, index, searched);
+        if self.lenient.is_some() {
+            return self.mend(cx, out, writer, index);
         }
         self.start = if self.sent == self.start { cx.skip_space(self.start) } else { self.start };
         let first = cx.bytes().get(self.start).copied();
@@ -69,8 +71,8 @@ impl Arguments {
             Look::More => return Progress::More,
             Look::Is(object) => {
                 self.preface = Some(self.start);
-                (self.start, self.sent, self.lenient) = (object, object, Some(object));
-                return self.mend(cx, out, writer, index, object);
+                (self.start, self.sent) = (object, object);
+                return self.mend(cx, out, writer, index);
             }
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
@@ -109,10 +111,7 @@ impl Arguments {
         let reached = match result {
             ScanResult::Complete { end } => end,
             ScanResult::Incomplete => floor(cx.text, self.scanner.certain(cx.bytes())),
-            ScanResult::Error { at, .. } => {
-                self.lenient = Some(at);
-                return self.mend(cx, out, writer, index, at);
-            }
+            ScanResult::Error { .. } => return self.mend(cx, out, writer, index),
         };
         let open = result == ScanResult::Incomplete;
         let certain = if open { lenient::certain_end(cx, self.sent, reached) } else { reached };
@@ -132,9 +131,8 @@ impl Arguments {
             }
             _ if !cx.eof => Progress::More,
             _ => {
-                if let Some(limit) = lenient::last_closer(cx, writer.closing(cx), self.start) {
-                    self.lenient = Some(limit);
-                    return self.mend(cx, out, writer, index, limit);
+                if Strings::new(self.start).bound(cx, writer) != Look::No {
+                    return self.mend(cx, out, writer, index);
                 }
                 let found = lenient::certain(cx.slice(self.start, cx.text.len()));
                 let raw = writer.start..cx.text.len();
@@ -145,20 +143,12 @@ impl Arguments {
     }
 
     /// The arguments are no JSON: repair reads them up to what closes the call.
-    fn mend(
-        &mut self,
-        cx: &Reader<'_>,
-        out: &mut Output,
-        writer: &mut Writer,
-        index: usize,
-        searched: usize,
-    ) -> Progress {
-        let limit = match lenient::limit(cx, writer.closing(cx), searched) {
-            lenient::Limit::At(limit) => limit,
-            lenient::Limit::More(searched) => {
-                self.lenient = Some(searched);
-                return Progress::More;
-            }
+    fn mend(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
+        let strings = self.lenient.get_or_insert_with(|| Box::new(Strings::new(self.start)));
+        let Bound { at: limit, doubtful } = match strings.bound(cx, writer) {
+            Look::Is(bound) => bound,
+            Look::More => return Progress::More,
+            Look::No => Bound { at: cx.text.len(), doubtful: false },
         };
         let closed = limit < cx.text.len();
         match lenient::repair(cx, self.start, limit).ok() {
@@ -167,7 +157,7 @@ impl Arguments {
                 let end = self.start + mended.consumed;
                 let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
                 let end = if signs { limit } else { end };
-                let sure = mended.json.starts_with('{') && !mended.guessed;
+                let sure = mended.json.starts_with('{') && !mended.guessed && !doubtful;
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), writer.start..end);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";

@@ -4,6 +4,7 @@ use super::call::Progress;
 use super::keys::{Key, call_key_in, decode, floor, schema_like, string_end};
 use super::lenient;
 use super::output::{Found, Output, Piece, span};
+use super::strings::{Bound, Strings};
 use super::trace::{Noted, Reason};
 use super::writer::{Company, Origin, Writer};
 use super::{Look, Memo, Reader};
@@ -12,11 +13,9 @@ use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
 
-mod dict;
 mod frames;
 mod mend;
 
-use dict::Dict;
 use frames::{Frame, Frames, Kind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +67,8 @@ pub(super) struct JsonCalls {
     before: Option<(usize, usize)>,
     /// It was made from an object whose keys stand in single quotes.
     single_quoted: bool,
-    /// Such an object, where a closing marker stands that may be in one of its strings.
-    dict: Option<Box<Dict>>,
+    /// The object that is left to repair, as far as its end was looked for.
+    strings: Option<Box<Strings>>,
 }
 
 impl JsonCalls {
@@ -87,7 +86,7 @@ impl JsonCalls {
             guessed: false,
             before: None,
             single_quoted: false,
-            dict: None,
+            strings: None,
         }
     }
 

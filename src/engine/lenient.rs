@@ -8,6 +8,8 @@ use crate::turn::{Repair, RepairCode};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
     At(usize),
+    /// As `At`: what stands there may be a part of a string.
+    Doubtful(usize),
     /// No closing marker yet; the search goes on at this place.
     More(usize),
 }
@@ -27,6 +29,8 @@ pub(super) struct Mended {
     pub(super) cut: bool,
     /// What a value was meant to be is a guess.
     pub(super) guessed: bool,
+    /// The end of the text closed one of its strings.
+    unended: bool,
 }
 
 impl Mended {
@@ -60,17 +64,12 @@ impl Mended {
     }
 }
 
-fn closer(tail: &[Element]) -> Option<&str> {
+/// The first marker of what closes a call.
+pub(super) fn closer(tail: &[Element]) -> Option<&str> {
     tail.iter().find_map(|e| match e {
         Element::Literal(text) | Element::Optional(text) => Some(&**text),
         _ => None,
     })
-}
-
-/// The first closing marker at or after `from`, or the end of the text.
-pub(super) fn limit(cx: &Reader<'_>, tail: &[Element], from: usize) -> Limit {
-    let closer = closer(tail);
-    found(cx, closer.and_then(|closer| cx.find_closer(closer, from)), closer.map_or(0, str::len), from)
 }
 
 /// The first line at or after `from` that closes the fence, or the end of the text.
@@ -130,23 +129,6 @@ fn found(cx: &Reader<'_>, found: Option<usize>, keep: usize, from: usize) -> Lim
     }
 }
 
-/// The closing marker that ends the text, if one does.
-pub(super) fn last_closer(cx: &Reader<'_>, tail: &[Element], from: usize) -> Option<usize> {
-    let mut text = cx.slice(from, cx.text.len()).trim_end();
-    let mut found = None;
-    for element in tail.iter().rev() {
-        if let Element::Literal(literal) | Element::Optional(literal) = element {
-            if let Some(before) = text.strip_suffix(&**literal) {
-                text = before.trim_end();
-                found = Some(from + before.len());
-            } else {
-                break;
-            }
-        }
-    }
-    found
-}
-
 /// Repairs the value that begins at `start`, reading no further than `limit`. `Err`: how far it was read, if it is nested
 /// too deep, or `start`.
 pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Result<Mended, usize> {
@@ -155,6 +137,11 @@ pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Result<Mend
     let mended = mend(cx.slice(start, limit), cx.policy.max_depth, &mut pairs);
     cx.memo.pairs.set(pairs);
     mended.map_err(place)
+}
+
+/// Repair of the value at `start`, up to `limit`, ends in a string that nothing closes.
+pub(super) fn ends_in_string(cx: &Reader<'_>, start: usize, limit: usize) -> bool {
+    repair(cx, start, limit).is_ok_and(|mended| mended.unended)
 }
 
 /// Where the value at `start` ends that is nested too deep to be read: its brackets are counted.
@@ -193,6 +180,7 @@ fn mend(text: &str, max_depth: usize, pairs: &mut Pairs) -> Result<Mended, crate
         complete: repaired.ending == Ending::Closed,
         cut: repaired.ending == Ending::Cut,
         guessed: repaired.guessed,
+        unended: repaired.unended,
         json: repaired.json.into_owned(),
         repairs: repaired.repairs,
         exchanged: repaired.exchanged,

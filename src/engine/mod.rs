@@ -32,6 +32,7 @@ mod quoted;
 mod reader;
 mod runaway;
 mod sentence;
+mod strings;
 mod tail;
 mod trace;
 mod twice;

@@ -90,10 +90,11 @@ impl JsonCalls {
             Some(fence) => lenient::fence(cx, fence, searched),
             // What is no JSON may be prose: it does not take in the calls behind it.
             None if bare => lenient::next_marker(cx, searched),
-            None => lenient::limit(cx, writer.closing(cx), searched),
+            None => self.bound(cx, writer, start),
         };
-        let limit = match limit {
-            lenient::Limit::At(limit) => limit,
+        let (limit, doubtful) = match limit {
+            lenient::Limit::At(limit) => (limit, false),
+            lenient::Limit::Doubtful(limit) => (limit, true),
             lenient::Limit::More(searched) => {
                 self.expect = Expect::Lenient { start, error, searched };
                 return Flow::Stop(Progress::More);
@@ -101,23 +102,6 @@ impl JsonCalls {
         };
         let over = limit < cx.text.len();
         let closed = over && !bare;
-        if closed && writer.fence.is_none() {
-            if self.dict.as_ref().is_none_or(|dict| dict.start != start) {
-                self.dict = Dict::at(cx, start).map(Box::new);
-            }
-            match self.dict.as_mut().map_or(Look::No, |dict| dict.end(cx)) {
-                // The marker stands in one of its strings.
-                Look::Is(end) if end > limit => {
-                    self.expect = Expect::Lenient { start, error, searched: end };
-                    return Flow::On;
-                }
-                Look::More => {
-                    self.expect = Expect::Lenient { start, error, searched: limit };
-                    return Flow::Stop(Progress::More);
-                }
-                _ => {}
-            }
-        }
         let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
         let mut mended = match lenient::repair(cx, start, limit) {
             Ok(mended) => mended,
@@ -174,7 +158,7 @@ impl JsonCalls {
         writer.muted = begun;
         let mut inner = Self::new(0, self.max_depth);
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
-        (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed);
+        (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed || doubtful);
         let inside = Reader { text: &mended.json, made: true, eof: true, memo: &Memo::default(), ..*cx };
         inner.step(&inside, out, writer);
         writer.rest(cx, out, told);
@@ -203,6 +187,20 @@ impl JsonCalls {
         }
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
+    }
+
+    /// How far repair may read the object at `start`, that markers close.
+    fn bound(&mut self, cx: &Reader<'_>, writer: &Writer, start: usize) -> lenient::Limit {
+        let strings = match &mut self.strings {
+            Some(strings) if strings.start == start => strings,
+            strings => strings.insert(Box::new(Strings::new(start))),
+        };
+        match strings.bound(cx, writer) {
+            Look::Is(Bound { at, doubtful: false }) => lenient::Limit::At(at),
+            Look::Is(Bound { at, doubtful: true }) => lenient::Limit::Doubtful(at),
+            Look::More => lenient::Limit::More(cx.text.len()),
+            Look::No => lenient::Limit::At(cx.text.len()),
+        }
     }
 
     /// Beside the arguments of an object that repair made stands what is a part of them: a string ended too early.
@@ -251,9 +249,9 @@ impl JsonCalls {
         // A closing marker stands at the very end, taken for the inside of a string or of an object left open.
         let start = self.frames.call().map(|frame| frame.start);
         if let Some(start) = start
-            && let Some(limit) = lenient::last_closer(cx, writer.closing(cx), start)
+            && let Look::Is(bound) = Strings::new(start).bound(cx, writer)
         {
-            self.expect = Expect::Lenient { start, error: limit.min(self.at), searched: limit };
+            self.expect = Expect::Lenient { start, error: bound.at.min(self.at), searched: bound.at };
             return None;
         }
         // Calls in it are whole, only the brackets round them are missing.

@@ -49,6 +49,7 @@ pub(crate) fn repair_knowing<'a>(
                 ending: Ending::Closed,
                 exchanged: Vec::new(),
                 guessed: false,
+                unended: false,
             });
         }
         ScanResult::Error { at, kind: ScanError::TooDeep } => {
@@ -89,9 +90,9 @@ fn mend_knowing<'a>(text: &'a str, options: &RepairOptions, pairs: &mut Pairs) -
     }
     let consumed = end.at;
     let after = surroundings(&mut repairer, consumed, options);
-    let guessed = repairer.guessed.get();
+    let (guessed, unended) = (repairer.guessed.get(), repairer.unended.get());
     let Written { json, repairs, unlisted, exchanged } = repairer.out.finish(consumed);
-    Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending, exchanged, guessed })
+    Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending, exchanged, guessed, unended })
 }
 
 /// What is certain of the value in `text`: at `valid` if the text is valid JSON so far, else wherever it is found.
@@ -309,6 +310,6 @@ fn repair_unescaped<'a>(
     repairs.extend(inner.repairs.into_iter().map(|repair| Repair { offset: None, ..repair }));
     let json = Cow::Owned(inner.json.into_owned());
     let (consumed, exchanged) = (text.len(), Vec::new());
-    let (unlisted, ending, guessed) = (inner.unlisted, inner.ending, inner.guessed);
-    Ok(Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed })
+    let (unlisted, ending, guessed, unended) = (inner.unlisted, inner.ending, inner.guessed, inner.unended);
+    Ok(Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed, unended })
 }

@@ -85,6 +85,8 @@ pub struct Repaired<'a> {
     pub(crate) exchanged: Vec<usize>,
     /// What a value in it was meant to be is a guess: something stood behind one that is no structure.
     pub(crate) guessed: bool,
+    /// The end of the text closed one of its strings.
+    pub(crate) unended: bool,
 }
 
 impl Repaired<'_> {

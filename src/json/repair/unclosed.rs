@@ -35,6 +35,7 @@ impl Repairer<'_> {
         let closed = bytes.get(tail..).is_some_and(|tail| tail.iter().any(|byte| matches!(byte, b'}' | b']' | b')')));
         found.unclosed = true;
         found.doubtful = true;
+        self.unended.set(true);
         if self.partial.is_some() {
             found.cut = true;
             (found.end, found.after) = (length, length);
@@ -77,8 +78,11 @@ impl Repairer<'_> {
             }
             None => {
                 (found.end, found.after) = (length, length);
-                let open = balance(bytes.get(found.body..).unwrap_or_default());
-                self.guessed.set(self.guessed.get() || closed && !self.argument && open != (0, 0));
+                let text = bytes.get(found.body..).unwrap_or_default();
+                // Neither its quote nor a bracket: behind a line there were likely more.
+                let torn = text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some();
+                let doubtful = torn || closed && balance(text) != (0, 0);
+                self.guessed.set(self.guessed.get() || doubtful && !self.argument);
             }
         }
     }
