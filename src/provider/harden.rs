@@ -185,6 +185,13 @@ static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| {
         .ok()
 });
 
+/// A member of an object that may be a call's name, and other members beside it: a call whose arguments stand there.
+static FLAT: Lazy<Option<Regex>> = Lazy::new(|| {
+    let key = r#"["'\\]{0,2}(?:name|tool|func|function|action|call|recipient_name|(?:tool|function)_?(?:name|call|Name|Call))["'\\]{0,2}"#;
+    let member = format!(r#"\s*{key}\s*:\s*["'\\]{{0,2}}[\p{{Alphabetic}}_][\w.:/\\-]*["'\\]{{0,2}}\s*"#);
+    Regex::new(&format!(r"\{{{member},|,{member}[,}}]")).ok()
+});
+
 /// A list of calls as Python writes it, or of strings that hold some.
 static CALL_LIST: Lazy<Option<Regex>> =
     Lazy::new(|| Regex::new(r#"\[(\s*["']?[\p{Alphabetic}_][\w.:/\\-]*\s*\()"#).ok());
@@ -235,7 +242,7 @@ pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
     let names =
         ["name\"", "name'", "\"name=", "function\"", "tool\"", "call\"", "recipient", "Calls\"", "calls\"", "method"];
     let json = holds(&names) && holds(&["arg", "param", "input", "kwargs"]);
-    let keyed = || NAME_AS_KEY.as_ref().is_some_and(|pattern| pattern.is_match(text));
+    let keyed = || [&NAME_AS_KEY, &FLAT].iter().any(|pattern| pattern.as_ref().is_some_and(|p| p.is_match(text)));
     if !(bare && text.contains(['{', '(', '[']) || json || broken.is_some() || listed.is_some() || lined() || keyed()) {
         return None;
     }
