@@ -15,6 +15,7 @@ use std::ops::Range;
 
 mod frames;
 mod mend;
+mod object;
 
 use frames::{Frame, Frames, Kind};
 
@@ -153,6 +154,10 @@ impl JsonCalls {
                 self.go(at + 1, Expect::Value { close: true })
             }
             b']' if close => self.close(cx, out, writer, at),
+            b']' if self.frames.last().is_some_and(|frame| frame.kind == Kind::List) => {
+                self.comma_too_many(writer, at);
+                self.close(cx, out, writer, at)
+            }
             _ if self.frames.is_empty() => Flow::Stop(Progress::Fail { at }),
             _ => {
                 self.scanner.restart(at);
@@ -176,7 +181,10 @@ impl JsonCalls {
         byte: u8,
         close: bool,
     ) -> Flow {
-        if byte == b'}' && close {
+        if byte == b'}' && (close || self.frames.last().is_some_and(|frame| frame.envelope)) {
+            if !close {
+                self.comma_too_many(writer, at);
+            }
             return self.close(cx, out, writer, at);
         }
         if byte != b'"' {
@@ -292,9 +300,9 @@ impl JsonCalls {
     /// The list of a call's object holds further calls, and this is the first: that call's own arguments are whole.
     fn outer_call_is_over(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
         let Some(outer) = self.frames.outer_call() else { return };
-        let text = |range: &Range<usize>| decode(cx.slice(range.start, range.end));
+        let text = |range: Range<usize>| decode(cx.slice(range.start, range.end));
         let (start, index, arguments) = (outer.start, outer.index.take(), outer.arguments.take());
-        let (name, id) = (outer.name.as_ref().map(text), outer.id.as_ref().map(text));
+        let (name, id) = (outer.name.take().map(text), outer.id.clone().map(text));
         let index = match index {
             Some(index) => Some(index).filter(|index| writer.is_open(*index)),
             // They stand in a string.
@@ -454,11 +462,8 @@ impl JsonCalls {
         }
         let closed = self.frames.pop();
         if let (Kind::Nested, Some(parent), Some(frame)) = (kind, self.frames.last_mut(), closed) {
-            parent.name = frame.name;
-            parent.arguments = frame.arguments;
-            parent.index = frame.index;
+            parent.take_in(cx, &frame);
             parent.others.extend(frame.others);
-            parent.id = parent.id.take().or(frame.id);
         }
         if !self.frames.is_empty() {
             return self.go(end, Expect::Next);
@@ -472,123 +477,6 @@ impl JsonCalls {
             None if writer.bare && !writer.vouched() => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
         }
-    }
-
-    /// The last frame is a whole object: it is a call, an envelope, or neither.
-    fn object(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
-        let top = self.frames.len() == 1;
-        let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
-        let Some(frame) = self.frames.last_mut() else { return Flow::On };
-        if frame.envelope {
-            out.enveloped = true;
-            if let Some(content) = frame.content.clone() {
-                if !cx.made {
-                    out.trace.note(content.clone(), Noted::Content);
-                }
-                out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
-            }
-            // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
-            let own = frame.name.is_some() && frame.arguments.is_some();
-            if cx.made || !own || frame.index.is_some_and(|index| !writer.is_open(index)) {
-                return Flow::On;
-            }
-        }
-        // `{"get_weather": {...}}`: the key is the name.
-        if frame.name.is_none() && frame.arguments.is_none() {
-            for (key, value) in std::mem::take(&mut frame.others) {
-                let name = unescaped(cx.slice(key.start, key.end)).into_owned();
-                let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
-                if !object || !(named_by_key || cx.offered(&name)) {
-                    continue;
-                }
-                let Some(index) = writer.begin(cx, out, &name, None) else { continue };
-                if !cx.made {
-                    out.trace.note(key, Noted::Name);
-                }
-                let null = cx.bytes().get(value.start) == Some(&b'n');
-                writer.piece(out, index, if null { "{}" } else { cx.slice(value.start, value.end) });
-                self.over(cx, writer, index, value, raw.clone());
-            }
-            if writer.begun == 0 {
-                out.trace.refuse(Reason::NoName, "");
-            }
-            return Flow::On;
-        }
-        if let (Some(_), Some(arguments)) = (&frame.name, frame.arguments.clone()) {
-            if let Flow::Stop(progress) = self.begin(cx, out, writer) {
-                return Flow::Stop(progress);
-            }
-            // In a list of its own further calls may have begun: then it was over before them.
-            let index = self.frames.last().and_then(|f| f.index);
-            let lost = self.argument_outside(cx, &arguments) || (cx.made && self.is_torn(cx));
-            if let Some(index) = index.filter(|index| writer.is_open(*index)) {
-                self.over(cx, writer, index, arguments, raw);
-                if let (true, Some(pending)) = (lost, &mut writer.pending) {
-                    pending.status = CallStatus::Malformed;
-                }
-            }
-            return Flow::On;
-        }
-        // The arguments stand flat beside the name, or there are none.
-        let others = std::mem::take(&mut frame.others);
-        let Some(name) = self.name(cx) else {
-            out.trace.refuse(Reason::NoName, "");
-            return Flow::On;
-        };
-        let tool = cx.tool(&name);
-        let flat: Vec<_> = (others.iter())
-            .filter(|(key, _)| {
-                let key = unescaped(cx.slice(key.start, key.end));
-                tool.is_some_and(|t| t.parameters.iter().any(|(n, _)| *n == key))
-            })
-            .collect();
-        let alone = cx.tools.is_none() && top && others.is_empty() && !cx.made;
-        let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
-        if flat.is_empty() && !bare_name {
-            let offered = cx.tools.is_none() || tool.is_some();
-            let reason = if offered { Reason::NoArguments } else { Reason::NameNotOffered };
-            out.trace.refuse(reason, &name);
-            return Flow::On;
-        }
-        let mut json = String::from("{");
-        for (key, value) in &flat {
-            if json.len() > 1 {
-                json.push_str(", ");
-            }
-            json.push('"');
-            json.push_str(cx.slice(key.start, key.end));
-            json.push_str("\": ");
-            json.push_str(cx.slice(value.start, value.end));
-        }
-        json.push('}');
-        let has_flat = !flat.is_empty();
-        // What was meant as its arguments has a key that says nothing: without them it is not to be run.
-        let meant = |(key, _): &(Range<usize>, Range<usize>)| !is_about(cx.slice(key.start, key.end));
-        let lost = !has_flat && tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
-        if let Flow::Stop(progress) = self.begin(cx, out, writer) {
-            return Flow::Stop(progress);
-        }
-        let Some(index) = self.frames.last().and_then(|f| f.index) else { return Flow::On };
-        writer.piece(out, index, &json);
-        let pending = writer.over(index, Found::Json(Piece::Made(json)), raw);
-        if self.guessed || lost {
-            pending.status = CallStatus::Malformed;
-        }
-        if has_flat {
-            pending.repairs.push(Repair::new(RepairCode::Misplaced, "the arguments stood beside the name"));
-        }
-        Flow::On
-    }
-
-    /// A parameter that the tool has stands beside the `arguments` of the last frame, and not in them: they closed too early.
-    fn argument_outside(&self, cx: &Reader<'_>, arguments: &Range<usize>) -> bool {
-        let tool = self.name(cx).and_then(|name| cx.tool(&name));
-        let (Some(tool), Some(frame)) = (tool, self.frames.last()) else { return false };
-        let inside = cx.slice(arguments.start, arguments.end).as_bytes();
-        let holds = |key: &str| memchr::memmem::find(inside, format!("\"{key}\"").as_bytes()).is_some();
-        let declared = |key: &str| tool.parameters.iter().any(|(name, _)| name == key);
-        let mut keys = frame.others.iter().map(|(key, _)| cx.slice(key.start, key.end));
-        keys.any(|key| !is_about(key) && declared(&unescaped(key)) && !holds(key))
     }
 
     /// The arguments of a call are whole.
@@ -613,14 +501,6 @@ impl JsonCalls {
     fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
         if cx.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
     }
-}
-
-/// A member of this key says something of the call and is none of its arguments.
-fn is_about(key: &str) -> bool {
-    matches!(
-        key,
-        "type" | "id" | "index" | "role" | "status" | "description" | "thought" | "thoughts" | "reasoning" | "strict"
-    )
 }
 
 /// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.

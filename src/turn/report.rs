@@ -87,6 +87,8 @@ codes! {
         StrayMarker => "stray_marker",
         /// Text stood where only calls should; it is in the content.
         TextInSection => "text_in_section",
+        /// An envelope of calls holds something that is neither its content nor a call; it is in the issue.
+        EnvelopeMember => "envelope_member",
         /// A call drafted in closed reasoning was not taken.
         DraftInReasoning => "draft_in_reasoning",
         /// A call shown in a fence or in inline code was not taken.

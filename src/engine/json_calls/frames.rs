@@ -26,6 +26,8 @@ pub(super) struct Frame {
     /// An envelope's content.
     pub(super) content: Option<Range<usize>>,
     pub(super) envelope: bool,
+    /// It says two things where a call has one.
+    pub(super) ambiguous: bool,
 }
 
 impl Frame {
@@ -41,6 +43,7 @@ impl Frame {
             others: Vec::new(),
             content: None,
             envelope: false,
+            ambiguous: false,
         }
     }
 

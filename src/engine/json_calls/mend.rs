@@ -19,6 +19,14 @@ impl JsonCalls {
         Flow::On
     }
 
+    /// A list or an envelope closes at `at`, right behind a comma.
+    #[cold]
+    pub(super) fn comma_too_many(&self, writer: &mut Writer, at: usize) {
+        if let Some(pending) = &mut writer.pending {
+            pending.repairs.push(Repair::at(RepairCode::Comma, at, "a comma too many was left out"));
+        }
+    }
+
     /// In a list of calls neither a comma nor its end stands at `at`: another call may, else the list is over.
     #[cold]
     pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
