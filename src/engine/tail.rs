@@ -2,7 +2,7 @@
 use super::writer::{Origin, Writer};
 use super::{Look, Reader, head, misspelt};
 use crate::dialect::{Body, Element, Parameter};
-use crate::turn::{Repair, RepairCode};
+use crate::turn::{CallStatus, Repair, RepairCode};
 
 /// What closes a call, as far as it was read.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +94,18 @@ impl Tail {
                 }
                 self.at = end;
             }
-            Look::No => self.missing |= needed,
+            Look::No if needed => {
+                self.missing = true;
+                match member(cx, self.at) {
+                    Look::More => return Look::More,
+                    Look::Is(()) => {
+                        let call = writer.pending.iter_mut().find(|call| call.status.readable());
+                        call.into_iter().for_each(|call| call.status = CallStatus::Malformed);
+                    }
+                    Look::No => {}
+                }
+            }
+            Look::No => {}
         }
         Look::Is(())
     }
@@ -109,6 +120,15 @@ impl Tail {
             _ => {}
         }
         Look::Is(())
+    }
+}
+
+/// A member of an object stands at `at`, behind one that was closed too early.
+fn member(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let quoted = |at: usize| if cx.bytes().get(at) == Some(&b'"') { Look::Is(()) } else { Look::No };
+    match cx.bytes().get(at) {
+        Some(b',') => cx.behind_space(at, at + 1).then(quoted),
+        _ => quoted(at),
     }
 }
 

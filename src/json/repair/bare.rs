@@ -5,6 +5,7 @@ use super::lookahead::{self, KEY_LIMIT, Quote, is_word, skip_white};
 use super::quoted::Place;
 use super::token::{self, Number};
 use crate::error::Error;
+use crate::json::scan::{ScanResult, Scanner};
 use crate::json::string::push_string;
 use crate::turn::RepairCode;
 
@@ -165,6 +166,16 @@ impl Repairer<'_> {
             // An escaped quote opens it: where it ends is not known.
             self.guessed.set(true);
         }
+        if after > end && matches!(place, Place::Item { first: false }) && self.is_behind_word(at) {
+            // `"a", b, c"`: the quote that is missing stood before one of them.
+            self.guessed.set(true);
+        }
+        if let Some(string) = self.unopened_string(at, end, after) {
+            self.out.record(RepairCode::Quotes, at, "the string's first quote was missing");
+            self.out.replace_with(at, after, |out| out.push_str(&string));
+            self.value_read();
+            return after;
+        }
         let expression = place == Place::Argument || text.contains(['(', '[']);
         let (code, message) = if expression {
             (RepairCode::SourceText, "what is no literal is kept as its source text")
@@ -176,6 +187,23 @@ impl Repairer<'_> {
         self.out.replace_with(at, after, |out| push_string(out, text));
         self.value_read();
         after
+    }
+
+    /// An item without quotes stands before the one at `at`.
+    fn is_behind_word(&self, at: usize) -> bool {
+        let before = self.bytes.get(..at).unwrap_or_default().trim_ascii_end();
+        let item = before.strip_suffix(b",").map(<[u8]>::trim_ascii_end);
+        item.and_then(<[u8]>::last).is_some_and(|byte| is_word(*byte))
+    }
+
+    /// The text from `at` to `end` is the inside of a string that lacks its first quote only: its escapes are those of one.
+    fn unopened_string(&self, at: usize, end: usize, after: usize) -> Option<String> {
+        let text = self.out.text.get(at..end)?;
+        let escaped =
+            self.bytes.get(end) == Some(&b'"') && after == end + 1 && text.contains('\\') && !self.is_path(at);
+        let string = escaped.then(|| format!("\"{text}\""))?;
+        let whole = Scanner::new(0, 1).scan(string.as_bytes(), true) == ScanResult::Complete { end: string.len() };
+        whole.then_some(string)
     }
 
     /// Where the unquoted text at `at` ends, and where what follows it begins. With `paired` set, brackets in it are

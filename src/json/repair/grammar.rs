@@ -253,6 +253,9 @@ impl<'a> Repairer<'a> {
     /// A value was due, and something else came.
     fn missing_value(&mut self, at: usize) -> usize {
         if self.top() == Some(Kind::Object) {
+            // `"a": }{...`: what stands behind the sign is perhaps the value.
+            let behind = self.bytes.get(self.peek(at + 1));
+            self.guessed.set(self.guessed.get() || matches!(behind, Some(b'{' | b'[')));
             self.out.record(RepairCode::Literal, at, "a missing value became null");
             self.out.replace(at, at, "null");
             self.value_read();

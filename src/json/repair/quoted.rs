@@ -176,6 +176,7 @@ impl Repairer<'_> {
                     Some((closing, length)) if quote.closed_by(closing) => {
                         match self.verdict(&mut search, at, at + length) {
                             Verdict::Closes => {
+                                self.guessed.set(self.guessed.get() || self.is_doubled(&search, at));
                                 (found.end, found.after) = (at, at + length);
                                 return found;
                             }
@@ -326,6 +327,17 @@ impl Repairer<'_> {
     /// be searched to the end of the text.
     fn holds_open(&self, balance: &Balance) -> bool {
         balance.braces > 0 && !self.loose_brace.get()
+    }
+
+    /// The last quote in the string that ends at `end` opened it or the next item, or closed it before: `""a"`, `["a, "b"]`,
+    /// `"a""`.
+    fn is_doubled(&self, search: &Search, end: usize) -> bool {
+        let Some(inner) = search.inner.filter(|_| search.odd) else { return false };
+        let before = self.bytes.get(search.body..inner).unwrap_or_default().trim_ascii_end();
+        let inches = before.last().is_some_and(u8::is_ascii_digit);
+        before.is_empty()
+            || matches!(search.place, Place::Item { .. }) && before.ends_with(b",")
+            || inner + 1 == end && !inches
     }
 
     fn new_line(&self, from: usize, to: usize) -> bool {

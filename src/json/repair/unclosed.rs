@@ -1,6 +1,6 @@
 //! Strings whose closing mark is missing, or is one of another kind: where they end.
 use super::grammar::Repairer;
-use super::lookahead::{self, Quote};
+use super::lookahead::{self, Quote, skip_white};
 use super::quoted::{Place, Quoted, Search};
 
 /// What stands for a closing `"` where the text was written as HTML.
@@ -21,7 +21,7 @@ impl Repairer<'_> {
         }
     }
 
-    fn is_path(&self, body: usize) -> bool {
+    pub(super) fn is_path(&self, body: usize) -> bool {
         self.bytes.get(body).is_some_and(u8::is_ascii_alphabetic) && self.bytes.get(body + 1..body + 3) == Some(b":\\")
     }
 
@@ -54,6 +54,9 @@ impl Repairer<'_> {
             self.loose_brace.set(self.loose_brace.get() || search.unbalanced.is_some());
             let length = Quote::at(bytes, inner).map_or(1, |(_, length)| length);
             (found.end, found.after, found.unclosed) = (inner, inner + length, false);
+            // A list closes that was not opened: its items are perhaps what the quotes are round.
+            let list = bytes.get(skip_white(bytes, found.after)) == Some(&b']') && self.open_arrays == 0;
+            self.guessed.set(self.guessed.get() || list);
             return;
         }
         if let (true, Some(escaped), true) = (closed, search.escaped, self.is_path(found.body))
@@ -62,6 +65,10 @@ impl Repairer<'_> {
             (found.end, found.after, found.unclosed) = (escaped + 1, escaped + 2, false);
             return;
         }
+        // A key in other quotes: the string lacks its own end before it.
+        let body = bytes.get(found.body..).unwrap_or_default();
+        let members = found.quote != Quote::Double && memchr::memmem::find(body, b"\":").is_some();
+        self.guessed.set(self.guessed.get() || members);
         if closed && search.newline.is_some_and(|newline| newline >= tail) {
             let end = missing.unwrap_or(tail);
             (found.end, found.after) = (end, end);
