@@ -192,6 +192,10 @@ impl Repairer<'_> {
                                 if matches!(verdict, Verdict::Unbalanced) {
                                     search.unbalanced.get_or_insert(at);
                                 }
+                                // `x}, {"`: the string was over, and this begins the next object.
+                                let object = bytes.get(..at).is_some_and(|text| text.trim_ascii_end().ends_with(b"{"));
+                                let next = object && search.balance.count(bytes, search.body, at).braces <= 0;
+                                self.guessed.set(self.guessed.get() || next);
                                 search.inner = Some(at);
                                 search.odd ^= !is_apostrophe(bytes, at, at + length);
                                 found.doubtful = true;
