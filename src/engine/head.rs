@@ -1,9 +1,10 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
-use super::keys::floor;
+use super::body::keys::floor;
+use super::body::values::decode_entities;
 use super::reader::blank;
-use super::values::decode_entities;
 use super::{Look, Reader};
 use crate::dialect::{Element, Slot};
+use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -58,6 +59,15 @@ impl Head {
         let name = if !cx.offered(name) && cx.offered(last) { last } else { name };
         let strange = |c: char| c.is_whitespace() || c == ':';
         if name.is_empty() || name.starts_with(strange) { None } else { Some(Cow::Borrowed(name)) }
+    }
+
+    /// What is wrong with it, in a call that begins at `start`.
+    pub(crate) fn slips(&self, start: usize) -> Vec<Repair> {
+        let slip = |is: bool, code, what| is.then(|| Repair::at(code, start, what));
+        let twice = slip(self.twice, RepairCode::Marker, "an opening marker stood twice");
+        let unopened = slip(self.unopened, RepairCode::Marker, "the opening marker is missing");
+        let quoted = slip(self.quoted, RepairCode::Quotes, "quotes round the name were left out");
+        [twice, unopened, quoted].into_iter().flatten().collect()
     }
 
     pub(crate) fn id<'t>(&self, cx: &Reader<'t>) -> Option<&'t str> {

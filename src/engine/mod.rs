@@ -4,40 +4,17 @@
 //! stopped and either gets somewhere or says that it needs more text, so each byte is looked at once, wherever the
 //! chunks are cut. What may still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a hold:
 //! it is read on, but nothing of it leaves before it is certain.
-mod arguments;
+mod body;
 mod call;
-mod channels;
-mod code;
-mod elements;
-mod flow;
-mod gemma;
 mod head;
-mod invented;
-mod json_calls;
-mod keys;
-mod leftover;
-mod lenient;
-mod line;
-mod markers;
-mod members;
 mod misspelt;
-mod named;
 mod options;
 mod output;
-mod parameters;
-mod plain;
 mod prose;
-mod python;
-mod quoted;
 mod reader;
-mod runaway;
-mod sentence;
-mod strings;
 mod tail;
 mod trace;
-mod twice;
 mod utf8;
-mod values;
 mod writer;
 
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
@@ -229,6 +206,38 @@ pub(crate) enum Look<T> {
     More,
 }
 
+impl<T> Look<T> {
+    pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Look<U> {
+        match self {
+            Self::Is(value) => Look::Is(f(value)),
+            Self::No => Look::No,
+            Self::More => Look::More,
+        }
+    }
+
+    pub(super) fn then<U>(self, f: impl FnOnce(T) -> Look<U>) -> Look<U> {
+        match self {
+            Self::Is(value) => f(value),
+            Self::No => Look::No,
+            Self::More => Look::More,
+        }
+    }
+
+    /// What two looks for one of two things say together.
+    pub(super) fn any(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Is(value), _) | (_, Self::Is(value)) => Self::Is(value),
+            (Self::More, _) | (_, Self::More) => Self::More,
+            _ => Self::No,
+        }
+    }
+
+    /// This, or where it is `No` what `other` says.
+    pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
+        if matches!(self, Self::No) { other() } else { self }
+    }
+}
+
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -275,14 +284,20 @@ impl Doubt {
     }
 }
 
-/// How far the text had been given out before a marker was taken out of it.
+/// How far the text outside calls was given out, and what stands there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Before {
+pub(crate) struct Given {
+    /// Where text begins that has been read and not given out.
     from: usize,
+    /// Where the text began that was given out last: at the start, or behind a marker.
     text_from: usize,
+    /// Nothing but white space was given out since the start or the last marker.
     fresh: bool,
+    /// A marker has been removed somewhere.
     removed: bool,
+    /// White space between two markers, kept for text that may follow.
     space: Option<std::ops::Range<usize>>,
+    /// What opened the section, as long as no call stands in it: if text does, it is text as well.
     opener: Option<std::ops::Range<usize>>,
     mode: Mode,
 }
@@ -293,7 +308,7 @@ pub(crate) struct Hold {
     doubt: Doubt,
     at: usize,
     mark: Mark,
-    before: Before,
+    before: Given,
     shown: Option<usize>,
 }
 
@@ -323,37 +338,25 @@ pub(crate) struct Engine {
     at: usize,
     /// A shorter text says nothing new about the place that is waited at.
     until: usize,
-    /// Where text begins that has been read and not given out.
-    from: usize,
-    /// Where the text began that was given out last: at the start, or behind a marker.
-    text_from: usize,
-    /// Nothing but white space was given out since the start or the last marker.
-    fresh: bool,
-    /// A marker has been removed somewhere.
-    removed: bool,
-    mode: Mode,
+    given: Given,
     state: State,
     /// The section that is open: row and section.
     section: Option<(u16, u16)>,
-    /// What opened it, as long as no call stands in it: if text does, it is text as well.
-    opener: Option<std::ops::Range<usize>>,
     /// What opened it was given out as text, when there were so many calls.
     shown: Option<usize>,
     /// The run of backticks that may have opened inline code: length and place.
     inline: Option<(usize, usize)>,
     /// The fence whose body is being read as calls.
-    fence: Option<code::Fence>,
+    fence: Option<prose::code::Fence>,
     hold: Option<Hold>,
     reasoning_seen: bool,
-    /// White space between two markers, kept for text that may follow.
-    space: Option<std::ops::Range<usize>>,
     /// The message that is being read, in a dialect with headers.
-    channel: Option<channels::Channel>,
+    channel: Option<prose::channels::Channel>,
     /// Headers without their special tokens are expected.
-    plain: Option<plain::Plain>,
-    runaway: runaway::Runaway,
-    shown_in: quoted::Shown,
-    block_quote: quoted::BlockQuote,
+    plain: Option<prose::plain::Plain>,
+    runaway: prose::runaway::Runaway,
+    shown_in: prose::quoted::Shown,
+    block_quote: prose::quoted::BlockQuote,
     /// No call begins with the marker there, unless it stands twice.
     refused: Option<usize>,
     /// The dialect of the last special token.
@@ -361,7 +364,7 @@ pub(crate) struct Engine {
     /// An opening marker stands in the text that no call followed.
     unread: bool,
     /// Opening markers that stand in the text, as far as a closing one asked for them.
-    opened: Vec<leftover::Opened>,
+    opened: Vec<prose::leftover::Opened>,
     /// The dialect of the last call, if its closing marker has not come.
     unclosed: Option<u16>,
     /// The body of the last call with markers.
@@ -380,25 +383,19 @@ impl Engine {
         Self {
             at: 0,
             until: 0,
-            from: 0,
-            text_from: 0,
-            fresh: true,
-            removed: false,
-            mode,
+            given: Given { from: 0, text_from: 0, fresh: true, removed: false, space: None, opener: None, mode },
             state: State::Prose,
             section: None,
-            opener: None,
             shown: None,
             inline: None,
             fence: None,
             hold: None,
             reasoning_seen: mode == Mode::Reasoning,
-            space: None,
             channel: None,
             plain: None,
-            runaway: runaway::Runaway::default(),
-            shown_in: quoted::Shown::default(),
-            block_quote: quoted::BlockQuote::default(),
+            runaway: prose::runaway::Runaway::default(),
+            shown_in: prose::quoted::Shown::default(),
+            block_quote: prose::quoted::BlockQuote::default(),
             refused: None,
             speaks: None,
             unread: false,
@@ -413,7 +410,7 @@ impl Engine {
     /// Nothing but white space stands between what was given out or taken out last and `at`.
     fn fresh_at(&self, cx: &Reader<'_>, at: usize) -> bool {
         // Not by a look at the text between them: a long run of blanks would be looked at with every chunk.
-        self.fresh && cx.skip_space(self.from) >= at
+        self.given.fresh && cx.skip_space(self.given.from) >= at
     }
 
     /// Reads as far as the text allows; with `eof`, to its end.
@@ -468,19 +465,8 @@ impl Engine {
     }
 
     /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
-    fn hold(&mut self, doubt: Doubt, at: usize, before: Before) {
+    fn hold(&mut self, doubt: Doubt, at: usize, before: Given) {
         self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, shown: self.shown });
-    }
-
-    /// What was taken for a marker is text, and so is the white space before it.
-    fn restore(&mut self, before: Before) {
-        self.from = before.from;
-        self.text_from = before.text_from;
-        self.fresh = before.fresh;
-        self.removed = before.removed;
-        self.space = before.space;
-        self.opener = before.opener;
-        self.mode = before.mode;
     }
 
     fn holds(&self, doubt: Doubt) -> bool {
@@ -498,7 +484,7 @@ impl Engine {
     fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
         let calls = self.out.go_back(hold.mark, hold.doubt.reason());
-        self.restore(hold.before);
+        self.given = hold.before;
         self.shown = hold.shown;
         self.refused = None;
         self.at = to;
@@ -506,7 +492,7 @@ impl Engine {
         self.unclosed = None;
         self.body = 0..0;
         if hold.doubt == Doubt::Reasoning {
-            self.mode = Mode::Reasoning;
+            self.given.mode = Mode::Reasoning;
         }
         if calls > 0 && hold.doubt != Doubt::Names {
             let (code, what) = match hold.doubt {

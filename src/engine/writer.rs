@@ -1,4 +1,5 @@
 //! The calls of one template on their way into the output, and what each is worth in the end.
+use super::head::Head;
 use super::output::{Call, Found, Output, Piece, Value};
 use super::trace::Reason;
 use super::{Mode, Reader, UnknownTools};
@@ -205,6 +206,21 @@ impl Writer {
         self.begun += 1;
         self.open = Some(index);
         Some(index)
+    }
+
+    /// The call of this `head` begins, if it has not: then it has an `index` already. `None` if the evidence does not allow it.
+    pub(super) fn begin_once(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        head: &Head,
+        index: &mut Option<usize>,
+    ) -> Option<usize> {
+        if index.is_none() {
+            let name = head.name(cx).unwrap_or_default();
+            *index = self.begin(cx, out, &name, head.id(cx));
+        }
+        *index
     }
 
     /// A call has begun, and nothing is missing that vouches for it.

@@ -1,0 +1,297 @@
+//! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
+use super::Progress;
+use super::keys::{decode, floor};
+use super::lenient;
+use super::strings::{Bound, Strings};
+use crate::dialect::Element;
+use crate::engine::head::{self, Head};
+use crate::engine::output::{Found, Output, Piece, span};
+use crate::engine::tail::{closes, cut_off};
+use crate::engine::writer::Writer;
+use crate::engine::{Look, Reader};
+use crate::json::{ScanResult, Scanner};
+use crate::turn::{CallStatus, Repair, RepairCode};
+
+/// Arguments alone, after a head that holds the name.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    head: Head,
+    start: usize,
+    scanner: Scanner,
+    sent: usize,
+    index: Option<usize>,
+    /// Strict reading failed: where the arguments end is being looked for.
+    lenient: Option<Box<Strings>>,
+    /// Where what says that JSON follows stood before it.
+    preface: Option<usize>,
+}
+
+impl Arguments {
+    pub(super) fn new(at: usize, head: Head, max_depth: usize) -> Self {
+        Self {
+            head,
+            start: at,
+            scanner: Scanner::new(at, max_depth),
+            sent: at,
+            index: None,
+            lenient: None,
+            preface: None,
+        }
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
+            return Progress::Fail { at: self.start };
+        };
+        let tail = writer.origin.tail(cx);
+        if self.lenient.is_some() {
+            return self.mend(cx, out, writer, index);
+        }
+        self.start = if self.sent == self.start { cx.skip_space(self.start) } else { self.start };
+        let first = cx.bytes().get(self.start).copied();
+        if first.is_none() && !cx.eof {
+            self.sent = self.start;
+            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
+            return Progress::More;
+        }
+        if self.sent < self.start {
+            self.sent = self.start;
+            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
+        }
+        match first.map_or(Look::No, |byte| prefaced(cx, byte, self.start)) {
+            Look::No => {}
+            Look::More => return Progress::More,
+            Look::Is(object) => {
+                self.preface = Some(self.start);
+                (self.start, self.sent) = (object, object);
+                return self.mend(cx, out, writer, index);
+            }
+        }
+        if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
+            let raw = writer.start..self.start;
+            if first.is_none() || (cx.eof && cut_off(cx.rest(self.start), tail, &[])) {
+                // The text ends where the arguments should begin, or in what closes the call.
+                writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
+                return Progress::Done { end: cx.text.len() };
+            }
+            let null = match nothing(cx, self.start) {
+                Look::Is(end) => Some(end),
+                Look::More => return Progress::More,
+                Look::No => None,
+            };
+            let end = null.unwrap_or(self.start);
+            let over = match is_over(cx, writer, end) {
+                Look::More => return Progress::More,
+                look => look == Look::Is(()),
+            };
+            if over && null.is_some() {
+                writer.piece(out, index, "{}");
+                let (found, _, repair) = whole_arguments("null", || span(self.start..end));
+                writer.over(index, found, writer.start..end).repairs.extend(repair);
+                return Progress::Done { end };
+            } else if !over {
+                // Neither arguments stand there nor what closes the call.
+                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+            } else {
+                writer.piece(out, index, "{}");
+                writer.over(index, Found::none(), raw);
+            }
+            return Progress::Done { end: self.start };
+        }
+        self.scanner.reuse(&mut out.members);
+        let result = self.scanner.scan(cx.bytes(), cx.eof);
+        let reached = match result {
+            ScanResult::Complete { end } => end,
+            ScanResult::Incomplete => floor(cx.text, self.scanner.certain(cx.bytes())),
+            ScanResult::Error { .. } => return self.mend(cx, out, writer, index),
+        };
+        let open = result == ScanResult::Incomplete;
+        let certain = if open { lenient::certain_end(cx, self.sent, reached) } else { reached };
+        if first == Some(b'{') && out.streaming() && certain > self.sent {
+            writer.span(out, index, self.sent..certain);
+            self.sent = certain;
+        }
+        match result {
+            ScanResult::Complete { end } => {
+                let text = cx.slice(self.start, end);
+                let (found, status, repair) = whole_arguments(text, || span(self.start..end));
+                let pending = writer.over(index, found, writer.start..end);
+                pending.members = self.scanner.take_members();
+                pending.status = status;
+                pending.repairs.extend(repair);
+                Progress::Done { end }
+            }
+            _ if !cx.eof => Progress::More,
+            _ => {
+                if Strings::new(self.start).bound(cx, writer) != Look::No {
+                    return self.mend(cx, out, writer, index);
+                }
+                let found = lenient::certain(cx.slice(self.start, cx.text.len()));
+                let raw = writer.start..cx.text.len();
+                writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;
+                Progress::Done { end: cx.text.len() }
+            }
+        }
+    }
+
+    /// The arguments are no JSON: repair reads them up to what closes the call.
+    fn mend(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
+        let strings = self.lenient.get_or_insert_with(|| Box::new(Strings::new(self.start)));
+        let Bound { at: limit, doubtful } = match strings.bound(cx, writer) {
+            Look::Is(bound) => bound,
+            Look::More => return Progress::More,
+            Look::No => Bound { at: cx.text.len(), doubtful: false },
+        };
+        let closed = limit < cx.text.len();
+        match lenient::repair(cx, self.start, limit).ok() {
+            Some(mended) if mended.complete || closed => {
+                // Signs before the closing marker are what the mistake left; words are text.
+                let end = self.start + mended.consumed;
+                let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
+                let end = if signs { limit } else { end };
+                let sure = mended.json.starts_with('{') && !mended.guessed && !doubtful;
+                let sure = sure && !left_over(cx.slice(end, limit), closed);
+                let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), writer.start..end);
+                pending.repairs = mended.repairs;
+                let what = "what stood round the arguments was left out";
+                let preface = self.preface.map(|at| Repair::at(RepairCode::Surroundings, at, what));
+                pending.repairs.extend(preface);
+                if !sure {
+                    pending.status = CallStatus::Malformed;
+                }
+                writer.muted = Some(index);
+                writer.rest(cx, out, cx.slice(self.start, self.sent));
+                Progress::Done { end }
+            }
+            Some(_) => {
+                let found = lenient::certain(cx.slice(self.start, limit));
+                let raw = writer.start..limit;
+                writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;
+                Progress::Done { end: limit }
+            }
+            None => {
+                let end = lenient::too_deep_end(cx, self.start, limit);
+                let status = if closed || end.is_some() { CallStatus::Malformed } else { CallStatus::Incomplete };
+                let end = end.unwrap_or(limit);
+                writer.over(index, Found::none(), writer.start..end).status = status;
+                Progress::Done { end }
+            }
+        }
+    }
+}
+
+/// What stands behind mended arguments is a part of them: they ended too early. Up to the marker that closes the call nothing
+/// but signs and plain words are the text's, else what begins right behind them goes on with them.
+fn left_over(rest: &str, closed: bool) -> bool {
+    if closed {
+        rest.contains(char::is_alphanumeric) && rest.contains(['"', '}', ']'])
+    } else {
+        rest.starts_with([',', ';', ':', '"'])
+    }
+}
+
+/// A word for no arguments stands at `at`, of JSON or Python: where it ends.
+pub(super) fn nothing(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    match head::literal(cx, at, "null") {
+        Look::No => head::literal(cx, at, "None"),
+        look => look,
+    }
+}
+
+/// Nothing stands behind `at` in its line, or another marker does.
+pub(super) fn ends_line(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let rest = cx.rest(at).trim_start_matches([' ', '\t']);
+    match rest.as_bytes().first() {
+        _ if cx.text.len() - rest.len() - at > cx.policy.max_markup_bytes => Look::No,
+        None if !cx.eof => Look::More,
+        None | Some(b'\n' | b'\r' | b'<' | b'[') => Look::Is(()),
+        Some(_) => Look::No,
+    }
+}
+
+/// An object stands behind what only says that it is one: the beginning of a fence, or its label alone. Where it begins.
+fn prefaced(cx: &Reader<'_>, first: u8, at: usize) -> Look<usize> {
+    const LABEL: &str = "json";
+    if !matches!(first, b'`' | b'j') {
+        return Look::No;
+    }
+    let fence = if first == b'`' { head::literal(cx, at, "```") } else { Look::Is(at) };
+    let label = match fence {
+        Look::Is(label) => label,
+        other => return other,
+    };
+    let object = match head::literal(cx, label, LABEL) {
+        Look::Is(end) => end,
+        Look::No if label > at => label,
+        other => return other,
+    };
+    match cx.behind_space(at, object) {
+        Look::Is(object) if cx.bytes().get(object) == Some(&b'{') => Look::Is(object),
+        Look::More => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// The call is over at `at`: what closes it stands there, or its message ends, or nothing says that more should.
+fn is_over(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
+    let next = cx.skip_space(at);
+    if next >= cx.text.len() {
+        return if cx.eof { Look::Is(()) } else { Look::More };
+    }
+    let tail = writer.origin.tail(cx);
+    let look = closes(cx, tail, next);
+    if look != Look::No || tail.iter().any(|e| matches!(e, Element::Literal(_))) {
+        return look;
+    }
+    let Some(channels) = writer.origin.row(cx).and_then(|row| row.dialect.channels.as_ref()) else {
+        return Look::Is(());
+    };
+    let ends =
+        channels.closes.iter().chain(&channels.opens).chain(Some(&channels.role).filter(|role| !role.is_empty()));
+    ends.fold(Look::No, |known, text| match (known, head::literal(cx, next, text)) {
+        (Look::Is(()), _) | (_, Look::Is(_)) => Look::Is(()),
+        (Look::More, _) | (_, Look::More) => Look::More,
+        _ => Look::No,
+    })
+}
+
+/// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, nothing as `{}`.
+pub(super) fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Found, CallStatus, Option<Repair>) {
+    match text.as_bytes().first() {
+        Some(b'"') => {
+            let inner = decode(text);
+            let trimmed = inner.trim();
+            let repaired = |what| Some(Repair::new(RepairCode::DoubleEncoded, what));
+            if trimmed.is_empty() {
+                return (Found::none(), CallStatus::Ok, repaired("empty arguments in a string became {}"));
+            }
+            let mut scanner = Scanner::new(0, 128);
+            if trimmed.starts_with('{')
+                && matches!(scanner.scan(trimmed.as_bytes(), true), ScanResult::Complete { end } if end == trimmed.len())
+            {
+                let found = Found::Json(Piece::Made(trimmed.to_owned()));
+                return (found, CallStatus::Ok, repaired("the arguments were JSON inside a string"));
+            }
+            if trimmed.starts_with('{')
+                && let Some(mended) = lenient::repair_text(trimmed, 128)
+                && mended.complete
+            {
+                let found = Found::Json(Piece::Made(mended.json));
+                let status = if mended.guessed { CallStatus::Malformed } else { CallStatus::Ok };
+                return (found, status, repaired("the arguments were broken JSON inside a string"));
+            }
+            // A text is no object, and no schema could make it one.
+            (Found::Json(piece()), CallStatus::Malformed, None)
+        }
+        Some(b'n') => {
+            (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}")))
+        }
+        Some(b'{') => (Found::Json(piece()), CallStatus::Ok, None),
+        Some(b'[') if text.get(1..).is_some_and(|rest| rest.trim_ascii() == "]") => (
+            Found::none(),
+            CallStatus::Ok,
+            Some(Repair::new(RepairCode::Literal, "an empty list of arguments became {}")),
+        ),
+        _ => (Found::Json(piece()), CallStatus::Invalid, None),
+    }
+}

@@ -1,0 +1,446 @@
+//! Elements named after the parameters, nested: `<city>Paris</city>`, with a prefix before each tag where the dialect
+//! has one. Children make an object, or a list where the schema wants one. Each is read when it is over, a string leaves
+//! while it is written; where the tags do not fit, the rest of the call is read at its end.
+use super::Progress;
+use super::members::Members;
+use super::values::may_be_null;
+use crate::dialect::{Element, Row, Trim};
+use crate::engine::head::{Head, LONGEST_NAME};
+use crate::engine::output::{Output, Piece, Value};
+use crate::engine::writer::Writer;
+use crate::engine::{Look, Reader, head, misspelt};
+use crate::json::push_escaped;
+use crate::schema::{Expected, Tool, read_text};
+use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use serde_json::Value as Schema;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+mod node;
+mod tree;
+
+use node::Node;
+pub(super) use node::find;
+use tree::Tree;
+
+#[derive(Debug)]
+pub(crate) struct Elements {
+    head: Head,
+    /// Where what is not read yet begins: an element, or what follows the last one.
+    at: usize,
+    index: Option<usize>,
+    members: Members,
+    open: Option<OpenElement>,
+    /// The tags do not fit, and how far what closes the call has been looked for.
+    unfit: Option<usize>,
+    repairs: Vec<Repair>,
+}
+
+/// An element whose closing tag has not come.
+#[derive(Debug)]
+struct OpenElement {
+    /// The names in the tags that are open, its own first.
+    tags: SmallVec<[Range<usize>; 4]>,
+    /// How far tags have been looked for.
+    searched: usize,
+    /// How far its text has been given out.
+    sent: usize,
+    /// It can only be a string.
+    streams: bool,
+}
+
+impl OpenElement {
+    /// Nothing but white space stands in it, as far as that was looked at.
+    fn is_empty(&self, cx: &Reader<'_>) -> bool {
+        let own = self.tags.first().map_or(self.searched, |name| name.end + 1);
+        cx.skip_space(own) >= self.searched
+    }
+}
+
+/// What stands where an element may begin or end.
+enum Next {
+    /// An element ends here.
+    Element(usize),
+    /// What closes the call.
+    Close,
+    /// Something that does not fit, or the end of the text.
+    Unfit,
+    More,
+}
+
+/// A tag: its name, and where it ends.
+struct Tag {
+    name: Range<usize>,
+    end: usize,
+    closing: bool,
+}
+
+/// What an element stands in.
+struct Within<'w> {
+    prefix: &'w str,
+    trim: Trim,
+    /// What closes the call.
+    closer: &'w str,
+    /// The tool that is called, if it was offered.
+    tool: Option<&'w Tool>,
+}
+
+impl Elements {
+    pub(super) fn new(at: usize, head: Head) -> Self {
+        Self { head, at, index: None, members: Members::default(), open: None, unfit: None, repairs: Vec::new() }
+    }
+
+    /// An element stands at `at`. In a dialect that has parameters it is named after one of the tool's, where that is known.
+    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, head: &Head, at: usize) -> Look<()> {
+        if !matches!(cx.bytes().get(at), Some(b'<' | b']')) {
+            return Look::No;
+        }
+        if row.parameters.is_empty() || !row.dialect.tag_prefix.is_empty() {
+            return Look::Is(());
+        }
+        let tag = match misspelt::opening(cx, at) {
+            Look::Is(tag) => tag,
+            other => return other.map(|_| ()),
+        };
+        let known = match head.name(cx).and_then(|name| cx.tool(&name)) {
+            Some(tool) => tool.declares(tag.name),
+            None => !row.parameters.iter().any(|p| misspelt::is_like(tag.name, misspelt::name(&p.opener))),
+        };
+        if known { Look::Is(()) } else { Look::No }
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
+            return Progress::Fail { at: self.at };
+        };
+        let closer = writer.origin.tail(cx).iter().find_map(|e| match e {
+            Element::Literal(text) => Some(&**text),
+            _ => None,
+        });
+        let (Some(closer), Some(row)) = (closer, writer.origin.row(cx)) else {
+            return Progress::Fail { at: self.at };
+        };
+        let prefix = row.dialect.tag_prefix.as_str();
+        let within = Within { prefix, trim: row.dialect.trim, closer, tool: cx.called(out, index) };
+        while self.unfit.is_none() {
+            match self.next(cx, &within) {
+                Next::Element(end) => {
+                    let mut reader = Tree::new(cx.slice(self.at, end), within.prefix, cx.policy.max_depth);
+                    match reader.element(0) {
+                        Some((key, node)) if reader.rest().is_empty() => {
+                            self.add(cx, out, writer, &within, Some(index), (key, &node));
+                            (self.at, self.open) = (end, None);
+                        }
+                        _ => self.unfit = Some(self.at),
+                    }
+                }
+                Next::Close => {
+                    let end = cx.skip_space(self.at);
+                    return self.finish(out, writer, index, end, CallStatus::Ok);
+                }
+                Next::More if !cx.eof => {
+                    self.tell(cx, out, writer, index, within.trim);
+                    return Progress::More;
+                }
+                Next::Unfit | Next::More => self.unfit = Some(self.at),
+            }
+        }
+        self.read_rest(cx, out, writer, index, &within)
+    }
+
+    /// What comes next at the place that was reached.
+    fn next(&mut self, cx: &Reader<'_>, within: &Within<'_>) -> Next {
+        loop {
+            let Some(open) = &mut self.open else {
+                let at = cx.skip_space(self.at);
+                match head::literal(cx, at, within.closer) {
+                    Look::Is(_) => return Next::Close,
+                    Look::More => return Next::More,
+                    Look::No => {}
+                }
+                match tag(cx, within.prefix, at) {
+                    Look::Is(Tag { name, end, closing: false }) => {
+                        let expected =
+                            within.tool.map_or(Expected::ANY, |t| t.expected(cx.slice(name.start, name.end)));
+                        let streams = expected.is_string() || expected.is_any();
+                        let tags = SmallVec::from_iter([name]);
+                        self.open = Some(OpenElement { tags, searched: end, sent: end, streams });
+                        self.at = at;
+                        continue;
+                    }
+                    Look::Is(Tag { name, end, closing: true }) => {
+                        let name = cx.slice(name.start, name.end);
+                        let last = self.members.list().last().map(|(key, _)| key.as_str(cx.text));
+                        if within.prefix.is_empty() || last != Some(name) {
+                            return Next::Unfit;
+                        }
+                        let what = "an element's closing tag stood twice";
+                        self.repairs.push(Repair::at(RepairCode::Marker, at, what));
+                        self.at = end;
+                        continue;
+                    }
+                    Look::More => return Next::More,
+                    Look::No => return Next::Unfit,
+                }
+            };
+            let marker = if within.prefix.is_empty() { "<" } else { within.prefix };
+            let rest = cx.bytes().get(open.searched..).unwrap_or_default();
+            let Some(hit) = memchr::memmem::find(rest, marker.as_bytes()).map(|i| open.searched + i) else {
+                let end = cx.text.len().saturating_sub(marker.len() - 1).max(open.searched);
+                open.searched = super::keys::floor(cx.text, end);
+                return Next::More;
+            };
+            open.searched = hit;
+            let tag = match tag(cx, within.prefix, hit) {
+                Look::Is(tag) => tag,
+                Look::More => return Next::More,
+                Look::No => return Next::Unfit,
+            };
+            // In text that nothing marks, only the closing tag is surely one.
+            if !tag.closing && (within.prefix.is_empty() || open.tags.len() > cx.policy.max_depth) {
+                return Next::Unfit;
+            }
+            let name = |range: &Range<usize>| cx.slice(range.start, range.end);
+            if !tag.closing {
+                // Text before a child is kept with the children.
+                open.streams = false;
+                open.tags.push(tag.name);
+            } else if open.tags.last().map(name) == Some(name(&tag.name)) {
+                open.tags.pop();
+            } else {
+                return Next::Unfit;
+            }
+            if open.tags.is_empty() {
+                return Next::Element(tag.end);
+            }
+            open.searched = tag.end;
+        }
+    }
+
+    /// Gives out what is certain of the string that is open.
+    fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, trim: Trim) {
+        let Some(open) = self.open.as_mut().filter(|open| open.streams && out.streaming()) else { return };
+        // White space at its ends may be the markup's.
+        if trim != Trim::None {
+            return;
+        }
+        let text = cx.slice(open.sent, open.searched);
+        let (Some(key), false) = (open.tags.first(), text.is_empty()) else { return };
+        if !self.members.is_told() && may_be_null(text) {
+            return;
+        }
+        let mut json = String::new();
+        push_escaped(&mut json, text);
+        self.members.grow(out, writer, index, cx.slice(key.start, key.end), &json);
+        open.sent = open.searched;
+    }
+
+    /// Keeps an element, and gives it out where the call has an `index`.
+    fn add(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        within: &Within<'_>,
+        index: Option<usize>,
+        (key, node): (String, &Node),
+    ) {
+        let tool = within.tool;
+        let value = match node {
+            Node::Text(text) => {
+                let expected = tool.map_or(Expected::ANY, |t| t.expected(&key));
+                match read_text(unframed(text, within.trim), expected) {
+                    ArgumentValue::Text(t) => Value::Text(Piece::Made(t.into_owned())),
+                    ArgumentValue::Json(t) => Value::Json(Piece::Made(t.into_owned())),
+                }
+            }
+            node => {
+                let schema = tool.and_then(|t| t.schema.get("properties")).and_then(|p| p.get(&key));
+                let mut json = String::new();
+                node.write(&mut json, schema, tool.map(|t| &t.schema));
+                if node.is_mixed() {
+                    let what = "text among elements became a member of its own";
+                    self.repairs.push(Repair::at(RepairCode::Misplaced, self.at, what));
+                }
+                Value::Json(Piece::Made(json))
+            }
+        };
+        if self.members.add(cx, out, writer, index, Piece::Made(key), value) {
+            let what = "a parameter stood twice: the last value counts";
+            self.repairs.push(Repair::at(RepairCode::DuplicateKey, self.at, what));
+        }
+    }
+
+    /// The tags do not fit: looks for what closes the call, and mends what stands before it.
+    fn read_rest(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        index: usize,
+        within: &Within<'_>,
+    ) -> Progress {
+        let Within { prefix, closer, tool, .. } = *within;
+        let searched = self.unfit.unwrap_or(self.at);
+        let found = memchr::memmem::find(cx.bytes().get(searched..).unwrap_or_default(), closer.as_bytes());
+        let (mut end, mut status) = match found {
+            Some(i) => (searched + i, CallStatus::Ok),
+            None if !cx.eof => {
+                let next = cx.text.len().saturating_sub(closer.len()).max(searched);
+                self.unfit = Some(super::keys::floor(cx.text, next).max(searched));
+                return Progress::More;
+            }
+            None => (cx.text.len(), CallStatus::Incomplete),
+        };
+        let mut reader = Tree::new(cx.slice(self.at, end), prefix, cx.policy.max_depth);
+        let taken = self.members.list().iter().map(|(key, _)| key.get(cx.text).into_owned()).collect();
+        (reader.tool, reader.taken, reader.retry) = (tool, taken, true);
+        let mut found = Vec::new();
+        loop {
+            // What is there of a string that the text ends in is certain, of anything else it is not.
+            let expected = |key: &str| tool.map_or(Expected::ANY, |t| t.expected(key));
+            let certain = |key: &str| expected(key).is_any() || expected(key).allows(Expected::STRING);
+            match (reader.element(0), reader.cut.take()) {
+                (Some(element), _) => found.push(element),
+                (None, Some((key, text))) if !status.readable() && certain(&key) => {
+                    reader.at = reader.text.len();
+                    found.push((key, Node::Text(text)));
+                }
+                _ => break,
+            }
+        }
+        let slips = reader.slips.iter().map(|(at, what)| Repair::at(RepairCode::Marker, self.at + at, *what));
+        self.repairs.extend(slips);
+        let rest = reader.rest();
+        let blank = rest.len() - rest.trim_ascii_start().len();
+        let nothing = found.is_empty() && self.members.list().is_empty();
+        // Text of it may have left: without it the call is not to be run.
+        let text = found.is_empty() && self.open.as_ref().is_some_and(|open| open.streams && !open.is_empty(cx));
+        if blank < rest.len() {
+            match ends(cx, writer, &reader, self.at + reader.at + blank, closer) {
+                Some(early) => (end, status) = (early, CallStatus::Ok),
+                None if !status.readable() => {}
+                None if prefix.is_empty() || nothing || text || holds_call(cx, writer, rest) => {
+                    status = CallStatus::Malformed
+                }
+                // As the server of those with a prefix has it, what was read before it counts.
+                None => {
+                    let what = "what is no parameter was left out, and all that follows it";
+                    self.repairs.push(Repair::at(RepairCode::Surroundings, self.at + reader.at + blank, what));
+                }
+            }
+        }
+        if reader.deep && status.readable() {
+            status = CallStatus::Malformed;
+        }
+        let told = Some(index).filter(|_| status.readable());
+        for (key, node) in found {
+            self.add(cx, out, writer, within, told, (key, &node));
+        }
+        self.finish(out, writer, index, end, status)
+    }
+
+    fn finish(
+        &mut self,
+        out: &mut Output,
+        writer: &mut Writer,
+        index: usize,
+        end: usize,
+        status: CallStatus,
+    ) -> Progress {
+        if status.readable() {
+            self.members.close(out, writer, index);
+        }
+        let pending = writer.over(index, self.members.take(), writer.start..end);
+        pending.status = status;
+        pending.repairs = std::mem::take(&mut self.repairs);
+        Progress::Done { end }
+    }
+}
+
+/// The tag at `at`, behind the `prefix` that all have.
+fn tag(cx: &Reader<'_>, prefix: &str, at: usize) -> Look<Tag> {
+    let start = match if prefix.is_empty() { Look::Is(at) } else { head::literal(cx, at, prefix) } {
+        Look::Is(start) => start,
+        Look::More => return Look::More,
+        Look::No => return Look::No,
+    };
+    let rest = cx.bytes().get(start..).unwrap_or_default();
+    let more = || if cx.eof { Look::No } else { Look::More };
+    match rest.first() {
+        Some(b'<') => {}
+        Some(_) => return Look::No,
+        None => return more(),
+    }
+    let closing = rest.get(1) == Some(&b'/');
+    let from = if closing { 2 } else { 1 };
+    let near = rest.get(from..).unwrap_or_default();
+    let near = near.get(..LONGEST_NAME).unwrap_or(near);
+    match near.iter().position(|byte| matches!(byte, b'>' | b'<' | b'\n' | b'"')) {
+        Some(length) if near.get(length) == Some(&b'>') => {
+            let (start, end) = (start + from, start + from + length);
+            let name = cx.slice(start, end);
+            let blank = name.len() - name.trim_start().len();
+            let name = start + blank..start + blank + name.trim().len();
+            if name.is_empty() { Look::No } else { Look::Is(Tag { name, end: end + 1, closing }) }
+        }
+        None if near.len() < LONGEST_NAME => more(),
+        _ => Look::No,
+    }
+}
+
+/// The text without the line break at each of its ends, where the dialect puts them there.
+fn unframed(text: &str, trim: Trim) -> &str {
+    match trim {
+        Trim::None => text,
+        Trim::Space => text.trim(),
+        Trim::Newline => {
+            let Some(rest) = text.strip_prefix("\r\n").or(text.strip_prefix('\n')) else { return text };
+            rest.strip_suffix("\r\n").or(rest.strip_suffix('\n')).unwrap_or(rest)
+        }
+    }
+}
+
+/// A call begins in `text`, so what closes this one may close that.
+fn holds_call(cx: &Reader<'_>, writer: &Writer, text: &str) -> bool {
+    let begins = |head: &[Element]| matches!(head.first(), Some(Element::Literal(first)) if text.contains(&**first));
+    writer.origin.row(cx).is_some_and(|row| row.calls.iter().any(|call| begins(&call.head)))
+}
+
+/// Where the call ends that has something else than elements at `at`: what closes it is misspelt there, or missing before
+/// another call. `None` if neither stands there.
+fn ends(cx: &Reader<'_>, writer: &Writer, reader: &Tree<'_>, at: usize, closer: &str) -> Option<usize> {
+    let row = writer.origin.row(cx)?;
+    let begins = |at: usize| {
+        let here = cx.rest(at);
+        let first = |elements: &[Element]| match elements.first() {
+            Some(Element::Literal(text)) => here.starts_with(&**text),
+            _ => false,
+        };
+        here.is_empty()
+            || row.calls.iter().any(|call| first(&call.head))
+            || row.sections.iter().any(|(_, close)| first(close))
+    };
+    if begins(at) {
+        return Some(at);
+    }
+    let tag = reader.closing(cx.rest(at))?;
+    let meant = closer.strip_prefix(reader.prefix)?.trim_start_matches("</").trim_end_matches('>');
+    let end = at + reader.prefix.len() + tag.len() + 3;
+    (misspelt::is_like(tag, meant) && begins(cx.skip_space(end))).then_some(end)
+}
+
+/// A value that is written as elements, as the schema's object or list: `<item>a</item><item>b</item>`.
+pub(super) fn nested(text: &str, schema: Option<&Schema>, root: Option<&Schema>, max_depth: usize) -> Option<String> {
+    let mut reader = Tree::new(text, "", max_depth);
+    let mut children = Vec::new();
+    while let Some(child) = reader.element(0) {
+        children.push(child);
+    }
+    if reader.deep || !reader.rest().trim().is_empty() {
+        return None;
+    }
+    let mut json = String::new();
+    Node::Children(children, String::new()).write(&mut json, schema, root);
+    Some(json)
+}

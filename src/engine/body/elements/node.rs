@@ -1,0 +1,175 @@
+//! What an element holds, as JSON: an object, or a list where the schema wants one.
+use super::super::values::Keys;
+use crate::json::push_string;
+use crate::schema::{Expected, read_text};
+use crate::turn::ArgumentValue;
+use serde_json::Value as Schema;
+use std::borrow::Cow;
+
+#[derive(Debug)]
+pub(super) enum Node {
+    Text(String),
+    Children(Vec<(String, Node)>, String),
+}
+
+impl Node {
+    /// Text stands among its elements, or among those of one in it.
+    pub(super) fn is_mixed(&self) -> bool {
+        match self {
+            Self::Text(_) => false,
+            Self::Children(children, mixed) => !mixed.is_empty() || children.iter().any(|(_, child)| child.is_mixed()),
+        }
+    }
+
+    pub(super) fn write(&self, json: &mut String, schema: Option<&Schema>, root: Option<&Schema>) {
+        let follow = |schema| follow_reference(schema, root);
+        let schema = follow(schema);
+        match self {
+            Self::Text(text) => {
+                let empty = Schema::Null;
+                let expected = schema.map_or(Expected::ANY, |s| Expected::of(s, root.unwrap_or(&empty)));
+                match read_text(text, expected) {
+                    ArgumentValue::Text(text) => push_string(json, &text),
+                    ArgumentValue::Json(text) => json.push_str(&text),
+                }
+            }
+            Self::Children(children, mixed) if mixed.is_empty() && is_list(children, schema, root) => {
+                let items = find(schema, root, 0, &|s| s.get("items"));
+                Self::write_list(json, children.iter().map(|(_, child)| child), items, root);
+            }
+            Self::Children(children, mixed) => Self::write_object(json, children, mixed, schema, root),
+        }
+    }
+
+    fn write_list<'n>(
+        json: &mut String,
+        nodes: impl Iterator<Item = &'n Self>,
+        items: Option<&Schema>,
+        root: Option<&Schema>,
+    ) {
+        json.push('[');
+        for (i, node) in nodes.enumerate() {
+            json.push_str(if i > 0 { ", " } else { "" });
+            node.write(json, items, root);
+        }
+        json.push(']');
+    }
+
+    /// Children of one name are a list; text among them is a member of its own.
+    fn write_object(
+        json: &mut String,
+        children: &[(String, Self)],
+        mixed: &str,
+        schema: Option<&Schema>,
+        root: Option<&Schema>,
+    ) {
+        let mut groups: Vec<(&str, Vec<&Self>)> = Vec::new();
+        let mut keys = Keys::default();
+        for (key, child) in children {
+            let name = |i: usize| groups.get(i).map(|(k, _)| Cow::Borrowed(*k));
+            let same = keys.position(key, groups.len(), name);
+            match same.and_then(|i| groups.get_mut(i)) {
+                Some((_, nodes)) => nodes.push(child),
+                None => groups.push((key, vec![child])),
+            }
+        }
+        let mut objects = Vec::new();
+        variants(schema, root, 0, &mut objects);
+        json.push('{');
+        for (i, (key, nodes)) in groups.iter().enumerate() {
+            json.push_str(if i > 0 { ", " } else { "" });
+            push_string(json, key);
+            json.push_str(": ");
+            let of = find(schema, root, 0, &|s| s.get("properties").and_then(|p| p.get(*key)))
+                .or_else(|| find(schema, root, 0, &|s| s.get("additionalProperties").filter(|a| a.is_object())));
+            // Where one object of a union types the member and another leaves it open, it is text.
+            let of =
+                of.filter(|_| objects.len() < 2 || objects.iter().all(|object| has(object, key) || closed(object)));
+            match nodes.as_slice() {
+                [one] => one.write(json, of, root),
+                many => {
+                    let items = find(of, root, 0, &|s| s.get("items"));
+                    Self::write_list(json, many.iter().copied(), items.or(of), root);
+                }
+            }
+        }
+        if !mixed.is_empty() {
+            json.push_str(if groups.is_empty() { "" } else { ", " });
+            let mut key = String::from("$text");
+            while groups.iter().any(|(k, _)| *k == key) {
+                key.insert(0, '$');
+            }
+            push_string(json, &key);
+            json.push_str(": ");
+            push_string(json, mixed);
+        }
+        json.push('}');
+    }
+}
+
+/// The object of a schema has a member of this name.
+fn has(object: &Schema, key: &str) -> bool {
+    object.get("properties").is_some_and(|p| p.get(key).is_some())
+}
+
+/// The schema wants a list, and no object of it has members of the children's names. Where it is silent, though the tool is
+/// known, several that are all named `item` are one: templates write lists so, and nothing else says `item` twice.
+fn is_list(children: &[(String, Node)], schema: Option<&Schema>, root: Option<&Schema>) -> bool {
+    let wanted = || {
+        find(schema, root, 0, &|s| s.get("items")).is_some()
+            || find(schema, root, 0, &|s| s.get("type").filter(|t| *t == "array")).is_some()
+    };
+    let silent = || root.is_some_and(|root| schema.is_none_or(|s| Expected::of(s, root).is_any()));
+    let several = children.len() > 1 && children.iter().all(|(key, _)| key == "item");
+    if !(several && silent() || wanted()) {
+        return false;
+    }
+    let mut objects = Vec::new();
+    variants(schema, root, 0, &mut objects);
+    !objects.iter().any(|object| children.iter().all(|(key, _)| has(object, key)))
+}
+
+/// The objects that a schema, or one that it is a union of, describes.
+fn variants<'s>(schema: Option<&'s Schema>, root: Option<&'s Schema>, depth: usize, into: &mut Vec<&'s Schema>) {
+    let Some(schema) = follow_reference(schema, root).filter(|_| depth <= 16 && into.len() < 64) else { return };
+    let parts = |key: &str| schema.get(key).and_then(Schema::as_array);
+    match parts("anyOf").or_else(|| parts("oneOf")) {
+        Some(parts) => parts.iter().for_each(|part| variants(Some(part), root, depth + 1, into)),
+        None if schema.get("properties").is_some() || schema.get("type").is_some_and(|t| t == "object") => {
+            into.push(schema);
+        }
+        None => {}
+    }
+}
+
+/// An object of this schema has no members but those it names.
+fn closed(object: &Schema) -> bool {
+    object.get("additionalProperties").is_some_and(|a| *a == Schema::Bool(false)) || object.get("properties").is_some()
+}
+
+/// What `look` finds in a schema or in what it is combined of.
+pub(crate) fn find<'s>(
+    schema: Option<&'s Schema>,
+    root: Option<&'s Schema>,
+    depth: usize,
+    look: &dyn Fn(&'s Schema) -> Option<&'s Schema>,
+) -> Option<&'s Schema> {
+    let schema = follow_reference(schema, root)?;
+    if depth > 16 {
+        return None;
+    }
+    look(schema).or_else(|| {
+        ["anyOf", "oneOf", "allOf"].iter().find_map(|key| {
+            schema.get(*key)?.as_array()?.iter().find_map(|part| find(Some(part), root, depth + 1, look))
+        })
+    })
+}
+
+/// The schema that `$ref` points to, or the schema itself.
+fn follow_reference<'s>(schema: Option<&'s Schema>, root: Option<&'s Schema>) -> Option<&'s Schema> {
+    let schema = schema?;
+    match (schema.get("$ref").and_then(Schema::as_str), root) {
+        (Some(reference), Some(root)) => root.pointer(reference.strip_prefix('#')?),
+        _ => Some(schema),
+    }
+}

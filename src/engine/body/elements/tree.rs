@@ -1,0 +1,237 @@
+//! Reads elements from a text that has come whole.
+use super::node::Node;
+use crate::engine::misspelt;
+use crate::schema::Tool;
+use std::collections::HashSet;
+
+/// So many different tags are looked for inside a value; of what has more, the others are text.
+const NAMES: usize = 64;
+
+/// Reads elements from the text between the call's markers.
+pub(super) struct Tree<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
+    pub(super) prefix: &'t str,
+    max_depth: usize,
+    /// Something was nested deeper.
+    pub(super) deep: bool,
+    /// The element of the top level that the text ends in, and what there is of it.
+    pub(super) cut: Option<(String, String)>,
+    /// An element that opens twice may yet be read once more.
+    pub(super) retry: bool,
+    /// Where tags are wrong, and what is.
+    pub(super) slips: Vec<(usize, &'static str)>,
+    /// Tags below the top level that were found to be text: they are not tried again.
+    text_tags: HashSet<usize>,
+    /// Where the last closing tag of a name stands.
+    closers: Vec<(&'t str, Option<usize>)>,
+    /// The tool that is called, where its parameters are read.
+    pub(super) tool: Option<&'t Tool>,
+    /// The elements of the top level so far.
+    pub(super) taken: Vec<String>,
+}
+
+impl<'t> Tree<'t> {
+    pub(super) fn new(text: &'t str, prefix: &'t str, max_depth: usize) -> Self {
+        Self {
+            text,
+            at: 0,
+            prefix,
+            max_depth,
+            deep: false,
+            cut: None,
+            retry: false,
+            slips: Vec::new(),
+            text_tags: HashSet::new(),
+            closers: Vec::new(),
+            tool: None,
+            taken: Vec::new(),
+        }
+    }
+
+    /// `rest` behind the prefix of tags. To look for an empty one would be right as well, but loading nothing from nowhere is
+    /// slow.
+    fn behind_prefix(&self, rest: &'t str) -> Option<&'t str> {
+        if self.prefix.is_empty() { Some(rest) } else { rest.strip_prefix(self.prefix) }
+    }
+
+    /// The name in the closing tag that `rest` begins with.
+    pub(super) fn closing(&self, rest: &'t str) -> Option<&'t str> {
+        let rest = self.behind_prefix(rest)?.strip_prefix("</")?;
+        rest.get(..rest.find('>')?).filter(|name| !name.is_empty() && !name.contains(['<', '\n']))
+    }
+
+    /// A closing tag stands here that was meant for `name`: its length. Only behind a prefix, which no text has.
+    fn misspelt(&self, name: &str) -> Option<usize> {
+        let tag = if self.prefix.is_empty() { None } else { self.closing(self.rest()) }?;
+        misspelt::is_slip(tag, name).then_some(self.prefix.len() + tag.len() + 3)
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    /// The opening tag at the cursor: its name and where it ends.
+    fn opening(&self) -> Option<(&'t str, usize)> {
+        let rest = self.behind_prefix(self.rest())?.strip_prefix('<')?;
+        if rest.starts_with('/') {
+            return None;
+        }
+        let length = rest.find(['>', '<', '\n', '"'])?;
+        let name = rest.get(..length)?.trim();
+        if name.is_empty() || rest.as_bytes().get(length) != Some(&b'>') {
+            return None;
+        }
+        Some((name, self.at + self.prefix.len() + length + 2))
+    }
+
+    /// The tag at the cursor was not found to be text, and behind `end`, where it does, its closing one stands.
+    fn may_close(&mut self, name: &'t str, closer: &str, end: usize) -> bool {
+        if self.text_tags.contains(&self.at) {
+            return false;
+        }
+        let known = self.closers.iter().find(|(known, _)| *known == name).map(|(_, last)| *last);
+        let last = match known {
+            Some(last) => last,
+            None if self.closers.len() >= NAMES => return false,
+            None => {
+                let last = memchr::memmem::rfind(self.text.as_bytes(), closer.as_bytes());
+                self.closers.push((name, last));
+                last
+            }
+        };
+        last.is_some_and(|last| last >= end)
+    }
+
+    /// The text without the beginning of a tag at its end.
+    fn without_cut_tag(&self, text: &str) -> String {
+        let tag = if self.prefix.is_empty() { "<" } else { self.prefix };
+        let cut = (1..tag.len()).rev().find(|n| tag.get(..*n).is_some_and(|tag| text.ends_with(tag)));
+        text.get(..text.len() - cut.unwrap_or(0)).unwrap_or(text).to_owned()
+    }
+
+    /// The next element among white space.
+    pub(super) fn element(&mut self, depth: usize) -> Option<(String, Node)> {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+        if depth > self.max_depth {
+            self.deep = true;
+            self.at = self.text.len();
+            return None;
+        }
+        let (name, end) = self.opening()?;
+        let closer = format!("{}</{name}>", self.prefix);
+        if depth > 0 && self.prefix.is_empty() && !self.may_close(name, &closer, end) {
+            return None;
+        }
+        let opener = self.text.get(self.at..end).unwrap_or_default();
+        let again = self.text.get(end..).unwrap_or_default().trim_ascii_start().starts_with(opener);
+        let (first, mut closes) = (self.at, closer.len());
+        self.at = end;
+        let start = end;
+        let mut children = Vec::new();
+        let mut mixed = String::new();
+        // Where another parameter stands, behind text, that may follow this one.
+        let mut follows = None;
+        loop {
+            if self.rest().starts_with(&closer) {
+                break;
+            }
+            let text_start = self.at;
+            let tag = if self.prefix.is_empty() { "<" } else { self.prefix };
+            let rest = self.rest();
+            let next = rest.find(tag).unwrap_or(rest.len());
+            self.at += next;
+            let text = self.text.get(text_start..self.at).unwrap_or("");
+            if self.rest().is_empty() {
+                if again && depth == 0 && std::mem::take(&mut self.retry) {
+                    self.slips.push((first, "an element's opening tag stood twice"));
+                    self.at = start;
+                    return self.element(depth);
+                }
+                if depth == 0 && children.is_empty() && follows.is_none() {
+                    self.cut = self.text.get(start..).map(|text| (name.to_owned(), self.without_cut_tag(text)));
+                }
+                return self.ends_before((depth, name, first, start), follows);
+            }
+            if !text.trim().is_empty() {
+                mixed.push_str(text);
+            }
+            if self.rest().starts_with(&closer) {
+                break;
+            }
+            if let Some(length) = self.misspelt(name) {
+                self.slips.push((self.at, "an element's closing tag is misspelt"));
+                closes = length;
+                break;
+            }
+            let before = self.at;
+            if depth == 0 && follows.is_none() && !mixed.is_empty() && children.is_empty() && self.may_follow(name) {
+                follows = Some(before);
+            }
+            match self.element(depth + 1) {
+                Some(child) => children.push(child),
+                // Nothing of it will be read, however often it is tried further out.
+                None if self.deep => return None,
+                None => {
+                    // No element stands here: the tag is text.
+                    self.text_tags.insert(before);
+                    self.at = before + tag.len();
+                    if self.prefix.is_empty() {
+                        mixed.push_str(tag);
+                    } else {
+                        let cut = self.text.get(self.at..).is_some_and(|tag| !tag.contains('>'));
+                        if cut && depth == 0 && children.is_empty() && follows.is_none() {
+                            self.cut = self.text.get(start..before).map(|text| (name.to_owned(), text.to_owned()));
+                        }
+                        return self.ends_before((depth, name, first, start), follows);
+                    }
+                }
+            }
+        }
+        let node = if children.is_empty() {
+            Node::Text(self.text.get(start..self.at).unwrap_or("").to_owned())
+        } else {
+            Node::Children(children, mixed.trim().to_owned())
+        };
+        self.at += closes;
+        let rest = self.rest();
+        let blank = rest.len() - rest.trim_ascii_start().len();
+        if !self.prefix.is_empty() && depth == 0 && rest.get(blank..).is_some_and(|rest| rest.starts_with(&closer)) {
+            self.slips.push((self.at, "an element's closing tag stood twice"));
+            self.at += blank + closer.len();
+        }
+        if depth == 0 && self.tool.is_some() {
+            self.taken.push(name.to_owned());
+        }
+        Some((name.to_owned(), node))
+    }
+
+    /// The element that opens at the cursor is a parameter of the tool that is not there yet.
+    fn may_follow(&self, name: &str) -> bool {
+        let declared = |key: &str| self.tool.is_some_and(|tool| tool.declares(key));
+        self.opening()
+            .is_some_and(|(key, _)| key != name && declared(key) && !self.taken.iter().any(|taken| taken == key))
+    }
+
+    /// The element `name` of the top level, which opens at `first`, and its text at `start`, is never closed: it ends
+    /// before the parameter that `follows` it. If none does, it is none.
+    #[cold]
+    fn ends_before(
+        &mut self,
+        (depth, name, first, start): (usize, &'t str, usize, usize),
+        follows: Option<usize>,
+    ) -> Option<(String, Node)> {
+        if depth > 0 {
+            return None;
+        }
+        let Some(next) = follows.filter(|_| !self.prefix.is_empty()) else {
+            self.at = first;
+            return None;
+        };
+        self.slips.push((next, "an element's closing tag is missing"));
+        self.taken.push(name.to_owned());
+        self.at = next;
+        Some((name.to_owned(), Node::Text(self.text.get(start..next).unwrap_or_default().to_owned())))
+    }
+}

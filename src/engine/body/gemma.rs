@@ -1,0 +1,309 @@
+//! Gemma's value syntax: `{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],opts:{k:1}}`. Strings stand between markers that
+//! the dialect names, without escapes; everything else is bare.
+use super::Progress;
+use super::keys::floor;
+use super::lenient;
+use super::members::Members;
+use crate::dialect::Element;
+use crate::engine::head::{Head, LONGEST_NAME};
+use crate::engine::output::{Found, Output, Piece, Value};
+use crate::engine::tail::closes;
+use crate::engine::writer::Writer;
+use crate::engine::{Look, Reader, head};
+use crate::json::push_escaped;
+use crate::schema::{Expected, Tool};
+use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use std::ops::Range;
+
+mod values;
+use values::{EXTRA_COMMA, Read, Values, bare_word, opens};
+
+#[derive(Debug)]
+pub(crate) struct Gemma {
+    head: Head,
+    start: usize,
+    at: usize,
+    depth: usize,
+    index: Option<usize>,
+    /// Where the member that is being read begins.
+    member: usize,
+    /// A string is open.
+    string: Option<OpenString>,
+    members: Members,
+    /// Something in them is nested too deep.
+    deep: bool,
+    /// Something stands among them that is no member.
+    unread: bool,
+    repairs: Vec<Repair>,
+}
+
+/// A string whose end has not come.
+#[derive(Debug)]
+struct OpenString {
+    /// The member that it is the value of, where it is one.
+    key: Option<String>,
+    /// How far it has been given out.
+    sent: usize,
+}
+
+impl Gemma {
+    pub(super) fn new(at: usize, head: Head) -> Self {
+        Self {
+            head,
+            start: at,
+            at,
+            depth: 0,
+            index: None,
+            member: at + 1,
+            string: None,
+            members: Members::default(),
+            deep: false,
+            unread: false,
+            repairs: Vec::new(),
+        }
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
+            return Progress::Fail { at: self.start };
+        };
+        let quote = quote(cx, writer);
+        let status = loop {
+            match self.next(cx, quote, writer.origin.tail(cx), cx.called(out, index)) {
+                Next::Member => {
+                    if cx.slice(self.member, self.at).trim().is_empty() {
+                        self.repairs.push(Repair::at(RepairCode::Comma, self.at, EXTRA_COMMA));
+                    }
+                    self.read(cx, out, writer, index, self.at, false);
+                    self.at += 1;
+                    self.member = self.at;
+                }
+                Next::End { closed } => {
+                    self.read(cx, out, writer, index, self.at, false);
+                    if closed {
+                        self.at += 1;
+                    } else {
+                        let what = "the closing bracket is missing";
+                        self.repairs.push(Repair::at(RepairCode::Bracket, self.at, what));
+                    }
+                    break if self.deep || self.unread { CallStatus::Malformed } else { CallStatus::Ok };
+                }
+                Next::More if !cx.eof => {
+                    self.tell(cx, out, writer, index);
+                    return Progress::More;
+                }
+                Next::More => {
+                    self.at = cx.text.len();
+                    // What may be the beginning of a marker round a string is none of it.
+                    let cut = (1..quote.len()).rev().find(|n| quote.get(..*n).is_some_and(|q| cx.text.ends_with(q)));
+                    self.read(cx, out, writer, index, self.at - cut.unwrap_or(0), true);
+                    break CallStatus::Incomplete;
+                }
+            }
+        };
+        if status.readable() {
+            self.members.close(out, writer, index);
+        }
+        let members = self.members.take();
+        let found = if self.deep { Found::none() } else { members };
+        let pending = writer.over(index, found, writer.start..self.at);
+        pending.status = status;
+        pending.repairs = std::mem::take(&mut self.repairs);
+        Progress::Done { end: self.at }
+    }
+
+    /// Looks for the next place where a member is over: the comma before another one, or behind the outermost bracket.
+    fn next(&mut self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Next {
+        let bytes = cx.bytes();
+        loop {
+            if self.string.is_some() {
+                let rest = bytes.get(self.at..).unwrap_or_default();
+                match memchr::memmem::find(rest, quote.as_bytes()) {
+                    Some(i) => {
+                        self.at += i + quote.len();
+                        self.string = None;
+                    }
+                    None => {
+                        let next = floor(cx.text, bytes.len().saturating_sub(quote.len() - 1));
+                        self.at = next.max(self.at);
+                        return Next::More;
+                    }
+                }
+                continue;
+            }
+            match bytes.get(self.at) {
+                None => return Next::More,
+                Some(b'{' | b'(' | b'[') => self.depth += 1,
+                Some(b'}' | b')' | b']') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        return Next::End { closed: true };
+                    }
+                }
+                Some(b',') if self.depth == 1 => match key_at(cx, self.at + 1, quote) {
+                    Look::Is(key) => match self.before_comma(cx, quote) {
+                        Before::Over => return Next::Member,
+                        Before::Bare if may_be_parameter(tool, cx.slice(key.start, key.end)) => return Next::Member,
+                        Before::Bare | Before::Quoted => {}
+                    },
+                    Look::More => return Next::More,
+                    Look::No => {}
+                },
+                Some(b'<') => {
+                    match head::literal(cx, self.at, quote) {
+                        Look::Is(end) if !quote.is_empty() => {
+                            self.string = self.opened(cx, quote, end);
+                            self.at = end;
+                            continue;
+                        }
+                        Look::More => return Next::More,
+                        _ => {}
+                    }
+                    // The call's own end without a closing bracket.
+                    match closes(cx, tail, self.at) {
+                        Look::Is(()) => return Next::End { closed: false },
+                        Look::More => return Next::More,
+                        Look::No => {}
+                    }
+                }
+                Some(_) => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// What the member that is being read is, up to the comma that was reached.
+    fn before_comma(&self, cx: &Reader<'_>, quote: &str) -> Before {
+        let text = cx.slice(self.member, self.at).trim_end();
+        // What a value is shows at its beginning; one that is longer is no number and no word of JSON's.
+        let near = text.get(..floor(text, LONGEST_NAME)).unwrap_or(text);
+        let value = near.split_once([':', '=']).map_or("", |(_, value)| value.trim_start());
+        if !quote.is_empty() && text.ends_with(quote) {
+            return Before::Over;
+        }
+        if let Some(mark) = value.chars().next().filter(|mark| matches!(mark, '"' | '\'')) {
+            let closed = text.ends_with(mark) && (value.len() > 1 || near.len() < text.len());
+            return if closed { Before::Over } else { Before::Quoted };
+        }
+        let literal = near.len() == text.len() && lenient::looks_literal(value);
+        if literal || text.ends_with(['}', ']']) { Before::Over } else { Before::Bare }
+    }
+
+    /// The string that the marker here opens, which ends at `end`, if it opens one.
+    fn opened(&self, cx: &Reader<'_>, quote: &str, end: usize) -> Option<OpenString> {
+        let before = cx.slice(self.member.min(self.at), self.at);
+        if !opens(cx.slice(self.start, self.at)) {
+            return None;
+        }
+        let key = (self.depth == 1).then(|| Values::new(before, quote, None).only_key()).flatten();
+        Some(OpenString { key, sent: end })
+    }
+
+    /// Gives out what is certain of the string that a member is.
+    fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize) {
+        let Some(OpenString { key: Some(key), sent }) = &mut self.string else { return };
+        let text = cx.slice(*sent, self.at);
+        if text.is_empty() || !out.streaming() || self.deep || self.unread {
+            return;
+        }
+        *sent = self.at;
+        let mut json = String::new();
+        push_escaped(&mut json, text);
+        self.members.grow(out, writer, index, key, &json);
+    }
+
+    /// Reads the member that ends at `end` (`cut`: the text does, inside it).
+    fn read(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, end: usize, cut: bool) {
+        if self.deep || self.unread {
+            return;
+        }
+        let quote = quote(cx, writer);
+        let tool = cx.called(out, index);
+        let root = tool.map(|t| &t.schema);
+        let mut values = Values::new(cx.slice(self.member.min(end), end), quote, root);
+        (values.max_depth, values.cut) = (cx.policy.max_depth, cut);
+        while let Some(key) = values.key() {
+            let schema = root.and_then(|r| r.get("properties")).and_then(|p| p.get(&key));
+            let value = match values.value(0, schema, false) {
+                Read::Text(text) => Value::Text(Piece::Made(text)),
+                Read::Json(json) => Value::Json(Piece::Made(json)),
+                Read::Word(word) => {
+                    let expected = tool.map_or(Expected::ANY, |t| t.expected(&key).json_first());
+                    match bare_word(&word, expected) {
+                        ArgumentValue::Text(t) => Value::Text(Piece::Made(t.into_owned())),
+                        ArgumentValue::Json(t) => Value::Json(Piece::Made(t.into_owned())),
+                    }
+                }
+                Read::Nothing => break,
+            };
+            let told = Some(index).filter(|_| !cut && !values.deep);
+            if self.members.add(cx, out, writer, told, Piece::Made(key), value) {
+                let what = "an argument stood twice: the last value counts";
+                self.repairs.push(Repair::at(RepairCode::DuplicateKey, self.member, what));
+            }
+        }
+        self.deep = values.deep;
+        let rest = values.rest().trim_matches(|c: char| c.is_whitespace() || ",})]".contains(c));
+        self.unread = !cut && (values.unread || !rest.is_empty());
+        let place = |mut repair: Repair| {
+            repair.offset = repair.offset.map(|at| self.member + at);
+            repair
+        };
+        self.repairs.extend(values.repairs.into_iter().map(place));
+    }
+}
+
+/// The marker round strings.
+fn quote<'t>(cx: &Reader<'t>, writer: &Writer) -> &'t str {
+    writer.origin.row(cx).map_or("", |row| row.dialect.quote.as_str())
+}
+
+/// What stands before a comma behind which a key follows.
+enum Before {
+    /// A value that is over.
+    Over,
+    /// Bare text, which may go on with the comma.
+    Bare,
+    /// A string in quotes that has not closed.
+    Quoted,
+}
+
+/// What stands where a member may be over.
+enum Next {
+    /// A comma, and behind it another member.
+    Member,
+    /// The call is over: with its bracket, if that is `closed`.
+    End {
+        closed: bool,
+    },
+    More,
+}
+
+/// The tool has a parameter of this name, or nobody knows which it has.
+fn may_be_parameter(tool: Option<&Tool>, key: &str) -> bool {
+    let declared = |tool: &Tool| tool.parameters.is_empty() || tool.declares(key);
+    key.is_empty() || tool.is_none_or(declared)
+}
+
+/// A key and its colon stand at `at`, or a string that may be one: then nothing is said of its name.
+fn key_at(cx: &Reader<'_>, at: usize, quote: &str) -> Look<Range<usize>> {
+    let start = cx.skip_space(at);
+    if !quote.is_empty() {
+        match head::literal(cx, start, quote) {
+            Look::No => {}
+            look => return look.map(|end| end..end),
+        }
+    }
+    let letter = |byte: &&u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'"' | b'\'') || **byte >= 0x80
+    };
+    let rest = cx.bytes().get(start..).unwrap_or_default();
+    let length = rest.iter().take(LONGEST_NAME).take_while(letter).count();
+    match cx.behind_space(start, start + length) {
+        Look::Is(colon) if length > 0 && matches!(cx.bytes().get(colon), Some(b':' | b'=')) => {
+            Look::Is(start..start + length)
+        }
+        Look::More => Look::More,
+        _ => Look::No,
+    }
+}

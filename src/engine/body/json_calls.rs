@@ -1,0 +1,518 @@
+//! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
+use super::Progress;
+use super::arguments::whole_arguments;
+use super::keys::{Key, call_key_in, decode, floor, schema_like, string_end};
+use super::lenient;
+use super::strings::{Bound, Strings};
+use crate::engine::output::{Found, Output, Piece, span};
+use crate::engine::trace::{Noted, Reason};
+use crate::engine::writer::{Company, Origin, Writer};
+use crate::engine::{Look, Memo, Reader};
+use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
+use crate::turn::{CallStatus, Repair, RepairCode};
+use std::borrow::Cow;
+use std::ops::Range;
+
+mod frames;
+mod mend;
+mod object;
+
+use frames::{Frame, Frames, Kind};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Expect {
+    /// A value at the top, or in a list; `close` if the list may end here.
+    Value {
+        close: bool,
+    },
+    Key {
+        close: bool,
+    },
+    /// A member's value is being scanned: what it is, and its key.
+    Member {
+        key: Range<usize>,
+        what: Key,
+    },
+    /// An element that is no object is being skipped.
+    Element,
+    /// A comma or the end of the list or object.
+    Next,
+    /// A value at the top is over: another may follow.
+    Between,
+    /// Strict reading failed at `error`: the closer or the end decides how far the repair may read.
+    Lenient {
+        start: usize,
+        error: usize,
+        searched: usize,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct JsonCalls {
+    frames: Frames,
+    expect: Expect,
+    at: usize,
+    scanner: Scanner,
+    /// The arguments that were scanned last, and the members of that object.
+    scanned: (Range<usize>, Vec<Member>),
+    /// Strict reading failed inside a value.
+    in_value: bool,
+    /// How far a begun call's arguments have been given out.
+    sent: usize,
+    max_depth: usize,
+    /// Repairs of a value that the call it belongs to takes.
+    repairs: Vec<Repair>,
+    /// What a value was meant to be that repair made is a guess.
+    guessed: bool,
+    /// Where the values before the one at the top ended, and how many calls had begun by then.
+    before: Option<(usize, usize)>,
+    /// It was made from an object whose keys stand in single quotes.
+    single_quoted: bool,
+    /// The object that is left to repair, as far as its end was looked for.
+    strings: Option<Box<Strings>>,
+}
+
+impl JsonCalls {
+    pub(super) fn new(at: usize, max_depth: usize) -> Self {
+        Self {
+            frames: Frames::default(),
+            expect: Expect::Value { close: false },
+            at,
+            scanner: Scanner::new(at, max_depth),
+            scanned: (at..at, Vec::new()),
+            in_value: false,
+            sent: at,
+            max_depth,
+            repairs: Vec::new(),
+            guessed: false,
+            before: None,
+            single_quoted: false,
+            strings: None,
+        }
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        loop {
+            let at = if matches!(self.expect, Expect::Member { .. } | Expect::Element | Expect::Lenient { .. }) {
+                self.at
+            } else {
+                cx.skip_space(self.at)
+            };
+            let Some(byte) = cx.bytes().get(at).copied() else {
+                if !cx.eof {
+                    return Progress::More;
+                }
+                if let Some(progress) = self.cut_off(cx, out, writer) {
+                    return progress;
+                }
+                continue;
+            };
+            let go_on = match self.expect.clone() {
+                Expect::Value { close } => self.value(cx, out, writer, at, byte, close),
+                Expect::Key { close } => self.key(cx, out, writer, at, byte, close),
+                Expect::Member { key, what } => self.member(cx, out, writer, key, what),
+                Expect::Element => self.element(cx, writer),
+                Expect::Next => self.next(cx, out, writer, at, byte),
+                Expect::Between => self.between(cx, writer, at, byte),
+                Expect::Lenient { start, error, searched } => self.lenient(cx, out, writer, start, error, searched),
+            };
+            match go_on {
+                Flow::On => {}
+                Flow::Stop(progress) => {
+                    if progress == Progress::More && cx.eof {
+                        if let Some(progress) = self.cut_off(cx, out, writer) {
+                            return progress;
+                        }
+                        continue;
+                    }
+                    return progress;
+                }
+            }
+        }
+    }
+
+    fn value(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: u8,
+        close: bool,
+    ) -> Flow {
+        match byte {
+            b'{' => {
+                self.frames.push(Frame::new(Kind::Object, at));
+                self.go(at + 1, Expect::Key { close: true })
+            }
+            b'[' if self.frames.len() < self.max_depth => {
+                self.frames.push(Frame::new(Kind::List, at));
+                // Without markers, all is given back if no name in it is offered.
+                if writer.origin == Origin::BARE && writer.company == Company::Alone {
+                    writer.company = Company::List;
+                }
+                self.go(at + 1, Expect::Value { close: true })
+            }
+            b']' if close => self.close(cx, out, writer, at),
+            b']' if self.frames.last().is_some_and(|frame| frame.kind == Kind::List) => {
+                self.comma_too_many(writer, at);
+                self.close(cx, out, writer, at)
+            }
+            _ if self.frames.is_empty() => Flow::Stop(Progress::Fail { at }),
+            _ => {
+                self.scanner.restart(at);
+                self.go(at, Expect::Element)
+            }
+        }
+    }
+
+    fn go(&mut self, at: usize, expect: Expect) -> Flow {
+        self.at = at;
+        self.expect = expect;
+        Flow::On
+    }
+
+    fn key(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: u8,
+        close: bool,
+    ) -> Flow {
+        if byte == b'}' && (close || self.frames.last().is_some_and(|frame| frame.envelope)) {
+            if !close {
+                self.comma_too_many(writer, at);
+            }
+            return self.close(cx, out, writer, at);
+        }
+        if byte != b'"' {
+            return self.broken(cx, at);
+        }
+        let end = match string_end(cx, at) {
+            Look::Is(end) => end,
+            Look::More => return Flow::Stop(Progress::More),
+            Look::No => return self.broken(cx, at),
+        };
+        let colon = cx.skip_space(end);
+        let value = cx.skip_space(colon + 1);
+        match cx.bytes().get(colon) {
+            None => return Flow::Stop(Progress::More),
+            Some(b':') => {}
+            Some(_) => return self.broken(cx, colon),
+        }
+        let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
+        let key = at + 1..end - 1;
+        let text = cx.slice(key.start, key.end);
+        let mut what = Key::of(text);
+        let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
+        match (what, first) {
+            (Key::Function, b'{') => {
+                self.frames.push(Frame::new(Kind::Nested, value));
+                return self.go(value + 1, Expect::Key { close: true });
+            }
+            (Key::Function, b'"') => what = Key::Name,
+            (Key::Calls, b'[') => {
+                frame.envelope = true;
+                if writer.origin == Origin::BARE {
+                    let explicit = matches!(text, "tool_calls" | "toolCalls");
+                    writer.company = if explicit && self.frames.len() == 1 { Company::Envelope } else { Company::List };
+                }
+                self.frames.push(Frame::new(Kind::List, value));
+                return self.go(value + 1, Expect::Value { close: true });
+            }
+            (Key::Name | Key::Method | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
+            _ => what = Key::Other,
+        }
+        if text == "params" && frame.name.is_none() {
+            let named = |method: &Range<usize>| cx.offered(&decode(cx.slice(method.start, method.end)));
+            frame.name = frame.method.take().filter(named);
+        }
+        // A second key of the same meaning is one of the flat arguments.
+        if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
+            what = Key::Other;
+        }
+        let described = |(key, _): &(Range<usize>, Range<usize>)| cx.slice(key.start, key.end) == "description";
+        if what == Key::Arguments && writer.bare && writer.begun == 0 && frame.others.iter().any(described) {
+            // A tool's definition, not a call of it.
+            out.trace.refuse(Reason::Definition, &self.name(cx).unwrap_or_default());
+            return Flow::Stop(Progress::Fail { at });
+        }
+        if what == Key::Arguments && writer.bare && first == b'{' {
+            let name = self.name(cx);
+            match schema_like(cx, value, name.as_deref()) {
+                Look::Is(()) => {
+                    out.trace.refuse(Reason::Definition, &name.unwrap_or_default());
+                    return Flow::Stop(Progress::Fail { at: value });
+                }
+                Look::More => return Flow::Stop(Progress::More),
+                Look::No => {}
+            }
+        }
+        self.scanner.restart(value);
+        self.sent = value;
+        if what == Key::Arguments {
+            self.scanner.reuse(&mut out.members);
+        }
+        if what == Key::Arguments
+            && first == b'{'
+            && let Flow::Stop(progress) = self.begin(cx, out, writer)
+        {
+            return Flow::Stop(progress);
+        }
+        self.go(value, Expect::Member { key, what })
+    }
+
+    /// The name in the last frame, if it is known.
+    fn name<'t>(&self, cx: &Reader<'t>) -> Option<Cow<'t, str>> {
+        let range = self.frames.last()?.name.as_ref()?;
+        Some(decode(cx.slice(range.start, range.end)))
+    }
+
+    /// Begins the call of the last frame, if its name is known.
+    fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Flow {
+        if self.frames.last().is_none_or(|frame| frame.index.is_some()) {
+            return Flow::On;
+        }
+        let Some(name) = self.name(cx) else { return Flow::On };
+        // What is nested under `function` begins its parent's call, since the id stands there.
+        let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
+        let parent_id = if nested { self.frames.parent().and_then(|f| f.id.clone()) } else { None };
+        self.outer_call_is_over(cx, out, writer);
+        let in_list = self.frames.in_list();
+        let Some(frame) = self.frames.last_mut() else { return Flow::On };
+        let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.slice(id.start, id.end)));
+        match writer.begin(cx, out, &name, id.as_deref()) {
+            Some(index) => {
+                frame.index = Some(index);
+                Flow::On
+            }
+            None if writer.begun == 0 && !in_list => Flow::Stop(Progress::Fail { at: self.at }),
+            None => {
+                // One name too many does not void its siblings: the element is passed over.
+                frame.name = None;
+                Flow::On
+            }
+        }
+    }
+
+    /// The list of a call's object holds further calls, and this is the first: that call's own arguments are whole.
+    fn outer_call_is_over(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
+        let Some(outer) = self.frames.outer_call() else { return };
+        let text = |range: Range<usize>| decode(cx.slice(range.start, range.end));
+        let (start, index, arguments) = (outer.start, outer.index.take(), outer.arguments.take());
+        let (name, id) = (outer.name.take().map(text), outer.id.clone().map(text));
+        let index = match index {
+            Some(index) => Some(index).filter(|index| writer.is_open(*index)),
+            // They stand in a string.
+            None => name.and_then(|name| writer.begin(cx, out, &name, id.as_deref())),
+        };
+        if let (Some(index), Some(arguments)) = (index, arguments) {
+            let end = arguments.end;
+            self.over(cx, writer, index, arguments, start..end);
+            // What of a mended object is its own, and what the list's, is a guess; what was mended is all of theirs.
+            if let (true, Some(pending)) = (cx.made, &mut writer.pending) {
+                pending.status = CallStatus::Malformed;
+                self.repairs.clone_from(&pending.repairs);
+            }
+        }
+    }
+
+    fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, key: Range<usize>, what: Key) -> Flow {
+        let result = self.scanner.scan(cx.bytes(), cx.eof);
+        let index = self.frames.last().and_then(|f| f.index);
+        let streams = what == Key::Arguments && cx.bytes().get(self.scanner_start()) == Some(&b'{');
+        let reached = match result {
+            ScanResult::Complete { end } => end,
+            ScanResult::Incomplete => self.scanner.certain(cx.bytes()),
+            ScanResult::Error { at, kind } => {
+                if kind == ScanError::TooDeep {
+                    out.trace.refuse(Reason::TooDeep, "");
+                }
+                return self.broken(cx, at);
+            }
+        };
+        if streams && let Some(index) = index {
+            let reached = floor(cx.text, reached);
+            let certain = if matches!(result, ScanResult::Incomplete) {
+                lenient::certain_end(cx, self.sent, reached)
+            } else {
+                reached
+            };
+            if certain > self.sent && out.streaming() {
+                if cx.made {
+                    writer.piece(out, index, cx.slice(self.sent, certain));
+                } else {
+                    writer.span(out, index, self.sent..certain);
+                }
+                self.sent = certain;
+            }
+        }
+        let ScanResult::Complete { end } = result else { return Flow::Stop(Progress::More) };
+        let value = self.scanner_start()..end;
+        let Some(frame) = self.frames.last_mut() else { return self.broken(cx, end) };
+        match what {
+            Key::Name => {
+                if !cx.made {
+                    out.trace.note(value.start + 1..value.end - 1, Noted::Name);
+                }
+                frame.name = Some(value);
+                let waiting = frame.arguments.clone();
+                if let Some(arguments) = waiting.filter(|a| cx.bytes().get(a.start) == Some(&b'{')) {
+                    if let Flow::Stop(progress) = self.begin(cx, out, writer) {
+                        return Flow::Stop(progress);
+                    }
+                    if let Some(index) = self.frames.last().and_then(|f| f.index) {
+                        writer.piece(out, index, cx.slice(arguments.start, arguments.end));
+                    }
+                }
+            }
+            Key::Method => {
+                frame.method = Some(value.clone());
+                frame.others.push((key, value));
+            }
+            Key::Id => frame.id = Some(value),
+            Key::Arguments => {
+                frame.arguments = Some(value.clone());
+                self.scanned = (value, self.scanner.take_members());
+            }
+            Key::Content => {
+                frame.content = Some(value.clone());
+                frame.others.push((key, value));
+            }
+            _ => frame.others.push((key, value)),
+        }
+        self.go(end, Expect::Next)
+    }
+
+    fn scanner_start(&self) -> usize {
+        self.scanner.start().unwrap_or(self.at)
+    }
+
+    fn element(&mut self, cx: &Reader<'_>, writer: &mut Writer) -> Flow {
+        match self.scanner.scan(cx.bytes(), cx.eof) {
+            ScanResult::Complete { end } => {
+                writer.pass(self.piece(cx, self.scanner_start()..end));
+                self.go(end, Expect::Next)
+            }
+            ScanResult::Incomplete => Flow::Stop(Progress::More),
+            ScanResult::Error { at, .. } => self.broken(cx, at),
+        }
+    }
+
+    fn next(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize, byte: u8) -> Flow {
+        let Some(frame) = self.frames.last() else { return self.go(at, Expect::Between) };
+        let list = frame.kind == Kind::List;
+        match byte {
+            b',' if list => self.go(at + 1, Expect::Value { close: false }),
+            b',' => self.go(at + 1, Expect::Key { close: false }),
+            b']' if list => self.close(cx, out, writer, at),
+            b'}' if !list => self.close(cx, out, writer, at),
+            _ if list && writer.begun > 0 && !cx.made => self.unclosed_list(cx, writer, at, byte),
+            _ => self.broken(cx, at),
+        }
+    }
+
+    fn between(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
+        let separated = matches!(byte, b',' | b';');
+        let mut next = if separated { cx.skip_space(at + 1) } else { at };
+        // Between markers, other signs part calls as well.
+        let odd = separators(cx, at).filter(|_| !separated && !writer.bare);
+        if let Some(length) = odd {
+            next = cx.skip_space(at + length);
+        }
+        let done = Flow::Stop(Progress::Done { end: self.at });
+        // What may follow is another object or a list of them; anything else is text.
+        let inside = match cx.bytes().get(next) {
+            None if !cx.eof => return Flow::Stop(Progress::More),
+            Some(b'{') => |b: u8| matches!(b, b'"' | b'\'' | b'_') || b.is_ascii_alphabetic(),
+            Some(b'[') => |b: u8| b == b'{',
+            _ => return done,
+        };
+        match cx.behind_space(next, next + 1) {
+            Look::More => Flow::Stop(Progress::More),
+            Look::Is(first) if cx.bytes().get(first).is_some_and(|b| inside(*b)) => {
+                if let (Some(_), Some(pending)) = (odd, &mut writer.pending) {
+                    let what = "signs between two calls were left out";
+                    pending.repairs.push(Repair::at(RepairCode::Surroundings, at, what));
+                }
+                self.before = Some((self.at, writer.begun));
+                self.go(next, Expect::Value { close: false })
+            }
+            _ => done,
+        }
+    }
+
+    /// The last frame closes at `at`.
+    fn close(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize) -> Flow {
+        let Some((kind, start)) = self.frames.last().map(|frame| (frame.kind, frame.start)) else {
+            return self.broken(cx, at);
+        };
+        let end = at + 1;
+        if kind == Kind::Object {
+            let begun = writer.begun;
+            if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
+                return Flow::Stop(progress);
+            }
+            let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && !frame.envelope);
+            if none && writer.begun == begun && self.frames.len() > 1 {
+                writer.pass(self.piece(cx, start..end));
+            }
+        }
+        let closed = self.frames.pop();
+        if let (Kind::Nested, Some(parent), Some(frame)) = (kind, self.frames.last_mut(), closed) {
+            parent.take_in(cx, &frame);
+            parent.others.extend(frame.others);
+        }
+        if !self.frames.is_empty() {
+            return self.go(end, Expect::Next);
+        }
+        match self.before {
+            // No call was in this value: it is text, and the body was over before it.
+            Some((end, begun)) if begun == writer.begun => {
+                writer.take_back(end);
+                Flow::Stop(Progress::Done { end })
+            }
+            None if writer.bare && !writer.vouched() => Flow::Stop(Progress::Done { end }),
+            _ => self.go(end, Expect::Between),
+        }
+    }
+
+    /// The arguments of a call are whole.
+    fn over(&mut self, cx: &Reader<'_>, writer: &mut Writer, index: usize, arguments: Range<usize>, raw: Range<usize>) {
+        let text = cx.slice(arguments.start, arguments.end);
+        let (found, status, repair) = whole_arguments(text, || self.piece(cx, arguments.clone()));
+        let repairs = std::mem::take(&mut self.repairs);
+        let raw = if cx.made { writer.start..writer.start } else { raw };
+        // What repair made of something else than an object is a guess, and so is a call for which no offered name
+        // vouches, unless it is a dict of Python's.
+        let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
+        let guess = cx.made && (!found.is_object() || !vouched || self.guessed);
+        let pending = writer.over(index, found, raw);
+        if !cx.made && self.scanned.0 == arguments {
+            pending.members = std::mem::take(&mut self.scanned.1);
+        }
+        pending.status = if guess { CallStatus::Malformed } else { status };
+        pending.repairs.extend(repairs);
+        pending.repairs.extend(repair);
+    }
+
+    fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
+        if cx.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
+    }
+}
+
+/// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.
+fn separators(cx: &Reader<'_>, at: usize) -> Option<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let part = |b: &u8| matches!(b, b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'"' | b'\'' | b'`' | b'\\' | b'_');
+    let sign = |b: &u8| b.is_ascii_punctuation() && !part(b);
+    let length = rest.iter().take(9).take_while(|b| sign(b)).count();
+    (1..9).contains(&length).then_some(length)
+}
+
+enum Flow {
+    On,
+    Stop(Progress),
+}

@@ -1,0 +1,383 @@
+//! Calls in JSON that strict reading refuses, or that the text cuts off.
+use super::*;
+
+/// A value that is no JSON so early is read once more, as text.
+const NEAR: usize = 64;
+
+impl JsonCalls {
+    /// What stands at `at` is not JSON: the rest of the call object is left to repair.
+    #[cold]
+    pub(super) fn broken(&mut self, cx: &Reader<'_>, at: usize) -> Flow {
+        if cx.made {
+            return Flow::Stop(Progress::Fail { at });
+        }
+        // The outermost object that is still open is the call; the list round it goes on after it.
+        let start = self.frames.call().map_or(at, |frame| frame.start);
+        self.at = at;
+        self.in_value = matches!(self.expect, Expect::Member { .. } | Expect::Element);
+        self.expect = Expect::Lenient { start, error: at, searched: at };
+        Flow::On
+    }
+
+    /// A list or an envelope closes at `at`, right behind a comma.
+    #[cold]
+    pub(super) fn comma_too_many(&self, writer: &mut Writer, at: usize) {
+        if let Some(pending) = &mut writer.pending {
+            pending.repairs.push(Repair::at(RepairCode::Comma, at, "a comma too many was left out"));
+        }
+    }
+
+    /// In a list of calls neither a comma nor its end stands at `at`: another call may, else the list is over.
+    #[cold]
+    pub(super) fn unclosed_list(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
+        let odd = match byte {
+            b'}' => Some((RepairCode::Bracket, "a closing bracket too many was left out", Expect::Next)),
+            b';' => Some((RepairCode::Comma, "a semicolon stood for a comma", Expect::Value { close: true })),
+            _ => None,
+        };
+        if let Some((code, what, expect)) = odd {
+            if let Some(pending) = &mut writer.pending {
+                pending.repairs.push(Repair::at(code, at, what));
+            }
+            return self.go(at + 1, expect);
+        }
+        let next = match cx.behind_space(at, at + 1) {
+            Look::Is(inside) => cx.bytes().get(inside).copied(),
+            Look::More if matches!(byte, b'{' | b'[') => return Flow::Stop(Progress::More),
+            _ => None,
+        };
+        let another = match byte {
+            b'{' => next.is_some_and(|next| matches!(next, b'"' | b'\'') || next.is_ascii_alphabetic()),
+            b'[' => next == Some(b'{') && self.frames.len() < self.max_depth,
+            _ => false,
+        };
+        let what = if another { "a comma between two calls is missing" } else { "the list is not closed" };
+        let code = if another { RepairCode::Comma } else { RepairCode::Bracket };
+        if let Some(pending) = &mut writer.pending {
+            pending.repairs.push(Repair::at(code, at, what));
+        }
+        if another {
+            return self.go(at, Expect::Value { close: false });
+        }
+        Flow::Stop(Progress::Done { end: self.at })
+    }
+
+    // Not in `step`: its frame would be larger for every chunk.
+    #[cold]
+    pub(super) fn lenient(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        start: usize,
+        error: usize,
+        searched: usize,
+    ) -> Flow {
+        let begun = self.frames.iter().rev().find_map(|f| f.index);
+        if writer.begun > 0 && !writer.vouched() {
+            // What is no JSON may hold anything: no name further on vouches for what is before it.
+            return Flow::Stop(Progress::Fail { at: error });
+        }
+        let alone = writer.origin == Origin::BARE && writer.begun == 0;
+        if (alone || self.before.is_some()) && begun.is_none() && searched == error {
+            // Nothing closes it but itself: prose that begins with a brace would never be over.
+            match call_key_in(cx, start) {
+                Look::Is(()) => {}
+                Look::No => {
+                    // What stands there may be a marker that was taken for the beginning of a list.
+                    let value = self.scanner_start();
+                    let near = self.in_value && error.checked_sub(value).is_some_and(|read| read <= NEAR);
+                    let fail = Progress::Fail { at: if near { value } else { error } };
+                    return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
+                }
+                Look::More => return Flow::Stop(Progress::More),
+            }
+        }
+        let bare = writer.origin == Origin::BARE && writer.fence.is_none();
+        let limit = match writer.fence {
+            Some(fence) => lenient::fence(cx, fence, searched),
+            // What is no JSON may be prose: it does not take in the calls behind it.
+            None if bare => lenient::next_marker(cx, searched),
+            None => self.bound(cx, writer, start),
+        };
+        let (limit, doubtful) = match limit {
+            lenient::Limit::At(limit) => (limit, false),
+            lenient::Limit::Doubtful(limit) => (limit, true),
+            lenient::Limit::More(searched) => {
+                self.expect = Expect::Lenient { start, error, searched };
+                return Flow::Stop(Progress::More);
+            }
+        };
+        let over = limit < cx.text.len();
+        let closed = over && !bare;
+        let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
+        let mut mended = match lenient::repair(cx, start, limit) {
+            Ok(mended) => mended,
+            Err(reached) => {
+                let among = writer.begun > 0 && self.before.is_none();
+                if begun.is_none() && !among {
+                    // What it holds on the way down is no call either, and is not read once more.
+                    return fail(error.max(reached));
+                }
+                // An object that begins here and gives nothing at all is nested too deep, cut off or not.
+                let end = lenient::too_deep_end(cx, start, limit);
+                if let Some(index) = begun {
+                    let raw = if self.frames.len() > 1 { start } else { writer.start }..end.unwrap_or(limit);
+                    writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
+                } else if let Some(end) = end {
+                    writer.pass(span(start..end));
+                }
+                let Some(end) = end else { return Flow::Stop(Progress::Done { end: limit }) };
+                return self.pass_to(end);
+            }
+        };
+        if closed && mended.cut && writer.fence.take().is_some() {
+            // Inside a string it may be a part of it: only the end of the text decides.
+            return Flow::On;
+        }
+        if !closed && !mended.complete {
+            // The text ended inside the value: what there is of it is certain as far as it goes.
+            let arguments = self.arguments_of_call();
+            let start = arguments.map_or(start, |arguments| arguments.start);
+            return Flow::Stop(
+                (self.incomplete(cx, writer, start, limit, begun))
+                    .or_else(|| if over { None } else { self.incomplete_made(cx, out, writer, start) })
+                    .unwrap_or(Progress::Fail { at: limit }),
+            );
+        }
+        // The list of a call's object holds what cannot be read: that call itself is whole.
+        if self.frames.outer_call().is_some_and(|outer| outer.envelope) {
+            self.outer_call_is_over(cx, out, writer);
+        }
+        let begun = self.frames.begun();
+        let told = self.told(cx);
+        self.frames.leave_call();
+        if !self.frames.is_empty() {
+            mended.leave_list(cx.slice(start, limit));
+        }
+        // The call before it is over; its places are in this text, not in the repaired one.
+        writer.flush(cx, out);
+        let before = writer.begun;
+        if let Some(call) = begun.and_then(|index| out.calls.get_mut(index)) {
+            call.name = Piece::Made(call.name.get(cx.text).into_owned());
+        }
+        writer.adopt = begun;
+        writer.muted = begun;
+        let mut inner = Self::new(0, self.max_depth);
+        inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
+        (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed || doubtful);
+        let inside = Reader { text: &mended.json, made: true, eof: true, memo: &Memo::default(), ..*cx };
+        inner.step(&inside, out, writer);
+        writer.rest(cx, out, told);
+        let adopted = writer.adopt.take().is_none();
+        let end = start + mended.consumed;
+        match (begun, adopted) {
+            (Some(index), false) => {
+                // The repaired object is no call any more, but one has begun.
+                writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
+            }
+            (None, _) if writer.begun == before && !self.frames.is_empty() => writer.pass(span(start..end)),
+            (None, _) if writer.begun == before && before == 0 && self.frames.is_empty() => {
+                return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
+            }
+            _ => {}
+        }
+        if let Some((end, _)) = self.before
+            && begun.is_none()
+            && writer.begun == before
+            && self.frames.is_empty()
+        {
+            return Flow::Stop(Progress::Done { end });
+        }
+        if let Some(pending) = &mut writer.pending {
+            pending.raw = start..end;
+        }
+        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
+        self.go(end.max(error.min(end)), expect)
+    }
+
+    /// How far repair may read the object at `start`, that markers close.
+    fn bound(&mut self, cx: &Reader<'_>, writer: &Writer, start: usize) -> lenient::Limit {
+        let strings = match &mut self.strings {
+            Some(strings) if strings.start == start => strings,
+            strings => strings.insert(Box::new(Strings::new(start))),
+        };
+        match strings.bound(cx, writer) {
+            Look::Is(Bound { at, doubtful: false }) => lenient::Limit::At(at),
+            Look::Is(Bound { at, doubtful: true }) => lenient::Limit::Doubtful(at),
+            Look::More => lenient::Limit::More(cx.text.len()),
+            Look::No => lenient::Limit::At(cx.text.len()),
+        }
+    }
+
+    /// Beside the arguments of an object that repair made stands what is a part of them: a string ended too early.
+    pub(super) fn is_torn(&self, cx: &Reader<'_>) -> bool {
+        let Some(frame) = self.frames.last().filter(|_| cx.made) else { return false };
+        let tool = self.name(cx).and_then(|name| cx.tool(&name));
+        let declared = |key: &str| tool.is_some_and(|tool| tool.declares(key));
+        frame.others.iter().any(|(key, _)| {
+            let key = unescaped(cx.slice(key.start, key.end));
+            let word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
+            !word || declared(&key)
+        })
+    }
+
+    /// The call that is open ends at `end`, and could not be read.
+    fn pass_to(&mut self, end: usize) -> Flow {
+        self.frames.leave_call();
+        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
+        self.go(end, expect)
+    }
+
+    /// The arguments of the call that is open, as far as they were read.
+    fn arguments_of_call(&self) -> Option<Range<usize>> {
+        let frame = self.frames.iter().rev().find(|f| f.index.is_some())?;
+        Some(frame.arguments.clone().unwrap_or(self.scanner_start()..self.sent))
+    }
+
+    /// What has been sent of the arguments of the call that is open.
+    pub(super) fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
+        let Some(range) = self.arguments_of_call() else { return "" };
+        Some(cx.slice(range.start, range.end)).filter(|text| text.starts_with('{')).unwrap_or_default()
+    }
+
+    /// The text ends inside the body.
+    pub(super) fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
+        let end = cx.text.len();
+        if cx.made {
+            return Some(Progress::Done { end });
+        }
+        if self.expect == Expect::Between {
+            return Some(Progress::Done { end: self.at });
+        }
+        if let Expect::Lenient { .. } = self.expect {
+            return Some(Progress::Fail { at: end });
+        }
+        // A closing marker stands at the very end, taken for the inside of a string or of an object left open.
+        let start = self.frames.call().map(|frame| frame.start);
+        if let Some(start) = start
+            && let Look::Is(bound) = Strings::new(start).bound(cx, writer)
+        {
+            self.expect = Expect::Lenient { start, error: bound.at.min(self.at), searched: bound.at };
+            return None;
+        }
+        // Calls in it are whole, only the brackets round them are missing.
+        let Some(frame) = self.frames.iter().rfind(|frame| frame.is_call()) else {
+            if let Some(pending) = &mut writer.pending {
+                pending.repairs.push(Repair::at(RepairCode::Bracket, end, "the list is not closed"));
+            }
+            return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
+        };
+        if self.expect == Expect::Next && !writer.bare {
+            let nested = self.frames.iter().rev().take_while(|frame| !frame.is_call()).last();
+            let arguments = nested.and_then(|f| f.arguments.clone()).or_else(|| frame.arguments.clone());
+            let index = nested.and_then(|f| f.index).or(frame.index);
+            if let (Some(index), Some(arguments)) = (index, arguments) {
+                let raw = frame.start..end;
+                if cx.called(out, index).is_none() {
+                    return self.incomplete(cx, writer, arguments.start, arguments.end, Some(index));
+                }
+                self.repairs.push(Repair::at(RepairCode::Bracket, end, "a closing brace is missing"));
+                self.over(cx, writer, index, arguments, raw);
+                return Some(Progress::Done { end });
+            }
+        }
+        let index = self.frames.iter().rev().find_map(|f| f.index);
+        let named = self.frames.iter().rev().find_map(|f| f.name.clone());
+        let named = named.map(|name| decode(cx.slice(name.start, name.end)));
+        if index.is_none()
+            && !writer.bare
+            && let Some(name) = named
+            && let Some(index) = writer.begin(cx, out, &name, None)
+        {
+            writer.over(index, Found::none(), writer.start..end).status = CallStatus::Incomplete;
+            return Some(Progress::Done { end });
+        }
+        if index.is_none()
+            && !writer.bare
+            && let Some(progress) = self.incomplete_by_key(cx, out, writer)
+        {
+            return Some(progress);
+        }
+        let start = self.scanner_start();
+        self.incomplete(cx, writer, start, end, index).or(Some(Progress::Fail { at: end }))
+    }
+
+    /// A begun call is cut off; what is certain of its arguments stays.
+    pub(super) fn incomplete(
+        &mut self,
+        cx: &Reader<'_>,
+        writer: &mut Writer,
+        start: usize,
+        end: usize,
+        index: Option<usize>,
+    ) -> Option<Progress> {
+        let index = index?;
+        // Whole arguments, and another member that breaks off behind them.
+        let whole = self.frames.iter().rev().find(|f| f.index == Some(index)).and_then(|f| f.arguments.clone());
+        let here = whole.is_some() || matches!(self.expect, Expect::Member { what: Key::Arguments, .. });
+        let in_arguments = here || cx.bytes().get(start) == Some(&b'{') && self.arguments_of_call().is_some();
+        let arguments = whole.unwrap_or(start..end);
+        let found = if in_arguments { lenient::certain(cx.slice(arguments.start, arguments.end)) } else { "{}".into() };
+        writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+
+    /// The object at `start` is no strict JSON and cut off, and no call has begun: what is certain of it may be one.
+    pub(super) fn incomplete_made(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        start: usize,
+    ) -> Option<Progress> {
+        let end = cx.text.len();
+        let certain = lenient::certain_literal(cx.slice(start, end)).filter(|json| json.starts_with('{'))?;
+        writer.flush(cx, out);
+        let before = writer.begun;
+        let mut inner = Self::new(0, self.max_depth);
+        // What closes the last one was made: more may have followed.
+        (writer.muted, writer.untold) = (Some(out.calls.len()), true);
+        inner.step(&Reader { text: &certain, made: true, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
+        let muted = writer.muted.take();
+        writer.untold = false;
+        if let Some(pending) = writer.pending.as_ref().filter(|p| Some(p.index) == muted && out.streaming()) {
+            let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
+            let open = whole.trim_end_matches(['}', ']']);
+            if whole.starts_with('{') {
+                writer.piece(out, pending.index, open.strip_suffix('"').unwrap_or(open));
+            }
+        }
+        let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
+        pending.raw = start..end;
+        pending.status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+
+    /// `{"get_weather": {"city": "Par`: the key is the name, and the text ends in the arguments.
+    pub(super) fn incomplete_by_key(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+    ) -> Option<Progress> {
+        let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
+        let frame = self.frames.last().filter(|f| f.name.is_none() && f.arguments.is_none())?;
+        let key = match &self.expect {
+            Expect::Member { key, what: Key::Other } => key,
+            // The arguments are whole, and what closes the object is missing.
+            Expect::Next => &frame.others.last()?.0,
+            _ => return None,
+        };
+        let name = unescaped(cx.slice(key.start, key.end)).into_owned();
+        let (start, value, end) = (frame.start, self.scanner_start(), cx.text.len());
+        if cx.bytes().get(value) != Some(&b'{') || !(named_by_key || cx.offered(&name)) {
+            return None;
+        }
+        let index = writer.begin(cx, out, &name, None)?;
+        let found = lenient::certain(cx.slice(value, end));
+        writer.over(index, Found::Json(Piece::Made(found)), start..end).status = CallStatus::Incomplete;
+        Some(Progress::Done { end })
+    }
+}

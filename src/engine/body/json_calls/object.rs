@@ -1,0 +1,208 @@
+//! What a whole object is: a call, an envelope of calls, or neither.
+use super::*;
+use crate::schema::Tool;
+use crate::turn::{Issue, IssueCode};
+
+impl JsonCalls {
+    /// The last frame is a whole object: it is a call, an envelope, or neither.
+    pub(super) fn object(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
+        let top = self.frames.len() == 1;
+        let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
+        let Some(frame) = self.frames.last_mut() else { return Flow::On };
+        if frame.envelope {
+            out.enveloped = true;
+            if let Some(content) = frame.content.clone() {
+                if !cx.made {
+                    out.trace.note(content.clone(), Noted::Content);
+                }
+                out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
+            }
+            for issue in frame.others.iter().filter_map(|(key, value)| beside_calls(cx, key, value, writer.start)) {
+                out.issue(issue);
+            }
+            // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
+            let own = frame.name.is_some() && frame.arguments.is_some();
+            if cx.made || !own || frame.index.is_some_and(|index| !writer.is_open(index)) {
+                return Flow::On;
+            }
+        }
+        // `{"get_weather": {...}}`: the key is the name.
+        if frame.name.is_none() && frame.arguments.is_none() {
+            let members = std::mem::take(&mut frame.others);
+            for (key, value) in members.iter().cloned() {
+                let name = unescaped(cx.slice(key.start, key.end)).into_owned();
+                let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
+                if !object || !(named_by_key || cx.offered(&name)) {
+                    continue;
+                }
+                let Some(index) = writer.begin(cx, out, &name, None) else { continue };
+                if !cx.made {
+                    out.trace.note(key, Noted::Name);
+                }
+                let null = cx.bytes().get(value.start) == Some(&b'n');
+                writer.piece(out, index, if null { "{}" } else { cx.slice(value.start, value.end) });
+                let lost = cx.tool(&name).is_some_and(|tool| argument_outside(cx, tool, &value, &members));
+                self.over(cx, writer, index, value, raw.clone());
+                if let (true, Some(pending)) = (lost, &mut writer.pending) {
+                    pending.status = CallStatus::Malformed;
+                }
+            }
+            if writer.begun == 0 {
+                out.trace.refuse(Reason::NoName, "");
+            }
+            return Flow::On;
+        }
+        if let (Some(_), Some(arguments)) = (&frame.name, frame.arguments.clone()) {
+            let told = frame.index.is_some();
+            if let Flow::Stop(progress) = self.begin(cx, out, writer) {
+                return Flow::Stop(progress);
+            }
+            let untold = self.frames.last().and_then(|frame| frame.index).filter(|_| !told);
+            if let (Some(index), true) = (untold, cx.bytes().get(arguments.start) == Some(&b'{')) {
+                writer.piece(out, index, cx.slice(arguments.start, arguments.end));
+            }
+            // In a list of its own further calls may have begun: then it was over before them.
+            let index = self.frames.last().and_then(|f| f.index);
+            let beside = |frame: &Frame| {
+                let tool = self.name(cx).and_then(|name| cx.tool(&name));
+                tool.is_some_and(|tool| argument_outside(cx, tool, &arguments, &frame.others))
+            };
+            let lost = self.is_ambiguous(cx, &arguments)
+                || self.frames.last().is_some_and(beside)
+                || (cx.made && self.is_torn(cx));
+            if let Some(index) = index.filter(|index| writer.is_open(*index)) {
+                self.over(cx, writer, index, arguments, raw);
+                if let (true, Some(pending)) = (lost, &mut writer.pending) {
+                    pending.status = CallStatus::Malformed;
+                }
+            }
+            return Flow::On;
+        }
+        // The arguments stand flat beside the name, or there are none.
+        let others = std::mem::take(&mut frame.others);
+        let Some(name) = self.name(cx) else {
+            out.trace.refuse(Reason::NoName, "");
+            return Flow::On;
+        };
+        let tool = cx.tool(&name);
+        let flat: Vec<_> = (others.iter())
+            .filter(|(key, _)| {
+                let key = unescaped(cx.slice(key.start, key.end));
+                tool.is_some_and(|t| t.declares(&key))
+            })
+            .collect();
+        let alone = cx.tools.is_none() && top && others.is_empty() && !cx.made;
+        let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
+        if flat.is_empty() && !bare_name {
+            let offered = cx.tools.is_none() || tool.is_some();
+            let reason = if offered { Reason::NoArguments } else { Reason::NameNotOffered };
+            out.trace.refuse(reason, &name);
+            return Flow::On;
+        }
+        let mut json = String::from("{");
+        for (key, value) in &flat {
+            if json.len() > 1 {
+                json.push_str(", ");
+            }
+            json.push('"');
+            json.push_str(cx.slice(key.start, key.end));
+            json.push_str("\": ");
+            json.push_str(cx.slice(value.start, value.end));
+        }
+        json.push('}');
+        let has_flat = !flat.is_empty();
+        // What was meant as its arguments has a key that says nothing: without them it is not to be run.
+        let meant = |(key, _): &(Range<usize>, Range<usize>)| !is_about(cx.slice(key.start, key.end));
+        let lost = !has_flat && tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
+        if let Flow::Stop(progress) = self.begin(cx, out, writer) {
+            return Flow::Stop(progress);
+        }
+        let Some(index) = self.frames.last().and_then(|f| f.index) else { return Flow::On };
+        writer.piece(out, index, &json);
+        let pending = writer.over(index, Found::Json(Piece::Made(json)), raw);
+        if self.guessed || lost {
+            pending.status = CallStatus::Malformed;
+        }
+        if has_flat {
+            pending.repairs.push(Repair::new(RepairCode::Misplaced, "the arguments stood beside the name"));
+        }
+        Flow::On
+    }
+
+    /// The last frame, whose call has these arguments, says another call as well: its name, its arguments or both.
+    fn is_ambiguous(&self, cx: &Reader<'_>, arguments: &Range<usize>) -> bool {
+        let (Some(frame), Some(name)) = (self.frames.last(), self.name(cx)) else { return false };
+        let declared = |key: &str| cx.tool(&name).is_some_and(|t| t.declares(key));
+        let another = |(key, value): &(Range<usize>, Range<usize>)| {
+            let (key, value) = (unescaped(cx.slice(key.start, key.end)), cx.slice(value.start, value.end));
+            let object = value.starts_with('{') || value.starts_with("\"{");
+            match Key::of(&key) {
+                _ if declared(&key) => false,
+                Key::Name | Key::Function => decode(value) != name && cx.offered(&decode(value)),
+                Key::Arguments => object && !is_empty(value) && value != cx.slice(arguments.start, arguments.end),
+                _ => object && cx.offered(&key),
+            }
+        };
+        frame.ambiguous || frame.others.iter().any(another)
+    }
+}
+
+impl Frame {
+    /// The object under `function` is over: what it says is said of this call.
+    pub(super) fn take_in(&mut self, cx: &Reader<'_>, nested: &Self) {
+        let text = |range: &Range<usize>| decode(cx.slice(range.start, range.end));
+        if let (Some(own), Some(other)) = (&self.name, &nested.name) {
+            self.ambiguous |= text(own) != text(other) && cx.offered(&text(own));
+        }
+        // One of them is the call's, the other perhaps a declaration's.
+        let both = self.arguments.is_some() && nested.arguments.is_some();
+        self.ambiguous |= nested.ambiguous || both;
+        if !both || nested.name.is_some() {
+            self.arguments = nested.arguments.clone().or(self.arguments.take());
+        }
+        self.name = nested.name.clone().or(self.name.take());
+        self.index = nested.index.or(self.index);
+        self.id = self.id.take().or(nested.id.clone());
+    }
+}
+
+/// A parameter that the tool has is among the members beside the `arguments`, and not in them: they closed too early.
+fn argument_outside(
+    cx: &Reader<'_>,
+    tool: &Tool,
+    arguments: &Range<usize>,
+    members: &[(Range<usize>, Range<usize>)],
+) -> bool {
+    let inside = cx.slice(arguments.start, arguments.end).as_bytes();
+    let holds = |key: &str| memchr::memmem::find(inside, format!("\"{key}\"").as_bytes()).is_some();
+    let declared = |key: &str| tool.declares(key);
+    let mut keys = members.iter().map(|(key, _)| cx.slice(key.start, key.end));
+    keys.any(|key| !is_about(key) && declared(&unescaped(key)) && !holds(key))
+}
+
+/// What a member of an envelope says, where that is neither its content nor its calls.
+fn beside_calls(cx: &Reader<'_>, key: &Range<usize>, value: &Range<usize>, start: usize) -> Option<Issue> {
+    let (name, value) = (cx.slice(key.start, key.end), cx.slice(value.start, value.end));
+    let text = decode(value);
+    let says = match value.as_bytes().first() {
+        Some(b'"') => !text.is_empty() && name != "content",
+        Some(b'{' | b'[') => !is_empty(value),
+        _ => false,
+    };
+    let named = matches!(name, "type" | "id" | "index" | "role" | "status" | "object" | "model" | "finish_reason");
+    let at = if cx.made { start } else { key.start };
+    let what = || format!("beside the calls stands {name}, which is no content: {text}");
+    (says && !named).then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
+}
+
+fn is_empty(object: &str) -> bool {
+    object.bytes().all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']' | b'"') || byte.is_ascii_whitespace())
+}
+
+/// A member of this key says something of the call and is none of its arguments.
+fn is_about(key: &str) -> bool {
+    matches!(
+        key,
+        "type" | "id" | "index" | "role" | "status" | "description" | "thought" | "thoughts" | "reasoning" | "strict"
+    )
+}

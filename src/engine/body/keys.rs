@@ -1,0 +1,216 @@
+//! The keys of call objects, and the JSON strings round names.
+use crate::engine::{Look, Reader};
+use crate::json::{find_special, unescaped};
+use std::borrow::Cow;
+
+/// What a member of a call object is, by its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Name,
+    Arguments,
+    Id,
+    /// An object that holds name and arguments (`"function": {...}`), or the name itself.
+    Function,
+    /// As `Name`, beside `params` and for an offered tool: as JSON-RPC has it.
+    Method,
+    /// A list of calls.
+    Calls,
+    Content,
+    Other,
+}
+
+impl Key {
+    /// What `key` means in an object that may be a call.
+    pub(crate) fn of(key: &str) -> Self {
+        match key {
+            "name" | "tool_name" | "function_name" | "func" | "toolName" | "action" | "recipient_name" => Self::Name,
+            "arguments" | "parameters" | "args" | "params" | "input" | "tool_input" | "tool_args" | "kwargs"
+            | "action_input" | "toolInput" | "function_args" | "tool_arguments" | "parameter" | "argument" => {
+                Self::Arguments
+            }
+            "id" | "tool_call_id" | "call_id" | "toolCallId" => Self::Id,
+            "function" | "tool" | "call" | "function_call" | "tool_call" | "functionCall" | "toolCall" => {
+                Self::Function
+            }
+            "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses" => Self::Calls,
+            "method" => Self::Method,
+            "content" => Self::Content,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What stands round a key or a name.
+const QUOTES: [char; 8] = ['"', '\'', '\\', '`', '“', '”', '‘', '’'];
+
+/// How far into an object that is no JSON a key of a call has to stand, so that more of it is read.
+const EVIDENCE: usize = 256;
+
+/// In the object at `start`, near its beginning and not in an object inside it, stands a key of a call, or an offered name
+/// in the place of a key.
+pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
+    let rest = cx.bytes().get(start..).unwrap_or_default();
+    if rest.first().is_some_and(|first| *first != b'{') {
+        return Look::No;
+    }
+    let bounded = rest.get(..EVIDENCE).unwrap_or(rest);
+    let all = bounded.len() == EVIDENCE || cx.eof;
+    let any = any_call_key(cx, start, start + bounded.len());
+    if all && !any {
+        return Look::No;
+    }
+    if !any && !any_brace(cx, start, start + bounded.len()) {
+        return Look::More;
+    }
+    let mut depth = 0_usize;
+    for (i, byte) in bounded.iter().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth <= 1 => return Look::No,
+            b'}' => depth -= 1,
+            b':' if any && depth == 1 => match call_key_before(cx, start, start + i) {
+                Look::No => {}
+                look => return look,
+            },
+            _ => {}
+        }
+    }
+    if all { Look::No } else { Look::More }
+}
+
+/// Whether a closing brace stands between `start` and `end`. Each byte is looked at once, as with [`any_call_key`].
+fn any_brace(cx: &Reader<'_>, start: usize, end: usize) -> bool {
+    let known = cx.memo.unclosed.get();
+    let from = known.known(start).unwrap_or(start);
+    let found = cx.bytes().get(from..end).is_some_and(|text| text.contains(&b'}'));
+    if !found {
+        cx.memo.unclosed.set(known.and(start, end));
+    }
+    found
+}
+
+/// The object at `start` breaks off as JSON before its first value, and nothing says that it is a call: where it does.
+pub(crate) fn no_call(cx: &Reader<'_>, start: usize) -> Look<usize> {
+    let key = cx.skip_space(start + 1);
+    let error = match cx.bytes().get(key) {
+        None | Some(b'}') => return Look::No,
+        Some(b'"') => {
+            let Look::Is(end) = string_end(cx, key) else { return Look::No };
+            let colon = cx.skip_space(end);
+            if cx.bytes().get(colon).is_none_or(|byte| *byte == b':') {
+                return Look::No;
+            }
+            colon
+        }
+        Some(_) => key,
+    };
+    match call_key_in(cx, start) {
+        Look::No => Look::Is(error),
+        Look::Is(()) => Look::No,
+        Look::More => Look::More,
+    }
+}
+
+/// Whether a colon may stand behind a key of a call between `start` and `end`. Objects may begin at every byte, but each
+/// colon is looked at once.
+fn any_call_key(cx: &Reader<'_>, start: usize, end: usize) -> bool {
+    let known = cx.memo.unkeyed.get();
+    let from = known.known(start).unwrap_or(start);
+    let text = cx.bytes().get(from..end).unwrap_or_default();
+    let found = memchr::memchr_iter(b':', text).any(|i| call_key_before(cx, start, from + i) != Look::No);
+    if !found {
+        cx.memo.unkeyed.set(known.and(start, end));
+    }
+    found
+}
+
+/// What stands between a brace or a comma behind `start` and the colon at `colon` is a key of a call, or an offered name,
+/// and what follows can be its value.
+fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
+    let quotes = |c: char| QUOTES.contains(&c);
+    let before = cx.slice(start, colon).trim_end().trim_end_matches(quotes);
+    let begin = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).len();
+    let (before, key) = before.split_at_checked(begin).unwrap_or_default();
+    let separated = || before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
+    let what = Key::of(key);
+    let called = || !matches!(what, Key::Other | Key::Content | Key::Id | Key::Method) || cx.offered(key);
+    if separated() && called() { value_of_call(cx, colon + 1, what) } else { Look::No }
+}
+
+/// The value at `at` can be that of a call's key: the name of an offered tool, an object, a list of calls.
+fn value_of_call(cx: &Reader<'_>, at: usize, key: Key) -> Look<()> {
+    // Signs and white space in any number say nothing.
+    let near = cx.slice(at, floor(cx.text, at + EVIDENCE));
+    let signs = |c: char| QUOTES.contains(&c) || c.is_ascii_whitespace();
+    let start = at + near.len() - near.trim_start_matches(signs).len();
+    let inner = cx.rest(start);
+    if start - at == near.len() {
+        return if cx.eof || !inner.is_empty() { Look::No } else { Look::More };
+    }
+    let first = inner.bytes().next().unwrap_or_default();
+    let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
+    match (key, first) {
+        (Key::Calls, _) => is(first == b'['),
+        (Key::Name | Key::Function, _) if first != b'{' => {
+            let bounded = inner.get(..floor(inner, 128)).unwrap_or_default();
+            let ends = |c: char| QUOTES.contains(&c) || matches!(c, ',' | '}' | '\n');
+            match bounded.find(ends) {
+                Some(length) => is(cx.tools.is_none() || cx.offered(bounded.get(..length).unwrap_or_default().trim())),
+                None if bounded.len() == inner.len() && !cx.eof => Look::More,
+                None => is(cx.tools.is_none() || cx.offered(bounded.trim())),
+            }
+        }
+        (Key::Name, _) => Look::No,
+        _ => is(first == b'{'),
+    }
+}
+
+/// Where the string that begins at `at` ends, if it is no longer than markup may be.
+pub(super) fn string_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    let mut from = at + 1;
+    loop {
+        let hit = find_special(cx.bytes(), from);
+        if hit - at > cx.policy.max_markup_bytes {
+            return Look::No;
+        }
+        match cx.bytes().get(hit) {
+            Some(b'"') => return Look::Is(hit + 1),
+            Some(b'\\') => from = hit + 2,
+            // A control character.
+            Some(_) => return Look::No,
+            None => return Look::More,
+        }
+    }
+}
+
+/// What stands in the place of arguments is a JSON Schema: a tool is being described, not called.
+pub(super) fn schema_like(cx: &Reader<'_>, at: usize, name: Option<&str>) -> Look<()> {
+    let start = cx.skip_space(at + 1);
+    let rest = cx.rest(start);
+    let key = "\"type\"";
+    if rest.len() < key.len() && key.starts_with(rest) {
+        return if cx.eof { Look::No } else { Look::More };
+    }
+    if !rest.starts_with(key) {
+        return Look::No;
+    }
+    let declared = name.and_then(|n| cx.tool(n)).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == "type"));
+    if declared { Look::No } else { Look::Is(()) }
+}
+
+/// A JSON string as text; what is no string is given back as it is.
+pub(super) fn decode(text: &str) -> Cow<'_, str> {
+    match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
+        Some(inner) => unescaped(inner),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The boundary of a character at or before `at`.
+pub(crate) fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}

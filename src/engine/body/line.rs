@@ -1,0 +1,195 @@
+//! The only argument as bare text, on its line or in a fence: `Action Input: Oslo`, for tools that take one.
+use super::Progress;
+use crate::engine::head::{self, Head};
+use crate::engine::output::{Found, Output, Piece, Value};
+use crate::engine::trace::Reason;
+use crate::engine::writer::Writer;
+use crate::engine::{Look, Reader};
+use crate::schema::{Tool, read_text};
+use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use std::ops::Range;
+
+const FENCE: &str = "```";
+
+#[derive(Debug)]
+pub(crate) struct Line {
+    head: Head,
+    start: usize,
+    searched: usize,
+}
+
+/// Where the text stands, and where what holds it ends.
+struct Extent {
+    text: Range<usize>,
+    end: usize,
+    cut: bool,
+}
+
+/// The parameter that bare text is the value of: the only one, or the only one that is required.
+fn only_parameter(tool: &Tool) -> Option<&str> {
+    match tool.parameters.as_slice() {
+        [(name, _)] => Some(name),
+        _ => match tool.schema.get("required")?.as_array()?.as_slice() {
+            [name] => name.as_str(),
+            _ => None,
+        },
+    }
+}
+
+/// `text` begins with the parameter as a member of an object, whose brace is missing.
+fn is_member(text: &str, key: &str) -> bool {
+    let behind = text.strip_prefix(['"', '\'']).and_then(|text| text.strip_prefix(key));
+    let behind = behind.and_then(|text| text.strip_prefix(['"', '\'']));
+    behind.is_some_and(|text| text.trim_start().starts_with(':'))
+}
+
+impl Line {
+    pub(super) fn new(at: usize, head: Head) -> Self {
+        Self { head, start: at, searched: at }
+    }
+
+    /// Text at `at` can be the tool's only argument.
+    pub(super) fn plausible(cx: &Reader<'_>, head: &Head, at: usize) -> bool {
+        let tool = head.name(cx).and_then(|name| cx.tool(&name));
+        let object = ["{", "[", "\"{", "'{"].iter().any(|open| cx.rest(at).starts_with(open));
+        !object && tool.is_some_and(|tool| only_parameter(tool).is_some())
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let name = self.head.name(cx).unwrap_or_default();
+        // The markers are plain words: they count where a line begins.
+        let extent = match if cx.at_line_start(writer.start) { self.extent(cx, writer) } else { Look::No } {
+            Look::Is(extent) => extent,
+            Look::More => return Progress::More,
+            Look::No => {
+                out.trace.refuse(Reason::NotReadable, &name);
+                return Progress::Fail { at: self.start };
+            }
+        };
+        let parameter = cx.tool(&name).and_then(|tool| Some((tool, only_parameter(tool)?)));
+        let text = cx.slice(extent.text.start, extent.text.end);
+        let Some((tool, key)) = parameter.filter(|(_, key)| !is_member(text, key)) else {
+            return Progress::Fail { at: self.start };
+        };
+        let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
+            return Progress::Fail { at: self.start };
+        };
+        let value = match read_text(text, tool.expected(key)) {
+            ArgumentValue::Text(text) => Value::Text(Piece::Made(text.into_owned())),
+            ArgumentValue::Json(json) => Value::Json(Piece::Made(json.into_owned())),
+        };
+        let found = Found::Members(vec![(Piece::Made(key.to_owned()), value)]);
+        if !extent.cut {
+            writer.piece(out, index, found.clone().into_arguments(cx.text).to_json());
+        }
+        let pending = writer.over(index, found, writer.start..extent.end);
+        if extent.cut {
+            pending.status = CallStatus::Incomplete;
+        } else {
+            let what = "bare text became the tool's only argument";
+            pending.repairs.push(Repair::at(RepairCode::Positional, extent.text.start, what));
+        }
+        Progress::Done { end: extent.end }
+    }
+
+    /// The text goes to the end of its line, and behind that a paragraph or the text ends, or what ends such a text begins
+    /// a line. Where the next line goes on, it is not clear how much of it is meant.
+    fn extent(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<Extent> {
+        match head::literal(cx, self.start, FENCE) {
+            Look::Is(inside) => return self.fenced(cx, inside),
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+        let rest = cx.bytes().get(self.searched..).unwrap_or_default();
+        let line = match memchr::memchr(b'\n', rest) {
+            Some(length) => self.searched + length,
+            None if cx.eof => cx.text.len(),
+            None => {
+                self.searched = cx.text.len();
+                return if self.too_long(cx, self.searched) { Look::No } else { Look::More };
+            }
+        };
+        if self.too_long(cx, line) {
+            return Look::No;
+        }
+        let next = cx.skip_space(line);
+        if next >= cx.text.len() && !cx.eof {
+            // The line is not looked at before it is clear what follows it: white space may come in many chunks.
+            return Look::More;
+        }
+        let text = unquoted(cx, self.start..line);
+        if text.is_empty() {
+            return Look::No;
+        }
+        let over = Look::Is(Extent { text, end: line, cut: false });
+        if next >= cx.text.len() {
+            return over;
+        }
+        if memchr::memchr_iter(b'\n', cx.bytes().get(line..next).unwrap_or_default()).nth(1).is_some() {
+            return over;
+        }
+        let mut more = false;
+        for stop in writer.origin.row(cx).map_or(&[][..], |row| row.dialect.text_ends.as_slice()) {
+            match head::literal(cx, next, stop) {
+                Look::Is(_) => return over,
+                Look::More => more = true,
+                Look::No => {}
+            }
+        }
+        if more { Look::More } else { Look::No }
+    }
+
+    fn fenced(&mut self, cx: &Reader<'_>, inside: usize) -> Look<Extent> {
+        let bytes = cx.bytes();
+        let from = self.searched.max(inside);
+        let mut fences = memchr::memmem::find_iter(bytes.get(from..).unwrap_or_default(), FENCE.as_bytes());
+        // Inside a line it is the text's, unless all stands in one.
+        let one_line = |at: usize| memchr::memchr(b'\n', bytes.get(inside..at).unwrap_or_default()).is_none();
+        let found = fences.find_map(|i| Some(from + i).filter(|at| cx.at_line_start(*at) || one_line(*at)));
+        if found.is_none() && self.too_long(cx, cx.text.len()) {
+            return Look::No;
+        }
+        if found.is_none() && !cx.eof {
+            let mut next = cx.text.len().saturating_sub(FENCE.len() - 1).max(from);
+            while !cx.text.is_char_boundary(next) {
+                next -= 1;
+            }
+            self.searched = next;
+            return Look::More;
+        }
+        let info = memchr::memchr(b'\n', bytes.get(inside..).unwrap_or_default()).map(|i| inside + i + 1);
+        match (found, info) {
+            (Some(close), _) if self.too_long(cx, close) => Look::No,
+            (Some(close), Some(begin)) if begin <= close => {
+                let end = close + FENCE.len();
+                let text = cx.slice(begin, close);
+                Look::Is(Extent { text: begin..begin + text.trim_end().len(), end, cut: false })
+            }
+            // All in one line there is no label.
+            (Some(close), _) => Look::Is(Extent { text: inside..close, end: close + FENCE.len(), cut: false }),
+            (None, Some(begin)) if cx.eof => {
+                Look::Is(Extent { text: begin..cx.text.len(), end: cx.text.len(), cut: true })
+            }
+            (None, _) => Look::No,
+        }
+    }
+
+    fn too_long(&self, cx: &Reader<'_>, end: usize) -> bool {
+        end - self.start > cx.policy.max_arguments_bytes
+    }
+}
+
+/// The text without white space and one pair of quotes round it.
+fn unquoted(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
+    let text = cx.slice(range.start, range.end);
+    let start = range.start + (text.len() - text.trim_start().len());
+    let text = text.trim();
+    let inner = ['"', '\'', '`'].into_iter().find_map(|quote| {
+        let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
+        (!inner.contains(quote)).then_some(inner)
+    });
+    match inner {
+        Some(inner) => start + 1..start + 1 + inner.len(),
+        None => start..start + text.len(),
+    }
+}

@@ -1,0 +1,115 @@
+//! The arguments of a call that are read one by one. Each leaves as soon as it is certain, a string while it is written.
+use super::values::Keys;
+use crate::engine::Reader;
+use crate::engine::output::{Found, Output, Piece, Value};
+use crate::engine::writer::Writer;
+use crate::json::push_string;
+
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    list: Vec<(Piece, Value)>,
+    keys: Keys,
+    /// Something was given out, so the opening brace was.
+    opened: bool,
+    /// What was given out of the string that is the value being read, as JSON.
+    told: String,
+}
+
+impl Members {
+    /// The members that are over.
+    pub(super) fn list(&self) -> &[(Piece, Value)] {
+        &self.list
+    }
+
+    /// Something of the value that is being read was given out.
+    pub(super) fn is_told(&self) -> bool {
+        !self.told.is_empty()
+    }
+
+    /// Gives out `key`, and what stands before it.
+    pub(super) fn open(&mut self, out: &mut Output, writer: &Writer, index: usize, key: &str) {
+        if !out.streaming() {
+            return;
+        }
+        let mut text = String::from(if self.opened { ", " } else { "{" });
+        self.opened = true;
+        push_string(&mut text, key);
+        text.push_str(": ");
+        writer.piece(out, index, text);
+    }
+
+    /// Gives out more of the string that is the value of `key`: `escaped`, as JSON has it.
+    pub(super) fn grow(&mut self, out: &mut Output, writer: &Writer, index: usize, key: &str, escaped: &str) {
+        let mut text = String::with_capacity(escaped.len() + 1);
+        if self.told.is_empty() {
+            self.open(out, writer, index, key);
+            text.push('"');
+        }
+        text.push_str(escaped);
+        self.told.push_str(&text);
+        writer.piece(out, index, text);
+    }
+
+    /// The value of `key` is over: gives out what has not left of it, where the call has an `index`, and keeps it.
+    /// Whether the key stood there before; then its last value counts.
+    #[must_use]
+    pub(super) fn add(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: Option<usize>,
+        key: Piece,
+        value: Value,
+    ) -> bool {
+        if let Some(index) = index.filter(|_| out.streaming()) {
+            let mut json = String::new();
+            match &value {
+                Value::Text(piece) => push_string(&mut json, &piece.get(cx.text)),
+                Value::Json(piece) => json.push_str(&piece.get(cx.text)),
+            }
+            if self.told.is_empty() {
+                self.open(out, writer, index, key.as_str(cx.text));
+            }
+            // Where it came otherwise the call is not as it was written, and what counts comes at its end.
+            writer.piece(out, index, json.strip_prefix(&self.told).unwrap_or("\""));
+            self.told.clear();
+        }
+        self.keep(cx, key, value)
+    }
+
+    /// As [`Self::add`], of a value that has left already.
+    #[must_use]
+    pub(super) fn keep(&mut self, cx: &Reader<'_>, key: Piece, value: Value) -> bool {
+        let list = &self.list;
+        let name = |i: usize| list.get(i).map(|(key, _)| key.get(cx.text));
+        let same = self.keys.position(key.as_str(cx.text), list.len(), name);
+        match same.and_then(|i| self.list.get_mut(i)) {
+            Some(member) => {
+                member.1 = value;
+                true
+            }
+            None => {
+                self.list.push((key, value));
+                false
+            }
+        }
+    }
+
+    /// Keeps what there is of a value that is cut off.
+    pub(super) fn keep_cut(&mut self, key: Piece, value: Value) {
+        self.list.push((key, value));
+    }
+
+    /// The arguments are over: gives out what closes them.
+    pub(super) fn close(&self, out: &mut Output, writer: &Writer, index: usize) {
+        writer.piece(out, index, if self.opened { "}" } else { "{}" });
+    }
+
+    /// Moves the members out, as the arguments they are.
+    pub(super) fn take(&mut self) -> Found {
+        let list = std::mem::take(&mut self.list);
+        *self = Self::default();
+        Found::Members(list)
+    }
+}

@@ -1,0 +1,243 @@
+//! The body of a call: which grammar reads it, and whether what stands behind a head can be one. One file a grammar.
+pub(super) mod arguments;
+pub(super) mod elements;
+pub(super) mod gemma;
+pub(super) mod json_calls;
+pub(super) mod keys;
+pub(super) mod lenient;
+pub(super) mod line;
+pub(super) mod members;
+pub(super) mod parameters;
+pub(super) mod python;
+pub(super) mod strings;
+pub(super) mod values;
+
+use super::head::Head;
+use super::output::{Found, Output};
+use super::tail::{closes, cut_off};
+use super::writer::Writer;
+use super::{Look, Reader, UnknownTools};
+use crate::dialect::{Body, Call as Template, Element, Row};
+use arguments::{Arguments, ends_line, nothing};
+use elements::Elements;
+use gemma::Gemma;
+use json_calls::JsonCalls;
+use line::Line;
+use parameters::Parameters;
+use python::Python;
+
+/// What a body says after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    More,
+    /// As `More`: what stands at `since` is not clear yet.
+    Unclear {
+        since: usize,
+    },
+    /// The body is over.
+    Done {
+        end: usize,
+    },
+    /// This is no body; `at` is as far as it was read.
+    Fail {
+        at: usize,
+    },
+}
+
+#[derive(Debug)]
+pub(super) enum BodyState {
+    Json(JsonCalls),
+    Arguments(Arguments),
+    Parameters(Box<Parameters>),
+    Python(Python),
+    Gemma(Gemma),
+    Elements(Elements),
+    Line(Line),
+    /// There is none: the head closed itself.
+    None(Head),
+}
+
+impl BodyState {
+    pub(super) fn new(cx: &Reader<'_>, body: Body, at: usize, head: Head) -> Self {
+        match body {
+            _ if head.closed => Self::None(head),
+            Body::Json => Self::Json(JsonCalls::new(at, cx.policy.max_depth)),
+            Body::Arguments => Self::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
+            Body::Parameters => Self::Parameters(Box::new(Parameters::new(at, head))),
+            Body::Python => Self::Python(Python::new(at)),
+            Body::Gemma => Self::Gemma(Gemma::new(at, head)),
+            Body::Elements => Self::Elements(Elements::new(at, head)),
+            Body::Text => Self::Line(Line::new(at, head)),
+        }
+    }
+
+    /// Reads on.
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        match self {
+            Self::Json(json) => json.step(cx, out, writer),
+            Self::Arguments(arguments) => arguments.step(cx, out, writer),
+            Self::Parameters(parameters) => parameters.step(cx, out, writer),
+            Self::Python(python) => python.step(cx, out, writer),
+            Self::Gemma(gemma) => gemma.step(cx, out, writer),
+            Self::Elements(elements) => elements.step(cx, out, writer),
+            Self::Line(line) => line.step(cx, out, writer),
+            Self::None(head) => no_body(cx, out, writer, head),
+        }
+    }
+
+    /// What follows the head can be the template's body.
+    pub(super) fn plausible(
+        cx: &Reader<'_>,
+        row: &Row,
+        template: &Template,
+        head: &Head,
+        in_section: bool,
+    ) -> Look<()> {
+        if head.closed {
+            return Look::Is(());
+        }
+        if let Some(name) = &head.name {
+            let name = &cx.text[name.clone()];
+            if cx.policy.unknown_tools == UnknownTools::Text && cx.tools.is_some() && !cx.offered(name) {
+                return Look::No;
+            }
+        }
+        let at = cx.skip_markup_space(head.end);
+        if at - head.end > cx.policy.max_markup_bytes {
+            return Look::No;
+        }
+        let Some(byte) = cx.bytes().get(at).copied() else {
+            if cx.eof && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()])) {
+                // Cut off behind the name of an offered tool.
+                return Look::Is(());
+            }
+            return if cx.eof { Look::No } else { Look::More };
+        };
+        if byte == b'\\' && at + 1 == cx.text.len() && !cx.eof {
+            // Of a line break, as some models write it.
+            return Look::More;
+        }
+        let parameters = if template.body == Body::Parameters { &*row.parameters } else { &[] };
+        if cx.eof
+            && cut_off(cx.rest(at), &template.tail, parameters)
+            && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()]))
+        {
+            return Look::Is(());
+        }
+        let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
+        match template.body {
+            Body::Json => match byte {
+                // Another marker is no key.
+                b'{' => match after(cx, at) {
+                    Look::More => Look::More,
+                    next => is(next != Look::Is(b'<')),
+                },
+                b'[' => match after(cx, at) {
+                    Look::Is(next) => is(matches!(next, b'{' | b'[' | b']' | b'"')),
+                    Look::No => Look::No,
+                    Look::More => Look::More,
+                },
+                _ => Look::No,
+            },
+            Body::Arguments => match byte {
+                b'{' => is(true),
+                // Arguments in a string; any other quote is the text's.
+                b'"' => match after(cx, at) {
+                    Look::Is(next) => is(matches!(next, b'{' | b'"' | b'\\')),
+                    other => other.map(|_| ()),
+                },
+                // A name that nothing delimits needs more than its looks.
+                _ if !template.delimits_name() && !head.name.as_ref().is_some_and(|n| cx.vouches(n.clone())) => {
+                    Look::No
+                }
+                b'n' | b'N' if template.tail.iter().any(|e| matches!(e, Element::Literal(_))) => {
+                    nothing(cx, at).then(|end| closes(cx, &template.tail, cx.skip_space(end)))
+                }
+                // Where nothing closes the call, only an offered name tells the word from text.
+                b'n' | b'N' if head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()])) => {
+                    nothing(cx, at).then(|end| ends_line(cx, end))
+                }
+                b'`' => match labelled_fence(cx, at) {
+                    Look::No => closes(cx, &template.tail, at),
+                    Look::Is(()) => Look::No,
+                    Look::More => Look::More,
+                },
+                _ => closes(cx, &template.tail, at),
+            },
+            Body::Parameters if !template.inside.may_be(cx.bytes().get(at..).unwrap_or_default()) => Look::No,
+            Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
+            Body::Python => Python::plausible(cx, at),
+            Body::Gemma => is(matches!(byte, b'{' | b'(')),
+            Body::Elements => Elements::plausible(cx, row, head, at),
+            Body::Text => is(Line::plausible(cx, head, at)),
+        }
+    }
+
+    /// Which body without markers can begin at `at`.
+    pub(super) fn bare(cx: &Reader<'_>, at: usize) -> Look<Body> {
+        match cx.bytes().get(at) {
+            Some(b'{') => match after(cx, at) {
+                Look::Is(b'"' | b'\'') => Look::Is(Body::Json),
+                Look::Is(next) if next.is_ascii_alphabetic() => {
+                    bare_key(cx, cx.skip_space(at + 1)).map(|()| Body::Json)
+                }
+                Look::Is(_) => Look::No,
+                other => other.map(|_| Body::Json),
+            },
+            Some(b'[') => match after(cx, at) {
+                Look::Is(b'{') => Look::Is(Body::Json),
+                Look::Is(next)
+                    if cx.dialects.bare_python
+                        && (matches!(next, b'_' | b'"' | b'\'')
+                            // No name begins with what has no width: so tools' results are told from calls.
+                            || cx.rest(cx.skip_space(at + 1)).starts_with(char::is_alphabetic)) =>
+                {
+                    Python::plausible(cx, at).map(|()| Body::Python)
+                }
+                Look::Is(_) => Look::No,
+                other => other.map(|_| Body::Json),
+            },
+            _ => Look::No,
+        }
+    }
+}
+
+/// The call of a head that closed itself: it has no arguments.
+fn no_body(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, head: &Head) -> Progress {
+    let Some(index) = writer.begin_once(cx, out, head, &mut None) else { return Progress::Fail { at: head.end } };
+    writer.piece(out, index, "{}");
+    writer.over(index, Found::none(), writer.start..head.end);
+    Progress::Done { end: head.end }
+}
+
+/// The first byte after `at` that is no white space.
+fn after(cx: &Reader<'_>, at: usize) -> Look<u8> {
+    let next = cx.skip_space(at + 1);
+    match cx.bytes().get(next) {
+        Some(byte) if next - at <= cx.policy.max_markup_bytes => Look::Is(*byte),
+        None if !cx.eof => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// A fence with a label stands at `at`: it opens one, and closes none.
+fn labelled_fence(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let ticks = cx.rest(at).bytes().take_while(|byte| *byte == b'`').count();
+    match cx.bytes().get(at + ticks) {
+        Some(byte) if byte.is_ascii_alphanumeric() => Look::Is(()),
+        None if !cx.eof => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// A key without quotes stands at `at`, and a colon or an equals sign behind it.
+fn bare_key(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let key = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'\\' | b'"' | b'\'');
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let length = rest.iter().take(128).take_while(|b| key(b)).count();
+    match cx.behind_space(at, at + length) {
+        Look::Is(colon) if matches!(cx.bytes().get(colon), Some(b':' | b'=')) => Look::Is(()),
+        Look::More => Look::More,
+        _ => Look::No,
+    }
+}

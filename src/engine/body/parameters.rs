@@ -1,0 +1,592 @@
+//! Parameters written as markup: `<parameter=city>Paris</parameter>`. There is no escaping, so a value ends at its own
+//! closing marker where the structure goes on behind it. String values stream as they are written.
+use super::Progress;
+use super::elements::nested;
+use super::values::{
+    Keys, decode_entities, in_cdata, listed, may_be_cdata, may_be_json, may_be_null, piece_of, typed, unwrapped,
+};
+use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
+use crate::engine::head::{self, Head};
+use crate::engine::output::{Found, Output, Piece, Value, span};
+use crate::engine::tail::closes;
+use crate::engine::writer::Writer;
+use crate::engine::{Look, Reader, misspelt};
+use crate::json::{find_special, push_escaped, push_string};
+use crate::schema::{Expected, Tool};
+use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+mod end;
+mod inner;
+mod lost;
+mod shown;
+mod value;
+
+use lost::lost_value;
+use shown::Shown;
+
+#[derive(Debug)]
+struct OpenValue {
+    template: usize,
+    key: Piece,
+    /// Where the key stands.
+    key_at: usize,
+    kind: Option<Range<usize>>,
+    /// What the schema expects of it; None if no schema is known.
+    expected: Option<Expected>,
+    /// Where its opening marker ends.
+    opened: usize,
+    /// Where the value's text begins, markup white space left out.
+    start: usize,
+    /// Whether `start` is settled: the first byte of the value has been seen.
+    framed: bool,
+    /// How far closing markers have been looked for.
+    searched: usize,
+    /// A line break of the markup stood before the value, so one stands behind it as well.
+    padded: bool,
+    /// How far the value has been given out.
+    sent: usize,
+    /// How far nothing but white space is known to stand behind that.
+    blank: usize,
+    /// Whether it is given out as it is written.
+    streams: Streams,
+    /// Where the call's own closing marker stood, should the value's never come.
+    call_closer: Option<usize>,
+    /// The last closing marker of its own behind which the structure did not go on: its place and end.
+    doubtful_closer: Option<(usize, usize)>,
+    /// The marker that closes it, where that holds the key.
+    closer: Option<Arc<str>>,
+    /// The last tag like its closing marker that stands before the call's end: its place and end.
+    misspelt: Option<(usize, usize)>,
+    /// It holds the opening marker of a parameter that it does not show whole.
+    inner: bool,
+    /// What it shows and has not shown the end of.
+    shown: Shown,
+    /// Where another parameter of the tool may begin, if its own closing marker never comes.
+    next_opens: Option<usize>,
+    /// It holds tags of its own that look like its closing marker.
+    tagged: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Parameters {
+    head: Head,
+    at: usize,
+    index: Option<usize>,
+    members: Vec<(Piece, Value)>,
+    keys: Keys,
+    value: Option<OpenValue>,
+    /// What closes the call, where that is not as its template says.
+    closer: Option<Box<[Element]>>,
+    /// What stands at a place, as the end of a value has shown.
+    ahead: Option<(usize, Next)>,
+    /// Something was given out, so the opening brace is.
+    opened: bool,
+    /// A parameter stands there that cannot be read.
+    broken: bool,
+    /// Where text between the parameters began, whose end has not come.
+    junk: Option<usize>,
+    repairs: Vec<Repair>,
+}
+
+/// Whether a value is given out as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Streams {
+    /// It can only be a string.
+    Yes,
+    /// It is a string if it does not begin as JSON does.
+    NoJson,
+    No,
+}
+
+/// The head of a parameter.
+#[derive(Debug, PartialEq, Eq)]
+struct Begun {
+    /// By which of the dialect's templates.
+    template: usize,
+    key: Option<Range<usize>>,
+    kind: Option<Range<usize>>,
+    end: usize,
+    /// One of its literals stood there twice.
+    twice: bool,
+}
+
+/// What follows a place.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Parameter(Begun),
+    Close,
+    End,
+    Junk,
+    More,
+}
+
+impl Parameters {
+    pub(super) fn new(at: usize, head: Head) -> Self {
+        // A key that the head holds is the one of the first parameter, whose own marker is missing.
+        let key = head.key.clone();
+        // White space behind what opens its value is the value's.
+        let at = if key.is_some() { head.end } else { at };
+        let repairs =
+            key.iter().map(|key| Repair::at(RepairCode::Marker, key.start, "a parameter's opening marker is missing"));
+        let repairs = repairs.collect();
+        let first = |key| Next::Parameter(Begun { template: 0, key: Some(key), kind: None, end: at, twice: false });
+        let ahead = key.map(|key| (at, first(key)));
+        Self {
+            head,
+            at,
+            index: None,
+            members: Vec::new(),
+            keys: Keys::default(),
+            value: None,
+            closer: None,
+            ahead,
+            opened: false,
+            broken: false,
+            junk: None,
+            repairs,
+        }
+    }
+
+    pub(super) fn plausible(
+        cx: &Reader<'_>,
+        row: &Row,
+        template: &Template,
+        head: &Head,
+        at: usize,
+        in_section: bool,
+    ) -> Look<()> {
+        // A name that nothing delimits needs more than its looks.
+        let vouched =
+            || template.delimits_name() || in_section || head.name.as_ref().is_some_and(|n| cx.vouches(n.clone()));
+        if at >= cx.text.len() && cx.eof {
+            return if vouched() { Look::Is(()) } else { Look::No };
+        }
+        let mut more = false;
+        for parameter in &row.parameters {
+            match head::head(cx, at, &parameter.head) {
+                Look::Is(_) => return Look::Is(()),
+                Look::More => more = true,
+                // A parameter that breaks off still shows what this is.
+                Look::No if head::literal(cx, at, &parameter.opener) == Look::Is(at + parameter.opener.len()) => {
+                    if vouched() {
+                        return Look::Is(());
+                    }
+                }
+                Look::No => {}
+            }
+        }
+        // Without parameters a call may lack its own closing marker, and end with its section.
+        let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.slice(name.start, name.end)));
+        let section = if in_section && offered() { Self::section_closes(cx, row, at) } else { Look::No };
+        match closes(cx, &template.tail, at).any(section) {
+            Look::Is(()) if vouched() => Look::Is(()),
+            Look::More => Look::More,
+            _ if more => Look::More,
+            _ => Look::No,
+        }
+    }
+
+    /// What closes a section of the row stands at `at`.
+    fn section_closes(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
+        let closes = |close: &[Element]| match close.first() {
+            Some(Element::Literal(text)) => head::literal(cx, at, text).map(|_| ()),
+            _ => Look::No,
+        };
+        row.sections.iter().map(|(_, close)| closes(close)).fold(Look::No, Look::any)
+    }
+
+    /// What closes the call, where the closing marker holds its name.
+    fn named_closer(&self, cx: &Reader<'_>, writer: &Writer) -> Option<Box<[Element]>> {
+        match (writer.origin.tail(cx), &self.head.name) {
+            (
+                [space @ Element::Space, Element::Literal(open), Element::Slot(Slot::Name), Element::Literal(end)],
+                Some(name),
+            ) => {
+                let name = cx.slice(name.start, name.end);
+                Some(Box::new([space.clone(), Element::Literal(format!("{open}{name}{end}").into())]))
+            }
+            _ => None,
+        }
+    }
+
+    /// A parameter begins at `at`, and `head` says how. Where only its own name makes it one, that is a name, and one of
+    /// `declared`.
+    #[inline]
+    fn begins(cx: &Reader<'_>, parameter: &Parameter, at: usize, declared: Option<&Tool>, head: &mut Head) -> Look<()> {
+        let look = match head::fill(cx, at, &parameter.head, head) {
+            // Without a marker of its own before it, the value does not begin with one.
+            Look::Is(()) if matches!(parameter.head.last(), Some(Element::Space)) => match cx.bytes().get(head.end) {
+                Some(b'<') => Look::No,
+                None if !cx.eof => Look::More,
+                _ => Look::Is(()),
+            },
+            look => look,
+        };
+        let (Look::Is(()), true) = (look, parameter.behind_key.is_some()) else { return look };
+        let key = head.key.clone().map_or("", |k| &cx.text[k]);
+        let name = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')) && !key.is_empty();
+        let known = declared.is_none_or(|tool| tool.declares(key));
+        if name && known { look } else { Look::No }
+    }
+
+    /// What follows at `at`, in a call that `tail` closes.
+    fn next(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize, declared: Option<&Tool>) -> Next {
+        let at = cx.skip_markup_space(at);
+        if at >= cx.text.len() || (!cx.eof && cx.bytes().get(at..) == Some(b"\\")) {
+            return if cx.eof { Next::End } else { Next::More };
+        }
+        let mut head = Head::default();
+        for (template, parameter) in row.parameters.iter().enumerate() {
+            match Self::begins(cx, parameter, at, declared, &mut head) {
+                Look::Is(()) => {
+                    let Head { key, kind, end, twice, .. } = head;
+                    return Next::Parameter(Begun { template, key, kind, end, twice });
+                }
+                // A template further down may fit already, but this one would fit better; and what may yet be a parameter is
+                // none before that is clear.
+                Look::More => return Next::More,
+                Look::No => {}
+            }
+        }
+        match Self::ends(cx, row, tail, at) {
+            Look::Is(()) => Next::Close,
+            Look::More => Next::More,
+            Look::No => Next::Junk,
+        }
+    }
+
+    /// What closes the call, its section, or begins the next call stands at `at`.
+    fn ends(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<()> {
+        let mut result = closes(cx, tail, at);
+        if row.by_name() || result == Look::Is(()) {
+            return result;
+        }
+        let first = |elements: &[Element]| match elements.first() {
+            Some(Element::Literal(text)) => head::literal(cx, at, text),
+            _ => Look::No,
+        };
+        let heads = row.calls.iter().map(|c| first(&c.head));
+        for look in heads.chain(row.sections.iter().map(|(_, close)| first(close))) {
+            match look {
+                Look::Is(_) => return Look::Is(()),
+                Look::More if result == Look::No => result = Look::More,
+                _ => {}
+            }
+        }
+        if result == Look::No { Self::ends_misspelt(cx, row, tail, at) } else { result }
+    }
+
+    /// What closes the call stands at `at`, misspelt, and behind it its section closes, another call begins, or the text
+    /// is over.
+    #[cold]
+    fn ends_misspelt(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<()> {
+        let closer = tail.iter().find_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
+        let Some(closer) = closer else { return Look::No };
+        let tag = match misspelt::closing(cx, row, at, closer, |_| false) {
+            Look::Is(tag) => tag,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        let next = match misspelt::behind(cx, tag.end) {
+            Look::Is(next) => next,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        if next >= cx.text.len() {
+            return if tag.whole { Look::Is(()) } else { Look::No };
+        }
+        let first = |elements: &[Element]| match elements.first() {
+            Some(Element::Literal(text)) => head::literal(cx, next, text).map(|_| ()),
+            _ => Look::No,
+        };
+        let sections = row.sections.iter().flat_map(|(open, close)| [first(open), first(close)]);
+        let looks = row.calls.iter().map(|call| first(&call.head)).chain(sections);
+        looks.fold(Look::No, Look::any)
+    }
+
+    pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let begins = self.index.is_none();
+        let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
+            return Progress::Fail { at: self.at };
+        };
+        if begins {
+            self.closer = self.named_closer(cx, writer);
+            // An argument in the place of an attribute.
+            let stray = self.head.stray.as_ref().zip(cx.called(out, index));
+            self.broken |= stray.is_some_and(|(key, tool)| tool.declares(cx.slice(key.start, key.end)));
+        }
+        loop {
+            if self.value.is_some() {
+                match self.read_value(cx, out, writer, index) {
+                    Look::Is(()) => continue,
+                    Look::More => {
+                        let since = self.value.as_ref().map_or(self.at, |value| value.searched);
+                        return Progress::Unclear { since };
+                    }
+                    Look::No => {
+                        return self.finish(cx, out, writer, index, cx.text.len(), CallStatus::Incomplete);
+                    }
+                }
+            }
+            let next = match self.ahead.take() {
+                _ if self.junk.is_some() => Next::Junk,
+                Some((at, next)) if at == self.at => next,
+                _ => {
+                    let tail = self.closer.as_deref().unwrap_or(writer.origin.tail(cx));
+                    writer.origin.row(cx).map_or(Next::Junk, |row| Self::next(cx, row, tail, self.at, None))
+                }
+            };
+            match next {
+                Next::More => return Progress::Unclear { since: self.at },
+                Next::End => {
+                    let end = cx.text.len();
+                    let status =
+                        if cx.called(out, index).is_some() && !self.members.is_empty() && self.self_closing(cx, writer)
+                        {
+                            CallStatus::Ok
+                        } else {
+                            CallStatus::Incomplete
+                        };
+                    return self.finish(cx, out, writer, index, end, status);
+                }
+                Next::Close => {
+                    let at = cx.skip_markup_space(self.at);
+                    return self.finish(cx, out, writer, index, at, CallStatus::Ok);
+                }
+                Next::Parameter(Begun { template, key, kind, end, twice }) => {
+                    if twice {
+                        let what = "a marker of a parameter stood twice";
+                        self.repairs.push(Repair::at(RepairCode::Marker, self.at, what));
+                    }
+                    self.at = end;
+                    let Some(key) = key else { continue };
+                    let called = cx.called(out, index);
+                    // Mostly it is one of the tool's, and then it is that.
+                    let declared = called.and_then(|tool| tool.parameter(cx.slice(key.start, key.end)));
+                    let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
+                    let row = writer.origin.row(cx);
+                    let parameter = row.and_then(|r| r.parameters.get(template));
+                    let closer = parameter.and_then(|p| {
+                        let key = cx.slice(key.start, key.end);
+                        p.behind_key.as_ref().map(|end| format!("{}{key}{end}", p.closer).into())
+                    });
+                    let key_at = key.start;
+                    let key = if declared.is_some() { span(key) } else { key_piece(cx, key) };
+                    let expected = declared.or_else(|| called.map(|tool| tool.expected(key.as_str(cx.text))));
+                    let streams = Self::streams(cx, writer, expected, kind.as_ref());
+                    self.value = Some(OpenValue {
+                        template,
+                        key,
+                        key_at,
+                        kind,
+                        expected,
+                        opened: end,
+                        start: end,
+                        framed: false,
+                        padded: false,
+                        searched: end,
+                        sent: end,
+                        blank: end,
+                        streams,
+                        call_closer: None,
+                        doubtful_closer: None,
+                        closer,
+                        misspelt: None,
+                        inner: false,
+                        shown: Shown::default(),
+                        next_opens: None,
+                        tagged: false,
+                    });
+                }
+                Next::Junk => match self.junk(cx, writer) {
+                    Look::Is(()) => {}
+                    Look::More => return Progress::More,
+                    Look::No => {
+                        return self.finish(cx, out, writer, index, cx.text.len(), CallStatus::Incomplete);
+                    }
+                },
+            }
+        }
+    }
+
+    /// The key as it is meant: without quotes of its own, where the tool has a parameter of that name. What is no name, nor
+    /// one of the tool's parameters, is the text of something else.
+    fn read_key(&mut self, cx: &Reader<'_>, called: Option<&Tool>, key: Range<usize>) -> Range<usize> {
+        let text = cx.slice(key.start, key.end);
+        let Some(tool) = called.filter(|tool| !tool.parameters.is_empty()) else { return key };
+        let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '$' | '@' | '[' | ']');
+        if text.chars().all(in_name) || text.contains('&') {
+            return key;
+        }
+        let inner = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
+        if inner.is_some_and(|key| tool.declares(key)) {
+            self.repairs.push(Repair::at(
+                RepairCode::Quotes,
+                key.start,
+                "quotes round a parameter's name were left out",
+            ));
+            return key.start + 1..key.end - 1;
+        }
+        self.broken = true;
+        key
+    }
+
+    /// Text between the parameters: it is in the call's raw text, and in the record. `No`: the text is over with it.
+    #[cold]
+    fn junk(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<()> {
+        let (from, searched) = match self.junk.take() {
+            Some(from) => (from, self.at),
+            None => {
+                let from = cx.skip_space(self.at);
+                (from, from + 1)
+            }
+        };
+        let row = writer.origin.row(cx);
+        let byte = row.and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
+        let rest = cx.bytes().get(searched..).unwrap_or_default();
+        let skip = memchr::memchr(byte.unwrap_or(b'<'), rest).map(|i| searched + i);
+        if skip.is_none() && !cx.eof {
+            self.junk = Some(from);
+            self.at = cx.text.len();
+            return Look::More;
+        }
+        let end = skip.unwrap_or(cx.text.len());
+        let before = self.repairs.iter().any(|r| r.code == RepairCode::Surroundings);
+        self.broken |= row.is_some_and(|r| lost_value(r, cx.slice(from, end), before));
+        if !before {
+            let what = "text between the parameters was left out";
+            self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
+        }
+        self.at = end;
+        if skip.is_some() { Look::Is(()) } else { Look::No }
+    }
+
+    /// The template has nothing that closes a call, so the end of the text does.
+    fn self_closing(&self, cx: &Reader<'_>, writer: &Writer) -> bool {
+        !writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)))
+    }
+
+    /// What is known of a value before it is read.
+    fn streams(cx: &Reader<'_>, writer: &Writer, expected: Option<Expected>, kind: Option<&Range<usize>>) -> Streams {
+        let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
+        match kind.map(|k| &cx.text[k.clone()]) {
+            Some("true" | "string" | "str") => Streams::Yes,
+            Some(_) => Streams::No,
+            None if expected.is_some_and(Expected::is_string) => Streams::Yes,
+            None if expected.is_some_and(|expected| expected != Expected::ANY) => Streams::No,
+            None if json_first => Streams::NoJson,
+            None => Streams::Yes,
+        }
+    }
+
+    fn finish(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        index: usize,
+        end: usize,
+        status: CallStatus,
+    ) -> Progress {
+        if status.readable() {
+            writer.piece(out, index, if self.opened { "}" } else { "{}" });
+        }
+        let members = std::mem::take(&mut self.members);
+        let members = match unwrapped(cx, out, index, &members) {
+            Some(inner) => {
+                self.repairs.push(Repair::new(RepairCode::Misplaced, "one parameter held all arguments"));
+                inner
+            }
+            None => members,
+        };
+        let pending = writer.over(index, Found::Members(members), writer.start..end);
+        pending.status = if self.broken && status.readable() { CallStatus::Malformed } else { status };
+        pending.repairs = std::mem::take(&mut self.repairs);
+        Progress::Done { end }
+    }
+}
+
+/// A parameter's name; in an attribute it may hold entities.
+fn key_piece(cx: &Reader<'_>, range: Range<usize>) -> Piece {
+    match decode_entities(cx.slice(range.start, range.end)) {
+        Cow::Borrowed(_) => span(range),
+        Cow::Owned(key) => Piece::Made(key),
+    }
+}
+
+/// The text ends in the first bytes of what closes the call or of another parameter.
+fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
+    let rest = cx.rest(cx.skip_markup_space(at));
+    let closers = tail.iter().filter_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
+    closers.chain(row.parameters.iter().map(|p| &p.opener)).any(|text| text.starts_with(rest))
+}
+
+/// The text ends in a marker that holds a parameter's key, and in the first letters of that.
+fn cut_key(cx: &Reader<'_>, parameter: &Parameter, declared: Option<&Tool>, at: usize) -> bool {
+    let key = cx.rest(cx.skip_space(at)).strip_prefix(&*parameter.opener).filter(|_| parameter.behind_key.is_some());
+    key.is_some_and(|key| declared.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name.starts_with(key))))
+}
+
+/// The text ends behind the tail, which stands at `at`.
+fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
+    let literals = tail.iter().filter_map(|element| match element {
+        Element::Literal(text) | Element::Optional(text) => Some(text),
+        _ => None,
+    });
+    let end = literals.fold(at, |at, text| match head::literal(cx, cx.skip_space(at), text) {
+        Look::Is(end) => end,
+        _ => at,
+    });
+    match misspelt::behind(cx, end) {
+        Look::Is(next) if next < cx.text.len() => Look::No,
+        look => look.map(|_| ()),
+    }
+}
+
+/// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its
+/// first marker does.
+fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<bool> {
+    let mut here = at;
+    let mut seen = 0;
+    for element in tail {
+        match element {
+            Element::Space => here = cx.skip_space(here),
+            Element::Literal(text) | Element::Optional(text) => match head::literal(cx, here, text) {
+                Look::Is(end) => {
+                    here = end;
+                    seen += 1;
+                }
+                Look::More => return Look::More,
+                Look::No if seen == 0 => return Look::No,
+                Look::No => {}
+            },
+            _ => {}
+        }
+    }
+    if seen == 0 {
+        return Look::No;
+    }
+    if row.by_name() {
+        return Look::Is(false);
+    }
+    let next = cx.skip_space(here);
+    if next >= cx.text.len() {
+        return if cx.eof { Look::Is(false) } else { Look::More };
+    }
+    let first = |elements: &[Element]| match elements.first() {
+        Some(Element::Literal(text)) => head::literal(cx, next, text),
+        _ => Look::No,
+    };
+    let mut more = false;
+    for look in row.calls.iter().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
+        match look {
+            Look::Is(_) => return Look::Is(true),
+            Look::More => more = true,
+            Look::No => {}
+        }
+    }
+    if more { Look::More } else { Look::Is(false) }
+}

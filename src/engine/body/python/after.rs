@@ -1,0 +1,142 @@
+//! What follows a Python call: a separator and another call, what closes the list, or the end.
+use super::super::Progress;
+use super::value::{Item, next_item};
+use super::{Expect, Python, space};
+use crate::dialect::Element;
+use crate::engine::writer::Writer;
+use crate::engine::{Look, Reader};
+use crate::turn::{CallStatus, Repair, RepairCode};
+
+impl Python {
+    pub(super) fn after_call(
+        &mut self,
+        cx: &Reader<'_>,
+        writer: &mut Writer,
+        at: usize,
+        byte: Option<u8>,
+    ) -> Option<Progress> {
+        let progress = self.goes_on(cx, writer, at, byte);
+        if let (Some(Progress::Done { end }), true) = (progress, self.list) {
+            repair(writer, RepairCode::Bracket, end, "the closing bracket of the list is missing");
+        }
+        progress
+    }
+
+    /// `byte` stands at `at`, behind a call. `None` if the calls go on, or are over only behind what closes them.
+    fn goes_on(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
+        let done = Some(Progress::Done { end: self.at });
+        let unclosed = std::mem::take(&mut self.unclosed);
+        let Some(byte) = byte else { return if cx.eof { done } else { Some(Progress::More) } };
+        match byte {
+            b'"' | b'\'' if unclosed && self.quoted == Some(byte) => {}
+            b']' if self.list => self.list = false,
+            b')' if self.printed => self.printed = false,
+            b',' | b';' => return self.separator(cx, writer, at),
+            // A quote behind the call, where it does not close a string of calls, is that of a string which the call was cut
+            // out of.
+            b'"' | b'\'' if (at == self.at || self.list) && self.quoted.is_none() => {
+                return match cx.bytes().get(cx.skip_space(at + 1)) {
+                    None if !cx.eof => Some(Progress::More),
+                    None | Some(b']') => done,
+                    Some(_) => {
+                        if let Some(pending) = &mut writer.pending {
+                            pending.status = CallStatus::Malformed;
+                        }
+                        done
+                    }
+                };
+            }
+            b')' if self.list || at == self.at => match self.too_many(cx, at) {
+                Look::Is(()) => repair(writer, RepairCode::Bracket, at, "a closing parenthesis too many was left out"),
+                Look::More => return Some(Progress::More),
+                Look::No => return done,
+            },
+            _ => return self.another(cx, writer, at, byte),
+        }
+        self.at = at + 1;
+        None
+    }
+
+    /// A comma or semicolon stands at `at`: another call follows, or it is none of the calls'.
+    fn separator(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize) -> Option<Progress> {
+        let next = match if self.list { space::skip(cx, at + 1) } else { Look::Is(cx.skip_space(at + 1)) } {
+            Look::Is(next) => next,
+            _ => return Some(Progress::More),
+        };
+        if next >= cx.text.len() && !cx.eof {
+            return Some(Progress::More);
+        }
+        if self.list && cx.bytes().get(next) == Some(&b']') {
+            self.at = next;
+            return None;
+        }
+        let quoted = self.list && matches!(cx.bytes().get(next), Some(b'"' | b'\''));
+        match Self::plausible(cx, if quoted { next + 1 } else { next }) {
+            Look::Is(()) => {
+                if next > cx.skip_space(at + 1) {
+                    repair(writer, RepairCode::Comment, at + 1, "a comment was left out");
+                }
+                self.at = next;
+                self.expect = Expect::Call;
+                None
+            }
+            Look::More => Some(Progress::More),
+            Look::No => {
+                self.at = if self.list { self.at } else { at + 1 };
+                Some(Progress::Done { end: self.at })
+            }
+        }
+    }
+
+    /// The parenthesis at `at` is one too many: behind it the list goes on or ends, or the line is over.
+    fn too_many(&self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        let rest = cx.rest(at + 1);
+        let next = if self.list { rest.trim_ascii_start() } else { rest.trim_start_matches([' ', '\t', '\r']) };
+        match next.bytes().next() {
+            None if !cx.eof => Look::More,
+            Some(b']' | b',') if self.list => Look::Is(()),
+            None | Some(b'\n') if !self.list => Look::Is(()),
+            _ => Look::No,
+        }
+    }
+
+    /// Another call stands at `at`, where `byte` is: on the next line, right behind a list, or where only the comma is missing.
+    fn another(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Option<Progress> {
+        let done = Some(Progress::Done { end: self.at });
+        let fresh_line = cx.slice(self.at, at).contains('\n');
+        if !fresh_line && (self.list || at > self.at) {
+            let quote = self.quoted == Some(byte);
+            match next_item(cx, at + usize::from(quote), "") {
+                Look::More => return Some(Progress::More),
+                Look::Is(Item::Call) => {
+                    repair(writer, RepairCode::Comma, self.at, "a missing comma was added");
+                    self.at = at;
+                    self.expect = Expect::Call;
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        if !(fresh_line || byte == b'[') {
+            return done;
+        }
+        // Up to a marker that must close them there are only calls.
+        let enclosed = writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)));
+        match Self::plausible(cx, at) {
+            Look::Is(()) if enclosed || Self::may_be_meant(cx, at) => {
+                self.at = at;
+                self.expect = Expect::Call;
+                None
+            }
+            Look::More => Some(Progress::More),
+            _ => done,
+        }
+    }
+}
+
+/// The last call was mended.
+fn repair(writer: &mut Writer, code: RepairCode, at: usize, what: &'static str) {
+    if let Some(pending) = &mut writer.pending {
+        pending.repairs.push(Repair::at(code, at, what));
+    }
+}

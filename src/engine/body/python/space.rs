@@ -1,0 +1,42 @@
+//! What stands between the parts of a Python call and says nothing: white space and comments.
+use crate::engine::{Look, Reader};
+
+/// A longer line is no comment, and behind more comments nothing is waited for.
+const LONGEST: usize = 1024;
+
+/// Where the comment at `at` ends, if one stands there: with its line. What no line break ends is none.
+pub(super) fn comment(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let near = rest.get(..LONGEST).unwrap_or(rest);
+    match memchr::memchr(b'\n', near) {
+        _ if !near.starts_with(b"#") => Look::No,
+        Some(line) => Look::Is(at + line + 1),
+        None if near.len() == LONGEST || cx.eof => Look::No,
+        None => Look::More,
+    }
+}
+
+/// Where white space and comments that begin at `at` end.
+pub(super) fn skip(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    let start = cx.skip_space(at);
+    let mut at = start;
+    while at - start < LONGEST {
+        match comment(cx, at) {
+            Look::Is(end) => at = cx.skip_space(end),
+            Look::More => return Look::More,
+            Look::No => break,
+        }
+    }
+    // Behind a comment another one may stand.
+    let open = at > start && at - start < LONGEST && at >= cx.text.len() && !cx.eof;
+    if open { Look::More } else { Look::Is(at) }
+}
+
+/// Where what follows a value stands, if a comment stands between them: a comma or a closing bracket.
+pub(super) fn behind_comment(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    skip(cx, at).then(|next| match cx.bytes().get(next) {
+        None if !cx.eof && next - at < LONGEST => Look::More,
+        Some(b',' | b')' | b']' | b'}') if next > at => Look::Is(next),
+        _ => Look::No,
+    })
+}

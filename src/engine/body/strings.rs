@@ -1,0 +1,419 @@
+//! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
+//! one that closes the call.
+use super::keys::floor;
+use super::lenient::{self, closer};
+use crate::dialect::{Element, Marker, MarkersAt};
+use crate::engine::writer::Writer;
+use crate::engine::{Look, Reader, head};
+
+/// A key is no longer.
+const KEY: usize = 128;
+
+/// Where a value ends at the latest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bound {
+    pub(super) at: usize,
+    /// It may stand in a string all the same.
+    pub(super) doubtful: bool,
+}
+
+/// A value that is being looked through to its end. Nothing in it need be right: what does not fit is passed by.
+#[derive(Debug)]
+pub(super) struct Strings {
+    pub(super) start: usize,
+    at: usize,
+    open: Vec<u8>,
+    /// A string that begins here is a key.
+    key: bool,
+    /// A value may begin here.
+    begins: bool,
+    string: Option<Open>,
+    /// A marker stood in a string that went on behind it: so do others.
+    trusted: bool,
+    /// The value is over.
+    over: bool,
+    /// Where the next closing marker stands, if that is no place before `at`, and how far none does.
+    closer: usize,
+    searched: usize,
+}
+
+/// The string that is open.
+#[derive(Debug)]
+struct Open {
+    quote: u8,
+    body: usize,
+    key: bool,
+    /// The last quote of its own kind in it.
+    inner: Option<usize>,
+    /// How many more braces, brackets and parentheses it opens than it closes.
+    balance: [i32; 3],
+    /// The last closing marker in it.
+    closer: Option<usize>,
+    /// Where nothing but markers and white space stand behind that.
+    behind: usize,
+    /// The closing marker before the first one in it that opens a call; it is the string's end if that call is one.
+    before_call: Option<Bound>,
+}
+
+impl Open {
+    /// The quote right before `at` opens something in the string, and does not close it: `print("</tool_call>")`.
+    fn is_opened(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let Some(inner) = self.inner.filter(|inner| cx.skip_space(inner + 1) >= at) else { return false };
+        let before = cx.bytes().get(self.body..inner).unwrap_or_default().last();
+        before.is_some_and(|byte| b"([{=,: ".contains(byte))
+    }
+
+    /// Behind the marker of a call stands a quote at `at` that nothing escapes: so the string was over before that marker, most
+    /// surely if the quote opens something.
+    fn call_goes_on(&self, cx: &Reader<'_>, at: usize) -> Look<Bound> {
+        let before = cx.bytes().get(self.behind..at).unwrap_or_default().trim_ascii_end();
+        let opens = matches!(before.last(), Some(b'{' | b'[' | b'(' | b'=' | b':' | b','));
+        self.before_call.map_or(Look::No, |bound| Look::Is(Bound { doubtful: bound.doubtful || !opens, ..bound }))
+    }
+}
+
+/// What a quote in a string is, if it is no part of the text.
+enum Verdict {
+    Closes,
+    /// The string was over at the quote before, which opened the key that this one closes.
+    ClosesKey,
+}
+
+impl Strings {
+    /// For a value that begins at `start`.
+    pub(super) fn new(start: usize) -> Self {
+        Self {
+            start,
+            at: start,
+            open: Vec::new(),
+            key: false,
+            begins: true,
+            string: None,
+            trusted: false,
+            over: false,
+            closer: 0,
+            searched: start,
+        }
+    }
+
+    /// Where what closes the call bounds the value. `No`: nothing does.
+    pub(super) fn bound(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<Bound> {
+        let tail = writer.closing(cx);
+        let closer = closer(tail);
+        // Where nothing must close a call, the next one's marker does.
+        let row = Some(writer.origin.row).filter(|_| !tail.iter().any(|e| matches!(e, Element::Literal(_))));
+        loop {
+            if self.over || row.is_none() {
+                let none = if cx.eof { Look::No } else { Look::More };
+                match closer.map_or(none, |closer| self.ahead(cx, closer)) {
+                    Look::Is(at) if self.over => return Look::Is(Bound { at, doubtful: false }),
+                    Look::Is(_) => {}
+                    Look::More => return Look::More,
+                    Look::No => return self.at_end(cx),
+                }
+            }
+            let Some(byte) = cx.bytes().get(self.at).copied() else {
+                return if cx.eof { self.at_end(cx) } else { Look::More };
+            };
+            let found = match self.ends(cx, closer, row) {
+                Look::More => return Look::More,
+                Look::No => None,
+                Look::Is(found) => Some(found),
+            };
+            let look = match (&mut self.string, found) {
+                (None, Some(_)) => return Look::Is(Bound { at: self.at, doubtful: false }),
+                (None, None) => {
+                    self.outside(byte);
+                    Look::No
+                }
+                (Some(string), Some(found)) => {
+                    let at = self.at;
+                    let first = string.closer.is_none();
+                    let adjacent = at == string.behind;
+                    let opened = string.is_opened(cx, at);
+                    if found.opens == Opens::Nothing || !adjacent {
+                        string.closer = Some(at);
+                    }
+                    if found.opens != Opens::Nothing {
+                        let doubtful = string.before_call.is_some() && !adjacent;
+                        string.before_call = string.closer.map(|at| Bound { at, doubtful });
+                    }
+                    string.behind = at + found.length;
+                    self.at = string.behind;
+                    // Repair may see that the string was over before it.
+                    if first && !opened && !self.trusted && !lenient::ends_in_string(cx, self.start, at) {
+                        return Look::Is(Bound { at, doubtful: false });
+                    }
+                    Look::No
+                }
+                (Some(_), None) => self.inside(cx, byte, writer.origin.row),
+            };
+            if look != Look::No {
+                return look;
+            }
+        }
+    }
+
+    /// What closes the call stands here: its marker, or where `row` is given, one of that row that opens the next.
+    fn ends(&self, cx: &Reader<'_>, closer: Option<&str>, row: Option<u16>) -> Look<Found> {
+        let own = closer.map_or(Look::No, |closer| head::literal(cx, self.at, closer));
+        own.map(|end| Found { length: end - self.at, opens: Opens::Nothing }).or(|| match row {
+            Some(row) => marker(cx, self.at, row)
+                .then(|found| if found.opens == Opens::Own { Look::Is(found) } else { Look::No }),
+            None => Look::No,
+        })
+    }
+
+    /// Where the next of what closes calls stands, if all there is to look for is that.
+    fn ahead(&mut self, cx: &Reader<'_>, closer: &str) -> Look<usize> {
+        if self.at <= self.closer {
+            return Look::Is(self.closer);
+        }
+        match cx.find_closer(closer, self.at.max(self.searched)) {
+            Some(at) => {
+                (self.closer, self.searched) = (at, at);
+                Look::Is(at)
+            }
+            None if cx.eof => Look::No,
+            None => {
+                // It may begin at the end.
+                self.searched = floor(cx.text, cx.text.len().saturating_sub(closer.len()));
+                Look::More
+            }
+        }
+    }
+
+    fn outside(&mut self, byte: u8) {
+        self.at += 1;
+        match byte {
+            // In the place of a key it begins the next value: this one lacks its brace.
+            b'{' if self.key => self.over = true,
+            b'{' | b'[' | b'(' => {
+                self.open.push(byte);
+                (self.key, self.begins) = (byte == b'{', true);
+            }
+            b'}' | b']' | b')' => {
+                self.open.pop();
+                self.over = self.open.is_empty();
+                self.begins = false;
+            }
+            b',' | b';' => (self.key, self.begins) = (self.open.last() == Some(&b'{'), true),
+            b':' | b'=' => (self.key, self.begins) = (false, true),
+            b'"' | b'\'' | b'`' if self.begins => {
+                self.string = Some(Open {
+                    quote: byte,
+                    body: self.at,
+                    key: self.key,
+                    inner: None,
+                    balance: [0; 3],
+                    closer: None,
+                    behind: 0,
+                    before_call: None,
+                });
+            }
+            _ if byte.is_ascii_whitespace() => {}
+            _ => self.begins = false,
+        }
+    }
+
+    /// Reads a byte of a string. `Is`: it had ended before.
+    fn inside(&mut self, cx: &Reader<'_>, byte: u8, row: u16) -> Look<Bound> {
+        let at = self.at;
+        let Some(string) = &mut self.string else { return Look::No };
+        if byte == b'\\' {
+            if at + 1 >= cx.text.len() && !cx.eof {
+                return Look::More;
+            }
+            self.at += 2;
+            return Look::No;
+        }
+        if byte == string.quote {
+            return match verdict(cx, string, &self.open, at) {
+                Look::More => Look::More,
+                Look::No => {
+                    string.inner = Some(at);
+                    self.at += 1;
+                    string.call_goes_on(cx, at)
+                }
+                Look::Is(verdict) => {
+                    self.trusted |= string.closer.is_some();
+                    (self.string, self.begins) = (None, true);
+                    self.key &= !matches!(verdict, Verdict::ClosesKey);
+                    self.at += 1;
+                    Look::No
+                }
+            };
+        }
+        if let Some(closer) = string.closer {
+            let adjacent = at == string.behind;
+            if byte == b'"' && string.before_call.is_some_and(|bound| !bound.doubtful) {
+                return string.call_goes_on(cx, at);
+            }
+            match marker(cx, at, row) {
+                Look::More => return Look::More,
+                Look::Is(marker) => {
+                    if marker.opens != Opens::Nothing && (adjacent || string.before_call.is_none()) {
+                        string.before_call = Some(Bound { at: closer, doubtful: !adjacent });
+                    }
+                    self.at += marker.length;
+                    if adjacent {
+                        string.behind = self.at;
+                    }
+                    return Look::No;
+                }
+                Look::No if adjacent && byte.is_ascii_whitespace() => string.behind += 1,
+                Look::No => {}
+            }
+        }
+        let [braces, brackets, parens] = &mut string.balance;
+        match byte {
+            b'{' => *braces += 1,
+            b'}' => *braces -= 1,
+            b'[' => *brackets += 1,
+            b']' => *brackets -= 1,
+            b'(' => *parens += 1,
+            b')' => *parens -= 1,
+            _ => {}
+        }
+        self.at += 1;
+        Look::No
+    }
+
+    /// The text is over. In a string that is open, a closing marker is one if nothing but markers follow it.
+    fn at_end(&self, cx: &Reader<'_>) -> Look<Bound> {
+        let Some(string) = &self.string else { return Look::No };
+        let last = string.closer.filter(|_| cx.skip_space(string.behind) >= cx.text.len());
+        match (last, string.before_call) {
+            (Some(at), _) => Look::Is(Bound { at, doubtful: false }),
+            (None, Some(bound)) => Look::Is(bound),
+            (None, None) => Look::No,
+        }
+    }
+}
+
+/// A marker in a text.
+struct Found {
+    length: usize,
+    opens: Opens,
+}
+
+/// Which calls a marker opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opens {
+    Nothing,
+    /// Those of the row of the call that is being read.
+    Own,
+    Other,
+}
+
+fn marker(cx: &Reader<'_>, at: usize, row: u16) -> Look<Found> {
+    // A fence may stand in any text.
+    if cx.bytes().get(at) == Some(&b'`') {
+        return Look::No;
+    }
+    match cx.dialects.markers.at(cx.bytes(), at) {
+        MarkersAt::Nothing => Look::No,
+        MarkersAt::Partial if cx.eof => Look::No,
+        MarkersAt::Partial => Look::More,
+        MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
+        MarkersAt::Some { ends, count, .. } => {
+            let found = ends.iter().take(count);
+            let length = found.clone().map(|(length, _)| *length).max().unwrap_or(1);
+            let markers = found.flat_map(|(_, list)| cx.dialects.markers.list(*list));
+            let mut opens = Opens::Nothing;
+            for marker in markers {
+                match marker {
+                    Marker::Call { row: of, .. } | Marker::Section { row: of, .. } if *of == row => opens = Opens::Own,
+                    Marker::Call { .. } | Marker::Section { .. } if opens == Opens::Nothing => opens = Opens::Other,
+                    Marker::Header { row: of } => return header(cx, at, length, *of, row),
+                    _ => {}
+                }
+            }
+            Look::Is(Found { length, opens })
+        }
+    }
+}
+
+/// A message's header begins with `length` bytes: the role behind them is a part of it.
+fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, row: u16) -> Look<Found> {
+    let opens = if of == row { Opens::Own } else { Opens::Other };
+    let channels = cx.dialects.rows.get(usize::from(of)).and_then(|row| row.dialect.channels.as_ref());
+    let role = channels.map_or(Look::No, |channels| head::literal(cx, at + length, &channels.role));
+    role.or(|| Look::Is(at + length)).map(|end| Found { length: end - at, opens })
+}
+
+/// What the quote at `at` is, of the kind that opened `string` in the brackets `open`.
+fn verdict(cx: &Reader<'_>, string: &Open, open: &[u8], at: usize) -> Look<Verdict> {
+    let next = cx.skip_space(at + 1);
+    let Some(byte) = cx.bytes().get(next).copied() else {
+        return if cx.eof { Look::Is(Verdict::Closes) } else { Look::More };
+    };
+    let [braces, brackets, parens] = string.balance;
+    let balanced = |open: i32| string.inner.is_none() || open <= 0;
+    let within = |bracket: u8| open.contains(&bracket);
+    let object = open.last() == Some(&b'{');
+    let closes = match byte {
+        b':' | b'=' if string.key => true,
+        b',' | b'}' if string.key => true,
+        _ if string.key => false,
+        b'}' => balanced(braces) && within(b'{'),
+        b']' => balanced(brackets) && within(b'['),
+        b')' => balanced(parens) && within(b'('),
+        b',' | b';' if object && balanced(braces) => return next_key(cx, next + 1).map(|()| Verdict::Closes),
+        b',' | b';' if object => false,
+        b',' | b';' => true,
+        b':' if ended_before(cx, string, at) => return Look::Is(Verdict::ClosesKey),
+        // The comma before it is missing.
+        b'"' | b'\'' if object => return whole_key(cx, next).map(|()| Verdict::Closes),
+        _ => false,
+    };
+    if closes { Look::Is(Verdict::Closes) } else { Look::No }
+}
+
+/// The string was over before its last quote, which opened the key that the quote at `at` closes.
+fn ended_before(cx: &Reader<'_>, string: &Open, at: usize) -> bool {
+    let Some(inner) = string.inner.filter(|inner| at - inner <= KEY) else { return false };
+    let before = cx.bytes().get(string.body..inner).unwrap_or_default();
+    let trimmed = before.trim_ascii_end();
+    trimmed.ends_with(b",") || before.get(trimmed.len()..).is_some_and(|white| white.contains(&b'\n'))
+}
+
+/// Behind a comma at `at` an object goes on: a key stands there, or a bracket, a comma or a comment.
+fn next_key(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let next = cx.skip_space(at);
+    match cx.bytes().get(next) {
+        None if !cx.eof => Look::More,
+        None | Some(b'}' | b']' | b',' | b'{' | b'/' | b'#') => Look::Is(()),
+        Some(b'"' | b'\'' | b'`') => whole_key(cx, next),
+        Some(_) => {
+            let word =
+                |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || **byte >= 0x80;
+            let length = cx.bytes().get(next..).unwrap_or_default().iter().take(KEY).take_while(word).count();
+            colon(cx, next + length).then(|()| if length > 0 { Look::Is(()) } else { Look::No })
+        }
+    }
+}
+
+/// A key in quotes and its colon stand at `at`.
+fn whole_key(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let quote = rest.first().copied();
+    let mut window = rest.iter().enumerate().take(KEY).skip(1);
+    while let Some((i, byte)) = window.next() {
+        match byte {
+            b'\\' => _ = window.next(),
+            _ if Some(*byte) == quote => return colon(cx, at + i + 1),
+            _ => {}
+        }
+    }
+    if rest.len() < KEY && !cx.eof { Look::More } else { Look::No }
+}
+
+fn colon(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let at = cx.skip_space(at);
+    match cx.bytes().get(at) {
+        None if !cx.eof => Look::More,
+        Some(b':' | b'=') => Look::Is(()),
+        _ => Look::No,
+    }
+}

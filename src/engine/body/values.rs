@@ -1,0 +1,203 @@
+//! What a parameter's text means: typed by what is written beside it or by the schema, entities decoded, arguments that
+//! one parameter wraps taken out of it.
+use super::lenient;
+use crate::engine::Reader;
+use crate::engine::output::{Output, Piece, Value, span};
+use crate::json::push_string;
+use crate::schema::{Expected, read_text};
+use crate::turn::ArgumentValue;
+use serde::de::IgnoredAny;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A parameter's text as a value: by the type written beside it, else by the schema.
+pub(super) fn typed<'v>(
+    text: &'v str,
+    kind: Option<&str>,
+    expected: Option<Expected>,
+    json_first: bool,
+) -> ArgumentValue<'v> {
+    let expected = expected.unwrap_or(Expected::ANY);
+    let read = match kind {
+        Some("true" | "string" | "str") => return ArgumentValue::Text(Cow::Borrowed(text)),
+        // What is written beside it says that it is JSON, so its quotes are JSON's.
+        Some(_) if text.trim().starts_with('"') && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
+            return ArgumentValue::Json(Cow::Borrowed(text.trim()));
+        }
+        Some(_) => read_text(text, expected.json_first()),
+        None if json_first => read_text(text, expected.json_first()),
+        None => read_text(text, expected),
+    };
+    // An object or list in Python's spelling, or with a slip in it, where the schema wants one.
+    let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
+    if !wanted || expected.allows(Expected::STRING) || !matches!(read, ArgumentValue::Text(_)) {
+        return read;
+    }
+    let allowed =
+        |json: &String| expected.allows(if json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY });
+    let json = Some(text.trim()).filter(|text| text.starts_with(['{', '['])).and_then(lenient::container);
+    json.filter(allowed).map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
+}
+
+/// The text so far may become `null` or `None`, which is no string where the schema says nothing.
+pub(super) fn may_be_null(text: &str) -> bool {
+    let text = text.trim();
+    let begins = |word: &str| word.get(..text.len()).is_some_and(|w| w.eq_ignore_ascii_case(text));
+    begins("null") || begins("none")
+}
+
+/// What marks text as such in XML, before and behind it.
+const CDATA: [&str; 2] = ["<![CDATA[", "]]>"];
+
+/// Where in `text` the text of the one CDATA section stands that it is.
+pub(super) fn in_cdata(text: &str) -> Option<Range<usize>> {
+    let [opener, closer] = CDATA;
+    let trimmed = text.trim();
+    let inside = trimmed.strip_prefix(opener)?.strip_suffix(closer)?;
+    let start = text.len() - text.trim_start().len() + opener.len();
+    (!inside.contains(closer)).then_some(start..start + inside.len())
+}
+
+/// The text so far may become a CDATA section.
+pub(super) fn may_be_cdata(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with(CDATA[0]) || CDATA[0].starts_with(text)
+}
+
+/// Both values of a parameter that stood twice, where the schema wants a list: the one that `first` and `second` stand in.
+pub(super) fn listed(first: &Value, second: &Value, text: &str) -> Option<Value> {
+    let Value::Text(second) = second else { return None };
+    let mut items = match first {
+        Value::Text(first) if first.as_str(text) != second.as_str(text) => {
+            let mut items = String::from("[");
+            push_string(&mut items, first.as_str(text));
+            items
+        }
+        // A list that was made so.
+        Value::Json(Piece::Made(list)) => list.strip_suffix(']').filter(|list| list.starts_with("[\""))?.to_owned(),
+        _ => return None,
+    };
+    items.push_str(", ");
+    push_string(&mut items, second.as_str(text));
+    items.push(']');
+    Some(Value::Json(Piece::Made(items)))
+}
+
+/// The text so far may become JSON, where a dialect has anything but strings as JSON and the schema says nothing.
+pub(super) fn may_be_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let begins = |of: &str| match of.get(..word.len()) {
+        Some(begun) if begun.eq_ignore_ascii_case(word) => word.len() == of.len() || word.len() == text.len(),
+        _ => false,
+    };
+    match text.bytes().next() {
+        None | Some(b'{' | b'[' | b'(' | b'0'..=b'9' | b'-' | b'+' | b'.') => true,
+        Some(_) => !word.is_empty() && ["null", "none", "true", "false"].into_iter().any(begins),
+    }
+}
+
+/// Which member has which key, so that one that stands twice is found however many there are.
+#[derive(Debug, Default)]
+pub(super) struct Keys(HashMap<String, usize>);
+
+impl Keys {
+    /// Up to so many members are looked through one by one.
+    const FEW: usize = 16;
+
+    /// The member of `key`, of `count` members that have the keys `name`.
+    pub(super) fn position<'k>(
+        &mut self,
+        key: &str,
+        count: usize,
+        name: impl Fn(usize) -> Option<Cow<'k, str>>,
+    ) -> Option<usize> {
+        if count <= Self::FEW {
+            return (0..count).find(|i| name(*i).is_some_and(|n| n == key));
+        }
+        for i in self.0.len()..count {
+            if let Some(name) = name(i) {
+                self.0.insert(name.into_owned(), i);
+            }
+        }
+        self.0.get(key).copied()
+    }
+}
+
+/// The part of the input that `made` is, or `made` itself.
+pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
+    // Mostly it was cut out of the text, and then its place says where.
+    let start = made.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+    if start.checked_add(made.len()).is_some_and(|end| end <= text.len()) {
+        return span(range.start + start..range.start + start + made.len());
+    }
+    let trimmed = text.trim();
+    if made == trimmed {
+        let start = range.start + (text.len() - text.trim_start().len());
+        return span(start..start + trimmed.len());
+    }
+    Piece::Made(made.to_owned())
+}
+
+/// What a single parameter `arguments` holds that the tool does not declare: all of them.
+pub(super) fn unwrapped(
+    cx: &Reader<'_>,
+    out: &Output,
+    index: usize,
+    members: &[(Piece, Value)],
+) -> Option<Vec<(Piece, Value)>> {
+    let [(key, value)] = members else { return None };
+    let key = key.as_str(cx.text);
+    if !matches!(key, "arguments" | "input" | "properties" | "parameters") {
+        return None;
+    }
+    let tool = cx.called(out, index)?;
+    if tool.parameters.is_empty() || tool.declares(key) {
+        return None;
+    }
+    let (Value::Text(piece) | Value::Json(piece)) = value;
+    let text = piece.get(cx.text);
+    let json = lenient::container(text.trim()).unwrap_or_default();
+    let Ok(serde_json::Value::Object(inner)) = serde_json::from_str(&json) else { return None };
+    if !inner.keys().all(|k| tool.declares(k)) {
+        return None;
+    }
+    Some(inner.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v.to_string())))).collect())
+}
+
+/// `&lt;`, `&gt;`, `&amp;`, `&quot;`, `&apos;` and numeric references as characters.
+pub(crate) fn decode_entities(text: &str) -> Cow<'_, str> {
+    let Some(first) = memchr::memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len());
+    out.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest.bytes().take(12).position(|b| b == b';');
+        let decoded = end.and_then(|end| {
+            let c = match &rest[1..end] {
+                "lt" => '<',
+                "gt" => '>',
+                "amp" => '&',
+                "quot" => '"',
+                "apos" => '\'',
+                name => {
+                    let digits = name.strip_prefix('#')?;
+                    let code = match digits.strip_prefix(['x', 'X']) {
+                        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                        None => digits.parse().ok()?,
+                    };
+                    char::from_u32(code)?
+                }
+            };
+            Some((c, end + 1))
+        });
+        let (c, length) = decoded.unwrap_or(('&', 1));
+        out.push(c);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}

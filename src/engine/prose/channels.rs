@@ -1,0 +1,276 @@
+//! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
+use super::Taken;
+use crate::dialect::{Body, Channels};
+use crate::engine::call::CallState;
+use crate::engine::head::{self, Head};
+use crate::engine::trace::{Markup, Noted};
+use crate::engine::writer::Origin;
+use crate::engine::{Engine, Given, Look, Mode, Reader, misspelt};
+use crate::turn::{Issue, IssueCode};
+use std::ops::Range;
+
+/// More bytes than this are no header.
+const LONGEST: usize = 1024;
+
+/// What stands before a recipient.
+const RECIPIENT: &[u8] = b"to=";
+
+/// The message that is being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Channel {
+    pub(super) row: u16,
+    /// Calls by the dialect's own templates may stand in it.
+    pub(super) calls: bool,
+    /// Its text is for nobody here.
+    pub(super) dropped: bool,
+    /// It is the answer itself.
+    pub(super) answer: bool,
+}
+
+/// What a header says.
+#[derive(Debug, Default)]
+struct Header {
+    channel: Option<Range<usize>>,
+    recipient: Option<Range<usize>>,
+}
+
+fn word(cx: &Reader<'_>, from: usize, to: usize) -> Range<usize> {
+    let text = cx.slice(from, to);
+    let length = text.find(|c: char| c.is_whitespace() || c == '<').unwrap_or(text.len());
+    from..from + length
+}
+
+fn read(cx: &Reader<'_>, channels: &Channels, from: usize, to: usize) -> Header {
+    let text = cx.slice(from, to);
+    // White space before a word is none of it.
+    let after = |what: &str| text.rfind(what).map(|i| word(cx, cx.skip_space(from + i + what.len()).min(to), to));
+    let channel = channels.opens.last().and_then(|open| after(open));
+    let channel = channel.map(|c| if cx.slice(c.start, c.end).starts_with("to=") { c.start..c.start } else { c });
+    let recipient = after("to=").filter(|r| !r.is_empty());
+    Header { channel, recipient }
+}
+
+/// Where in `recipient` the tool's name begins, if a message to it is a call: of an offered tool, or of one by the prefix
+/// of tools.
+pub(super) fn opens_call(cx: &Reader<'_>, channels: &Channels, recipient: &str) -> Option<usize> {
+    let name = recipient.strip_prefix(channels.tool_prefix.as_str());
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/') || b >= 0x80;
+    match name {
+        _ if recipient.is_empty() || !recipient.bytes().all(plain) => None,
+        Some(name) => (!name.is_empty()).then_some(channels.tool_prefix.len()),
+        None => cx.offered(recipient).then_some(0),
+    }
+}
+
+impl Engine {
+    pub(super) fn channels<'t>(cx: &Reader<'t>, row: u16) -> Option<&'t Channels> {
+        cx.dialects.rows.get(usize::from(row))?.dialect.channels.as_ref()
+    }
+
+    /// A header without its opening marker, which the prompt held, at the very start: ` to=functions.f<|message|>`.
+    pub(super) fn opening_header(&mut self, cx: &Reader<'_>) -> Taken {
+        let rows = cx.dialects.channels.iter().copied();
+        if rows.len() == 0 {
+            return Look::No;
+        }
+        let start = cx.skip_space(0);
+        let mut result = Look::No;
+        for row in rows {
+            // The prompt may have held the marker before the channel as well: `commentary to=functions.f<|message|>`.
+            let names = Self::channels(cx, row).into_iter().flat_map(|c| c.content.iter().chain(&c.reasoning));
+            let behind = |name: &String| head::literal(cx, start, name).then(|end| head::literal(cx, end, " to="));
+            let looks = std::iter::once(head::literal(cx, start, "to=")).chain(names.map(behind));
+            match looks.fold(Look::No, |known, look| known.or(|| look)) {
+                Look::Is(_) => match self.header(cx, 0, start, row) {
+                    Look::No => {}
+                    taken => return taken,
+                },
+                Look::More => result = Look::More,
+                Look::No => {}
+            }
+        }
+        result
+    }
+
+    /// A header begins at `at`; its own words at `from`.
+    pub(super) fn header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
+        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        if self.inline.is_some() {
+            return Look::No;
+        }
+        let rest = cx.rest(from);
+        let mut limit = rest.len().min(cx.policy.max_markup_bytes).min(LONGEST);
+        while !rest.is_char_boundary(limit) {
+            limit -= 1;
+        }
+        let bounded = &rest[..limit];
+        let Some(length) = memchr::memmem::find(bounded.as_bytes(), channels.message.as_bytes()) else {
+            if cx.eof && limit == rest.len() && from > at {
+                self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no message follows this header"));
+            }
+            return if cx.eof || limit < rest.len() { Look::No } else { Look::More };
+        };
+        // A header inside an answer that holds no calls is quoted there, whosever it is.
+        if self.given.mode == Mode::Content && self.channel.is_some_and(|c| !c.calls) {
+            return Look::No;
+        }
+        // One with a channel, or to a tool in the other kind's spelling, is of that kind.
+        let others = || cx.dialects.rows.iter().filter_map(|r| r.dialect.channels.as_ref());
+        let names_channel = |c: &Channels| {
+            let tool = || !c.tool_prefix.is_empty() && bounded[..length].contains(&format!("to={}", c.tool_prefix));
+            let channel = c.opens.last().is_some_and(|o| bounded[..length].contains(o.as_str()));
+            !c.calls_to_recipients && (channel || tool())
+        };
+        if channels.calls_to_recipients && others().any(names_channel) {
+            return Look::No;
+        }
+        // A message's end before the next message begins: this header has none.
+        if channels.closes.iter().any(|c| bounded[..length].contains(c.as_str())) {
+            return Look::No;
+        }
+        let found = read(cx, channels, at, from + length);
+        let body = from + length + channels.message.len();
+        let text = |range: &Option<Range<usize>>| range.clone().map_or("", |r| cx.slice(r.start, r.end));
+        let (channel, recipient) = (text(&found.channel), text(&found.recipient));
+        // A tool's name that is none: the header is being talked about.
+        let to_tool = !channels.tool_prefix.is_empty() && recipient.starts_with(&channels.tool_prefix);
+        if to_tool && opens_call(cx, channels, recipient).is_none() {
+            return Look::No;
+        }
+        let key = if channels.calls_to_recipients { recipient } else { channel };
+        let listed = |list: &[String]| list.iter().any(|w| w == key);
+
+        if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients)
+            && let Some(skip) = opens_call(cx, channels, recipient)
+        {
+            if self.out.calls.len() >= cx.policy.max_calls {
+                self.out.full(at);
+                return Look::No;
+            }
+            let twice = match misspelt::behind(cx, body).then(|next| head::literal(cx, next, &channels.message)) {
+                Look::Is(end) => Some(end),
+                Look::More => return Look::More,
+                Look::No => None,
+            };
+            let body = twice.unwrap_or(body);
+            let before = self.end_message(cx, at, body, row);
+            let mut name = name.start + skip..name.end;
+            // The content type may be glued to the name.
+            if let written = cx.slice(name.start, name.end)
+                && !cx.offered(written)
+                && let Some(short) = channels.formats.iter().find_map(|format| written.strip_suffix(format.as_str()))
+                && cx.offered(short)
+            {
+                name.end = name.start + short.len();
+            }
+            self.out.trace.note(name.clone(), Noted::Name);
+            let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
+            let origin = Origin { row, call: 0 };
+            let state = CallState::new(cx, origin, Body::Arguments, at, head, false, before);
+            self.begin_call(state, |_| ());
+            return Look::Is(());
+        }
+        self.out.trace.note(at..body, Noted::Marker(Markup::Header));
+        self.end_message(cx, at, body, row);
+        let tool = channels.calls_to_recipients
+            && !recipient.is_empty()
+            && ![&channels.content, &channels.reasoning, &channels.dropped].into_iter().any(|l| listed(l));
+        self.given.mode = if listed(&channels.reasoning) { Mode::Reasoning } else { Mode::Content };
+        self.reasoning_seen |= self.given.mode == Mode::Reasoning;
+        let dropped = listed(&channels.dropped);
+        let answer = channels.content.first().is_some_and(|first| first == key);
+        self.channel = Some(Channel { row, calls: tool || !channels.calls_to_recipients, dropped, answer });
+        Look::Is(())
+    }
+
+    /// ` to=NAME<|message|>` behind a message that nothing closed. The answer itself may hold one: it is quoted there.
+    pub(super) fn bare_header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
+        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        if self.inline.is_some() || self.channel.is_none_or(|c| c.answer) {
+            return Look::No;
+        }
+        let rest = cx.bytes().get(from..).unwrap_or_default();
+        let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/');
+        let length = rest.iter().take(129).take_while(|b| name(b)).count();
+        match head::literal(cx, from + length, &channels.message) {
+            Look::Is(_) if (1..129).contains(&length) => {}
+            Look::More if length < 129 => return Look::More,
+            _ => return Look::No,
+        }
+        if let Some(channel) = &mut self.channel {
+            channel.calls = true;
+        }
+        self.header(cx, at, at, row)
+    }
+
+    /// Where a header without its opening marker may begin, at or before `stop`: in a message of a dialect that has such,
+    /// which showed itself. A dialect that was named has a marker for it.
+    pub(super) fn recipient_stop(&self, cx: &Reader<'_>, stop: usize) -> usize {
+        if self.recipients(cx).is_none() {
+            return stop;
+        }
+        let end = cx.text.len().min(stop + RECIPIENT.len() - 1);
+        let text = cx.bytes().get(self.at..end).unwrap_or_default();
+        let partial = || (1..RECIPIENT.len()).rev().find(|n| text.ends_with(RECIPIENT.get(..*n).unwrap_or_default()));
+        match memchr::memmem::find(text, RECIPIENT) {
+            Some(hit) => stop.min(self.at + hit),
+            None if end == cx.text.len() && !cx.eof => stop.min(end - partial().unwrap_or(0)),
+            None => stop,
+        }
+    }
+
+    /// The row of the message that is being read, if another one may begin in it with `to=`.
+    fn recipients(&self, cx: &Reader<'_>) -> Option<u16> {
+        let channel = self.channel.filter(|c| cx.dialects.auto && !c.answer)?;
+        Self::channels(cx, channel.row)?.calls_to_recipients.then_some(channel.row)
+    }
+
+    /// A header at the place where [`Self::recipient_stop`] stopped.
+    pub(super) fn recipient(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let Some(row) = self.recipients(cx) else { return Look::No };
+        if cx.slice(0, at).ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            return Look::No;
+        }
+        let to = cx.bytes().get(at..).unwrap_or_default();
+        if to.starts_with(RECIPIENT) {
+            return self.bare_header(cx, at, at + RECIPIENT.len(), row);
+        }
+        if !cx.eof && RECIPIENT.starts_with(to) { Look::More } else { Look::No }
+    }
+
+    /// A message ends; text that follows is content.
+    pub(super) fn message_ends(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+        if self.inline.is_some() {
+            return Look::No;
+        }
+        // Where nothing shows that messages have headers here, only the answer's end or another header closes one.
+        let behind_call = self.given.removed && self.fresh_at(cx, at) && !self.out.calls.is_empty();
+        if cx.dialects.auto && self.channel.is_none() && self.plain.is_none() && !behind_call {
+            let next = cx.skip_space(end);
+            let opens = Self::channels(cx, row).map_or(&[][..], |c| c.opens.as_slice());
+            let looks = || opens.iter().map(|open| head::literal(cx, next, open));
+            let near = next - end <= cx.policy.max_markup_bytes;
+            let header = near && looks().any(|look| matches!(look, Look::Is(_)));
+            let wait = near && looks().any(|look| look == Look::More);
+            let over = near && cx.eof && next >= cx.text.len();
+            if !header && !over {
+                return if wait { Look::More } else { Look::No };
+            }
+        }
+        self.end_message(cx, at, end, row);
+        Look::Is(())
+    }
+
+    pub(super) fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Given {
+        if self.channel.is_some_and(|c| c.row == row && c.dropped) {
+            self.out.trace.note(self.given.from..at, Noted::Dropped);
+            self.given.from = at;
+            self.given.fresh = true;
+        }
+        self.out.trace.note(at..end, Noted::Marker(Markup::MessageEnds));
+        let before = self.remove(cx, at, end);
+        self.channel = None;
+        self.given.mode = Mode::Content;
+        before
+    }
+}

@@ -1,0 +1,349 @@
+//! Backticks and tildes: inline code never holds a call, a fence does if its whole body is calls.
+use super::Taken;
+use super::markers::Tried;
+use crate::dialect::{Marker, MarkersAt};
+use crate::engine::trace::{Markup, Noted, Reason};
+use crate::engine::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
+use crate::turn::CallStatus;
+
+/// A fence whose body is being read as calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fence {
+    ticks: usize,
+    /// Of what it is made: backticks or tildes.
+    tick: u8,
+    /// How many calls there were before it.
+    calls: usize,
+    /// Its label is that of the dialect that was named: as good as a marker.
+    labelled: bool,
+}
+
+impl Fence {
+    /// What begins the line that closes it.
+    pub(super) fn closer(self) -> &'static str {
+        if self.tick == b'~' { "~~~" } else { "```" }
+    }
+}
+
+/// A run longer than any fence is not worth waiting for: what follows is another one.
+const LONGEST_RUN: usize = 256;
+
+/// The line that opens a fence is no longer.
+const LONGEST_LINE: usize = 512;
+
+/// How many of `byte` stand at `at`.
+fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let near = rest.get(..LONGEST_RUN).unwrap_or(rest);
+    match near.iter().position(|b| *b != byte) {
+        Some(length) => Look::Is(length),
+        None if cx.eof || near.len() == LONGEST_RUN => Look::Is(near.len()),
+        None => Look::More,
+    }
+}
+
+/// A paragraph ends in `bytes`.
+fn blank_line(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', bytes).any(|i| bytes.get(i + 1) == Some(&b'\n'))
+}
+
+impl Engine {
+    /// Backticks in prose.
+    pub(super) fn ticks(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let length = match run(cx, at, b'`') {
+            Look::Is(length) => length,
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        };
+        let inline = self.inline.map(|(open, from)| {
+            let paragraph_over = blank_line(cx.bytes().get(from..at).unwrap_or_default());
+            (open, from, paragraph_over)
+        });
+        // As many as opened inline code in this paragraph close it, wherever they stand.
+        let closes = inline.is_some_and(|(open, _, paragraph_over)| open == length && !paragraph_over);
+        if length >= 3 && !closes && cx.at_line_start(at) {
+            return self.fence_opens(cx, at, length, b'`');
+        }
+        match inline {
+            Some((open, from, paragraph_over)) => {
+                if paragraph_over {
+                    self.keep(Doubt::InlineCode);
+                    self.out.trace.note(from + open..at, Noted::Passed(Reason::InlineCode));
+                    self.inline = Some((length, at));
+                } else if open == length {
+                    if self.holds(Doubt::InlineCode) {
+                        self.go_back(at);
+                    }
+                    self.out.trace.note(from + open..at, Noted::Passed(Reason::InlineCode));
+                    self.inline = None;
+                } else {
+                    // No paragraph ended up to here: what was looked through need not be again.
+                    self.inline = Some((open, at));
+                }
+            }
+            None => self.inline = Some((length, at)),
+        }
+        self.at = at + length;
+        Look::Is(())
+    }
+
+    /// Tildes in prose: three or more at the start of a line open a fence.
+    pub(super) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if !cx.at_line_start(at) {
+            return Look::No;
+        }
+        match run(cx, at, b'~') {
+            Look::Is(length) if length >= 3 => self.fence_opens(cx, at, length, b'~'),
+            Look::More => Look::More,
+            _ => Look::No,
+        }
+    }
+
+    fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
+        let rest = cx.bytes().get(at..).unwrap_or_default();
+        let near = rest.get(..LONGEST_LINE).unwrap_or(rest);
+        let Some(line) = memchr::memchr(b'\n', near) else {
+            if cx.eof || near.len() == LONGEST_LINE {
+                self.at = at + ticks;
+                return Look::Is(());
+            }
+            return Look::More;
+        };
+        let body = at + line + 1;
+        if tick == b'`' && cx.slice(at + ticks, at + line).contains('`') {
+            // An info string holds no backtick: this is inline code.
+            self.inline = Some((ticks, at));
+            self.at = at + ticks;
+            return Look::Is(());
+        }
+        self.inline = None;
+        self.keep(Doubt::InlineCode);
+        let opener = cx.slice(at, at + line).trim_ascii_end();
+        if let Some(result) = cx.dialects.results.iter().position(|(open, _)| open == opener)
+            && let Some(result) = u16::try_from(result).ok().filter(|_| !self.out.calls.is_empty())
+        {
+            self.remove(cx, at, body);
+            self.state = State::Invented { result, at, searched: at + opener.len() };
+            return Look::Is(());
+        }
+        let runs_away = self.runs_away(cx, at);
+        let never = cx.policy.fences == Fences::Ignore
+            || self.hold.is_some()
+            || self.given.mode == Mode::Reasoning
+            || runs_away;
+        if never {
+            let reason = match cx.policy.fences {
+                Fences::Ignore => Reason::FencePolicy,
+                _ if runs_away => Reason::Runaway,
+                _ => Reason::FenceOfCode,
+            };
+            self.out.trace.note(body..body, Noted::Passed(reason));
+            self.at = body;
+            self.state = State::Code { ticks, tick };
+            return Look::Is(());
+        }
+        self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
+        let before = self.remove(cx, at, body);
+        // Only an envelope inside this fence speaks for it.
+        self.out.enveloped = false;
+        self.hold(Doubt::Fence, at, before);
+        let labelled = cx.dialects.labels_fence(cx.slice(at + ticks, at + line).trim());
+        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len(), labelled });
+        Look::Is(())
+    }
+
+    /// A fence's body, as long as it is calls.
+    pub(super) fn fence_prose(&mut self, cx: &Reader<'_>) -> Step {
+        let Some(fence) = self.fence else { return Step::Go };
+        let at = cx.skip_space(self.at);
+        let after_comma = |at: usize| match cx.bytes().get(at) {
+            Some(b',' | b';') => cx.skip_space(at + 1),
+            _ => at,
+        };
+        let at = if self.out.calls.len() > fence.calls { after_comma(at) } else { at };
+        if at >= cx.text.len() {
+            if !cx.eof {
+                return Step::More;
+            }
+            // A fence that nothing closes: what it held was all of it.
+            self.at = at;
+            return self.fence_closes(cx, fence, at);
+        }
+        if cx.bytes().get(at) == Some(&fence.tick) {
+            match run(cx, at, fence.tick) {
+                Look::Is(length) if length >= fence.ticks => {
+                    return self.fence_closes(cx, fence, at + length);
+                }
+                Look::More => return Step::More,
+                _ => return self.fence_is_code(cx, fence, at),
+            }
+        }
+        // Another fence inside this one is shown, not meant.
+        if matches!(cx.bytes().get(at), Some(b'`' | b'~')) {
+            return self.fence_is_code(cx, fence, at);
+        }
+        self.at = at;
+        let marker = match self.marker(cx, at) {
+            Look::No => self.late_marker_from(cx, at),
+            taken => taken,
+        };
+        let taken = match marker {
+            Look::No => self.bare_in_fence(cx, at, fence.labelled),
+            taken => taken,
+        };
+        match taken {
+            Look::Is(()) => Step::Go,
+            Look::More => Step::More,
+            Look::No => self.fence_is_code(cx, fence, at),
+        }
+    }
+
+    fn bare_in_fence(&mut self, cx: &Reader<'_>, at: usize, labelled: bool) -> Taken {
+        if cx.bytes().get(at) == Some(&b'<') {
+            return self.bare_element(cx, at);
+        }
+        match crate::engine::body::BodyState::bare(cx, at) {
+            Look::Is(body) => self.begin_bare(cx, at, body),
+            Look::No => {
+                let may_call = cx.dialects.bare_python && (cx.tools.is_some() || labelled);
+                match crate::engine::body::python::Python::plausible(cx, at) {
+                    Look::Is(()) if may_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
+                    Look::More if may_call => Look::More,
+                    _ => Look::No,
+                }
+            }
+            Look::More => Look::More,
+        }
+    }
+
+    /// The fence holds something else than calls: it is code to its end.
+    pub(crate) fn fence_is_code(&mut self, cx: &Reader<'_>, fence: Fence, at: usize) -> Step {
+        self.fence = None;
+        self.out.trace.note(at..at, Noted::Passed(Reason::FenceOfCode));
+        let full = self.out.calls.len() >= cx.policy.max_calls;
+        self.go_back(at);
+        if full {
+            self.out.full(at);
+        }
+        self.state = State::Code { ticks: fence.ticks, tick: fence.tick };
+        Step::Go
+    }
+
+    fn fence_closes(&mut self, cx: &Reader<'_>, fence: Fence, end: usize) -> Step {
+        let calls = self.out.calls.get(fence.calls..).unwrap_or_default();
+        // A dialect whose own form is a fence vouches for it as a marker would.
+        let own = cx.dialects.fenced && cx.tools.is_none();
+        let vouched = own || self.out.enveloped();
+        // Cut off in a call, the fence was calls as far as it goes.
+        let cut = end == cx.text.len() && cx.eof && calls.last().is_some_and(|c| c.status == CallStatus::Incomplete);
+        let whole = calls.get(..calls.len() - usize::from(cut)).unwrap_or_default();
+        let good = !calls.is_empty()
+            && whole.iter().all(|c| c.status.readable())
+            && calls.iter().all(|c| vouched || c.tool.is_some());
+        if good && cx.policy.fences == Fences::Last {
+            let rest = cx.skip_space(end);
+            if rest < cx.text.len() {
+                self.why_code(fence, Reason::FencePolicy);
+                self.fence = None;
+                self.go_back(end);
+                return Step::Go;
+            }
+            if !cx.eof {
+                return Step::More;
+            }
+        }
+        self.fence = None;
+        if good {
+            self.skip_shown(end);
+            self.keep(Doubt::Fence);
+            self.out.trace.note(cx.skip_space(self.at)..end, Noted::Marker(Markup::Fence));
+            self.given.from = end;
+            self.at = end;
+            self.given.fresh = true;
+            self.given.removed = true;
+        } else {
+            self.why_code(fence, Reason::NameNotOffered);
+            self.go_back(end);
+        }
+        Step::Go
+    }
+
+    /// Notes why the calls in a fence that is closed now are none.
+    fn why_code(&mut self, fence: Fence, reason: Reason) {
+        if !self.out.trace.is_on() {
+            return;
+        }
+        for call in self.out.calls.get(fence.calls..).unwrap_or_default() {
+            let reason = match reason {
+                Reason::NameNotOffered if !call.status.readable() => Reason::NotReadable,
+                Reason::NameNotOffered if call.tool.is_some() => continue,
+                reason => reason,
+            };
+            self.out.trace.note(call.raw.clone(), Noted::Kept(reason, call.name.clone()));
+        }
+    }
+
+    /// Code in a fence: text up to the line that closes it. Reasoning that closes inside an open fence is closed all the same.
+    pub(crate) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8) -> Step {
+        let bytes = cx.bytes();
+        loop {
+            let hit = if self.given.mode == Mode::Reasoning {
+                cx.dialects.markers.next_stop(bytes, self.at)
+            } else {
+                let rest = bytes.get(self.at..).unwrap_or_default();
+                memchr::memchr(tick, rest).map_or(bytes.len(), |i| self.at + i)
+            };
+            self.at = hit;
+            let Some(byte) = bytes.get(hit).copied() else { break };
+            if byte != tick {
+                match self.closer_in_code(cx, hit) {
+                    Look::Is(()) => return Step::Go,
+                    Look::More => break,
+                    Look::No => self.at += cx.rest(hit).chars().next().map_or(1, char::len_utf8),
+                }
+                continue;
+            }
+            match run(cx, hit, tick) {
+                Look::More => break,
+                Look::Is(length) => {
+                    self.at = hit + length;
+                    if length >= ticks && cx.at_line_start(hit) {
+                        self.skip_shown(self.at);
+                        self.out.trace.note(hit..self.at, Noted::CodeEnds);
+                        return Step::Go;
+                    }
+                }
+                Look::No => self.at = hit + 1,
+            }
+        }
+        self.give_text(cx, self.at, cx.eof);
+        if cx.eof {
+            self.at = bytes.len();
+            self.end(cx);
+        }
+        self.state = State::Code { ticks, tick };
+        Step::More
+    }
+
+    /// What closes reasoning stands at `at`, in code: it was no code, or nobody closed it.
+    fn closer_in_code(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let closes =
+            |list: u32| cx.dialects.markers.list(list).iter().copied().find(|m| matches!(m, Marker::ReasoningClose(_)));
+        match cx.dialects.markers.at(cx.bytes(), at) {
+            MarkersAt::Partial | MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
+            MarkersAt::Some { ends, count, .. } => {
+                let found = ends.get(..count).unwrap_or_default().iter().rev();
+                let Some((length, marker)) = found.copied().find_map(|(length, list)| Some((length, closes(list)?)))
+                else {
+                    return Look::No;
+                };
+                let taken = self.take(cx, at, length, marker, &mut Tried::default());
+                if taken == Look::Is(()) {
+                    self.note_markup(at, at + length, marker);
+                }
+                taken
+            }
+            MarkersAt::Nothing | MarkersAt::Partial => Look::No,
+        }
+    }
+}

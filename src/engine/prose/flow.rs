@@ -1,0 +1,105 @@
+//! Text that leaves as soon as it is certain that nothing begins in it, and its last word, which waits where it may yet be the
+//! name of a call without markers.
+use super::named::{APART, shown, without_number};
+use crate::dialect::Dialects;
+use crate::engine::reader::begins_line;
+use crate::engine::{Engine, Mode, Reader, State};
+
+/// A chunk is a few letters, mostly.
+const SHORT: usize = 16;
+
+impl Engine {
+    /// The text that came is a few letters in the middle of a line in which nothing can begin: it leaves without another
+    /// look. What comes out is what [`Self::prose`] would give out, in less than half the instructions.
+    #[inline]
+    pub(crate) fn flows(&mut self, text: &str, dialects: &Dialects) -> bool {
+        let came = text.as_bytes().get(self.at..).unwrap_or_default();
+        let expected = self.given.fresh || self.given.opener.is_some() || self.inline.is_some() || self.fence.is_some();
+        let headed = self.plain.is_some() || self.channel.is_some();
+        // White space at the end of reasoning waits.
+        let waits = self.given.mode == Mode::Reasoning && came.last().is_none_or(u8::is_ascii_whitespace);
+        if !matches!(self.state, State::Prose)
+            || self.given.from != self.at
+            || came.len() > SHORT
+            || expected
+            || headed
+            || waits
+            || !dialects.markers.none_in(came)
+            || begins_line(text, self.at) != Some(false)
+        {
+            return false;
+        }
+        self.out.text(self.given.mode, text, self.at..text.len());
+        (self.at, self.given.from) = (text.len(), text.len());
+        true
+    }
+
+    /// A line begins at `at`, or the text does behind a marker that was taken out.
+    #[inline]
+    pub(super) fn begins_line(&self, cx: &Reader<'_>, at: usize) -> bool {
+        cx.at_line_start(at) || (self.given.removed && self.fresh_at(cx, at))
+    }
+
+    /// Gives out the text up to `to`; what may be the beginning of a late marker waits, unless it is the `last` text.
+    pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
+        let mut to = to;
+        if !last {
+            to = cx.dialects.markers.late().certain(cx.text, self.given.from, to);
+            to = self.before_name(cx, self.given.from, to);
+        }
+        self.give(cx, to, last);
+    }
+
+    /// Where text ends that cannot be the beginning of a bare call's name.
+    #[inline]
+    pub(super) fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
+        // Mostly it is a few letters in the middle of a line.
+        let bytes = cx.bytes().get(from..to).unwrap_or_default();
+        if bytes.len() <= SHORT && !bytes.contains(&b'\n') && !self.begins_line(cx, from) {
+            return to;
+        }
+        // Or else it ends in a word there, or behind one.
+        let spaces = bytes.iter().rev().take(APART + 1).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let word = bytes.iter().rev().skip(spaces).take(256).take_while(|byte| in_name(**byte)).count();
+        let start = to - spaces - word;
+        let before = start.checked_sub(1).and_then(|i| cx.bytes().get(i));
+        let inside =
+            before.is_some_and(|byte| byte.is_ascii_graphic() && *byte != b'(') && !self.begins_line(cx, start);
+        let ascii = cx.bytes().get(start).is_none_or(u8::is_ascii);
+        if spaces > APART || (inside && ascii) { to } else { self.before_line_name(cx, from, to) }
+    }
+
+    /// As [`Self::before_name`], where a line may begin with the text's last word.
+    #[cold]
+    fn before_line_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
+        let Some(tools) = cx.tools.filter(|_| !self.drafts(cx)) else { return to };
+        // Behind a whole name, what a call goes on with may stand after white space.
+        let end = from + cx.slice(from, to).trim_ascii_end().len();
+        let length = name_before(cx.slice(from, end));
+        let start = end - length;
+        if let Some(start) = shown(cx, from, start, end).filter(|_| cx.dialects.bare_python && end == to) {
+            return start;
+        }
+        if length == 0 || length > 128 || !self.begins_line(cx, start) {
+            return to;
+        }
+        let written = without_number(cx.slice(start, end)).replace('\\', "");
+        let open = if end < to { cx.offered(&written) } else { tools.leads_to(&written) };
+        if open { start } else { to }
+    }
+}
+
+/// A byte that a name may hold where it stands without quotes, and what Markdown or a client may put in.
+pub(crate) fn in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || byte >= 0x80
+}
+
+/// How many bytes at the end of `text` can be a tool's name.
+pub(super) fn name_before(text: &str) -> usize {
+    let length = text.bytes().rev().take(256).take_while(|b| in_name(*b)).count();
+    // A character cut in two would be no boundary.
+    let length = (0..=length).rev().find(|n| text.is_char_boundary(text.len() - n)).unwrap_or(0);
+    // Other signs than ASCII's do not begin a name.
+    let name = text.get(text.len() - length..).unwrap_or_default();
+    name.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric()).len()
+}

@@ -1,0 +1,31 @@
+//! A tool's result that the model writes itself behind its call: it goes into an issue whole.
+use crate::engine::body::keys::floor;
+use crate::engine::trace::Noted;
+use crate::engine::{Engine, Reader, State, Step};
+use crate::turn::{Issue, IssueCode};
+
+impl Engine {
+    /// Reads the result that began at `at` to its end, or to the end of the text.
+    pub(crate) fn invented(&mut self, cx: &Reader<'_>, result: u16, at: usize, searched: usize) -> Step {
+        let Some((open, close)) = cx.dialects.results.get(usize::from(result)) else { return Step::Go };
+        let rest = cx.bytes().get(searched..).unwrap_or_default();
+        let end = match memchr::memmem::find(rest, close.as_bytes()) {
+            Some(i) => searched + i + close.len(),
+            None if cx.eof => cx.text.len(),
+            None => {
+                let searched = floor(cx.text, cx.text.len().saturating_sub(close.len())).max(searched);
+                self.state = State::Invented { result, at, searched };
+                return Step::More;
+            }
+        };
+        // With nothing in it, it is where the model was to stop.
+        if !cx.slice(at + open.len(), end).trim_ascii().is_empty() {
+            let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
+            self.out.issue(Issue::at(IssueCode::InventedResult, at, message));
+        }
+        self.out.trace.note(at..end, Noted::Result);
+        self.given.from = end;
+        self.at = end;
+        Step::Go
+    }
+}

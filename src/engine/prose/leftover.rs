@@ -1,0 +1,140 @@
+//! Markers that are left over right behind a call: what opens nothing, and closing tags that no dialect has.
+use super::Taken;
+use crate::dialect::{Element, Marker};
+use crate::engine::{Engine, Look, Mode, Reader, head, misspelt};
+use crate::turn::{Issue, IssueCode};
+
+/// Fewer bytes of a marker are no evidence.
+const SHORTEST: usize = 4;
+
+impl Engine {
+    /// Nothing but white space stands between a call and `at`.
+    fn behind_call(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let near = self.given.removed && self.fresh_at(cx, at);
+        let plain =
+            self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none() && self.hold.is_none();
+        near && plain && !self.out.calls.is_empty()
+    }
+
+    /// Right behind a call stands an opening marker, whose markers `ends` lists, and its closing one at once, or the end of the
+    /// text: also of a marker that is cut off.
+    pub(super) fn opens_nothing(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> Taken {
+        if !self.behind_call(cx, at) {
+            return Look::No;
+        }
+        let over = match ends.last() {
+            None if cx.rest(at).len() >= SHORTEST => Look::Is(cx.text.len()),
+            None => Look::No,
+            Some((length, list)) => {
+                let markers = cx.dialects.markers.list(*list);
+                markers.iter().fold(Look::No, |known, marker| match known {
+                    Look::No => Self::closed_at_once(cx, *marker, at + length),
+                    known => known,
+                })
+            }
+        };
+        over.map(|end| {
+            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "an opening marker that opens nothing was left out"));
+            self.remove(cx, at, end);
+        })
+    }
+
+    /// The marker opens calls, and behind `from` stands what closes them, or nothing: where that ends.
+    fn closed_at_once(cx: &Reader<'_>, marker: Marker, from: usize) -> Look<usize> {
+        let row = |row: u16| cx.dialects.rows.get(usize::from(row));
+        let closes = match marker {
+            Marker::Call { row: number, call } => {
+                row(number).and_then(|row| row.calls.get(usize::from(call))).map(|call| &call.tail)
+            }
+            Marker::Section { row: number, section } => {
+                row(number).and_then(|row| row.sections.get(usize::from(section))).map(|(_, close)| close)
+            }
+            _ => None,
+        };
+        let (Some(elements), next) = (closes, cx.skip_space(from)) else { return Look::No };
+        if next >= cx.text.len() {
+            return if cx.eof { Look::Is(next) } else { Look::More };
+        }
+        let looks = elements.iter().map(|element| match element {
+            Element::Literal(text) | Element::Optional(text) if text.len() > SHORTEST => head::literal(cx, next, text),
+            _ => Look::No,
+        });
+        looks.fold(Look::No, |known, look| if known == Look::No { look } else { known })
+    }
+
+    /// Right behind a call stands a closing tag that is like one of its dialect's, and closes nothing.
+    pub(super) fn leftover_tag(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if !self.behind_call(cx, at) {
+            return Look::No;
+        }
+        let number = self.out.calls.last().and_then(|call| call.row);
+        let Some(row) = number.and_then(|row| cx.dialects.rows.get(usize::from(row))) else { return Look::No };
+        let closers = row.calls.iter().flat_map(|call| &call.tail);
+        let closers = closers.chain(row.sections.iter().flat_map(|(_, close)| close));
+        let mut result = Look::No;
+        for closer in closers {
+            let Element::Literal(closer) = closer else { continue };
+            match misspelt::closing(cx, row, at, closer, |_| false) {
+                // Without its slash it may begin anything, unless the text is over.
+                Look::Is(tag) if tag.whole && !tag.slashed && cx.skip_space(tag.end) >= cx.text.len() && !cx.eof => {
+                    result = Look::More;
+                }
+                Look::Is(tag) if tag.whole && (tag.slashed || cx.skip_space(tag.end) >= cx.text.len()) => {
+                    self.out.issue(Issue::at(
+                        IssueCode::StrayMarker,
+                        at,
+                        "a closing tag that closes nothing was left out",
+                    ));
+                    self.remove(cx, at, tag.end);
+                    return Look::Is(());
+                }
+                Look::More => result = Look::More,
+                _ => {}
+            }
+        }
+        result
+    }
+
+    /// The closing marker between `at` and `end` closes an opening one of the same name that stands before it as text.
+    pub(super) fn closes_text(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> bool {
+        let closer = cx.slice(at, end);
+        let Some((sign, name)) = closer.split_once('/').filter(|(sign, _)| (1..=2).contains(&sign.len())) else {
+            return false;
+        };
+        let name = name.trim_end_matches(['|', '>', ']']);
+        let called = self.out.calls.last().map_or(0, |call| call.raw.end);
+        let known = match self.opened.iter().position(|known| known.closer == closer) {
+            Some(known) => known,
+            None => {
+                self.opened.push(Opened { closer: closer.to_owned(), looked: 0, depth: 0 });
+                self.opened.len() - 1
+            }
+        };
+        let Some(known) = self.opened.get_mut(known) else { return false };
+        if known.looked < called {
+            (known.looked, known.depth) = (called, 0);
+        }
+        let text = cx.slice(known.looked, at);
+        for (place, _) in text.match_indices(sign) {
+            let rest = text.get(place..).unwrap_or_default();
+            let opened = rest.get(sign.len()..).and_then(|rest| rest.strip_prefix(name));
+            if rest.starts_with(closer) {
+                known.depth = known.depth.saturating_sub(1);
+            } else if opened.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
+                known.depth += 1;
+            }
+        }
+        let open = known.depth > 0;
+        known.depth = known.depth.saturating_sub(1);
+        known.looked = end;
+        open
+    }
+}
+
+/// How many opening markers of one name stand open as text, as far as that has been looked through.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    closer: String,
+    looked: usize,
+    depth: usize,
+}

@@ -1,0 +1,591 @@
+//! Markers in the text: what each begins or ends where it stands.
+use super::Taken;
+use super::named::unopened_key;
+use super::quoted::Quote;
+use super::twice::opened_twice;
+use crate::dialect::{Body, Call as Template, Element, LateMarker, Marker};
+use crate::engine::body::BodyState;
+use crate::engine::call::CallState;
+use crate::engine::head::{self, Head};
+use crate::engine::tail::cut_off;
+use crate::engine::trace::Reason;
+use crate::engine::writer::Origin;
+use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State};
+use crate::turn::{Issue, IssueCode};
+
+/// What is known of a place whose markers are tried one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Tried {
+    /// The template that was tried last, and the element of its head that did not stand there.
+    failed: Option<(u16, u16, usize)>,
+    /// The marker stands there twice.
+    twice: bool,
+}
+
+impl Tried {
+    /// Nothing was tried yet where a marker stands twice.
+    pub(super) fn twice() -> Self {
+        Self { failed: None, twice: true }
+    }
+
+    /// The template `call` of `row` has the head of the one before it up to where that failed, and the element behind that,
+    /// which says where a hole ends: so it fails as well.
+    fn fails(&mut self, row: u16, call: u16, template: &Template) -> bool {
+        let failed =
+            self.failed.filter(|(r, c, reached)| *r == row && *c + 1 == call && *reached + 1 < template.shared);
+        self.failed = failed.map(|(_, _, reached)| (row, call, reached));
+        self.failed.is_some()
+    }
+}
+
+impl Engine {
+    /// A literal marker at `at`, if there is one and it is what it seems.
+    pub(super) fn marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        use crate::dialect::MarkersAt as At;
+        let (ends, count) = match cx.dialects.markers.at(cx.bytes(), at) {
+            At::Nothing => return Look::No,
+            At::Partial if !cx.eof => return Look::More,
+            At::Partial => match self.opens_nothing(cx, at, &[]) {
+                Look::No => return self.cut_closer(cx, at),
+                taken => return taken,
+            },
+            At::Some { more: true, .. } if !cx.eof => return Look::More,
+            At::Some { ends, count, .. } => (ends, count),
+        };
+        if cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric) {
+            let mut tried = Tried::default();
+            let longest_first = ends[..count].iter().rev();
+            let words =
+                longest_first.flat_map(|(length, list)| cx.dialects.markers.list(*list).iter().map(|m| (*length, *m)));
+            let mut looks = words.map(|(length, marker)| self.take_word(cx, at, length, marker, &mut tried));
+            return looks.find(|look| *look != Look::No).unwrap_or(Look::No);
+        }
+        // While it is not clear whether the marker stands twice, what was found out about it once holds.
+        let refused = self.refused.take() == Some(at) && !cx.eof;
+        if !refused {
+            self.out.trace.forget();
+        }
+        let prose = self.fence.is_none() && self.section.is_none();
+        let quote = if prose { self.block_quote(cx, at) } else { Quote::No };
+        let mut tried = Tried::default();
+        for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
+            let markers = cx.dialects.markers.list(*list);
+            // One literal may both close reasoning and be a token elsewhere: where it stands decides.
+            let token = |m: &Marker| matches!(m, Marker::Token { .. });
+            let closes = |m: &Marker| matches!(m, Marker::ReasoningClose(_));
+            let ambiguous = markers.iter().any(token) && markers.iter().any(closes);
+            let reasoning = self.given.mode == Mode::Reasoning;
+            let behind = Self::behind(cx, at + *length);
+            for marker in markers {
+                let other = ambiguous && if reasoning { token(marker) } else { closes(marker) };
+                if other || quote.holds(*marker) || !self.may_go_on(cx, *marker, behind) {
+                    continue;
+                }
+                match self.take(cx, at, *length, *marker, &mut tried) {
+                    Look::No => {}
+                    Look::Is(()) => {
+                        self.note_markup(at, at + *length, *marker);
+                        return Look::Is(());
+                    }
+                    Look::More => return Look::More,
+                }
+            }
+        }
+        if cx.eof && self.cut_closer(cx, at) == Look::Is(()) {
+            return Look::Is(());
+        }
+        match self.opens_nothing(cx, at, &ends[..count]) {
+            Look::No => {}
+            taken => return taken,
+        }
+        let (length, longest) = ends.get(count.wrapping_sub(1)).map_or((0, &[][..]), |(length, list)| {
+            let markers = cx.dialects.markers.list(*list);
+            (*length, markers)
+        });
+        let calls = longest.iter().any(opens);
+        let quoted = longest.iter().any(|marker| quote.holds(*marker));
+        if quoted {
+            self.quotes(at);
+        }
+        if calls && !quoted {
+            match self.doubled_opener(cx, at, length, longest) {
+                Look::No => {}
+                Look::More => {
+                    self.refused = Some(at);
+                    return Look::More;
+                }
+                taken => return taken,
+            }
+        }
+        if calls && self.inline.is_none() {
+            let row = longest.iter().find_map(|m| match m {
+                Marker::Call { row, .. } | Marker::Section { row, .. } => Some(*row),
+                _ => None,
+            });
+            let reason = if quoted { Reason::Quoted } else { Reason::NotReadable };
+            self.out.trace.kept(at..at + length, row, reason);
+        }
+        if calls && self.inline.is_none() && self.fence.is_none() {
+            self.unread = true;
+            if !quoted {
+                self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
+            }
+        }
+        Look::No
+    }
+
+    /// What stands behind a literal that ends at `end`, and behind white space.
+    pub(super) fn behind<'t>(cx: &Reader<'t>, end: usize) -> &'t [u8] {
+        cx.bytes().get(cx.skip_markup_space(end)..).unwrap_or_default()
+    }
+
+    /// What stands `behind` a literal lets it be this marker: a cheap look that spares most templates the thorough one.
+    pub(super) fn may_go_on(&self, cx: &Reader<'_>, marker: Marker, behind: &[u8]) -> bool {
+        let row = |row: u16| cx.dialects.rows.get(usize::from(row));
+        let spoken_by_another = |twin: bool, row: u16| twin && self.section.is_none_or(|(open, _)| open != row);
+        match marker {
+            Marker::Call { row: number, call } => row(number)
+                .and_then(|entry| entry.calls.get(usize::from(call)))
+                .is_some_and(|call| !spoken_by_another(call.twin, number) && call.first.may_be(behind)),
+            Marker::Section { row: number, section } => row(number).is_some_and(|entry| {
+                // What stands behind more than a literal is not known yet.
+                let literal = entry.sections.get(usize::from(section)).is_some_and(|(open, _)| open.len() == 1);
+                !spoken_by_another(entry.twin, number) && (!literal || entry.first.may_be(behind))
+            }),
+            _ => true,
+        }
+    }
+
+    /// A marker that is found by a byte further on.
+    pub(super) fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let late = cx.dialects.markers.late();
+        if !late.may_end_in(cx.bytes(), at) {
+            return Look::No;
+        }
+        self.take_late(cx, late.at(cx.text, self.given.from, at))
+    }
+
+    /// As [`Self::late_marker`], for one that begins at `at`.
+    pub(super) fn late_marker_from(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        self.take_late(cx, cx.dialects.markers.late().from(cx.text, at))
+    }
+
+    fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
+        let mut tried = Tried::default();
+        for (start, late) in late {
+            let taken = match head::literal(cx, start, &late.text) {
+                Look::Is(end) => self.take_word(cx, start, end - start, late.marker, &mut tried),
+                other => other.map(|_| ()),
+            };
+            if taken != Look::No {
+                return taken;
+            }
+        }
+        Look::No
+    }
+
+    /// A marker that is a word: it says less than signs do, so what follows it without being a call is no issue.
+    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker, tried: &mut Tried) -> Taken {
+        if matches!(marker, Marker::Call { .. }) && self.fence.is_none() && self.is_quoted(cx, start) {
+            self.pass(cx, start, Reason::Quoted);
+            return Look::No;
+        }
+        if !self.may_go_on(cx, marker, Self::behind(cx, start + length)) {
+            return Look::No;
+        }
+        let taken = self.take(cx, start, length, marker, tried);
+        if taken == Look::Is(()) {
+            self.note_markup(start, start + length, marker);
+        }
+        taken
+    }
+
+    /// What `tried` says holds for this place alone.
+    pub(super) fn take(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        length: usize,
+        marker: Marker,
+        tried: &mut Tried,
+    ) -> Taken {
+        match marker {
+            Marker::Header { row } => self.header(cx, at, at + length, row),
+            Marker::Recipient { row } => self.bare_header(cx, at, at + length, row),
+            Marker::MessageEnd { row } => self.message_ends(cx, at, at + length, row),
+            Marker::Token { row } => {
+                if self.inline.is_some() {
+                    return Look::No;
+                }
+                // `</s>` is HTML as well: it ends a turn only where the text ends.
+                let token = cx.slice(at, at + length);
+                if !token.contains('|') && !token.contains('｜') {
+                    match cx.behind_space(at, at + length) {
+                        Look::Is(after) if after >= cx.text.len() => {}
+                        Look::More => return Look::More,
+                        _ => return Look::No,
+                    }
+                }
+                self.remove(cx, at, at + length);
+                self.speaks = Some(row);
+                Look::Is(())
+            }
+            Marker::Inline { row, inline } => self.inline_marker(cx, at, row, inline),
+            Marker::CallEnd { row, call, element } => {
+                let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+                let tail = template.and_then(|t| t.tail.get(usize::from(element)..)).unwrap_or_default();
+                // A checkpoint's suffix belongs to the marker.
+                let suffixed = matches!(tail.get(1..3), Some([Element::Slot(_), Element::Literal(_)]));
+                match head::head(cx, at, tail.get(..if suffixed { 3 } else { 1 }).unwrap_or_default()) {
+                    Look::Is(found) => self.closes_nothing(cx, at, found.end, row),
+                    other => other.map(|_| ()),
+                }
+            }
+            Marker::Result(result) => {
+                if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
+                    return Look::No;
+                }
+                self.remove(cx, at, at + length);
+                self.state = State::Invented { result, at, searched: at + length };
+                Look::Is(())
+            }
+            Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
+            Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
+            Marker::SectionEnd { row, section } => {
+                let open = self.section.is_some_and(|(open, _)| open == row) || self.call_ended(cx, at, row);
+                let close = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.sections.get(usize::from(section)));
+                let Some((_, close)) = close else { return Look::No };
+                match head::head(cx, at, close) {
+                    Look::Is(found) if !open => self.closes_nothing(cx, at, found.end, row),
+                    // No call stood in it, and what opened it is text.
+                    Look::Is(_) if self.given.opener.is_some() || self.shown == Some(self.out.calls.len()) => {
+                        self.section = None;
+                        Look::No
+                    }
+                    Look::Is(found) => {
+                        self.remove(cx, at, found.end);
+                        self.section = None;
+                        Look::Is(())
+                    }
+                    Look::No => Look::No,
+                    Look::More => Look::More,
+                }
+            }
+            Marker::Section { row, section } => self.section_opens(cx, at, length, row, section, tried.twice),
+            Marker::Inner { row, call } => self.inner_marker(cx, at, row, call),
+            Marker::Call { row, call } => {
+                let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+                let Some(template) = template else { return Look::No };
+                if tried.fails(row, call, template) {
+                    return Look::No;
+                }
+                let mut reached = 0;
+                match head::behind_marker(cx, at, length, &template.head, &mut reached) {
+                    Look::Is(mut found) => {
+                        found.twice |= tried.twice;
+                        self.begin(cx, at, row, call, found, None)
+                    }
+                    Look::No => {
+                        tried.failed = Some((row, call, reached));
+                        Look::No
+                    }
+                    Look::More => Look::More,
+                }
+            }
+        }
+    }
+
+    /// A closing marker that closes nothing. Right behind a call of its dialect it is one too many, further on it closes a
+    /// call that lacked it, and at the end of a line it is left over where the dialect was named; elsewhere, and behind an
+    /// opening marker that is text, it is text.
+    fn closes_nothing(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+        if self.inline.is_some() || self.drafts(cx) {
+            return Look::No;
+        }
+        if !self.call_ended(cx, at, row) && self.unclosed != Some(row) && !self.closer_missing(cx, at) {
+            if cx.dialects.auto || self.fence.is_some() || self.unread {
+                return Look::No;
+            }
+            let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
+            let near = cx.text.len() - rest.len() - end <= cx.policy.max_markup_bytes;
+            let over = rest.is_empty() && cx.eof || rest.starts_with('\n');
+            if !near || !over {
+                return if near && rest.is_empty() { Look::More } else { Look::No };
+            }
+            if self.closes_text(cx, at, end) {
+                return Look::No;
+            }
+        }
+        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that closes nothing was left out"));
+        self.unclosed = None;
+        self.cut_out(cx, at, end);
+        Look::Is(())
+    }
+
+    /// The text ends in the first bytes of what closes the section, right behind a call in it.
+    fn cut_closer(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let Some((row, section)) = self.section.filter(|(row, _)| self.call_ended(cx, at, *row)) else {
+            return Look::No;
+        };
+        let sections = cx.dialects.rows.get(usize::from(row)).map_or(&[][..], |row| row.sections.as_slice());
+        let Some((_, close)) = sections.get(usize::from(section)) else { return Look::No };
+        // One byte alone is no evidence.
+        if cx.rest(at).trim_ascii().len() < 2 || !cut_off(cx.rest(at), close, &[]) {
+            return Look::No;
+        }
+        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that is cut off was left out"));
+        self.cut_out(cx, at, cx.text.len());
+        Look::Is(())
+    }
+
+    /// Takes what stands at `at` out of the text, which goes on as if nothing had stood there.
+    fn cut_out(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
+        if self.fresh_at(cx, at) {
+            self.remove(cx, at, end);
+        } else {
+            self.give(cx, at, false);
+            self.given.from = end;
+            self.at = end;
+        }
+    }
+
+    /// A marker inside the text that is none of it. It counts where its dialect was named, or has shown itself.
+    fn inline_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, inline: u16) -> Taken {
+        if self.inline.is_some() || self.fence.is_some() || (cx.dialects.auto && self.speaks != Some(row)) {
+            return Look::No;
+        }
+        let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.inline.get(usize::from(inline)));
+        let end = match head::head(cx, at, template.map_or(&[][..], Vec::as_slice)) {
+            Look::Is(found) => found.end,
+            other => return other.map(|_| ()),
+        };
+        self.cut_out(cx, at, end);
+        Look::Is(())
+    }
+
+    /// The text before `at` is a call of this row: it came without its section's opening marker.
+    pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
+        let last = self.out.calls.last().and_then(|call| call.row);
+        last == Some(row) && self.given.removed && self.fresh_at(cx, at)
+    }
+
+    /// The text before `at` is a call that no marker closed, as it had none or lacked its own.
+    fn closer_missing(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let bare = || self.out.calls.last().is_some_and(|call| call.row.is_none());
+        let behind = self.given.removed && self.fresh_at(cx, at);
+        behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
+    }
+
+    pub(super) fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        let blank = self.fresh_at(cx, at);
+        if self.inline.is_some() || self.hold.is_some() || !(blank || cx.at_line_start(at)) {
+            return Look::No;
+        }
+        if self.given.mode == Mode::Content {
+            self.remove(cx, at, at + length);
+            self.given.mode = Mode::Reasoning;
+        } else if blank {
+            // The prompt had opened it already.
+            self.remove(cx, at, at + length);
+        } else {
+            return Look::No;
+        }
+        self.reasoning_seen = true;
+        self.section = None;
+        Look::Is(())
+    }
+
+    pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        if self.holds(Doubt::Reasoning) {
+            self.go_back(at);
+        }
+        if self.given.mode == Mode::Reasoning {
+            self.remove(cx, at, at + length);
+            self.given.mode = Mode::Content;
+            self.inline = None;
+            self.given.space = None;
+            return Look::Is(());
+        }
+        if self.inline.is_some() || self.hold.is_some() {
+            return Look::No;
+        }
+        self.remove(cx, at, at + length);
+        if !self.reasoning_seen && self.out.calls.is_empty() {
+            self.out.reclassify(at);
+            self.reasoning_seen = true;
+        } else {
+            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "reasoning was closed that was not open"));
+        }
+        Look::Is(())
+    }
+
+    /// The literal that a section's marker begins with, of `length`, stands at `at`, maybe `twice`.
+    fn section_opens(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        length: usize,
+        row: u16,
+        section: u16,
+        twice: bool,
+    ) -> Taken {
+        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
+        let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
+        let end = match head::behind_marker(cx, at, length, open, &mut 0) {
+            Look::Is(found) => found.end,
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        };
+        let inside = match cx.behind_space(at, end) {
+            Look::Is(inside) => inside,
+            other => return other.map(|_| ()),
+        };
+        if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
+            return Look::No;
+        }
+        for (i, call) in entry.calls.iter().enumerate() {
+            match head::head(cx, inside, &call.head) {
+                Look::Is(mut found) => {
+                    found.twice |= twice;
+                    match self.begin(cx, at, row, i as u16, found, Some(section)) {
+                        Look::No => {}
+                        taken => return taken,
+                    }
+                }
+                Look::No => {}
+                Look::More => return Look::More,
+            }
+        }
+        // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
+        let opener = |call: &crate::dialect::Call| match call.head.first() {
+            Some(Element::Literal(text)) => {
+                let end = inside + text.len();
+                head::literal(cx, inside, text) == Look::Is(end) && call.first.may_be(Self::behind(cx, end))
+            }
+            _ => false,
+        };
+        // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
+        let unfinished = Reader { eof: false, ..*cx };
+        if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
+            return Look::No;
+        }
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
+        if entry.calls.iter().any(opener)
+            && !closed_to_calls
+            && self.given.mode == Mode::Content
+            && self.inline.is_none()
+        {
+            self.remove(cx, at, end);
+            self.given.opener = Some(at..end);
+            self.shown = None;
+            self.section = Some((row, section));
+            return Look::Is(());
+        }
+        Look::No
+    }
+
+    /// A call may begin at `at`: its head has been read. Looks at what follows and takes it if it can be the body.
+    pub(super) fn begin(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        row: u16,
+        call: u16,
+        mut found: Head,
+        section: Option<u16>,
+    ) -> Taken {
+        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
+        let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
+        let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
+        // A fence that opens twice would be taken for one that closes, and a tag for an element.
+        let fence = || cx.bytes().get(cx.skip_space(found.end)) == Some(&b'`');
+        if template.body == Body::Elements || (template.body == Body::Arguments && fence()) {
+            match opened_twice(cx, template, at, &found) {
+                Look::Is(end) => (found.end, found.twice) = (end, true),
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
+        match BodyState::plausible(cx, entry, template, &found, inside) {
+            Look::Is(()) => {}
+            Look::More => return Look::More,
+            // What is no more than its marker was looked at.
+            Look::No if template.head.len() < 3 => return Look::No,
+            Look::No => match unopened_key(cx, entry, template, &found) {
+                Look::Is(head) => found = head,
+                Look::More => return Look::More,
+                Look::No => {
+                    found.end = match opened_twice(cx, template, at, &found) {
+                        Look::Is(end) => end,
+                        other => return other.map(|_| ()),
+                    };
+                    match BodyState::plausible(cx, entry, template, &found, inside) {
+                        Look::Is(()) => found.twice = true,
+                        other => return other,
+                    }
+                }
+            },
+        }
+        // A call outside the section its dialect asks for needs an offered name to vouch for it.
+        let special = entry.dialect.special_markers && template.is_special();
+        let naked = !inside && !entry.sections.is_empty() && !special;
+        if template.body != Body::Json && template.body != Body::Python {
+            match found.name(cx) {
+                Some(name) if naked && !cx.offered(&name) => {
+                    let reason = if cx.tools.is_some() { Reason::NameNotOffered } else { Reason::NoTools };
+                    self.out.trace.refuse(reason, &name);
+                    return Look::No;
+                }
+                Some(_) => {}
+                None => return Look::No,
+            }
+        } else if naked && cx.tools.is_none() {
+            self.out.trace.refuse(Reason::NoTools, "");
+            return Look::No;
+        }
+        if self.out.calls.len() >= cx.policy.max_calls {
+            self.out.full(at);
+            self.out.trace.refuse(Reason::LimitReached, &found.name(cx).unwrap_or_default());
+            return Look::No;
+        }
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        if framed && self.channel.is_some_and(|c| !c.calls) {
+            self.out.trace.refuse(Reason::Channel, &found.name(cx).unwrap_or_default());
+            return Look::No;
+        }
+        if self.given.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore {
+            self.out.trace.refuse(Reason::Draft, &found.name(cx).unwrap_or_default());
+            return Look::No;
+        }
+        let doubt = match (self.given.mode, self.inline) {
+            _ if self.hold.is_some() => None,
+            (Mode::Reasoning, Some(_)) => return Look::No,
+            (Mode::Reasoning, None) => match cx.policy.reasoning {
+                ReasoningCalls::IfUnclosed => Some(Doubt::Reasoning),
+                _ => None,
+            },
+            (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
+            (Mode::Content, None) => None,
+        };
+        let before = self.remove(cx, at, found.end);
+        if let Some(doubt) = doubt {
+            self.hold(doubt, at, before.clone());
+        }
+        self.call_stands(cx, before.from..at);
+        self.note_name(cx, &found);
+        if let Some(section) = section {
+            self.shown = None;
+            self.section = Some((row, section));
+        }
+        let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
+        let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
+        self.begin_call(state, |call| call.in_section(open));
+        Look::Is(())
+    }
+}
+
+/// Calls, or sections of them, begin with this marker.
+pub(super) fn opens(marker: &Marker) -> bool {
+    matches!(marker, Marker::Call { .. } | Marker::Section { .. })
+}

@@ -1,0 +1,215 @@
+//! Calls that lost their opening marker, or whose first parameter lost its own: an offered name stands there, and behind it
+//! what only a call has.
+use super::Taken;
+use super::flow::name_before;
+use crate::dialect::{Body, Call as Template, Element, Row, Slot};
+use crate::engine::head::{self, Head, bare_name};
+use crate::engine::trace::Reason;
+use crate::engine::{Engine, Look, Reader};
+use std::ops::Range;
+
+/// White space between a name and what stands behind it.
+pub(super) const APART: usize = 64;
+
+/// `NAME:3` is an id, with a name in it.
+pub(super) fn without_number(written: &str) -> &str {
+    match written.rsplit_once(':') {
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => written,
+    }
+}
+
+/// Gemini shows the result of what it calls, in a namespace of its own.
+const SHOWN: &str = "print(";
+const NAMESPACE: &str = "default_api";
+
+/// Where `print(default_api.get_weather` begins, or what may become that: the line begins with it, and its name stands from
+/// `start` to `end`.
+pub(super) fn shown(cx: &Reader<'_>, from: usize, start: usize, end: usize) -> Option<usize> {
+    let name = cx.slice(start, end);
+    let line = match cx.slice(from, start).strip_suffix(SHOWN) {
+        Some(_) if name.starts_with(NAMESPACE) || NAMESPACE.starts_with(name) => start - SHOWN.len(),
+        None if !name.is_empty() && SHOWN.starts_with(name) => start,
+        _ => return None,
+    };
+    cx.at_line_start(line).then_some(line)
+}
+
+impl Engine {
+    /// The offered name at the start of a line that ends before `at`, or before the white space there.
+    /// A section that is open is of the row `inside`.
+    fn name_stands(&self, cx: &Reader<'_>, at: usize, inside: Option<u16>) -> Option<Range<usize>> {
+        let tools = cx.tools?;
+        let text = cx.slice(self.given.from, at);
+        let before = text.trim_ascii_end();
+        let length = name_before(before);
+        if length == 0 || text.len() - before.len() > APART {
+            return None;
+        }
+        let end = at - (text.len() - before.len());
+        let start = end - length;
+        let name = without_number(cx.slice(start, end)).replace('\\', "");
+        let elsewhere = self.section.is_some_and(|(row, _)| Some(row) != inside);
+        if elsewhere || self.drafts(cx) || self.inline.is_some() || self.fence.is_some() {
+            return None;
+        }
+        if !cx.offered(&name) || !tools.leads_to(&name) || !self.begins_line(cx, start) {
+            return None;
+        }
+        Some(start..end)
+    }
+
+    /// The name that ends before `at` is none of a call.
+    pub(super) fn refuses(&mut self, cx: &Reader<'_>, start: usize) -> bool {
+        let reason = match () {
+            () if self.runs_away(cx, start) => Reason::Runaway,
+            () if self.is_quoted(cx, start) => Reason::Quoted,
+            () => return false,
+        };
+        self.pass(cx, start, reason);
+        true
+    }
+
+    /// The marker at `at` stands behind the name in calls by template `call` of `row`, whose opening marker is missing:
+    /// `get_weather[ARGS]{...}`, `get_weather<arg_key>...`.
+    pub(super) fn inner_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, call: u16) -> Taken {
+        let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+        let behind = template.and_then(|template| template.head.get(template.name_at()?..));
+        let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(row))) else { return Look::No };
+        if self.refuses(cx, name.start) {
+            return Look::No;
+        }
+        match head::head(cx, name.start, elements) {
+            Look::Is(mut found) => {
+                found.unopened = true;
+                self.begin(cx, name.start, row, call, found, None)
+            }
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// `get_weather{"city": "Paris"}`, `functions.get_weather:0 {...}`, `call:get_weather{city:<|"|>Paris<|"|>}`: a name, and
+    /// at `at` an object that begins with a parameter of its tool.
+    pub(super) fn named_object(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let named =
+            |byte: u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || byte == b'_' || byte >= 0x80;
+        if self.given.from >= at || !at.checked_sub(1).and_then(|i| cx.bytes().get(i)).copied().is_some_and(named) {
+            return Look::No;
+        }
+        let Some(name) = self.name_stands(cx, at, None) else { return Look::No };
+        let body = match first_member(cx, without_number(cx.slice(name.start, name.end)), at) {
+            Look::Is(body) => body,
+            other => return other.map(|_| ()),
+        };
+        if self.refuses(cx, name.start) {
+            return Look::No;
+        }
+        let id = without_number(cx.slice(name.start, name.end)).len() < name.len();
+        let start = name.start;
+        let mut found = Head { end: at, unopened: true, ..Head::default() };
+        *(if id { &mut found.id } else { &mut found.name }) = Some(name);
+        // Else the call would not begin, and stand here again.
+        if !found.name(cx).is_some_and(|name| cx.offered(&name)) {
+            return Look::No;
+        }
+        if body == Body::Gemma {
+            return match cx.dialects.gemma {
+                Some((row, call)) => self.begin(cx, start, row, call, found, None),
+                None => Look::No,
+            };
+        }
+        self.begin_bare_by(cx, start, Head { unopened: false, ..found }, body)
+    }
+}
+
+/// The object at `at` begins with a parameter of the tool: how it is written.
+fn first_member(cx: &Reader<'_>, name: &str, at: usize) -> Look<Body> {
+    let Some(tool) = cx.tool(&name.replace('\\', "")) else { return Look::No };
+    let start = cx.skip_space(at + 1);
+    let rest = cx.rest(start);
+    let more = !cx.eof && start - at <= APART;
+    let quote = rest.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''));
+    let key = rest.get(usize::from(quote.is_some())..).unwrap_or_default();
+    if key.is_empty() {
+        return if more { Look::More } else { Look::No };
+    }
+    if quote.is_none() && key.starts_with('}') {
+        return if tool.parameters.is_empty() { Look::Is(Body::Arguments) } else { Look::No };
+    }
+    let mut keys = tool.parameters.iter().map(|(key, _)| key.as_str());
+    // The colon behind a key is none of it.
+    let length = bare_name(key).find(':').unwrap_or(bare_name(key).len());
+    if length == key.len() {
+        return if more && keys.any(|known| known.starts_with(key)) { Look::More } else { Look::No };
+    }
+    let (key, quoted) = (key.get(..length).unwrap_or_default(), quote.is_some());
+    if !keys.any(|known| known == key) {
+        return Look::No;
+    }
+    let sign = start + usize::from(quoted) + key.len();
+    let sign = match (quote, cx.bytes().get(sign)) {
+        (Some(quote), Some(byte)) if *byte == quote => sign + 1,
+        (Some(_), _) => return Look::No,
+        _ => sign,
+    };
+    match cx.behind_space(at, sign) {
+        Look::Is(sign) if cx.bytes().get(sign) == Some(&b':') => {
+            Look::Is(if quoted { Body::Arguments } else { Body::Gemma })
+        }
+        Look::More => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// The first parameter of the call whose head was `found` lacks its opening marker: the key stands right behind the name, or
+/// is one word with it, and what closes a key follows. The head with the key in it, and its end behind what opens the value.
+#[cold]
+pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &Template, found: &Head) -> Look<Head> {
+    let (Some(tools), Some(name)) = (cx.tools, found.name.clone()) else { return Look::No };
+    if template.body != Body::Parameters || template.delimits_name() || row.by_name() {
+        return Look::No;
+    }
+    let rest = cx.rest(found.end);
+    let key = bare_name(rest);
+    let open = key.len() == rest.len() && !cx.eof;
+    let written = cx.slice(name.start, name.end);
+    let declares = crate::schema::Tool::declares;
+    let (name, key) = if key.is_empty() {
+        // One word: only one tool and one of its parameters may make it.
+        let mut split = tools.tools().iter().filter_map(|tool| {
+            let key = written.strip_prefix(tool.name.as_str())?;
+            declares(tool, key).then_some(tool.name.len())
+        });
+        let (Some(length), None) = (split.next(), split.next()) else { return Look::No };
+        if found.end > name.end {
+            return Look::No;
+        }
+        (name.start..name.start + length, name.start + length..name.end)
+    } else {
+        let Some(tool) = cx.tool(written) else { return Look::No };
+        if open && tool.parameters.iter().any(|(known, _)| known.starts_with(key)) {
+            return Look::More;
+        }
+        if !declares(tool, key) {
+            return Look::No;
+        }
+        (name, found.end..found.end + key.len())
+    };
+    let mut result = Look::No;
+    for parameter in &row.parameters {
+        let Some(at) = parameter.head.iter().position(|e| *e == Element::Slot(Slot::Key)) else { continue };
+        let behind = parameter.head.get(at + 1..).filter(|behind| !behind.is_empty()).unwrap_or_default();
+        let marker = matches!(behind.first(), Some(Element::Literal(text)) if text.len() > 2);
+        match if marker { head::head(cx, key.end, behind) } else { Look::No } {
+            // A template further up may still turn out to fit better.
+            Look::Is(_) if result == Look::More => return Look::More,
+            Look::Is(end) => {
+                let head = Head { name: Some(name), key: Some(key), end: end.end, ..found.clone() };
+                return Look::Is(head);
+            }
+            Look::More => result = Look::More,
+            Look::No => {}
+        }
+    }
+    result
+}

@@ -1,0 +1,224 @@
+//! Headers that lost their special tokens: `analysisI need the weather.assistantcommentary to=functions.get_weather
+//! json{"city": "Paris"}`. Servers that hide special tokens leave of a header the words in it, glued to the text.
+use super::Taken;
+use super::channels::{Channel, opens_call};
+use crate::dialect::{Body, Channels};
+use crate::engine::call::CallState;
+use crate::engine::head::{self, Head};
+use crate::engine::trace::{Markup, Noted};
+use crate::engine::writer::Origin;
+use crate::engine::{Engine, Look, Mode, Reader};
+use std::ops::Range;
+
+/// Headers without special tokens are expected: of which row, and how far the next has been looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Plain {
+    pub(super) row: u16,
+    searched: usize,
+}
+
+/// A header that was read: the channel's name, the recipient's, and where the message begins.
+struct Found<'t> {
+    channel: &'t str,
+    name: Option<Range<usize>>,
+    end: usize,
+}
+
+impl Engine {
+    /// The prompt opened the reasoning, and the answer begins with the label that stands in the longer of two opening markers,
+    /// on a line of its own: `thought`.
+    pub(super) fn opening_label(&mut self, cx: &Reader<'_>) -> Taken {
+        if self.given.mode != Mode::Reasoning {
+            return Look::No;
+        }
+        let pairs = &cx.dialects.reasoning;
+        for (long, _) in pairs {
+            for label in pairs.iter().filter_map(|(short, _)| long.strip_prefix(short.as_str())) {
+                let end = match head::literal(cx, 0, label) {
+                    Look::Is(end) if !label.is_empty() => end,
+                    Look::More => return Look::More,
+                    _ => continue,
+                };
+                match head::literal(cx, end, "\n") {
+                    Look::Is(end) => {
+                        self.remove(cx, 0, end);
+                        return Look::Is(());
+                    }
+                    Look::More => return Look::More,
+                    Look::No => {}
+                }
+            }
+        }
+        Look::No
+    }
+
+    /// The answer begins with a channel's name, glued to what it says: `analysisWe need ...`, or with a whole header.
+    pub(super) fn opening_channel(&mut self, cx: &Reader<'_>) -> Taken {
+        for row in cx.dialects.channels.iter().copied() {
+            let Some(channels) = Self::channels(cx, row).filter(|c| !c.role.is_empty()) else { continue };
+            if !cx.dialects.auto {
+                self.plain = Some(Plain { row, searched: 0 });
+            }
+            let begin = cx.skip_space(0);
+            let start = match head::literal(cx, begin, &channels.role) {
+                Look::Is(end) => end,
+                Look::More => return Look::More,
+                Look::No => begin,
+            };
+            match plain_header(cx, channels, start) {
+                Look::Is(found) if found.name.is_some() => return self.plain_message(cx, begin, row, &found),
+                // A name alone is a word like any other, unless a sentence is glued to it.
+                Look::Is(found) => match sentence_begins(cx, found.end) {
+                    Look::Is(()) => return self.plain_message(cx, begin, row, &found),
+                    Look::More => return Look::More,
+                    Look::No => {}
+                },
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
+        Look::No
+    }
+
+    /// Where the next header may begin, at or before `stop`, if headers without special tokens are expected.
+    pub(super) fn plain_stop(&mut self, cx: &Reader<'_>, stop: usize) -> usize {
+        let Some(plain) = &mut self.plain else { return stop };
+        let role = cx.dialects.rows.get(usize::from(plain.row)).and_then(|r| r.dialect.channels.as_ref());
+        let Some(role) = role.map(|c| c.role.as_bytes()) else { return stop };
+        if plain.searched < self.at || !cx.bytes().get(plain.searched..).is_some_and(|t| t.starts_with(role)) {
+            let from = plain.searched.max(self.at);
+            let text = cx.bytes().get(from..).unwrap_or_default();
+            let partial = || (1..role.len()).rev().find(|n| role.get(..*n).is_some_and(|r| text.ends_with(r)));
+            plain.searched = match memchr::memmem::find(text, role) {
+                Some(hit) => from + hit,
+                None => cx.text.len() - partial().unwrap_or(0),
+            };
+        }
+        plain.searched.min(stop)
+    }
+
+    /// The header at `at`, which is where [`Self::plain_stop`] stopped.
+    pub(super) fn plain_look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let Some(plain) = self.plain.filter(|p| p.searched == at) else { return Look::No };
+        let Some(channels) = Self::channels(cx, plain.row) else { return Look::No };
+        let taken = match head::literal(cx, at, &channels.role) {
+            Look::Is(end) => match plain_header(cx, channels, end) {
+                Look::Is(found) => self.plain_message(cx, at, plain.row, &found),
+                other => other.map(|_| ()),
+            },
+            other => other.map(|_| ()),
+        };
+        if taken == Look::No
+            && let Some(plain) = &mut self.plain
+        {
+            plain.searched = at + 1;
+        }
+        taken
+    }
+
+    fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: u16, found: &Found<'_>) -> Taken {
+        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        if found.name.is_some() && self.out.calls.len() >= cx.policy.max_calls {
+            self.out.full(at);
+            return Look::No;
+        }
+        self.out.trace.note(at..found.end, Noted::Marker(Markup::Header));
+        let before = self.end_message(cx, at, found.end, row);
+        self.plain = Some(Plain { row, searched: found.end });
+        if let Some(name) = found.name.clone() {
+            self.out.trace.note(name.clone(), Noted::Name);
+            let head = Head { name: Some(name), end: found.end, ..Head::default() };
+            let origin = Origin { row, call: 0 };
+            self.begin_call(CallState::new(cx, origin, Body::Arguments, at, head, false, before), |_| ());
+            return Look::Is(());
+        }
+        let reasoning = channels.reasoning.iter().any(|c| c == found.channel);
+        self.given.mode = if reasoning { Mode::Reasoning } else { Mode::Content };
+        self.reasoning_seen |= reasoning;
+        self.channel = Some(Channel { row, calls: true, dropped: false, answer: false });
+        Look::Is(())
+    }
+}
+
+/// The channel's name at `at`, and ` to=functions.f json` if an object follows that; or that alone.
+fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<Found<'t>> {
+    let mut more = false;
+    match addressed(cx, channels, at) {
+        // Without a channel only the prefix of tools and an offered name tell it from text, the name not if the dialect was named.
+        Look::Is((name, end))
+            if cx.slice(0, name.start).ends_with(&format!("to={}", channels.tool_prefix))
+                && (!cx.dialects.auto || cx.offered(cx.slice(name.start, name.end))) =>
+        {
+            return Look::Is(Found { channel: "", name: Some(name), end });
+        }
+        Look::More => more = true,
+        _ => {}
+    }
+    for channel in channels.reasoning.iter().chain(&channels.content).filter(|c| !c.is_empty()) {
+        let end = match head::literal(cx, at, channel) {
+            Look::Is(end) => end,
+            Look::More => {
+                more = true;
+                continue;
+            }
+            Look::No => continue,
+        };
+        return match addressed(cx, channels, end) {
+            Look::Is((name, end)) => Look::Is(Found { channel, name: Some(name), end }),
+            Look::More => Look::More,
+            Look::No => Look::Is(Found { channel, name: None, end }),
+        };
+    }
+    if more { Look::More } else { Look::No }
+}
+
+/// ` to=functions.f json` at `at`: the tool's name and where the object begins.
+fn addressed(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usize>, usize)> {
+    head::literal(cx, cx.skip_space(at), "to=").then(|name| recipient(cx, channels, name))
+}
+
+/// `functions.f json` with an object behind it, maybe on a line of its own: the tool's name and where the object begins.
+fn recipient(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usize>, usize)> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    // Longer than this is no name.
+    let bounded = rest.get(..256).unwrap_or(rest);
+    let Some(length) = bounded.iter().position(|b| matches!(b, b'{' | b'\n' | b'<')) else {
+        return if cx.eof || bounded.len() < rest.len() { Look::No } else { Look::More };
+    };
+    let object = match cx.behind_space(at, at + length) {
+        Look::Is(object) if cx.bytes().get(object) == Some(&b'{') => object,
+        Look::More => return Look::More,
+        _ => return Look::No,
+    };
+    let mut words = cx.slice(at, at + length).split_whitespace();
+    let Some(name) = words.next() else { return Look::No };
+    // `functions.f` and `json` are parted by white space, if only by that which stood before a lost token. The channel may stand
+    // between them.
+    let listed = |word: &str| channels.content.iter().chain(&channels.reasoning).any(|channel| channel == word);
+    let kind = match words.next() {
+        Some(word) if listed(word) => words.next(),
+        word => word,
+    };
+    let known = kind.is_none_or(|k| k.bytes().all(|b| b.is_ascii_alphabetic())) && words.next().is_none();
+    match opens_call(cx, channels, name).filter(|_| known) {
+        Some(skip) => Look::Is((at + skip..at + name.len(), object)),
+        None => Look::No,
+    }
+}
+
+/// A sentence begins at `at`: a capital letter, then words.
+fn sentence_begins(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let rest = cx.rest(at);
+    if !rest.starts_with(|c: char| c.is_uppercase()) && !rest.is_empty() {
+        return Look::No;
+    }
+    let word = rest.len() - rest.trim_start_matches(|c: char| c.is_alphabetic() || c == '\'' || c == '’').len();
+    let behind = cx.rest(at + word);
+    let mut chars = behind.chars();
+    match (chars.next(), chars.next()) {
+        _ if word > 64 => Look::No,
+        (None, _) | (Some(' '), None) if !cx.eof => Look::More,
+        (Some(' '), Some(c)) if c.is_alphanumeric() || matches!(c, '"' | '\'' | '`' | '(') => Look::Is(()),
+        _ => Look::No,
+    }
+}

@@ -1,0 +1,158 @@
+//! Examples that are quoted: what stands in a block quote is no call, and without markers nothing is in a table's cell or
+//! in an element that shows code or an example.
+use super::markers::opens;
+use crate::dialect::Marker;
+use crate::engine::{Engine, Fences, Reader};
+
+/// What a block quote says of a marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quote {
+    /// It stands in none.
+    No,
+    /// It stands behind text in a line that is quoted: what it opens is quoted, what it ends need not be.
+    Line,
+    /// It is quoted itself: nothing but the signs stands before it, or it belongs to one that stands so.
+    Whole,
+}
+
+impl Quote {
+    /// The marker is text for its sake. Reasoning that quotes somebody may end in any line.
+    pub(super) fn holds(self, marker: Marker) -> bool {
+        match self {
+            Self::No => false,
+            Self::Line => opens(&marker),
+            Self::Whole => !matches!(marker, Marker::ReasoningClose(_)),
+        }
+    }
+}
+
+/// The block quote in which a marker was quoted, and how far it has been followed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BlockQuote {
+    looked: Option<usize>,
+}
+
+/// Elements that show what stands in them. Like a fence, one that shows code may hold nothing but calls.
+const SHOWN: [(&str, bool); 5] =
+    [("pre", true), ("code", true), ("samp", true), ("example", false), ("blockquote", false)];
+
+/// How far the text has been looked through for such elements, and the one that is open.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shown {
+    looked: usize,
+    /// Which of [`SHOWN`] it is, and where the last opening tag, or the last call in it, ended.
+    open: Option<(usize, usize)>,
+}
+
+/// Longer lines are not looked through for what they begin with.
+const LINE: usize = 1024;
+
+impl Engine {
+    /// What a block quote says of a marker at `at`.
+    pub(super) fn block_quote(&mut self, cx: &Reader<'_>, at: usize) -> Quote {
+        // Behind a marker that was taken out a line begins.
+        let begun = if self.given.fresh { self.given.from } else { self.given.text_from };
+        let Some(line) = line_before(cx, at).filter(|_| begun < at) else { return Quote::No };
+        let line = cx.slice((at - line.len()).max(begun), at).trim_ascii_start();
+        if !line.starts_with('>') {
+            return Quote::No;
+        }
+        let signs = line.bytes().all(|byte| matches!(byte, b'>' | b' ' | b'\t'));
+        if signs || self.quote_goes_on(cx, begun, at) { Quote::Whole } else { Quote::Line }
+    }
+
+    /// A marker was quoted in the block quote of `at`, behind `begun`.
+    fn quote_goes_on(&mut self, cx: &Reader<'_>, begun: usize, at: usize) -> bool {
+        let Some(looked) = self.block_quote.looked.filter(|looked| (begun..at).contains(looked)) else { return false };
+        let quoted = |line: &str| line.trim_start_matches([' ', '\t']).starts_with('>');
+        let goes_on = cx.slice(looked, at).split('\n').skip(1).all(quoted);
+        self.block_quote.looked = goes_on.then_some(at);
+        goes_on
+    }
+
+    /// A marker at `at` is text, as it is quoted.
+    pub(super) fn quotes(&mut self, at: usize) {
+        self.block_quote.looked = Some(at);
+    }
+
+    /// What stands at `at` without a marker is an example, or a line of a program.
+    pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        in_quoted_line(cx, at) || in_program(cx, at) || self.is_shown(cx, at)
+    }
+
+    /// The text up to `at` has been read in another way.
+    pub(super) fn skip_shown(&mut self, at: usize) {
+        self.shown_in.looked = self.shown_in.looked.max(at);
+    }
+
+    /// An element that shows things is open at `at`, and other text stands in it before.
+    fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let Shown { looked, open } = &mut self.shown_in;
+        if let Some(last) = self.out.calls.last()
+            && last.raw.end > *looked
+        {
+            *looked = last.raw.end;
+            *open = open.map(|(which, _)| (which, last.raw.end));
+        }
+        let text = cx.slice(*looked, at);
+        for place in memchr::memchr_iter(b'<', text.as_bytes()).map(|i| *looked + i) {
+            let rest = cx.slice(place + 1, at);
+            let is = |rest: &str, tag: &str| {
+                let behind = rest.get(..tag.len()).filter(|name| name.eq_ignore_ascii_case(tag));
+                behind.is_some()
+                    && !rest.as_bytes().get(tag.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+            };
+            let closed = rest.strip_prefix('/').is_some_and(|rest| {
+                open.is_some_and(|(which, _)| SHOWN.get(which).is_some_and(|(tag, _)| is(rest, tag)))
+            });
+            if closed {
+                *open = None;
+                continue;
+            }
+            let blank = |from: usize| cx.slice(from, place).trim_ascii().is_empty();
+            let begins = match *open {
+                Some((_, behind)) => blank(behind),
+                None => cx.at_line_start(place),
+            };
+            if let Some(which) = SHOWN.iter().position(|(tag, _)| begins && is(rest, tag)) {
+                let end = rest.find('>').map_or(at, |i| place + 2 + i);
+                *open = Some((open.map_or(which, |(outer, _)| outer), end));
+            }
+        }
+        *looked = at.max(*looked);
+        open.is_some_and(|(which, behind)| {
+            let code = SHOWN.get(which).is_some_and(|(_, code)| *code) && cx.policy.fences != Fences::Ignore;
+            !code || !cx.slice(behind, at).trim_ascii().is_empty()
+        })
+    }
+}
+
+/// The line of `at` is one of a block quote, or a row of a table.
+pub(super) fn in_quoted_line(cx: &Reader<'_>, at: usize) -> bool {
+    let line = line_before(cx, at).unwrap_or_default().trim_ascii_start();
+    // A special token may have lost its first sign.
+    line.starts_with(b">") || (line.starts_with(b"|") && memchr::memmem::find(line, b"|>").is_none())
+}
+
+/// What begins a block of a Python program.
+const BLOCKS: [&str; 12] =
+    ["def", "for", "while", "if", "elif", "else", "try", "except", "finally", "with", "async", "class"];
+
+/// The line of `at` stands in a block of a Python program: it is indented, and the line that is less so opens one.
+pub(super) fn in_program(cx: &Reader<'_>, at: usize) -> bool {
+    let Some(indented) = line_before(cx, at).filter(|line| !line.is_empty()) else { return false };
+    let from = crate::engine::body::keys::floor(cx.text, at.saturating_sub(LINE));
+    let above = cx.slice(from, at - indented.len()).lines().rev();
+    let depth = |line: &str| line.len() - line.trim_ascii_start().len();
+    let opener = above.filter(|line| !line.trim_ascii().is_empty()).find(|line| depth(line) < indented.len());
+    let Some(line) = opener.map(str::trim_ascii) else { return false };
+    let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    line.ends_with(':') && BLOCKS.contains(&word)
+}
+
+/// What stands before `at` in its line, if that is not too long.
+fn line_before<'t>(cx: &Reader<'t>, at: usize) -> Option<&'t [u8]> {
+    let before = cx.bytes().get(at.saturating_sub(LINE)..at)?;
+    let line = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (at <= LINE).then_some(0))?;
+    before.get(line..)
+}

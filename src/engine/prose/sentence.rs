@@ -1,0 +1,121 @@
+//! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
+use crate::dialect::MarkersAt;
+use crate::engine::body::keys::floor;
+use crate::engine::output::{Found, Piece};
+use crate::engine::writer::Pending;
+use crate::engine::{Look, Reader};
+use std::ops::Range;
+
+/// A longer call without markers is no part of a sentence, and the sentence goes on within so many bytes of its beginning.
+const LONGEST: usize = 256;
+
+/// What follows a call says within so many bytes whether it goes on with another call.
+const BEHIND: usize = 512;
+
+/// The text reaches so far behind `start`, where a call without markers began that is not over yet, that it is too long for a
+/// sentence: it need not wait for its end.
+pub(crate) fn is_too_long(cx: &Reader<'_>, start: usize) -> bool {
+    cx.text.len() > start + LONGEST + BEHIND
+}
+
+/// A sentence speaks of the `call` without markers that stands between `start` and `at`. Not of one that had to be mended: how far
+/// that reaches is a guess.
+pub(crate) fn speaks_of(cx: &Reader<'_>, start: usize, at: usize, call: Option<&Pending>) -> Look<()> {
+    let mended = call.is_none_or(|call| matches!(call.arguments, Found::Json(Piece::Made(_))));
+    if mended {
+        return Look::No;
+    }
+    // Behind an object "and" is no operator: what follows is the next thing that is done.
+    let object = cx.slice(start, at).ends_with('}');
+    match if object { joins(cx, at + usize::from(cx.rest(at).starts_with(' '))) } else { Look::No } {
+        Look::No => goes_on(cx, at, start + LONGEST),
+        look => look.then(|()| Look::No),
+    }
+}
+
+/// Nothing but its name speaks for the `call` at `place`, and other text stands beside it: `ping()`. As the whole answer, or where
+/// only calls and markers stand before it and behind it, it is called.
+pub(crate) fn names(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>, first: bool) -> Look<()> {
+    let written = cx.slice(place.start, place.end);
+    let python = written.ends_with([')', ',', ';']) && !written.starts_with(['{', '[', '(', '<']);
+    let bare = call.is_some_and(|call| call.status.readable() && call.arguments.is_empty());
+    if !(cx.dialects.auto && python && bare) {
+        return Look::No;
+    }
+    let next = match cx.behind_space(place.end, place.end) {
+        Look::Is(next) if first => next,
+        Look::More if first => return Look::More,
+        _ => return Look::Is(()),
+    };
+    match cx.dialects.markers.at(cx.bytes(), next) {
+        MarkersAt::Partial if !cx.eof => Look::More,
+        MarkersAt::Some { .. } => Look::No,
+        _ if next >= cx.text.len() => Look::No,
+        _ => Look::Is(()),
+    }
+}
+
+/// A sentence or an expression goes on at `at`, behind a call, and before `limit`: in a small letter or with an operator.
+pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
+    let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
+    let skip = |at: usize| {
+        let near = cx.slice(at, floor(cx.text, limit).max(at));
+        at + near.len() - near.trim_start_matches([' ', '\t']).len()
+    };
+    // The character at a place, or what is known without it.
+    let char_at = |at: usize| match cx.rest(at).chars().next() {
+        Some(next) if at < limit => Look::Is(next),
+        None if !cx.eof && at < limit => Look::More,
+        _ => Look::No,
+    };
+    let small = |at: usize| char_at(at).then(|next| is(next.is_lowercase()));
+    let next = skip(at);
+    let attached = next == at;
+    let sign = match char_at(next) {
+        Look::Is(sign) => sign,
+        other => return other.map(|_| ()),
+    };
+    let behind = next + sign.len_utf8();
+    match sign {
+        _ if sign.is_lowercase() => Look::Is(()),
+        // An attribute, an element, the call of what it gave, or the target of a link.
+        '.' if attached => char_at(behind).then(|next| is(next.is_lowercase() || next == '_')),
+        // That of a list is: models take the first of the results that they ask for.
+        '[' if attached && !cx.slice(0, at).ends_with(']') => {
+            char_at(behind).then(|next| is(next.is_ascii_digit() || matches!(next, '"' | '\'' | '-' | ':')))
+        }
+        '(' if attached => char_at(behind).then(|next| is(!next.is_whitespace())),
+        // What it does, or gives, is said.
+        ':' if attached => match char_at(behind) {
+            Look::Is(' ' | '\t') => char_at(skip(behind)).then(|next| is(next.is_alphanumeric())),
+            other => other.then(|_| Look::No),
+        },
+        ',' | '–' | '—' => small(skip(behind)),
+        '=' => Look::Is(()),
+        // It is asked for, not called.
+        '?' if attached => Look::Is(()),
+        '!' => char_at(behind).then(|next| is(next == '=')),
+        '-' => match char_at(behind) {
+            Look::Is('>') => Look::Is(()),
+            Look::Is(' ') if !attached => small(skip(behind)),
+            other => other.then(|_| Look::No),
+        },
+        '<' | '>' if !attached => char_at(behind).then(|next| is(matches!(next, '=' | ' '))),
+        '+' | '*' | '/' | '%' | '|' | '&' if !attached => {
+            char_at(behind).then(|next| is(next == ' ' || next == sign && next != '/'))
+        }
+        _ => Look::No,
+    }
+}
+
+/// The word "and" stands at `at`.
+fn joins(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let word = cx.bytes().get(at..).unwrap_or_default();
+    let known = word.get(..4).unwrap_or(word);
+    match known {
+        b"and " | b"and\n" => Look::Is(()),
+        b"and" if cx.eof => Look::Is(()),
+        known if known.len() < 4 && !cx.eof && b"and".starts_with(known) => Look::More,
+        _ => Look::No,
+    }
+}

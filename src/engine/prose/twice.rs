@@ -1,0 +1,83 @@
+//! Opening markers that stand twice where one was meant: the second is left out, with a repair.
+use super::Taken;
+use super::markers::{Tried, opens};
+use crate::dialect::{Call as Template, Element, Marker};
+use crate::engine::head::{self, Head};
+use crate::engine::{Engine, Look, Reader, misspelt};
+
+/// A shorter marker that stands twice need not be a slip.
+const SHORTEST_TWICE: usize = 4;
+
+impl Engine {
+    /// The opening marker at `at`, of `length`, stands there twice, and a call follows the second.
+    pub(super) fn doubled_opener(&mut self, cx: &Reader<'_>, at: usize, length: usize, markers: &[Marker]) -> Taken {
+        let text = cx.slice(at, at + length);
+        if text.len() < SHORTEST_TWICE {
+            return Look::No;
+        }
+        let end = match misspelt::behind(cx, at + length).then(|next| head::literal(cx, next, text)) {
+            Look::Is(end) => end,
+            other => return other.map(|_| ()),
+        };
+        let behind = Self::behind(cx, end);
+        if behind.starts_with(text.as_bytes()) {
+            return Look::No;
+        }
+        let mut tried = Tried::twice();
+        for marker in markers.iter().filter(|marker| opens(marker)) {
+            if !self.may_go_on(cx, *marker, behind) {
+                continue;
+            }
+            let taken = self.take(cx, at, end - at, *marker, &mut tried);
+            if taken == Look::Is(()) {
+                self.note_markup(at, end, *marker);
+            }
+            if taken != Look::No {
+                return taken;
+            }
+        }
+        Look::No
+    }
+}
+
+/// The head that ends where `found` says, or its last tag, stands there once more: where that ends.
+pub(super) fn opened_twice(cx: &Reader<'_>, template: &Template, at: usize, found: &Head) -> Look<usize> {
+    let next = cx.skip_space(found.end);
+    let byte = match cx.bytes().get(next) {
+        Some(byte @ (b'<' | b'[' | b']' | b'`')) if next - found.end <= 64 && !found.closed => *byte,
+        _ => return Look::No,
+    };
+    let head = cx.slice(at, found.end).trim_ascii_end();
+    // The last place where `text` stands in it, if that can stand behind it too.
+    let last = |text: &str| {
+        let first = text.bytes().next().filter(|first| *first == byte)?;
+        let stands = |i: &usize| head.get(*i..).is_some_and(|head| head.starts_with(text));
+        memchr::memrchr_iter(first, head.as_bytes()).find(stands)
+    };
+    let whole = match template.head.first() {
+        Some(Element::Literal(first)) => last(first),
+        _ => None,
+    };
+    let tag = if matches!(byte, b'<' | b'[') { memchr::memrchr2(b'<', b'[', head.as_bytes()) } else { None };
+    let mut result = Look::No;
+    for start in [whole, tag, last("```")].into_iter().flatten() {
+        let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE || *tag == "```").unwrap_or_default();
+        match head::literal(cx, next, tag) {
+            Look::Is(_) if tag.is_empty() => {}
+            Look::No => {}
+            Look::Is(end) => {
+                // The label of a fence may stand at the second alone.
+                let label = template.head.iter().find_map(|element| match element {
+                    Element::Optional(label) if tag == "```" => Some(&**label),
+                    _ => None,
+                });
+                return match label.map_or(Look::No, |label| head::literal(cx, end, label)) {
+                    Look::No => Look::Is(end),
+                    look => look,
+                };
+            }
+            Look::More => result = Look::More,
+        }
+    }
+    result
+}
