@@ -163,9 +163,9 @@ impl Engine {
         let speaks = self.hold.as_ref().and_then(|hold| match hold.doubt {
             Doubt::Sentence => Some(sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes)),
             Doubt::Bare => {
-                let call = (call.start..at, call.writer.pending.as_ref());
-                let look = sentence::speaks_of(cx, call.0.start, at, call.1);
-                Some(look.or(|| sentence::names(cx, call.0, call.1, hold.before.fresh)))
+                let (place, pending) = (call.start..at, call.writer.pending.as_ref());
+                let speaks = sentence::speaks_of(cx, place.clone(), pending);
+                Some(speaks.or(|| sentence::names(cx, place, pending, hold.before.fresh)))
             }
             _ => None,
         });

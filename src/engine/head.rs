@@ -1,7 +1,7 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
-use super::body::keys::floor;
 use super::body::values::decode_entities;
 use super::reader::blank;
+use super::reader::floor;
 use super::{Look, Reader};
 use crate::dialect::{Element, Slot};
 use crate::turn::{Repair, RepairCode};

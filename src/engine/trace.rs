@@ -230,5 +230,5 @@ fn value_end(cx: &Reader<'_>, at: usize) -> usize {
         return end;
     }
     let line = memchr::memchr(b'\n', bounded.get(at..).unwrap_or_default());
-    super::body::keys::floor(cx.text, line.map_or(bounded.len(), |length| at + length))
+    super::reader::floor(cx.text, line.map_or(bounded.len(), |length| at + length))
 }

@@ -1,11 +1,12 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
 use super::Progress;
-use super::keys::{decode, floor};
+use super::keys::decode;
 use super::lenient;
 use super::strings::{Bound, Strings};
 use crate::dialect::Element;
 use crate::engine::head::{self, Head};
 use crate::engine::output::{Found, Output, Piece, span};
+use crate::engine::reader::floor;
 use crate::engine::tail::{closes, cut_off};
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};

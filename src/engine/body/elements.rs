@@ -7,6 +7,7 @@ use super::values::may_be_null;
 use crate::dialect::{Element, Row, Trim};
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::output::{Output, Piece, Value};
+use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, head, misspelt};
 use crate::json::push_escaped;
@@ -187,7 +188,7 @@ impl Elements {
             let rest = cx.bytes().get(open.searched..).unwrap_or_default();
             let Some(hit) = memchr::memmem::find(rest, marker.as_bytes()).map(|i| open.searched + i) else {
                 let end = cx.text.len().saturating_sub(marker.len() - 1).max(open.searched);
-                open.searched = super::keys::floor(cx.text, end);
+                open.searched = floor(cx.text, end);
                 return Next::More;
             };
             open.searched = hit;
@@ -287,7 +288,7 @@ impl Elements {
             Some(i) => (searched + i, CallStatus::Ok),
             None if !cx.eof => {
                 let next = cx.text.len().saturating_sub(closer.len()).max(searched);
-                self.unfit = Some(super::keys::floor(cx.text, next).max(searched));
+                self.unfit = Some(floor(cx.text, next).max(searched));
                 return Progress::More;
             }
             None => (cx.text.len(), CallStatus::Incomplete),

@@ -1,12 +1,12 @@
 //! Gemma's value syntax: `{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],opts:{k:1}}`. Strings stand between markers that
 //! the dialect names, without escapes; everything else is bare.
 use super::Progress;
-use super::keys::floor;
 use super::lenient;
 use super::members::Members;
 use crate::dialect::Element;
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::output::{Found, Output, Piece, Value};
+use crate::engine::reader::floor;
 use crate::engine::tail::closes;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, head};

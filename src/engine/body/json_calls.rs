@@ -1,10 +1,11 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::Progress;
 use super::arguments::whole_arguments;
-use super::keys::{Key, call_key_in, decode, floor, schema_like, string_end};
+use super::keys::{Key, call_key_in, decode, schema_like, string_end};
 use super::lenient;
 use super::strings::{Bound, Strings};
 use crate::engine::output::{Found, Output, Piece, span};
+use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};
 use crate::engine::writer::{Company, Origin, Writer};
 use crate::engine::{Look, Memo, Reader};

@@ -1,4 +1,5 @@
 //! The keys of call objects, and the JSON strings round names.
+use crate::engine::reader::floor;
 use crate::engine::{Look, Reader};
 use crate::json::{find_special, unescaped};
 use std::borrow::Cow;
@@ -204,13 +205,4 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
         Some(inner) => unescaped(inner),
         None => Cow::Borrowed(text),
     }
-}
-
-/// The boundary of a character at or before `at`.
-pub(crate) fn floor(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }

@@ -1,8 +1,8 @@
 //! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
 //! one that closes the call.
-use super::keys::floor;
 use super::lenient::{self, closer};
 use crate::dialect::{Element, Marker, MarkersAt};
+use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, head};
 

@@ -1,5 +1,5 @@
 //! A tool's result that the model writes itself behind its call: it goes into an issue whole.
-use crate::engine::body::keys::floor;
+use crate::engine::reader::floor;
 use crate::engine::trace::Noted;
 use crate::engine::{Engine, Reader, State, Step};
 use crate::turn::{Issue, IssueCode};

@@ -16,6 +16,7 @@ use super::body::BodyState;
 use super::body::keys::{Key, no_call};
 use super::call::CallState;
 use super::head::{self, Head};
+use super::reader::floor;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, State, Step};
@@ -559,7 +560,7 @@ impl Engine {
 
 /// The word before the colon that stands before `at`, if one does.
 fn before_colon<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
-    let near = cx.slice(super::body::keys::floor(cx.text, at.saturating_sub(64)), at);
+    let near = cx.slice(floor(cx.text, at.saturating_sub(64)), at);
     let Some(before) = near.trim_end_matches([' ', '\t']).strip_suffix(':') else { return "" };
     before.get(before.len() - name_before(before)..).unwrap_or_default()
 }

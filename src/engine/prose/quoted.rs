@@ -2,6 +2,7 @@
 //! in an element that shows code or an example.
 use super::markers::opens;
 use crate::dialect::Marker;
+use crate::engine::reader::floor;
 use crate::engine::{Engine, Fences, Reader};
 
 /// What a block quote says of a marker.
@@ -141,7 +142,7 @@ const BLOCKS: [&str; 12] =
 /// The line of `at` stands in a block of a Python program: it is indented, and the line that is less so opens one.
 pub(super) fn in_program(cx: &Reader<'_>, at: usize) -> bool {
     let Some(indented) = line_before(cx, at).filter(|line| !line.is_empty()) else { return false };
-    let from = crate::engine::body::keys::floor(cx.text, at.saturating_sub(LINE));
+    let from = floor(cx.text, at.saturating_sub(LINE));
     let above = cx.slice(from, at - indented.len()).lines().rev();
     let depth = |line: &str| line.len() - line.trim_ascii_start().len();
     let opener = above.filter(|line| !line.trim_ascii().is_empty()).find(|line| depth(line) < indented.len());

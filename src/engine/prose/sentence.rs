@@ -1,7 +1,7 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
 use crate::dialect::MarkersAt;
-use crate::engine::body::keys::floor;
 use crate::engine::output::{Found, Piece};
+use crate::engine::reader::floor;
 use crate::engine::writer::Pending;
 use crate::engine::{Look, Reader};
 use std::ops::Range;
@@ -18,9 +18,9 @@ pub(crate) fn is_too_long(cx: &Reader<'_>, start: usize) -> bool {
     cx.text.len() > start + LONGEST + BEHIND
 }
 
-/// A sentence speaks of the `call` without markers that stands between `start` and `at`. Not of one that had to be mended: how far
-/// that reaches is a guess.
-pub(crate) fn speaks_of(cx: &Reader<'_>, start: usize, at: usize, call: Option<&Pending>) -> Look<()> {
+/// A sentence speaks of the `call` without markers at `place`. Not of one that had to be mended: how far that reaches is a guess.
+pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>) -> Look<()> {
+    let Range { start, end: at } = place;
     let mended = call.is_none_or(|call| matches!(call.arguments, Found::Json(Piece::Made(_))));
     if mended {
         return Look::No;
