@@ -78,7 +78,9 @@ impl Engine {
 
     /// What stands at `at` without a marker is an example, or a line of a program.
     pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        in_quoted_line(cx, at) || in_program(cx, at) || self.is_shown(cx, at)
+        // An object is no line of one.
+        let program = cx.bytes().get(at) != Some(&b'{') && in_program(cx, at);
+        in_quoted_line(cx, at) || program || self.is_shown(cx, at)
     }
 
     /// The text up to `at` has been read in another way.
@@ -110,20 +112,24 @@ impl Engine {
                 *open = None;
                 continue;
             }
-            let blank = |from: usize| cx.slice(from, place).trim_ascii().is_empty();
+            let blank = |from: usize| cx.skip_space(from) >= place;
             let begins = match *open {
                 Some((_, behind)) => blank(behind),
                 None => cx.at_line_start(place),
             };
             if let Some(which) = SHOWN.iter().position(|(tag, _)| begins && is(rest, tag)) {
-                let end = rest.find('>').map_or(at, |i| place + 2 + i);
+                let tag = rest.get(..floor(rest, LINE)).unwrap_or_default();
+                let end = tag.find('>').map_or(at, |i| place + 2 + i);
+                if cx.slice(place, end).ends_with("/>") {
+                    continue;
+                }
                 *open = Some((open.map_or(which, |(outer, _)| outer), end));
             }
         }
         *looked = at.max(*looked);
         open.is_some_and(|(which, behind)| {
             let code = SHOWN.get(which).is_some_and(|(_, code)| *code) && cx.policy.fences != Fences::Ignore;
-            !code || !cx.slice(behind, at).trim_ascii().is_empty()
+            !code || cx.skip_space(behind) < at
         })
     }
 }
@@ -136,8 +142,9 @@ pub(super) fn in_quoted_line(cx: &Reader<'_>, at: usize) -> bool {
 }
 
 /// What begins a block of a Python program.
-const BLOCKS: [&str; 12] =
-    ["def", "for", "while", "if", "elif", "else", "try", "except", "finally", "with", "async", "class"];
+const BLOCKS: [&str; 14] = [
+    "def", "for", "while", "if", "elif", "else", "try", "except", "finally", "with", "async", "class", "match", "case",
+];
 
 /// The line of `at` stands in a block of a Python program: it is indented, and the line that is less so opens one.
 pub(super) fn in_program(cx: &Reader<'_>, at: usize) -> bool {
@@ -145,7 +152,8 @@ pub(super) fn in_program(cx: &Reader<'_>, at: usize) -> bool {
     let from = floor(cx.text, at.saturating_sub(LINE));
     let above = cx.slice(from, at - indented.len()).lines().rev();
     let depth = |line: &str| line.len() - line.trim_ascii_start().len();
-    let opener = above.filter(|line| !line.trim_ascii().is_empty()).find(|line| depth(line) < indented.len());
+    let says = |line: &&str| !line.trim_ascii().is_empty() && !line.trim_ascii_start().starts_with('#');
+    let opener = above.filter(says).find(|line| depth(line) < indented.len());
     let Some(line) = opener.map(str::trim_ascii) else { return false };
     let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     line.ends_with(':') && BLOCKS.contains(&word)

@@ -226,7 +226,7 @@ impl<'t> Values<'t> {
                     json.push_str(": ");
                     self.push(&mut json, value, of);
                 }
-                self.close();
+                self.close('}');
                 json.push('}');
                 Read::Json(json)
             }
@@ -251,8 +251,9 @@ impl<'t> Values<'t> {
                         json.push_str(", ");
                     }
                     self.push(&mut json, value, of);
+                    self.between_items();
                 }
-                self.close();
+                self.close(']');
                 json.push(']');
                 Read::Json(json)
             }
@@ -263,8 +264,11 @@ impl<'t> Values<'t> {
                     *escaped = b == b'\\' && !*escaped;
                     Some(end.then_some(i))
                 });
-                let length = end.flatten().next().map_or(rest.len(), |i| i + 1);
-                let (json, _): (String, _) = lenient::literal(&rest[..length], 0);
+                let end = end.flatten().next();
+                let length = end.map_or(rest.len(), |i| i + 1);
+                let (json, repairs) = lenient::literal(&rest[..length], self.at);
+                self.unread |= end.is_none() && !self.cut;
+                self.repairs.extend(repairs);
                 self.at += length;
                 match serde_json::from_str::<String>(&json) {
                     Ok(text) => Read::Text(text),
@@ -284,12 +288,16 @@ impl<'t> Values<'t> {
                     return Read::Nothing;
                 }
                 let length = end.unwrap_or(rest.len());
-                let mut word = rest[..length].trim();
+                let word = rest[..length].trim();
                 // The opening marker of a string is sometimes left out.
-                if let Some((before, _)) = word.split_once(self.quote).filter(|_| !self.quote.is_empty()) {
-                    word = before;
+                let unopened = word.split_once(self.quote).filter(|_| !self.quote.is_empty());
+                let behind = unopened.map(|(_, behind)| behind.trim().is_empty());
+                let word = unopened.map_or(word, |(before, _)| before).to_owned();
+                match behind {
+                    Some(true) => self.mend(self.at, RepairCode::Marker, "a string's opening marker is missing"),
+                    Some(false) => self.unread = true,
+                    None => {}
                 }
-                let word = word.to_owned();
                 let word = self.word(word);
                 self.at += length;
                 word
@@ -297,10 +305,24 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// An object or list closes at the cursor. What stands there instead is none of its members.
-    fn close(&mut self) {
+    /// Behind an item of a list the next one stands behind a comma, which strings may lack, or the list closes.
+    fn between_items(&mut self) {
+        let rest = self.rest().trim_start();
+        let next = rest.is_empty() || rest.starts_with([',', ']', '}', ')']);
+        if !next && !self.quote.is_empty() && rest.starts_with(self.quote) {
+            self.mend(self.at, RepairCode::Comma, "a missing comma was put in");
+        } else {
+            self.unread |= !next;
+        }
+    }
+
+    /// An object or list closes at the cursor with `bracket`. What stands there instead is none of its members.
+    fn close(&mut self, bracket: char) {
         self.space();
         if self.rest().starts_with(['}', ']', ')']) {
+            if !self.rest().starts_with(bracket) {
+                self.mend(self.at, RepairCode::Bracket, "a closing bracket of the wrong kind was replaced");
+            }
             self.at += 1;
         } else {
             self.unread |= !self.rest().is_empty();

@@ -17,7 +17,10 @@ impl JsonCalls {
                 }
                 out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
             }
-            for issue in frame.others.iter().filter_map(|(key, value)| beside_calls(cx, key, value, writer.start)) {
+            for issue in (frame.others.iter())
+                .filter(|(_, value)| frame.content.as_ref() != Some(value))
+                .filter_map(|(key, value)| beside_calls(cx, key, value, writer.start))
+            {
                 out.issue(issue);
             }
             // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
@@ -166,26 +169,37 @@ impl Frame {
     }
 }
 
-/// A parameter that the tool has is among the members beside the `arguments`, and not in them: they closed too early.
+/// A parameter that the tool has is among the members beside the `arguments`, and not in them, or with another value: they
+/// closed too early, or nobody can tell which is meant.
 fn argument_outside(
     cx: &Reader<'_>,
     tool: &Tool,
     arguments: &Range<usize>,
     members: &[(Range<usize>, Range<usize>)],
 ) -> bool {
-    let inside = cx.slice(arguments.start, arguments.end).as_bytes();
-    let holds = |key: &str| memchr::memmem::find(inside, format!("\"{key}\"").as_bytes()).is_some();
-    let declared = |key: &str| tool.declares(key);
-    let mut keys = members.iter().map(|(key, _)| cx.slice(key.start, key.end));
-    keys.any(|key| !is_about(key) && declared(&unescaped(key)) && !holds(key))
+    let text = |range: &Range<usize>| cx.slice(range.start, range.end);
+    let mut outside = (members.iter())
+        .filter(|(key, _)| !is_about(text(key)))
+        .map(|(key, value)| (unescaped(text(key)), value))
+        .filter(|(key, _)| tool.declares(key))
+        .peekable();
+    if outside.peek().is_none() {
+        return false;
+    }
+    let inside: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&decode(text(arguments))).unwrap_or_default();
+    outside.any(|(key, value)| {
+        let value = serde_json::from_str(text(value)).ok();
+        inside.get(&*key).is_none_or(|same| value.as_ref() != Some(same))
+    })
 }
 
-/// What a member of an envelope says, where that is neither its content nor its calls.
+/// What a member of an envelope says that is neither its content nor its calls.
 fn beside_calls(cx: &Reader<'_>, key: &Range<usize>, value: &Range<usize>, start: usize) -> Option<Issue> {
     let (name, value) = (cx.slice(key.start, key.end), cx.slice(value.start, value.end));
     let text = decode(value);
     let says = match value.as_bytes().first() {
-        Some(b'"') => !text.is_empty() && name != "content",
+        Some(b'"') => !text.is_empty(),
         Some(b'{' | b'[') => !is_empty(value),
         _ => false,
     };

@@ -246,8 +246,8 @@ impl OpenValue {
         if self.closer.is_some() {
             // Parameters that the tool does not have may stand between the two.
             if let Some((at, end)) = self.doubtful_closer {
-                let between = cx.slice(end, hit).trim_ascii();
-                if between.starts_with('<') && between.ends_with('>') {
+                let begins = cx.bytes().get(cx.skip_space(end)) == Some(&b'<');
+                if begins && cx.slice(end, hit).trim_ascii_end().ends_with('>') {
                     return Look::Is(Ended::closed(at, end, Closing::Own));
                 }
             }

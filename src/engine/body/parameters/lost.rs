@@ -35,8 +35,9 @@ impl OpenValue {
         let opens = |e: &Element| matches!(e, Element::Literal(text) if text.starts_with('<') && misspelt::name(text) == tag.name);
         let value = |p: &Parameter| p.head.iter().skip(1).any(opens);
         let declared = called.is_some_and(|tool| tool.declares(tag.name));
-        let free = !taken.iter().any(|(key, _)| key.get(cx.text) == tag.name) && self.key.as_str(cx.text) != tag.name;
-        if !(row.parameters.iter().any(like) || row.parameters.iter().any(value) || declared && free) {
+        let free =
+            || !taken.iter().any(|(key, _)| key.as_str(cx.text) == tag.name) && self.key.as_str(cx.text) != tag.name;
+        if !(row.parameters.iter().any(like) || row.parameters.iter().any(value) || declared && free()) {
             return self.broken_opening(cx, within, hit, next).map(|()| true);
         }
         let opening = format!("<{}", tag.name);
@@ -63,8 +64,9 @@ impl OpenValue {
         let near = cx.slice(next, end);
         let Within { row, called, taken, .. } = within;
         let free = |key: &str| {
-            let new = !taken.iter().any(|(taken, _)| taken.get(cx.text) == key) && self.key.as_str(cx.text) != key;
-            new && called.is_some_and(|tool| tool.declares(key))
+            let new =
+                || !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key.as_str(cx.text) != key;
+            called.is_some_and(|tool| tool.declares(key)) && new()
         };
         let inside = near.trim_start_matches('<').trim_start();
         let opened = inside.len() < near.len();
