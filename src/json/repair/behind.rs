@@ -54,6 +54,22 @@ fn says_something(junk: &str) -> bool {
     junk.contains(|c: char| c.is_alphanumeric() || matches!(c, '+' | '%'))
 }
 
+/// Between the last quote of `text` and the key behind it stand a comma and signs that never stand there: the quote closed a
+/// value, and a sign too many hides that. What stands in an object of the text that is `open` may be code.
+pub(super) fn stray_sign(text: &[u8], open: bool) -> bool {
+    let sign = |byte: &u8| (byte.is_ascii_punctuation() || byte.is_ascii_whitespace()) && !matches!(byte, b'"' | b'\'');
+    let signs = text.iter().rev().take(KEY_LIMIT).take_while(|byte| sign(byte)).count();
+    let Some((kept, signs)) = text.split_at_checked(text.len() - signs) else { return false };
+    let Some(comma) = memchr::memchr(b',', signs).filter(|_| kept.ends_with(b"\"") || kept.ends_with(b"'")) else {
+        return false;
+    };
+    let (before, behind) = signs.split_at(comma);
+    let closing = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'}' | b']' | b')');
+    let opened = |byte: &u8| matches!(byte, b'{' | b'[');
+    let begins = matches!(behind.get(1..).unwrap_or_default().trim_ascii(), b"" | b"{" | b"[{");
+    before.first().is_some_and(opened) || !(open || begins && before.iter().all(closing))
+}
+
 impl Repairer<'_> {
     /// Where something begins behind the string that ended at `end`, if it is neither structure nor another member.
     fn stray(&self, end: usize, at: usize) -> Option<usize> {

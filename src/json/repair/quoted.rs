@@ -420,12 +420,14 @@ impl Repairer<'_> {
 
     /// A quoted key and a colon stand where the string should have been over: its last inner quote opened that key.
     fn ended_before(&self, search: &Search, at: usize) -> Option<usize> {
-        // It is one of an object in the string.
-        if self.holds_open(&search.balance) {
-            return None;
-        }
         let opening = search.inner.filter(|opening| at - opening <= lookahead::KEY_LIMIT)?;
         let before = self.bytes.get(search.body..opening)?;
+        let open = self.holds_open(&search.balance);
+        self.guessed.set(self.guessed.get() || behind::stray_sign(before, open));
+        // It is one of an object in the string.
+        if open {
+            return None;
+        }
         let trimmed = before.trim_ascii_end();
         let new_line = before.get(trimmed.len()..)?.contains(&b'\n');
         let (ends_with_comma, kept) = match trimmed.split_last() {
