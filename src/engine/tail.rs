@@ -44,7 +44,27 @@ impl Tail {
             }
             self.next += 1;
         }
+        let literal = |element: &Element| matches!(element, Element::Literal(_));
+        let body = origin.row(cx).and_then(|row| row.calls.get(usize::from(origin.call))).map(|call| call.body);
+        if body == Some(Body::Arguments) && !elements.iter().any(literal) {
+            // With no marker that must close them, only what follows says that the arguments were closed too early.
+            match cx.bytes().get(self.at) {
+                None if !cx.eof => return Look::More,
+                Some(b',') => return self.goes_on(cx, writer),
+                _ => {}
+            }
+        }
         Look::Is(())
+    }
+
+    /// Where a member of the arguments stands behind them, they were closed too early.
+    fn goes_on(&self, cx: &Reader<'_>, writer: &mut Writer) -> Look<()> {
+        let look = member(cx, self.at);
+        if look == Look::Is(()) {
+            let call = writer.pending.iter_mut().find(|call| call.status.readable());
+            call.into_iter().for_each(|call| call.status = CallStatus::Malformed);
+        }
+        if look == Look::More { Look::More } else { Look::Is(()) }
     }
 
     /// White space before what is `behind`. Where no closing marker follows, it is text.
@@ -96,14 +116,7 @@ impl Tail {
             }
             Look::No if needed => {
                 self.missing = true;
-                match member(cx, self.at) {
-                    Look::More => return Look::More,
-                    Look::Is(()) => {
-                        let call = writer.pending.iter_mut().find(|call| call.status.readable());
-                        call.into_iter().for_each(|call| call.status = CallStatus::Malformed);
-                    }
-                    Look::No => {}
-                }
+                return self.goes_on(cx, writer);
             }
             Look::No => {}
         }

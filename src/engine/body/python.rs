@@ -2,6 +2,7 @@
 use super::Progress;
 use super::lenient;
 use super::members::Members;
+use crate::dialect::Element;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::output::{Output, Piece, Value, span};
 use crate::engine::trace::Reason;
@@ -58,6 +59,15 @@ pub(crate) struct Python {
     /// The name of the argument that is being read; none for a positional one.
     key: Option<String>,
     scan: ValueScan,
+}
+
+/// The marker that the call began with.
+fn opener<'t>(cx: &Reader<'t>, writer: &Writer) -> Option<&'t str> {
+    let call = writer.origin.row(cx)?.calls.get(usize::from(writer.origin.call))?;
+    match call.head.first() {
+        Some(Element::Literal(marker)) => Some(&**marker),
+        _ => None,
+    }
 }
 
 /// The members of `json`, if it is an object that is no more than that.
@@ -344,6 +354,9 @@ impl Python {
                 let read = if self.scan.is_string(text) { lenient::string } else { lenient::literal };
                 let (json, mut repairs) = read(text, self.scan.start);
                 self.unreadable |= self.is_expression(text, &repairs);
+                // A call that was shown in the string closed it, perhaps.
+                let mended = repairs.iter().any(|repair| repair.code == RepairCode::Quotes);
+                self.unreadable |= mended && opener(cx, writer).is_some_and(|opener| text.contains(opener));
                 self.repairs.append(&mut repairs);
                 // The quotes of the string were written as entities, and so was what else it holds.
                 self.unreadable |= ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"].iter().any(|q| text.starts_with(q));

@@ -13,8 +13,12 @@ use std::ops::Range;
 enum Inner {
     /// It may be an apostrophe, which has none.
     Apostrophe,
+    /// It stands where a string ends, though nothing that could follow the value does.
+    Closing,
     /// It stands where a string begins, as in code that was not escaped.
     Opening,
+    /// As that, and one that may close the string stands before it: `"x" if y else "z"`.
+    Reopening,
 }
 
 /// A value that is being read: where it may end is decided by quotes and brackets.
@@ -230,7 +234,7 @@ impl ValueScan {
                 Look::No => {}
             }
         }
-        let doubted = self.inner == Some(Inner::Opening);
+        let doubted = matches!(self.inner, Some(Inner::Opening | Inner::Reopening));
         let closes = match bytes.get(next) {
             None if !cx.eof => return Look::More,
             None => true,
@@ -274,11 +278,15 @@ impl ValueScan {
             },
         };
         if closes {
+            self.torn |= self.inner == Some(Inner::Reopening);
             self.quote = None;
         } else {
+            let behind = bytes.get(self.at + 1);
             self.inner = match self.inner {
+                Some(Inner::Closing | Inner::Reopening) if self.opens(cx) => Some(Inner::Reopening),
                 _ if self.opens(cx) => Some(Inner::Opening),
                 Some(_) => None,
+                None if behind.is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b',') => Some(Inner::Closing),
                 None => Some(Inner::Apostrophe),
             };
         }
