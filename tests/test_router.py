@@ -222,6 +222,7 @@ def test_an_unanswered_call_is_refused() -> None:
 # that the answer is cut off, and nobody runs it.
 OVERTAKEN = {
     "a list is not closed before the next key",
+    "a quote is missing before the next call",
     "a string's closing quote is missing before the last brackets",
     "a string with braces lacks its closing quote",
     "an entity closes a string",

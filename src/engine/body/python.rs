@@ -398,7 +398,11 @@ impl Python {
                 // What no line break ends is no comment, and was meant as a value.
                 let lost = |rest: &str| rest.starts_with('#') && !rest.contains('\n');
                 let comments = repairs.iter().filter(|repair| repair.code == RepairCode::Comment);
+                // Source text that begins with a string goes on behind it, or it would be one.
+                let source = repairs.iter().filter(|repair| repair.code == RepairCode::SourceText);
+                let done = |item: &str| item.starts_with(['"', '\'']);
                 comments.filter_map(rest).any(lost)
+                    || source.filter_map(rest).any(done)
                     || places.filter_map(|at| text.get(at..)).any(expression::begins_expression)
             }
             // Something is done with the string.
