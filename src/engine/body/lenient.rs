@@ -1,6 +1,7 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::Reader;
+use crate::engine::reader::floor;
 use crate::json::{self, Ending, LiteralOptions, Pairs, PartialOptions, RepairOptions};
 use crate::turn::{Repair, RepairCode};
 
@@ -120,10 +121,7 @@ fn found(cx: &Reader<'_>, found: Option<usize>, keep: usize, from: usize) -> Lim
         Some(at) => Limit::At(at),
         None if cx.eof => Limit::At(cx.text.len()),
         None => {
-            let mut next = cx.text.len().saturating_sub(keep).max(from);
-            while !cx.text.is_char_boundary(next) {
-                next -= 1;
-            }
+            let next = floor(cx.text, cx.text.len().saturating_sub(keep).max(from));
             Limit::More(next.max(from))
         }
     }

@@ -2,6 +2,7 @@
 use super::Progress;
 use crate::engine::head::{self, Head};
 use crate::engine::output::{Found, Output, Piece, Value};
+use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
@@ -49,10 +50,17 @@ impl Line {
     }
 
     /// Text at `at` can be the tool's only argument.
-    pub(super) fn plausible(cx: &Reader<'_>, head: &Head, at: usize) -> bool {
+    pub(super) fn plausible(cx: &Reader<'_>, head: &Head, at: usize) -> Look<()> {
+        let (rest, objects) = (cx.rest(at), ["{", "[", "\"{", "'{"]);
+        if objects.iter().any(|open| rest.starts_with(open)) {
+            return Look::No;
+        }
         let tool = head.name(cx).and_then(|name| cx.tool(&name));
-        let object = ["{", "[", "\"{", "'{"].iter().any(|open| cx.rest(at).starts_with(open));
-        !object && tool.is_some_and(|tool| only_parameter(tool).is_some())
+        match tool.is_some_and(|tool| only_parameter(tool).is_some()) {
+            false => Look::No,
+            true if !cx.eof && objects.iter().any(|open| open.starts_with(rest)) => Look::More,
+            true => Look::Is(()),
+        }
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
@@ -150,11 +158,7 @@ impl Line {
             return Look::No;
         }
         if found.is_none() && !cx.eof {
-            let mut next = cx.text.len().saturating_sub(FENCE.len() - 1).max(from);
-            while !cx.text.is_char_boundary(next) {
-                next -= 1;
-            }
-            self.searched = next;
+            self.searched = floor(cx.text, cx.text.len().saturating_sub(FENCE.len() - 1).max(from));
             return Look::More;
         }
         let info = memchr::memchr(b'\n', bytes.get(inside..).unwrap_or_default()).map(|i| inside + i + 1);

@@ -169,7 +169,7 @@ impl BodyState {
             Body::Python => Python::plausible(cx, at),
             Body::Gemma => is(matches!(byte, b'{' | b'(')),
             Body::Elements => Elements::plausible(cx, row, head, at),
-            Body::Text => is(Line::plausible(cx, head, at)),
+            Body::Text => Line::plausible(cx, head, at),
         }
     }
 

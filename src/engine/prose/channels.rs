@@ -3,6 +3,7 @@ use super::Taken;
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
+use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted};
 use crate::engine::writer::Origin;
 use crate::engine::{Engine, Given, Look, Mode, Reader, misspelt};
@@ -80,7 +81,7 @@ impl Engine {
             let names = Self::channels(cx, row).into_iter().flat_map(|c| c.content.iter().chain(&c.reasoning));
             let behind = |name: &String| head::literal(cx, start, name).then(|end| head::literal(cx, end, " to="));
             let looks = std::iter::once(head::literal(cx, start, "to=")).chain(names.map(behind));
-            match looks.fold(Look::No, |known, look| known.or(|| look)) {
+            match looks.fold(Look::No, Look::any) {
                 Look::Is(_) => match self.header(cx, 0, start, row) {
                     Look::No => {}
                     taken => return taken,
@@ -99,16 +100,12 @@ impl Engine {
             return Look::No;
         }
         let rest = cx.rest(from);
-        let mut limit = rest.len().min(cx.policy.max_markup_bytes).min(LONGEST);
-        while !rest.is_char_boundary(limit) {
-            limit -= 1;
-        }
-        let bounded = &rest[..limit];
+        let bounded = &rest[..floor(rest, cx.policy.max_markup_bytes.min(LONGEST))];
         let Some(length) = memchr::memmem::find(bounded.as_bytes(), channels.message.as_bytes()) else {
-            if cx.eof && limit == rest.len() && from > at {
+            if cx.eof && bounded.len() == rest.len() && from > at {
                 self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no message follows this header"));
             }
-            return if cx.eof || limit < rest.len() { Look::No } else { Look::More };
+            return if cx.eof || bounded.len() < rest.len() { Look::No } else { Look::More };
         };
         // A header inside an answer that holds no calls is quoted there, whosever it is.
         if self.given.mode == Mode::Content && self.channel.is_some_and(|c| !c.calls) {

@@ -37,7 +37,7 @@ pub(super) fn shown(cx: &Reader<'_>, from: usize, start: usize, end: usize) -> O
 
 impl Engine {
     /// The offered name at the start of a line that ends before `at`, or before the white space there.
-    /// A section that is open is of the row `inside`.
+    /// `inside`: the row whose section is open, if one is.
     fn name_stands(&self, cx: &Reader<'_>, at: usize, inside: Option<u16>) -> Option<Range<usize>> {
         let tools = cx.tools?;
         let text = cx.slice(self.given.from, at);

@@ -1,5 +1,5 @@
 //! What an element holds, as JSON: an object, or a list where the schema wants one.
-use super::super::values::Keys;
+use crate::engine::body::values::Keys;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;

@@ -1,6 +1,6 @@
 //! The values between Gemma's brackets.
-use super::super::elements::find;
-use super::super::lenient;
+use crate::engine::body::elements::find;
+use crate::engine::body::lenient;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};

@@ -53,6 +53,17 @@ impl Ended {
 }
 
 impl OpenValue {
+    /// Before `hit` it holds such an opening tag: what looks like its closing one may close that.
+    pub(super) fn holds_tag(&mut self, cx: &Reader<'_>, hit: usize, opening: &str) -> bool {
+        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
+        self.tagged
+    }
+
+    /// Its closing marker holds its key (`</city>`).
+    pub(super) const fn closes_by_key(&self) -> bool {
+        self.closer.is_some()
+    }
+
     /// A tag like its closing marker stands at `hit`, the structure goes on right behind it, and the value holds no such
     /// tag that it could close.
     #[cold]
@@ -66,7 +77,7 @@ impl OpenValue {
             Element::Literal(text) => text.strip_prefix("</").is_some_and(|text| text.trim_end_matches('>') == name),
             _ => false,
         };
-        let slip = |name: &str| self.closer.is_some() && misspelt::is_slip(name, key);
+        let slip = |name: &str| self.closes_by_key() && misspelt::is_slip(name, key);
         let also = |name: &str| name == key || slip(name) || parameter.head.iter().any(|element| closes(element, name));
         let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
         let tag = match misspelt::closing(cx, row, hit, closer, also) {
@@ -81,7 +92,7 @@ impl OpenValue {
         };
         let mut ended = Ended::closed(hit, tag.end, Closing::Misspelt);
         // Where only its name makes a parameter, the tool has one of that name.
-        let declared = called.filter(|_| self.closer.is_some());
+        let declared = called.filter(|_| self.closes_by_key());
         match Parameters::next(cx, row, tail, tag.end, declared) {
             Next::More => return Look::More,
             Next::Junk => return Look::No,
@@ -113,12 +124,11 @@ impl OpenValue {
             return Look::Is(ended);
         }
         let opening = format!("<{}", tag.name);
-        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
-        if self.tagged {
+        if self.holds_tag(cx, hit, &opening) {
             return Look::No;
         }
         // Its own stands right before it, with nothing of the value between the two.
-        let own = self.doubtful_closer.filter(|_| self.closer.is_some());
+        let own = self.doubtful_closer.filter(|_| self.closes_by_key());
         Look::Is(match own.filter(|(_, end)| cx.slice(*end, hit).trim_ascii().is_empty()) {
             Some((own, _)) => Ended { end: own, closing: Closing::Twice, ..ended },
             None => ended,
@@ -134,7 +144,7 @@ impl OpenValue {
             return Look::No;
         }
         let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
-        let declared = called.filter(|_| self.closer.is_some());
+        let declared = called.filter(|_| self.closes_by_key());
         let marker = misspelt::behind(cx, end).then(|at| head::literal(cx, at, closer));
         let again = match marker.then(|end| parameter.behind_closer(cx, end)) {
             Look::Is(again) => again,
@@ -148,14 +158,13 @@ impl OpenValue {
         }
         let named = self.closer.as_ref().map(|_| format!("<{}>", self.key.as_str(cx.text)));
         let opener = named.as_deref().unwrap_or(&parameter.opener);
-        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opener.as_bytes()).is_some();
-        if self.tagged { Look::No } else { Look::Is(Ended::closed(hit, again, Closing::Twice)) }
+        if self.holds_tag(cx, hit, opener) { Look::No } else { Look::Is(Ended::closed(hit, again, Closing::Twice)) }
     }
 
     /// Its closing marker stands at `hit` and ends at `end`: it is one only if the structure goes on behind it.
     fn closes(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
         let Within { row, tail, called, .. } = *within;
-        let declared = called.filter(|_| self.closer.is_some());
+        let declared = called.filter(|_| self.closes_by_key());
         let next = Parameters::next(cx, row, tail, end, declared);
         match self.closes_shown(cx, within, &next, end) {
             Look::Is(()) => return Look::No,
@@ -205,7 +214,7 @@ impl OpenValue {
     /// Something else than its closing marker begins at `hit`: the next parameter, or what closes the call.
     fn other_ends(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
         let parameter = within.parameter;
-        let opens = if self.closer.is_some() {
+        let opens = if self.closes_by_key() {
             self.see_tag(cx, within, hit)
         } else {
             head::literal(cx, hit, &parameter.opener).map(|_| ())
@@ -243,7 +252,7 @@ impl OpenValue {
             Look::No => return Look::No,
             Look::More => return Look::More,
         }
-        if self.closer.is_some() {
+        if self.closes_by_key() {
             // Parameters that the tool does not have may stand between the two.
             if let Some((at, end)) = self.doubtful_closer {
                 let begins = cx.bytes().get(cx.skip_space(end)) == Some(&b'<');

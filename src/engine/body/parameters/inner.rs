@@ -78,7 +78,7 @@ impl OpenValue {
     pub(super) fn holds_call(&self, cx: &Reader<'_>, row: &Row, end: usize, missing: bool) -> bool {
         let text = cx.slice(self.start, end).as_bytes();
         let Some(template) = row.parameters.get(self.template) else { return false };
-        let (parameter, call) = if self.closer.is_some() {
+        let (parameter, call) = if self.closes_by_key() {
             let tags = || memchr::memmem::find_iter(text, template.opener.as_bytes()).map(|at| self.start + at);
             let named = |at: usize| tag(&Reader { eof: true, ..*cx }, template, at);
             let own =

@@ -2,6 +2,7 @@
 //! two. A call that lost one is malformed.
 use super::value::Within;
 use super::*;
+use crate::engine::reader::floor;
 
 impl OpenValue {
     /// Behind its closing marker, which ends at `end`, stands a tag like what opens a parameter, or named after one that the
@@ -15,7 +16,7 @@ impl OpenValue {
         hit: usize,
         end: usize,
     ) -> Look<bool> {
-        if self.tagged || self.closer.is_some() {
+        if self.tagged || self.closes_by_key() {
             return Look::No;
         }
         let Within { row, called, taken, .. } = within;
@@ -41,9 +42,9 @@ impl OpenValue {
             return self.broken_opening(cx, within, hit, next).map(|()| true);
         }
         let opening = format!("<{}", tag.name);
-        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
+        let tagged = self.holds_tag(cx, hit, &opening);
         let marker = |p: &Parameter| p.opener.ends_with('>') && cx.rest(tag.at).starts_with(&*p.opener);
-        if self.tagged { Look::No } else { Look::Is(!row.parameters.iter().any(marker)) }
+        if tagged { Look::No } else { Look::Is(!row.parameters.iter().any(marker)) }
     }
 
     /// At `next`, behind its closing marker, stands what was meant to open a parameter: the tag of one with a sign missing
@@ -57,11 +58,7 @@ impl OpenValue {
         if length.is_none() && near.len() == rest.len() && !cx.eof {
             return Look::More;
         }
-        let mut end = next + length.unwrap_or(near.len());
-        while !cx.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let near = cx.slice(next, end);
+        let near = cx.slice(next, floor(cx.text, next + length.unwrap_or(near.len())));
         let Within { row, called, taken, .. } = within;
         let free = |key: &str| {
             let new =
@@ -84,8 +81,7 @@ impl OpenValue {
             return Look::No;
         }
         let tag = format!("<{name}");
-        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), tag.as_bytes()).is_some();
-        if self.tagged { Look::No } else { Look::Is(()) }
+        if self.holds_tag(cx, hit, &tag) { Look::No } else { Look::Is(()) }
     }
 }
 

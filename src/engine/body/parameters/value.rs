@@ -47,7 +47,7 @@ impl OpenValue {
             return;
         }
         // Where its own closing marker may yet have been the end, or another parameter may begin, nothing is certain.
-        let doubtful = self.doubtful_closer.filter(|_| self.closer.is_some()).map(|(at, _)| at);
+        let doubtful = self.doubtful_closer.filter(|_| self.closes_by_key()).map(|(at, _)| at);
         let end = [doubtful, self.next_opens].into_iter().flatten().fold(self.searched, usize::min);
         let end = end.max(self.sent);
         // White space that waits for what follows is not looked through with every chunk.
@@ -246,7 +246,7 @@ impl Parameters {
         let kind = value.kind.as_ref().map(|k| &cx.text[k.clone()]);
         let read = typed(&decoded, kind, expected, row.dialect.json_first);
         let elements = || match (&read, expected) {
-            (ArgumentValue::Text(_), Some(expected)) if value.closer.is_some() => {
+            (ArgumentValue::Text(_), Some(expected)) if value.closes_by_key() => {
                 let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
                 let tool = cx.called(out, index).filter(|_| wanted)?;
                 let schema = tool.schema.get("properties").and_then(|p| p.get(key));

@@ -1,8 +1,8 @@
 //! What follows a Python call: a separator and another call, what closes the list, or the end.
-use super::super::Progress;
 use super::value::{Item, next_item};
 use super::{Expect, Python, space};
 use crate::dialect::Element;
+use crate::engine::body::Progress;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::turn::{CallStatus, Repair, RepairCode};

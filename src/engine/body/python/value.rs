@@ -1,7 +1,7 @@
 //! Where a value of a Python call ends.
-use super::super::lenient;
 use super::space::{self, behind_comment};
 use crate::dialect::MarkersAt;
+use crate::engine::body::lenient;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::prose::flow::in_name;
 use crate::engine::{Look, Reader, head};
