@@ -249,11 +249,7 @@ fn is_over(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
     };
     let ends =
         channels.closes.iter().chain(&channels.opens).chain(Some(&channels.role).filter(|role| !role.is_empty()));
-    ends.fold(Look::No, |known, text| match (known, head::literal(cx, next, text)) {
-        (Look::Is(()), _) | (_, Look::Is(_)) => Look::Is(()),
-        (Look::More, _) | (_, Look::More) => Look::More,
-        _ => Look::No,
-    })
+    ends.map(|text| head::literal(cx, next, text).map(|_| ())).fold(Look::No, Look::any)
 }
 
 /// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, nothing as `{}`.
