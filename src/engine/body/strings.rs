@@ -395,7 +395,7 @@ fn next_key(cx: &Reader<'_>, at: usize) -> Look<()> {
 }
 
 /// A key in quotes and its colon stand at `at`.
-fn whole_key(cx: &Reader<'_>, at: usize) -> Look<()> {
+pub(in crate::engine) fn whole_key(cx: &Reader<'_>, at: usize) -> Look<()> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let quote = rest.first().copied();
     let mut window = rest.iter().enumerate().take(KEY).skip(1);

@@ -59,7 +59,7 @@ impl JsonCalls {
         if another {
             return self.go(at, Expect::Value { close: false });
         }
-        Flow::Stop(Progress::Done { end: self.at })
+        Flow::Stop(self.leave(cx, writer, self.at))
     }
 
     // Not in `step`: its frame would be larger for every chunk.
@@ -193,6 +193,7 @@ impl JsonCalls {
         if let Some(pending) = &mut writer.pending {
             pending.raw = start..end;
         }
+        self.mended = Some(Mend { limit, closed, begun: writer.begun });
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
     }
