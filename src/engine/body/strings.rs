@@ -32,9 +32,54 @@ pub(super) struct Strings {
     trusted: bool,
     /// The value is over.
     over: bool,
+    /// The closing marker that ends the value, and the line behind it.
+    ended: Option<Ended>,
     /// Where the next closing marker stands, if that is no place before `at`, and how far none does.
     closer: usize,
     searched: usize,
+}
+
+/// A closing marker, as far as the line behind it was read: where that closes brackets that it does not open, behind words, the
+/// marker may be a part of a value.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    marker: usize,
+    at: usize,
+    words: bool,
+    braces: i32,
+    brackets: i32,
+}
+
+impl Ended {
+    /// So much of the line is looked at.
+    const LINE: usize = 4096;
+
+    /// Whether the value goes on in the line.
+    fn goes_on(&mut self, cx: &Reader<'_>, row: u16) -> Look<()> {
+        loop {
+            let byte = match cx.bytes().get(self.at).copied() {
+                None if !cx.eof => return Look::More,
+                Some(byte) if byte != b'\n' && self.at - self.marker < Self::LINE => byte,
+                _ => return Look::No,
+            };
+            match marker(cx, self.at, row) {
+                Look::More => return Look::More,
+                Look::Is(_) => return Look::No,
+                Look::No => {}
+            }
+            match byte {
+                b'{' => self.braces += 1,
+                b'}' => self.braces -= 1,
+                b'[' => self.brackets += 1,
+                b']' => self.brackets -= 1,
+                _ => self.words |= !byte.is_ascii_whitespace(),
+            }
+            self.at += 1;
+            if self.words && (self.braces < 0 || self.brackets < 0) {
+                return Look::Is(());
+            }
+        }
+    }
 }
 
 /// The string that is open.
@@ -91,6 +136,7 @@ impl Strings {
             string: None,
             trusted: false,
             over: false,
+            ended: None,
             closer: 0,
             searched: start,
         }
@@ -106,7 +152,14 @@ impl Strings {
             if self.over || row.is_none() {
                 let none = if cx.eof { Look::No } else { Look::More };
                 match closer.map_or(none, |closer| self.ahead(cx, closer)) {
-                    Look::Is(at) if self.over => return Look::Is(Bound { at, doubtful: false }),
+                    // Another value stands before it.
+                    Look::Is(at) if self.over && cx.slice(self.at, at).contains(char::is_alphanumeric) => {
+                        return Look::Is(Bound { at, doubtful: false });
+                    }
+                    Look::Is(at) if self.over => {
+                        let length = closer.map_or(0, str::len);
+                        return self.end(cx, at, &Found { length, opens: Opens::Nothing }, writer.origin.row);
+                    }
                     Look::Is(_) => {}
                     Look::More => return Look::More,
                     Look::No => return self.at_end(cx),
@@ -120,17 +173,19 @@ impl Strings {
                 Look::No => None,
                 Look::Is(found) => Some(found),
             };
+            let at = self.at;
+            if let Some(found) = &found
+                && self.ends_value(cx, at)
+            {
+                return self.end(cx, at, found, writer.origin.row);
+            }
             let look = match (&mut self.string, found) {
-                (None, Some(_)) => return Look::Is(Bound { at: self.at, doubtful: false }),
-                (None, None) => {
+                (None, _) => {
                     self.outside(byte);
                     Look::No
                 }
                 (Some(string), Some(found)) => {
-                    let at = self.at;
-                    let first = string.closer.is_none();
                     let adjacent = at == string.behind;
-                    let opened = string.is_opened(cx, at);
                     if found.opens == Opens::Nothing || !adjacent {
                         string.closer = Some(at);
                     }
@@ -140,10 +195,6 @@ impl Strings {
                     }
                     string.behind = at + found.length;
                     self.at = string.behind;
-                    // Repair may see that the string was over before it.
-                    if first && !opened && !self.trusted && !lenient::ends_in_string(cx, self.start, at) {
-                        return Look::Is(Bound { at, doubtful: false });
-                    }
                     Look::No
                 }
                 (Some(_), None) => self.inside(cx, byte, writer.origin.row),
@@ -151,6 +202,26 @@ impl Strings {
             if look != Look::No {
                 return look;
             }
+        }
+    }
+
+    /// What closes the call at `at` ends the value: no string is open, or repair sees that it was over before.
+    fn ends_value(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let Some(string) = &self.string else { return true };
+        let first = string.closer.is_none() && !self.trusted && !string.is_opened(cx, at);
+        first && (self.ended.is_some() || !lenient::ends_in_string(cx, self.start, at))
+    }
+
+    /// The value ends before the marker at `at`.
+    fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, row: u16) -> Look<Bound> {
+        if found.opens != Opens::Nothing {
+            return Look::Is(Bound { at, doubtful: false });
+        }
+        let end = at + found.length;
+        let ended = self.ended.get_or_insert(Ended { marker: at, at: end, words: false, braces: 0, brackets: 0 });
+        match ended.goes_on(cx, row) {
+            Look::More => Look::More,
+            look => Look::Is(Bound { at, doubtful: look == Look::Is(()) }),
         }
     }
 
