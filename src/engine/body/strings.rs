@@ -90,14 +90,42 @@ struct Open {
     key: bool,
     /// The last quote of its own kind in it.
     inner: Option<usize>,
-    /// How many more braces, brackets and parentheses it opens than it closes.
-    balance: [i32; 3],
+    balance: Balance,
     /// The last closing marker in it.
     closer: Option<usize>,
     /// Where nothing but markers and white space stand behind that.
     behind: usize,
     /// The closing marker before the first one in it that opens a call; it is the string's end if that call is one.
     before_call: Option<Bound>,
+}
+
+/// How many more braces, brackets and parentheses a string opens than it closes, counted only once a quote in it was found to be
+/// text.
+#[derive(Debug)]
+struct Balance {
+    counted: usize,
+    open: [i32; 3],
+}
+
+impl Balance {
+    /// Counts what stands before `to`, but for what is escaped.
+    fn count(&mut self, bytes: &[u8], to: usize) -> [i32; 3] {
+        let [braces, brackets, parens] = &mut self.open;
+        while self.counted < to {
+            match bytes.get(self.counted) {
+                Some(b'\\') => self.counted += 1,
+                Some(b'{') => *braces += 1,
+                Some(b'}') => *braces -= 1,
+                Some(b'[') => *brackets += 1,
+                Some(b']') => *brackets -= 1,
+                Some(b'(') => *parens += 1,
+                Some(b')') => *parens -= 1,
+                _ => {}
+            }
+            self.counted += 1;
+        }
+        self.open
+    }
 }
 
 impl Open {
@@ -160,7 +188,7 @@ impl Strings {
                         let length = closer.map_or(0, str::len);
                         return self.end(cx, at, &Found { length, opens: Opens::Nothing }, writer.origin.row);
                     }
-                    Look::Is(_) => {}
+                    Look::Is(_) => self.pass(cx.bytes()),
                     Look::More => return Look::More,
                     Look::No => return self.at_end(cx),
                 }
@@ -276,7 +304,7 @@ impl Strings {
                     body: self.at,
                     key: self.key,
                     inner: None,
-                    balance: [0; 3],
+                    balance: Balance { counted: self.at, open: [0; 3] },
                     closer: None,
                     behind: 0,
                     before_call: None,
@@ -336,18 +364,16 @@ impl Strings {
                 Look::No => {}
             }
         }
-        let [braces, brackets, parens] = &mut string.balance;
-        match byte {
-            b'{' => *braces += 1,
-            b'}' => *braces -= 1,
-            b'[' => *brackets += 1,
-            b']' => *brackets -= 1,
-            b'(' => *parens += 1,
-            b')' => *parens -= 1,
-            _ => {}
-        }
         self.at += 1;
         Look::No
+    }
+
+    /// Passes what is neither a quote nor an escape in a string that holds no marker yet, up to the next closing one.
+    fn pass(&mut self, bytes: &[u8]) {
+        if let Some(string) = self.string.as_ref().filter(|string| string.closer.is_none()) {
+            let ahead = bytes.get(self.at..self.closer).unwrap_or_default();
+            self.at += memchr::memchr2(string.quote, b'\\', ahead).unwrap_or(ahead.len());
+        }
     }
 
     /// The text is over. In a string that is open, a closing marker is one if nothing but markers follow it.
@@ -414,23 +440,25 @@ fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, row: u16) -> Look<
 }
 
 /// What the quote at `at` is, of the kind that opened `string` in the brackets `open`.
-fn verdict(cx: &Reader<'_>, string: &Open, open: &[u8], at: usize) -> Look<Verdict> {
+fn verdict(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<Verdict> {
     let next = cx.skip_space(at + 1);
     let Some(byte) = cx.bytes().get(next).copied() else {
         return if cx.eof { Look::Is(Verdict::Closes) } else { Look::More };
     };
-    let [braces, brackets, parens] = string.balance;
-    let balanced = |open: i32| string.inner.is_none() || open <= 0;
+    let [braces, brackets, parens] = match string.inner {
+        Some(_) => string.balance.count(cx.bytes(), at),
+        None => [0; 3],
+    };
     let within = |bracket: u8| open.contains(&bracket);
     let object = open.last() == Some(&b'{');
     let closes = match byte {
         b':' | b'=' if string.key => true,
         b',' | b'}' if string.key => true,
         _ if string.key => false,
-        b'}' => balanced(braces) && within(b'{'),
-        b']' => balanced(brackets) && within(b'['),
-        b')' => balanced(parens) && within(b'('),
-        b',' | b';' if object && balanced(braces) => return next_key(cx, next + 1).map(|()| Verdict::Closes),
+        b'}' => braces <= 0 && within(b'{'),
+        b']' => brackets <= 0 && within(b'['),
+        b')' => parens <= 0 && within(b'('),
+        b',' | b';' if object && braces <= 0 => return next_key(cx, next + 1).map(|()| Verdict::Closes),
         b',' | b';' if object => false,
         b',' | b';' => true,
         b':' if ended_before(cx, string, at) => return Look::Is(Verdict::ClosesKey),
