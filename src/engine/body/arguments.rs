@@ -2,7 +2,8 @@
 use super::Progress;
 use super::keys::decode;
 use super::lenient;
-use super::strings::{Bound, Strings};
+use super::lenient::Bound;
+use super::strings::Strings;
 use crate::dialect::Element;
 use crate::engine::head::{self, Head};
 use crate::engine::output::{Found, Output, Piece, span};
@@ -141,18 +142,18 @@ impl Arguments {
         let Bound { at: limit, doubtful } = match strings.bound(cx, writer) {
             Look::Is(bound) => bound,
             Look::More => return Progress::More,
-            Look::No => Bound { at: cx.text.len(), doubtful: false },
+            Look::No => Bound::sure(cx.text.len()),
         };
         let closed = limit < cx.text.len();
         match lenient::repair(cx, self.start, limit).ok() {
-            Some(mended) if mended.complete || closed => {
+            Some(mended) if mended.complete() || closed => {
                 // Signs before the closing marker are what the mistake left; words are text.
                 let end = self.start + mended.consumed;
                 let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
                 let end = if signs { limit } else { end };
                 let sure = mended.json.starts_with('{') && !mended.guessed && !doubtful;
                 let sure = sure && !lenient::goes_on(cx.slice(end, limit), closed);
-                let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), writer.start..end);
+                let pending = writer.over(index, Found::Json(Piece::Made(mended.json.into_owned())), writer.start..end);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";
                 let preface = self.preface.map(|at| Repair::at(RepairCode::Surroundings, at, what));
@@ -261,9 +262,9 @@ pub(super) fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Fou
             }
             if trimmed.starts_with('{')
                 && let Some(mended) = lenient::repair_text(trimmed, 128)
-                && mended.complete
+                && mended.complete()
             {
-                let found = Found::Json(Piece::Made(mended.json));
+                let found = Found::Json(Piece::Made(mended.json.into_owned()));
                 let status = if mended.guessed { CallStatus::Malformed } else { CallStatus::Ok };
                 return (found, status, repaired("the arguments were broken JSON inside a string"));
             }
