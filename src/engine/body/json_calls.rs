@@ -18,7 +18,7 @@ mod frames;
 mod mend;
 mod object;
 
-use frames::{Frame, Frames, Kind};
+use frames::{Envelope, Frame, Frames, Kind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expect {
@@ -182,7 +182,7 @@ impl JsonCalls {
         byte: u8,
         close: bool,
     ) -> Flow {
-        if byte == b'}' && (close || self.frames.last().is_some_and(|frame| frame.envelope)) {
+        if byte == b'}' && (close || self.frames.last().is_some_and(|frame| frame.envelope.is_some())) {
             if !close {
                 self.comma_too_many(writer, at);
             }
@@ -207,6 +207,7 @@ impl JsonCalls {
         let key = at + 1..end - 1;
         let text = cx.slice(key.start, key.end);
         let mut what = Key::of(text);
+        let explicit = self.frames.len() == 1 && matches!(text, "tool_calls" | "toolCalls");
         let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
         match (what, first) {
             (Key::Function, b'{') => {
@@ -215,13 +216,18 @@ impl JsonCalls {
             }
             (Key::Function, b'"') => what = Key::Name,
             (Key::Calls, b'[') => {
-                frame.envelope = true;
+                let Some(inside) = cx.bytes().get(cx.skip_space(value + 1)) else { return Flow::Stop(Progress::More) };
+                let empty = explicit && *inside == b']';
+                frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
                 if writer.origin == Origin::BARE {
-                    let explicit = matches!(text, "tool_calls" | "toolCalls");
-                    writer.company = if explicit && self.frames.len() == 1 { Company::Envelope } else { Company::List };
+                    writer.company = if explicit { Company::Envelope } else { Company::List };
                 }
                 self.frames.push(Frame::new(Kind::List, value));
                 return self.go(value + 1, Expect::Value { close: true });
+            }
+            (Key::Calls, b'n') if explicit => {
+                frame.envelope = Some(Envelope::NoCalls);
+                what = Key::Other;
             }
             (Key::Name | Key::Method | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
             _ => what = Key::Other,
@@ -456,7 +462,7 @@ impl JsonCalls {
             if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
                 return Flow::Stop(progress);
             }
-            let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && !frame.envelope);
+            let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && frame.envelope.is_none());
             if none && writer.begun == begun && self.frames.len() > 1 {
                 writer.pass(self.piece(cx, start..end));
             }
@@ -466,6 +472,11 @@ impl JsonCalls {
             parent.take_in(cx, &frame);
             parent.others.extend(frame.others);
         }
+        self.closed(writer, end)
+    }
+
+    /// What was read as the last frame ended at `end`.
+    fn closed(&mut self, writer: &mut Writer, end: usize) -> Flow {
         if !self.frames.is_empty() {
             return self.go(end, Expect::Next);
         }

@@ -12,7 +12,8 @@ impl JsonCalls {
             return Flow::Stop(Progress::Fail { at });
         }
         // The outermost object that is still open is the call; the list round it goes on after it.
-        let start = self.frames.call().map_or(at, |frame| frame.start);
+        let object = self.frames.call().or_else(|| self.frames.last().filter(|frame| frame.envelope.is_some()));
+        let start = object.map_or(at, |frame| frame.start);
         self.at = at;
         self.in_value = matches!(self.expect, Expect::Member { .. } | Expect::Element);
         self.expect = Expect::Lenient { start, error: at, searched: at };
@@ -136,6 +137,11 @@ impl JsonCalls {
             // Inside a string it may be a part of it: only the end of the text decides.
             return Flow::On;
         }
+        if let Some(envelope) = self.open_envelope() {
+            self.mended_envelope(out, writer, envelope, error.min(self.scanner_start()), &mended);
+            self.frames.pop();
+            return self.closed(writer, start + mended.consumed);
+        }
         if !closed && !mended.complete {
             // The text ended inside the value: what there is of it is certain as far as it goes.
             let arguments = self.arguments_of_call();
@@ -147,7 +153,7 @@ impl JsonCalls {
             );
         }
         // The list of a call's object holds what cannot be read: that call itself is whole.
-        if self.frames.outer_call().is_some_and(|outer| outer.envelope) {
+        if self.frames.outer_call().is_some_and(|outer| outer.envelope.is_some()) {
             self.outer_call_is_over(cx, out, writer);
         }
         let begun = self.frames.begun();
@@ -195,6 +201,11 @@ impl JsonCalls {
         }
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
+    }
+
+    /// The envelope, if what is read stands beside the calls in it.
+    fn open_envelope(&self) -> Option<Envelope> {
+        self.frames.last().filter(|_| self.frames.call().is_none())?.envelope
     }
 
     /// How far repair may read the object at `start`, that markers close.
@@ -260,6 +271,10 @@ impl JsonCalls {
             && let Look::Is(bound) = Strings::new(start).bound(cx, writer)
         {
             self.expect = Expect::Lenient { start, error: bound.at.min(self.at), searched: bound.at };
+            return None;
+        }
+        if self.open_envelope().is_some() {
+            self.broken(cx, self.at);
             return None;
         }
         // Calls in it are whole, only the brackets round them are missing.

@@ -9,19 +9,18 @@ impl JsonCalls {
         let top = self.frames.len() == 1;
         let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
-        if frame.envelope {
-            out.enveloped = true;
-            if let Some(content) = frame.content.clone() {
-                if !cx.made {
-                    out.trace.note(content.clone(), Noted::Content);
-                }
-                out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
+        if let Some(envelope) = frame.envelope {
+            if let Some(content) = frame.content.clone().filter(|_| !cx.made) {
+                out.trace.note(content, Noted::Content);
             }
-            for issue in (frame.others.iter())
-                .filter(|(_, value)| frame.content.as_ref() != Some(value))
-                .filter_map(|(key, value)| beside_calls(cx, key, value, writer.start))
-            {
-                out.issue(issue);
+            let content = frame.content.as_ref().map(|content| decode(cx.slice(content.start, content.end)));
+            says(out, writer, envelope, content.map(Cow::into_owned));
+            for (key, value) in frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value)) {
+                let at = if cx.made { writer.start } else { key.start };
+                let (key, value) = (cx.slice(key.start, key.end), cx.slice(value.start, value.end));
+                if let Some(issue) = beside_calls(key, value, at) {
+                    out.issue(issue);
+                }
             }
             // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
             let own = frame.name.is_some() && frame.arguments.is_some();
@@ -132,6 +131,36 @@ impl JsonCalls {
         Flow::On
     }
 
+    /// The last frame is an envelope whose calls are over, and what stands beside them had to be repaired, at `from`.
+    pub(super) fn mended_envelope(
+        &mut self,
+        out: &mut Output,
+        writer: &mut Writer,
+        envelope: Envelope,
+        from: usize,
+        mended: &lenient::Mended,
+    ) {
+        let members: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&mended.json).unwrap_or_default();
+        let mut content = None;
+        for (key, value) in members {
+            match (Key::of(&key), value) {
+                (Key::Content, serde_json::Value::String(text)) if content.is_none() => content = Some(text),
+                (Key::Calls, _) => {}
+                (_, value) => {
+                    if let Some(issue) = beside_calls(&key, &value.to_string(), from) {
+                        out.issue(issue);
+                    }
+                }
+            }
+        }
+        says(out, writer, envelope, content);
+        if let Some(pending) = &mut writer.pending {
+            let beside = |repair: &Repair| repair.offset.is_none_or(|at| at >= from);
+            pending.repairs.extend(mended.repairs.iter().filter(|repair| beside(repair)).cloned());
+        }
+    }
+
     /// The last frame, whose call has these arguments, says another call as well: its name, its arguments or both.
     fn is_ambiguous(&self, cx: &Reader<'_>, arguments: &Range<usize>) -> bool {
         let (Some(frame), Some(name)) = (self.frames.last(), self.name(cx)) else { return false };
@@ -194,9 +223,17 @@ fn argument_outside(
     })
 }
 
+/// What an envelope says in its `content`.
+fn says(out: &mut Output, writer: &mut Writer, envelope: Envelope, content: Option<String>) {
+    out.enveloped = true;
+    let Some(content) = content else { return };
+    // Behind other text, one without calls is an example, or a message that is shown.
+    writer.answered |= envelope == Envelope::NoCalls && out.says_nothing();
+    out.made_content(content);
+}
+
 /// What a member of an envelope says that is neither its content nor its calls.
-fn beside_calls(cx: &Reader<'_>, key: &Range<usize>, value: &Range<usize>, start: usize) -> Option<Issue> {
-    let (name, value) = (cx.slice(key.start, key.end), cx.slice(value.start, value.end));
+fn beside_calls(name: &str, value: &str, at: usize) -> Option<Issue> {
     let text = decode(value);
     let says = match value.as_bytes().first() {
         Some(b'"') => !text.is_empty(),
@@ -204,7 +241,6 @@ fn beside_calls(cx: &Reader<'_>, key: &Range<usize>, value: &Range<usize>, start
         _ => false,
     };
     let named = matches!(name, "type" | "id" | "index" | "role" | "status" | "object" | "model" | "finish_reason");
-    let at = if cx.made { start } else { key.start };
     let what = || format!("beside the calls stands {name}, which is no content: {text}");
     (says && !named).then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
 }
