@@ -4,6 +4,7 @@ use super::arguments::whole_arguments;
 use super::keys::{Key, call_key_in, decode, schema_like, string_end};
 use super::lenient;
 use super::strings::{Bound, Strings};
+use crate::dialect::MarkersAt;
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};
@@ -48,6 +49,14 @@ enum Expect {
     },
 }
 
+/// Where an object broke off as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Broken {
+    InValue,
+    BehindValue,
+    Elsewhere,
+}
+
 #[derive(Debug)]
 pub(crate) struct JsonCalls {
     frames: Frames,
@@ -56,8 +65,8 @@ pub(crate) struct JsonCalls {
     scanner: Scanner,
     /// The arguments that were scanned last, and the members of that object.
     scanned: (Range<usize>, Vec<Member>),
-    /// Strict reading failed inside a value.
-    in_value: bool,
+    /// Where it broke off as JSON.
+    broken: Broken,
     /// How far a begun call's arguments have been given out.
     sent: usize,
     max_depth: usize,
@@ -81,7 +90,7 @@ impl JsonCalls {
             at,
             scanner: Scanner::new(at, max_depth),
             scanned: (at..at, Vec::new()),
-            in_value: false,
+            broken: Broken::Elsewhere,
             sent: at,
             max_depth,
             repairs: Vec::new(),
@@ -207,7 +216,8 @@ impl JsonCalls {
         let key = at + 1..end - 1;
         let text = cx.slice(key.start, key.end);
         let mut what = Key::of(text);
-        let explicit = self.frames.len() == 1 && matches!(text, "tool_calls" | "toolCalls");
+        let top = self.frames.len() == 1;
+        let explicit = top && matches!(text, "tool_calls" | "toolCalls");
         let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
         match (what, first) {
             (Key::Function, b'{') => {
@@ -225,8 +235,8 @@ impl JsonCalls {
                 self.frames.push(Frame::new(Kind::List, value));
                 return self.go(value + 1, Expect::Value { close: true });
             }
-            (Key::Calls, b'n') if explicit => {
-                frame.envelope = Some(Envelope::NoCalls);
+            (Key::Calls, b'n') | (Key::NeedsMoreWork, b't' | b'f') if explicit || (top && what != Key::Calls) => {
+                frame.envelope.get_or_insert(Envelope::NoCalls);
                 what = Key::Other;
             }
             (Key::Name | Key::Method | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}

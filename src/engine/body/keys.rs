@@ -17,6 +17,8 @@ pub(crate) enum Key {
     /// A list of calls.
     Calls,
     Content,
+    /// Whether the agent has to go on: only envelopes have it, with calls or without.
+    NeedsMoreWork,
     Other,
 }
 
@@ -36,6 +38,7 @@ impl Key {
             "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses" => Self::Calls,
             "method" => Self::Method,
             "content" => Self::Content,
+            "needsMoreWork" | "needs_more_work" => Self::NeedsMoreWork,
             _ => Self::Other,
         }
     }
@@ -134,7 +137,8 @@ fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
     let (before, key) = before.split_at_checked(begin).unwrap_or_default();
     let separated = || before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
     let what = Key::of(key);
-    let called = || !matches!(what, Key::Other | Key::Content | Key::Id | Key::Method) || cx.offered(key);
+    let called =
+        || !matches!(what, Key::Other | Key::Content | Key::Id | Key::Method | Key::NeedsMoreWork) || cx.offered(key);
     if separated() && called() { value_of_call(cx, colon + 1, what) } else { Look::No }
 }
 

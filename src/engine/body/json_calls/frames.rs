@@ -13,7 +13,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Envelope {
     Calls,
-    /// It is empty, or null, under a key that can mean nothing else: the content is all of the answer.
+    /// It is empty, null or not there, and a key says that it is an envelope all the same: its content is all of the answer.
     NoCalls,
 }
 

@@ -15,7 +15,11 @@ impl JsonCalls {
         let object = self.frames.call().or_else(|| self.frames.last().filter(|frame| frame.envelope.is_some()));
         let start = object.map_or(at, |frame| frame.start);
         self.at = at;
-        self.in_value = matches!(self.expect, Expect::Member { .. } | Expect::Element);
+        self.broken = match self.expect {
+            Expect::Member { .. } | Expect::Element => Broken::InValue,
+            Expect::Next => Broken::BehindValue,
+            _ => Broken::Elsewhere,
+        };
         self.expect = Expect::Lenient { start, error: at, searched: at };
         Flow::On
     }
@@ -80,14 +84,16 @@ impl JsonCalls {
             return Flow::Stop(Progress::Fail { at: error });
         }
         let alone = writer.origin == Origin::BARE && writer.begun == 0;
-        if (alone || self.before.is_some()) && begun.is_none() && searched == error {
+        let doubtful = (alone && !self.is_answer(cx, out, writer, error)) || self.before.is_some();
+        if doubtful && begun.is_none() && searched == error {
             // Nothing closes it but itself: prose that begins with a brace would never be over.
             match call_key_in(cx, start) {
                 Look::Is(()) => {}
                 Look::No => {
                     // What stands there may be a marker that was taken for the beginning of a list.
                     let value = self.scanner_start();
-                    let near = self.in_value && error.checked_sub(value).is_some_and(|read| read <= NEAR);
+                    let near =
+                        self.broken == Broken::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
                     let fail = Progress::Fail { at: if near { value } else { error } };
                     return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
                 }
@@ -184,7 +190,7 @@ impl JsonCalls {
                 writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
             }
             (None, _) if writer.begun == before && !self.frames.is_empty() => writer.pass(span(start..end)),
-            (None, _) if writer.begun == before && before == 0 && self.frames.is_empty() => {
+            (None, _) if !writer.vouched() && writer.begun == before && before == 0 && self.frames.is_empty() => {
                 return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
             _ => {}
@@ -201,6 +207,27 @@ impl JsonCalls {
         }
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
+    }
+
+    /// The object that breaks off as JSON at `error` is all there is in the answer or in a fence so far, and began as one:
+    /// text of any length may stand in it before its calls.
+    fn is_answer(&self, cx: &Reader<'_>, out: &Output, writer: &Writer, error: usize) -> bool {
+        let text = cx
+            .bytes()
+            .get(self.scanner_start()..error)
+            .filter(|_| self.broken != Broken::Elsewhere)
+            .unwrap_or_default();
+        let (markers, mut at) = (&cx.dialects.markers, 0);
+        let mut marked = || loop {
+            at = markers.next_stop(text, at);
+            match markers.at(text, at) {
+                _ if at >= text.len() => return false,
+                MarkersAt::Some { .. } => return true,
+                _ => at += 1,
+            }
+        };
+        let alone = self.before.is_none() && (writer.fence.is_some() || out.says_nothing());
+        alone && text.first() == Some(&b'"') && !marked()
     }
 
     /// The envelope, if what is read stands beside the calls in it.
