@@ -1,4 +1,5 @@
 //! What closes a call: the literals behind its body, as models write them.
+use super::body::whole_key;
 use super::writer::{Origin, Writer};
 use super::{Look, Reader, head, misspelt};
 use crate::dialect::{Body, Element, Parameter};
@@ -50,7 +51,7 @@ impl Tail {
             // With no marker that must close them, only what follows says that the arguments were closed too early.
             match cx.bytes().get(self.at) {
                 None if !cx.eof => return Look::More,
-                Some(b',') => return self.goes_on(cx, writer),
+                Some(b',' | b'"') => return self.goes_on(cx, writer),
                 _ => {}
             }
         }
@@ -136,12 +137,13 @@ impl Tail {
     }
 }
 
-/// A member of an object stands at `at`, behind one that was closed too early.
+/// A member of an object stands at `at`, or behind white space there: the object before it was closed too early.
 fn member(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let quoted = |at: usize| if cx.bytes().get(at) == Some(&b'"') { Look::Is(()) } else { Look::No };
+    let quote = |at: usize| cx.bytes().get(at) == Some(&b'"');
+    let key = |at: usize| if quote(at) { whole_key(cx, at) } else { Look::No };
     match cx.bytes().get(at) {
-        Some(b',') => cx.behind_space(at, at + 1).then(quoted),
-        _ => quoted(at),
+        Some(b',') => cx.behind_space(at, at + 1).then(|at| if quote(at) { Look::Is(()) } else { Look::No }),
+        _ => cx.behind_space(at, at).then(key),
     }
 }
 

@@ -151,7 +151,7 @@ impl Arguments {
                 let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
                 let end = if signs { limit } else { end };
                 let sure = mended.json.starts_with('{') && !mended.guessed && !doubtful;
-                let sure = sure && !left_over(cx.slice(end, limit), closed);
+                let sure = sure && !lenient::goes_on(cx.slice(end, limit), closed);
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json)), writer.start..end);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";
@@ -178,16 +178,6 @@ impl Arguments {
                 Progress::Done { end }
             }
         }
-    }
-}
-
-/// What stands behind mended arguments is a part of them: they ended too early. Up to the marker that closes the call nothing
-/// but signs and plain words are the text's, else what begins right behind them goes on with them.
-fn left_over(rest: &str, closed: bool) -> bool {
-    if closed {
-        rest.contains(char::is_alphanumeric) && rest.contains(['"', '}', ']'])
-    } else {
-        rest.starts_with([',', ';', ':', '"'])
     }
 }
 

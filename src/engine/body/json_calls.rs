@@ -41,6 +41,12 @@ enum Expect {
     Next,
     /// A value at the top is over: another may follow.
     Between,
+    /// What stands at `error` is no JSON, and nobody knows yet whether the object at `start` is a call.
+    Broken {
+        start: usize,
+        error: usize,
+        place: Place,
+    },
     /// Strict reading failed at `error`: the closer or the end decides how far the repair may read.
     Lenient {
         start: usize,
@@ -51,10 +57,21 @@ enum Expect {
 
 /// Where an object broke off as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Broken {
+enum Place {
     InValue,
     BehindValue,
     Elsewhere,
+}
+
+/// An object that repair has read.
+#[derive(Debug, Clone, Copy)]
+struct Mend {
+    /// How far it might have.
+    limit: usize,
+    /// What closes the call stands there.
+    closed: bool,
+    /// How many calls had begun with it.
+    begun: usize,
 }
 
 #[derive(Debug)]
@@ -65,8 +82,6 @@ pub(crate) struct JsonCalls {
     scanner: Scanner,
     /// The arguments that were scanned last, and the members of that object.
     scanned: (Range<usize>, Vec<Member>),
-    /// Where it broke off as JSON.
-    broken: Broken,
     /// How far a begun call's arguments have been given out.
     sent: usize,
     max_depth: usize,
@@ -78,6 +93,8 @@ pub(crate) struct JsonCalls {
     before: Option<(usize, usize)>,
     /// It was made from an object whose keys stand in single quotes.
     single_quoted: bool,
+    /// The last object that was mended.
+    mended: Option<Mend>,
     /// The object that is left to repair, as far as its end was looked for.
     strings: Option<Box<Strings>>,
 }
@@ -90,20 +107,23 @@ impl JsonCalls {
             at,
             scanner: Scanner::new(at, max_depth),
             scanned: (at..at, Vec::new()),
-            broken: Broken::Elsewhere,
             sent: at,
             max_depth,
             repairs: Vec::new(),
             guessed: false,
             before: None,
             single_quoted: false,
+            mended: None,
             strings: None,
         }
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         loop {
-            let at = if matches!(self.expect, Expect::Member { .. } | Expect::Element | Expect::Lenient { .. }) {
+            let at = if matches!(
+                self.expect,
+                Expect::Member { .. } | Expect::Element | Expect::Broken { .. } | Expect::Lenient { .. }
+            ) {
                 self.at
             } else {
                 cx.skip_space(self.at)
@@ -124,6 +144,7 @@ impl JsonCalls {
                 Expect::Element => self.element(cx, writer),
                 Expect::Next => self.next(cx, out, writer, at, byte),
                 Expect::Between => self.between(cx, writer, at, byte),
+                Expect::Broken { start, error, place } => self.is_worth_repair(cx, out, writer, (start, error), place),
                 Expect::Lenient { start, error, searched } => self.lenient(cx, out, writer, start, error, searched),
             };
             match go_on {
@@ -410,7 +431,7 @@ impl JsonCalls {
     fn element(&mut self, cx: &Reader<'_>, writer: &mut Writer) -> Flow {
         match self.scanner.scan(cx.bytes(), cx.eof) {
             ScanResult::Complete { end } => {
-                writer.pass(self.piece(cx, self.scanner_start()..end));
+                self.pass(writer, self.piece(cx, self.scanner_start()..end));
                 self.go(end, Expect::Next)
             }
             ScanResult::Incomplete => Flow::Stop(Progress::More),
@@ -439,13 +460,13 @@ impl JsonCalls {
         if let Some(length) = odd {
             next = cx.skip_space(at + length);
         }
-        let done = Flow::Stop(Progress::Done { end: self.at });
+        let done = |calls: &Self, writer: &mut Writer| Flow::Stop(calls.leave(cx, writer, calls.at));
         // What may follow is another object or a list of them; anything else is text.
         let inside = match cx.bytes().get(next) {
             None if !cx.eof => return Flow::Stop(Progress::More),
             Some(b'{') => |b: u8| matches!(b, b'"' | b'\'' | b'_') || b.is_ascii_alphabetic(),
             Some(b'[') => |b: u8| b == b'{',
-            _ => return done,
+            _ => return done(self, writer),
         };
         match cx.behind_space(next, next + 1) {
             Look::More => Flow::Stop(Progress::More),
@@ -457,8 +478,25 @@ impl JsonCalls {
                 self.before = Some((self.at, writer.begun));
                 self.go(next, Expect::Value { close: false })
             }
-            _ => done,
+            _ => done(self, writer),
         }
+    }
+
+    /// The calls are over at `end`: one that was mended last is no call to run if what stands behind it goes on with it.
+    fn leave(&self, cx: &Reader<'_>, writer: &mut Writer, end: usize) -> Progress {
+        let mended = self.mended.filter(|mended| mended.begun == writer.begun);
+        if mended.is_some_and(|Mend { limit, closed, .. }| lenient::goes_on(cx.slice(end, limit), closed)) {
+            tear(writer);
+        }
+        Progress::Done { end }
+    }
+
+    /// What stands among the calls is none. Right behind a mended one it is perhaps a part of that.
+    fn pass(&self, writer: &mut Writer, piece: Piece) {
+        if self.mended.is_some_and(|mended| mended.begun == writer.begun) {
+            tear(writer);
+        }
+        writer.pass(piece);
     }
 
     /// The last frame closes at `at`.
@@ -474,7 +512,7 @@ impl JsonCalls {
             }
             let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && frame.envelope.is_none());
             if none && writer.begun == begun && self.frames.len() > 1 {
-                writer.pass(self.piece(cx, start..end));
+                self.pass(writer, self.piece(cx, start..end));
             }
         }
         let closed = self.frames.pop();
@@ -482,11 +520,11 @@ impl JsonCalls {
             parent.take_in(cx, &frame);
             parent.others.extend(frame.others);
         }
-        self.closed(writer, end)
+        self.closed(cx, writer, end)
     }
 
     /// What was read as the last frame ended at `end`.
-    fn closed(&mut self, writer: &mut Writer, end: usize) -> Flow {
+    fn closed(&mut self, cx: &Reader<'_>, writer: &mut Writer, end: usize) -> Flow {
         if !self.frames.is_empty() {
             return self.go(end, Expect::Next);
         }
@@ -494,7 +532,7 @@ impl JsonCalls {
             // No call was in this value: it is text, and the body was over before it.
             Some((end, begun)) if begun == writer.begun => {
                 writer.take_back(end);
-                Flow::Stop(Progress::Done { end })
+                Flow::Stop(self.leave(cx, writer, end))
             }
             None if writer.bare && !writer.vouched() => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
@@ -522,6 +560,13 @@ impl JsonCalls {
 
     fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
         if cx.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
+    }
+}
+
+/// The last call read is only a part of what was written.
+fn tear(writer: &mut Writer) {
+    if let Some(pending) = writer.pending.as_mut().filter(|pending| pending.status.readable()) {
+        pending.status = CallStatus::Malformed;
     }
 }
 

@@ -5,6 +5,9 @@ use crate::engine::reader::floor;
 use crate::json::{self, Ending, LiteralOptions, Pairs, PartialOptions, RepairOptions};
 use crate::turn::{Repair, RepairCode};
 
+/// So much of the line behind a value is looked at.
+const LINE: usize = 4096;
+
 /// How far repair may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
@@ -140,6 +143,28 @@ pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Result<Mend
 /// Repair of the value at `start`, up to `limit`, ends in a string that nothing closes.
 pub(super) fn ends_in_string(cx: &Reader<'_>, start: usize, limit: usize) -> bool {
     repair(cx, start, limit).is_ok_and(|mended| mended.unended)
+}
+
+/// What stands behind a mended value is a part of it: it ended too early. Up to the marker that closes the call nothing but
+/// signs and plain words are the text's; else what begins right behind the value goes on with it, and so does a line that
+/// closes more brackets than it opens.
+pub(super) fn goes_on(rest: &str, closed: bool) -> bool {
+    if closed {
+        return rest.contains(char::is_alphanumeric) && rest.contains(['"', '}', ']']);
+    }
+    let (mut braces, mut brackets) = (0, 0);
+    let line = rest.bytes().take(LINE).take_while(|byte| *byte != b'\n');
+    rest.trim_ascii_start().starts_with(['"', ',', ';', ':', '}', ']'])
+        || line.into_iter().any(|byte| {
+            match byte {
+                b'{' => braces += 1,
+                b'}' => braces -= 1,
+                b'[' => brackets += 1,
+                b']' => brackets -= 1,
+                _ => {}
+            }
+            braces < 0 || brackets < 0
+        })
 }
 
 /// Where the value at `start` ends that is nested too deep to be read: its brackets are counted.

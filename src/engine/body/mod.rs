@@ -25,6 +25,7 @@ use json_calls::JsonCalls;
 use line::Line;
 use parameters::Parameters;
 use python::Python;
+pub(super) use strings::whole_key;
 
 /// What a body says after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,9 +32,54 @@ pub(super) struct Strings {
     trusted: bool,
     /// The value is over.
     over: bool,
+    /// The closing marker that ends the value, and the line behind it.
+    ended: Option<Ended>,
     /// Where the next closing marker stands, if that is no place before `at`, and how far none does.
     closer: usize,
     searched: usize,
+}
+
+/// A closing marker, as far as the line behind it was read: where that closes brackets that it does not open, behind words, the
+/// marker may be a part of a value.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    marker: usize,
+    at: usize,
+    words: bool,
+    braces: i32,
+    brackets: i32,
+}
+
+impl Ended {
+    /// So much of the line is looked at.
+    const LINE: usize = 4096;
+
+    /// Whether the value goes on in the line.
+    fn goes_on(&mut self, cx: &Reader<'_>, row: u16) -> Look<()> {
+        loop {
+            let byte = match cx.bytes().get(self.at).copied() {
+                None if !cx.eof => return Look::More,
+                Some(byte) if byte != b'\n' && self.at - self.marker < Self::LINE => byte,
+                _ => return Look::No,
+            };
+            match marker(cx, self.at, row) {
+                Look::More => return Look::More,
+                Look::Is(_) => return Look::No,
+                Look::No => {}
+            }
+            match byte {
+                b'{' => self.braces += 1,
+                b'}' => self.braces -= 1,
+                b'[' => self.brackets += 1,
+                b']' => self.brackets -= 1,
+                _ => self.words |= !byte.is_ascii_whitespace(),
+            }
+            self.at += 1;
+            if self.words && (self.braces < 0 || self.brackets < 0) {
+                return Look::Is(());
+            }
+        }
+    }
 }
 
 /// The string that is open.
@@ -45,14 +90,42 @@ struct Open {
     key: bool,
     /// The last quote of its own kind in it.
     inner: Option<usize>,
-    /// How many more braces, brackets and parentheses it opens than it closes.
-    balance: [i32; 3],
+    balance: Balance,
     /// The last closing marker in it.
     closer: Option<usize>,
     /// Where nothing but markers and white space stand behind that.
     behind: usize,
     /// The closing marker before the first one in it that opens a call; it is the string's end if that call is one.
     before_call: Option<Bound>,
+}
+
+/// How many more braces, brackets and parentheses a string opens than it closes, counted only once a quote in it was found to be
+/// text.
+#[derive(Debug)]
+struct Balance {
+    counted: usize,
+    open: [i32; 3],
+}
+
+impl Balance {
+    /// Counts what stands before `to`, but for what is escaped.
+    fn count(&mut self, bytes: &[u8], to: usize) -> [i32; 3] {
+        let [braces, brackets, parens] = &mut self.open;
+        while self.counted < to {
+            match bytes.get(self.counted) {
+                Some(b'\\') => self.counted += 1,
+                Some(b'{') => *braces += 1,
+                Some(b'}') => *braces -= 1,
+                Some(b'[') => *brackets += 1,
+                Some(b']') => *brackets -= 1,
+                Some(b'(') => *parens += 1,
+                Some(b')') => *parens -= 1,
+                _ => {}
+            }
+            self.counted += 1;
+        }
+        self.open
+    }
 }
 
 impl Open {
@@ -91,6 +164,7 @@ impl Strings {
             string: None,
             trusted: false,
             over: false,
+            ended: None,
             closer: 0,
             searched: start,
         }
@@ -106,8 +180,15 @@ impl Strings {
             if self.over || row.is_none() {
                 let none = if cx.eof { Look::No } else { Look::More };
                 match closer.map_or(none, |closer| self.ahead(cx, closer)) {
-                    Look::Is(at) if self.over => return Look::Is(Bound { at, doubtful: false }),
-                    Look::Is(_) => {}
+                    // Another value stands before it.
+                    Look::Is(at) if self.over && cx.slice(self.at, at).contains(char::is_alphanumeric) => {
+                        return Look::Is(Bound { at, doubtful: false });
+                    }
+                    Look::Is(at) if self.over => {
+                        let length = closer.map_or(0, str::len);
+                        return self.end(cx, at, &Found { length, opens: Opens::Nothing }, writer.origin.row);
+                    }
+                    Look::Is(_) => self.pass(cx.bytes()),
                     Look::More => return Look::More,
                     Look::No => return self.at_end(cx),
                 }
@@ -120,17 +201,19 @@ impl Strings {
                 Look::No => None,
                 Look::Is(found) => Some(found),
             };
+            let at = self.at;
+            if let Some(found) = &found
+                && self.ends_value(cx, at)
+            {
+                return self.end(cx, at, found, writer.origin.row);
+            }
             let look = match (&mut self.string, found) {
-                (None, Some(_)) => return Look::Is(Bound { at: self.at, doubtful: false }),
-                (None, None) => {
+                (None, _) => {
                     self.outside(byte);
                     Look::No
                 }
                 (Some(string), Some(found)) => {
-                    let at = self.at;
-                    let first = string.closer.is_none();
                     let adjacent = at == string.behind;
-                    let opened = string.is_opened(cx, at);
                     if found.opens == Opens::Nothing || !adjacent {
                         string.closer = Some(at);
                     }
@@ -140,10 +223,6 @@ impl Strings {
                     }
                     string.behind = at + found.length;
                     self.at = string.behind;
-                    // Repair may see that the string was over before it.
-                    if first && !opened && !self.trusted && !lenient::ends_in_string(cx, self.start, at) {
-                        return Look::Is(Bound { at, doubtful: false });
-                    }
                     Look::No
                 }
                 (Some(_), None) => self.inside(cx, byte, writer.origin.row),
@@ -151,6 +230,26 @@ impl Strings {
             if look != Look::No {
                 return look;
             }
+        }
+    }
+
+    /// What closes the call at `at` ends the value: no string is open, or repair sees that it was over before.
+    fn ends_value(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let Some(string) = &self.string else { return true };
+        let first = string.closer.is_none() && !self.trusted && !string.is_opened(cx, at);
+        first && (self.ended.is_some() || !lenient::ends_in_string(cx, self.start, at))
+    }
+
+    /// The value ends before the marker at `at`.
+    fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, row: u16) -> Look<Bound> {
+        if found.opens != Opens::Nothing {
+            return Look::Is(Bound { at, doubtful: false });
+        }
+        let end = at + found.length;
+        let ended = self.ended.get_or_insert(Ended { marker: at, at: end, words: false, braces: 0, brackets: 0 });
+        match ended.goes_on(cx, row) {
+            Look::More => Look::More,
+            look => Look::Is(Bound { at, doubtful: look == Look::Is(()) }),
         }
     }
 
@@ -205,7 +304,7 @@ impl Strings {
                     body: self.at,
                     key: self.key,
                     inner: None,
-                    balance: [0; 3],
+                    balance: Balance { counted: self.at, open: [0; 3] },
                     closer: None,
                     behind: 0,
                     before_call: None,
@@ -265,18 +364,16 @@ impl Strings {
                 Look::No => {}
             }
         }
-        let [braces, brackets, parens] = &mut string.balance;
-        match byte {
-            b'{' => *braces += 1,
-            b'}' => *braces -= 1,
-            b'[' => *brackets += 1,
-            b']' => *brackets -= 1,
-            b'(' => *parens += 1,
-            b')' => *parens -= 1,
-            _ => {}
-        }
         self.at += 1;
         Look::No
+    }
+
+    /// Passes what is neither a quote nor an escape in a string that holds no marker yet, up to the next closing one.
+    fn pass(&mut self, bytes: &[u8]) {
+        if let Some(string) = self.string.as_ref().filter(|string| string.closer.is_none()) {
+            let ahead = bytes.get(self.at..self.closer).unwrap_or_default();
+            self.at += memchr::memchr2(string.quote, b'\\', ahead).unwrap_or(ahead.len());
+        }
     }
 
     /// The text is over. In a string that is open, a closing marker is one if nothing but markers follow it.
@@ -343,23 +440,25 @@ fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, row: u16) -> Look<
 }
 
 /// What the quote at `at` is, of the kind that opened `string` in the brackets `open`.
-fn verdict(cx: &Reader<'_>, string: &Open, open: &[u8], at: usize) -> Look<Verdict> {
+fn verdict(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<Verdict> {
     let next = cx.skip_space(at + 1);
     let Some(byte) = cx.bytes().get(next).copied() else {
         return if cx.eof { Look::Is(Verdict::Closes) } else { Look::More };
     };
-    let [braces, brackets, parens] = string.balance;
-    let balanced = |open: i32| string.inner.is_none() || open <= 0;
+    let [braces, brackets, parens] = match string.inner {
+        Some(_) => string.balance.count(cx.bytes(), at),
+        None => [0; 3],
+    };
     let within = |bracket: u8| open.contains(&bracket);
     let object = open.last() == Some(&b'{');
     let closes = match byte {
         b':' | b'=' if string.key => true,
         b',' | b'}' if string.key => true,
         _ if string.key => false,
-        b'}' => balanced(braces) && within(b'{'),
-        b']' => balanced(brackets) && within(b'['),
-        b')' => balanced(parens) && within(b'('),
-        b',' | b';' if object && balanced(braces) => return next_key(cx, next + 1).map(|()| Verdict::Closes),
+        b'}' => braces <= 0 && within(b'{'),
+        b']' => brackets <= 0 && within(b'['),
+        b')' => parens <= 0 && within(b'('),
+        b',' | b';' if object && braces <= 0 => return next_key(cx, next + 1).map(|()| Verdict::Closes),
         b',' | b';' if object => false,
         b',' | b';' => true,
         b':' if ended_before(cx, string, at) => return Look::Is(Verdict::ClosesKey),
@@ -395,7 +494,7 @@ fn next_key(cx: &Reader<'_>, at: usize) -> Look<()> {
 }
 
 /// A key in quotes and its colon stand at `at`.
-fn whole_key(cx: &Reader<'_>, at: usize) -> Look<()> {
+pub(in crate::engine) fn whole_key(cx: &Reader<'_>, at: usize) -> Look<()> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let quote = rest.first().copied();
     let mut window = rest.iter().enumerate().take(KEY).skip(1);

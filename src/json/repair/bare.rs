@@ -4,6 +4,7 @@ use super::grammar::{Kind, Repairer, State};
 use super::lookahead::{self, KEY_LIMIT, Quote, is_word, skip_white};
 use super::quoted::Place;
 use super::token::{self, Number};
+use super::torn::is_torn_text;
 use crate::error::Error;
 use crate::json::scan::{ScanResult, Scanner};
 use crate::json::string::push_string;
@@ -162,13 +163,12 @@ impl Repairer<'_> {
         if after >= self.bytes.len() && !self.frames.is_empty() {
             self.ending = Ending::Cut;
         }
-        if text.starts_with("\\\"") {
-            // An escaped quote opens it: where it ends is not known.
-            self.guessed.set(true);
-        }
+        // An escaped quote opens it: where it ends is not known.
+        let list = self.bytes.get(after) == Some(&b']') && self.open_arrays == 0 && text.contains(',');
+        self.guess_if(text.starts_with("\\\"") || !self.argument && (list || is_torn_text(text.as_bytes())));
         if after > end && matches!(place, Place::Item { first: false }) && self.is_behind_word(at) {
             // `"a", b, c"`: the quote that is missing stood before one of them.
-            self.guessed.set(true);
+            self.guess_if(true);
         }
         if let Some(string) = self.unopened_string(at, end, after) {
             self.out.record(RepairCode::Quotes, at, "the string's first quote was missing");
@@ -303,6 +303,7 @@ impl Repairer<'_> {
 
     pub(super) fn write_bare_key(&mut self, at: usize, end: usize, after: usize) {
         let key = self.out.text.get(at..end).unwrap_or_default();
+        self.guess_if(!key.contains(char::is_alphanumeric));
         self.out.record(RepairCode::Quotes, at, "an unquoted key is in quotes now");
         if key.contains("\\_") {
             self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");

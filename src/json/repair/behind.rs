@@ -107,7 +107,7 @@ impl Repairer<'_> {
         self.out.drop_from(before, open);
         self.out.record(RepairCode::SourceText, open, "what is no literal is kept as its source text");
         self.out.replace_with(open, end, |out| push_string(out, text));
-        self.guessed.set(true);
+        self.guess_if(true);
         self.value_read();
         Some(end)
     }
@@ -119,9 +119,8 @@ impl Repairer<'_> {
         let end = rest.iter().position(stop).map_or(self.bytes.len(), |i| at + 1 + i);
         self.out.record(RepairCode::Surroundings, at, "text between the values was left out");
         self.out.replace(at, end, "");
-        if self.out.text.get(at..end).is_some_and(says_something) {
-            self.guessed.set(true);
-        }
+        let opens = matches!(self.bytes.get(at), Some(b'{' | b'['));
+        self.guess_if(opens || self.out.text.get(at..end).is_some_and(says_something));
         end
     }
 }

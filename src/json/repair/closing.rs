@@ -2,7 +2,7 @@
 use super::Ending;
 use super::crooked;
 use super::grammar::{Frame, Kind, Repairer, State};
-use super::lookahead::{self, Quote, punctuation};
+use super::lookahead::{self, Quote, punctuation, skip_white};
 use crate::error::Error;
 use crate::turn::RepairCode;
 
@@ -80,6 +80,8 @@ impl Repairer<'_> {
                 _ => false,
             };
             if early {
+                // `"a": }, "b"`: it closes what was to open here.
+                self.guess_if(self.bytes.get(..at).is_some_and(|text| text.trim_ascii_end().ends_with(b":")));
                 return Ok(self.drop_bracket(at));
             }
             self.close_top(at, at + 1);
@@ -128,6 +130,7 @@ impl Repairer<'_> {
         if !open.iter().all(|frame| frame.kind == Kind::Object) || open.len() > 1 && !alike() {
             return false;
         }
+        self.guess_if(self.is_glued(next));
         self.out.record(RepairCode::Bracket, value_end, "a missing closing bracket was added");
         while self.frames.len() > level {
             self.close_top(value_end, value_end);
@@ -257,6 +260,11 @@ impl Repairer<'_> {
             return at;
         }
         if state == State::After {
+            let comma = skip_white(self.bytes, at);
+            let comment = skip_white(self.bytes, comma + usize::from(self.bytes.get(comma) == Some(&b',')));
+            if lookahead::comment(self.bytes, comment) {
+                self.leave_comment(comment);
+            }
             if self.ending == Ending::Closed {
                 self.ending = Ending::Unclosed;
             }
@@ -265,6 +273,8 @@ impl Repairer<'_> {
             if let Some(mark) = self.frames.last_mut().and_then(|frame| frame.member.take()) {
                 self.out.record(RepairCode::UnclosedString, at.min(end), "an unfinished member was dropped");
                 self.out.drop_from(mark, end);
+                // It has no value; that it was written is all that is known.
+                self.guess_if(true);
                 at = end;
             }
         }

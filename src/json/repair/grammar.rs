@@ -1,9 +1,9 @@
 //! What may follow what: the machine that reads values leniently and writes them as JSON.
-use super::Ending;
-use super::lookahead::{self, Quote, punctuation};
+use super::lookahead::{self, Quote, is_word, punctuation};
 use super::output::{Mark, Output};
 use super::pairs::Pairs;
 use super::quoted::{Place, Quoted};
+use super::{Ending, crooked};
 use crate::error::{Error, ErrorCode};
 use crate::json::string::push_string;
 use crate::turn::RepairCode;
@@ -135,6 +135,11 @@ impl<'a> Repairer<'a> {
         self.stops.contains(&byte)
     }
 
+    /// What a value was meant to be is a guess, if this is so.
+    pub(super) fn guess_if(&self, doubtful: bool) {
+        self.guessed.set(self.guessed.get() || doubtful);
+    }
+
     fn too_deep(&self, at: usize) -> Error {
         Error::at(ErrorCode::BadJson, at.to_string(), format!("nested deeper than {}", self.max_depth))
     }
@@ -253,9 +258,16 @@ impl<'a> Repairer<'a> {
     /// A value was due, and something else came.
     fn missing_value(&mut self, at: usize) -> usize {
         if self.top() == Some(Kind::Object) {
-            // `"a": }{...`: what stands behind the sign is perhaps the value.
-            let behind = self.bytes.get(self.peek(at + 1));
-            self.guessed.set(self.guessed.get() || matches!(behind, Some(b'{' | b'[')));
+            // `"a": }{...`, `"a":, "x"`: what stands behind the sign is perhaps the value.
+            let behind = self.peek(at + 1);
+            let key = |at| lookahead::quoted_key(self.bytes, at) || lookahead::bare_key(self.bytes, at);
+            let value = match self.bytes.get(behind) {
+                None | Some(b'}' | b']' | b')' | b',' | b';') => false,
+                Some(b'{' | b'[') => true,
+                Some(_) => !(key(behind) || lookahead::half_quoted_key(self.bytes, behind)),
+            };
+            let list = self.bytes.get(at) == Some(&b']') && self.open_arrays == 0;
+            self.guess_if(value || list);
             self.out.record(RepairCode::Literal, at, "a missing value became null");
             self.out.replace(at, at, "null");
             self.value_read();
@@ -428,7 +440,7 @@ impl<'a> Repairer<'a> {
             Some((byte, _)) => {
                 if matches!(byte, b',' | b'}' | b']' | b')') {
                     // Neither its colon nor its value: perhaps it is no key at all.
-                    self.guessed.set(true);
+                    self.guess_if(true);
                 }
                 self.out.record(RepairCode::Colon, at, "a missing colon was added");
                 self.out.replace(at, at, ":");
@@ -509,9 +521,14 @@ impl<'a> Repairer<'a> {
                 self.space(at);
                 self.close(next)
             }
-            b':' if top != Kind::Object => Ok(self.read_comma(next, length, at)),
+            b':' if top != Kind::Object => {
+                // No item has a key.
+                self.guess_if(true);
+                Ok(self.read_comma(next, length, at))
+            }
             b'{' if self.ends_before_object(next, at) => Ok(at),
             _ if self.starts_member(next) => {
+                self.guess_if(self.is_glued(next));
                 self.out.record(RepairCode::Comma, at, "a missing comma was added");
                 let mark = self.out.mark(at);
                 self.out.replace(at, at, ",");
@@ -570,6 +587,12 @@ impl<'a> Repairer<'a> {
         }
         self.comma_read(mark);
         comma + length
+    }
+
+    /// What stands at `at`, and is no whole key, follows a number or word with nothing between: perhaps both are one.
+    pub(super) fn is_glued(&self, at: usize) -> bool {
+        let word = self.bytes.get(..at).and_then(<[u8]>::last).is_some_and(|byte| is_word(*byte));
+        word && !(self.top() == Some(Kind::Object) && crooked::is_whole_key(self.bytes, at))
     }
 
     /// Another member or item stands at `at`, where a comma should.

@@ -277,13 +277,13 @@ pub(super) fn comment_end(bytes: &[u8], at: usize) -> usize {
     if rest.first() == Some(&0xe2) {
         return at + 3;
     }
-    memchr::memchr2(b'\n', b'\r', rest).map_or_else(
-        || {
-            let closing = |byte: &u8| matches!(byte, b'}' | b']' | b')' | b' ' | b'\t');
-            at + rest.iter().rposition(|byte| !closing(byte)).map_or(0, |last| last + 1)
-        },
-        |end| at + end,
-    )
+    let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+    let (line, behind) = rest.split_at(end);
+    if skip_white(behind, 0) < behind.len() {
+        return at + end;
+    }
+    let closing = |byte: &u8| matches!(byte, b'}' | b']' | b')' | b' ' | b'\t');
+    at + line.iter().rposition(|byte| !closing(byte)).map_or(0, |last| last + 1)
 }
 
 /// The length of a white-space character at `at` that JSON does not take for one (a no-break space, a byte order mark).

@@ -8,6 +8,7 @@ mod behind;
 mod closing;
 mod crooked;
 mod document;
+mod escapes;
 mod grammar;
 mod literal;
 mod lookahead;
@@ -16,6 +17,7 @@ mod pairs;
 mod quoted;
 mod space;
 mod token;
+mod torn;
 mod unclosed;
 
 use crate::turn::Repair;

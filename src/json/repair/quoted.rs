@@ -1,11 +1,10 @@
-//! Strings: where one ends when its text cannot be trusted, and what its body is in JSON.
+//! Strings: where one ends when its text cannot be trusted.
 use super::behind;
 use super::crooked::{self, Likely};
 use super::grammar::{Kind, Repairer};
 use super::lookahead::{self, Quote, is_word, punctuation, skip_white};
+use super::torn::is_torn;
 use crate::json::block::find_special_or;
-use crate::json::scan::{Body, scan_unicode};
-use crate::turn::RepairCode;
 
 /// A comment behind a doubtful quote is none if its line is longer.
 const COMMENT_LIMIT: usize = 256;
@@ -40,7 +39,7 @@ pub(super) struct Quoted {
     /// The text ends inside it.
     pub(super) cut: bool,
     /// A Python raw string: a backslash is a backslash.
-    raw: bool,
+    pub(super) raw: bool,
     /// Something in the body is to be mended, perhaps.
     pub(super) doubtful: bool,
 }
@@ -151,7 +150,17 @@ impl Repairer<'_> {
             newline: None,
             balance: Balance::default(),
         };
-        let mut at = body;
+        self.find_end(&mut found, &mut search);
+        if search.inner.is_some() && !self.argument {
+            let text = bytes.get(found.body..found.end).unwrap_or_default();
+            self.guess_if(place == Place::Key || is_torn(text, quote));
+        }
+        found
+    }
+
+    fn find_end(&self, found: &mut Quoted, search: &mut Search) {
+        let (bytes, quote) = (self.bytes, found.quote);
+        let mut at = found.body;
         loop {
             at = find_special_or(bytes, at, quote.lead());
             let Some(&byte) = bytes.get(at) else { break };
@@ -174,19 +183,19 @@ impl Repairer<'_> {
                 }
                 _ => match Quote::at(bytes, at) {
                     Some((closing, length)) if quote.closed_by(closing) => {
-                        match self.verdict(&mut search, at, at + length) {
+                        match self.verdict(search, at, at + length) {
                             Verdict::Closes => {
-                                self.guessed.set(self.guessed.get() || self.is_doubled(&search, at));
+                                self.guess_if(self.is_doubled(search, at));
                                 (found.end, found.after) = (at, at + length);
-                                return found;
+                                return;
                             }
                             Verdict::Ended(end) => {
                                 (found.end, found.after, found.unclosed) = (end, end, true);
                                 found.doubtful = true;
                                 // One of its quotes was perhaps the end, and what stands behind that no part of it.
-                                self.guessed.set(self.guessed.get() || search.inner.is_some() && !search.odd);
-                                self.leave_mark(&mut found);
-                                return found;
+                                self.guess_if(search.inner.is_some() && !search.odd);
+                                self.leave_mark(found);
+                                return;
                             }
                             verdict @ (Verdict::Inner | Verdict::Unbalanced) => {
                                 if matches!(verdict, Verdict::Unbalanced) {
@@ -195,7 +204,7 @@ impl Repairer<'_> {
                                 // `x}, {"`: the string was over, and this begins the next object.
                                 let object = bytes.get(..at).is_some_and(|text| text.trim_ascii_end().ends_with(b"{"));
                                 let next = object && search.balance.count(bytes, search.body, at).braces <= 0;
-                                self.guessed.set(self.guessed.get() || next);
+                                self.guess_if(next);
                                 search.inner = Some(at);
                                 search.odd ^= !is_apostrophe(bytes, at, at + length);
                                 found.doubtful = true;
@@ -210,8 +219,7 @@ impl Repairer<'_> {
                 },
             }
         }
-        self.settle_at_end(&mut found, &search);
-        found
+        self.settle_at_end(found, search);
     }
 
     /// `"""` is a string that holds a quote: nothing closes it as a triple one, and what can follow a value stands behind.
@@ -241,7 +249,7 @@ impl Repairer<'_> {
                 (found.end, found.after) = (self.bytes.len(), self.bytes.len());
                 (found.unclosed, found.cut) = (true, true);
                 // It holds whatever was to follow it.
-                self.guessed.set(true);
+                self.guess_if(true);
             }
         }
     }
@@ -423,7 +431,7 @@ impl Repairer<'_> {
         let opening = search.inner.filter(|opening| at - opening <= lookahead::KEY_LIMIT)?;
         let before = self.bytes.get(search.body..opening)?;
         let open = self.holds_open(&search.balance);
-        self.guessed.set(self.guessed.get() || behind::stray_sign(before, open));
+        self.guess_if(behind::stray_sign(before, open));
         // It is one of an object in the string.
         if open {
             return None;
@@ -435,132 +443,6 @@ impl Repairer<'_> {
             _ => (false, trimmed),
         };
         (ends_with_comma || new_line).then(|| search.body + kept.len())
-    }
-
-    /// Writes the string as JSON: what is valid stays, byte for byte. With `close` unset its end is left open, for a
-    /// string that goes on.
-    pub(super) fn write_string(&mut self, string: &Quoted, key: bool, open: bool, close: bool) {
-        if open && (string.quote != Quote::Double || string.body != string.open + 1) {
-            self.out.record(RepairCode::Quotes, string.open, "the string is in double quotes now");
-            self.out.replace(string.open, string.body, "\"");
-        } else if !open {
-            self.out.replace(string.body, string.body, "");
-        }
-        self.python |= string.quote == Quote::Single;
-        if string.doubtful {
-            self.write_body(string, key);
-        }
-        if !close {
-            self.out.copy_to(string.end);
-            return;
-        }
-        if string.unclosed {
-            let message = if string.cut { "the text ends inside this string" } else { "the string's end was missing" };
-            self.out.record(RepairCode::UnclosedString, string.open, message);
-        }
-        if string.after != string.end + 1 || self.bytes.get(string.end) != Some(&b'"') {
-            self.out.replace(string.end, string.after, "\"");
-        }
-    }
-
-    fn write_body(&mut self, string: &Quoted, key: bool) {
-        let text = self.bytes.get(..string.end).unwrap_or(self.bytes);
-        let mut seen = Seen::default();
-        let mut at = string.body;
-        loop {
-            at = find_special_or(text, at, b'"');
-            match text.get(at) {
-                None => return,
-                Some(b'"') => {
-                    if string.quote == Quote::Double && seen.first(0) {
-                        self.out.record(RepairCode::Quotes, at, "quotes inside the string are escaped now");
-                    }
-                    self.out.replace(at, at + 1, "\\\"");
-                    at += 1;
-                }
-                Some(b'\\') => at = self.write_escape(text, at, string, key, &mut seen),
-                Some(&byte) => {
-                    if seen.first(1) {
-                        let message = "line breaks or control characters in the string are escaped now";
-                        self.out.record(RepairCode::ControlCharacter, at, message);
-                    }
-                    self.out.replace_with(at, at + 1, |out| crate::json::string::push_escape(out, byte));
-                    at += 1;
-                }
-            }
-        }
-    }
-
-    /// Mends the escape at `at`, if it has to be; answers where to go on.
-    fn write_escape(&mut self, text: &[u8], at: usize, string: &Quoted, key: bool, seen: &mut Seen) -> usize {
-        let python = self.python || string.quote != Quote::Double;
-        let mut edit = |from: usize, to: usize, with: &str, message: &'static str| {
-            if seen.first(2) {
-                self.out.record(RepairCode::Escape, at, message);
-            }
-            self.out.replace(from, to, with);
-        };
-        if string.raw {
-            self.out.replace(at, at + 1, "\\\\");
-            return at + 1;
-        }
-        match text.get(at + 1) {
-            None if string.cut => {
-                edit(at, at + 1, "", "the escape is cut off");
-                at + 1
-            }
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at + 2,
-            Some(b'\'') => {
-                edit(at, at + 1, "", "an apostrophe needs no backslash");
-                at + 2
-            }
-            Some(b'u') => match scan_unicode(text, at) {
-                Body::Quote(end) => end,
-                Body::More(_) if string.cut => {
-                    edit(at, text.len(), "", "the escape is cut off");
-                    text.len()
-                }
-                _ if lookahead::hex(text, at + 2, 4).is_some() => {
-                    edit(at, at + 6, "\\ufffd", "half of a surrogate pair is no character");
-                    at + 6
-                }
-                _ => {
-                    edit(at, at + 1, "\\\\", "the backslash is escaped now");
-                    at + 1
-                }
-            },
-            Some(b'_' | b'*') if key => {
-                self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");
-                self.out.replace(at, at + 1, "");
-                at + 2
-            }
-            Some(&byte) if python => match other_escape(text, at, byte) {
-                Some((end, unit)) => {
-                    self.out.replace_with(at, end, |out| push_character(out, unit));
-                    end
-                }
-                None => {
-                    edit(at, at + 1, "\\\\", "the backslash is escaped now");
-                    at + 1
-                }
-            },
-            _ => {
-                edit(at, at + 1, "\\\\", "the backslash is escaped now");
-                at + 1
-            }
-        }
-    }
-}
-
-/// Which kinds of mending were recorded for a string: each is recorded once.
-#[derive(Default)]
-struct Seen(u8);
-
-impl Seen {
-    fn first(&mut self, kind: u8) -> bool {
-        let first = self.0 & (1 << kind) == 0;
-        self.0 |= 1 << kind;
-        first
     }
 }
 
@@ -578,24 +460,4 @@ fn triple_mark(bytes: &[u8], at: usize) -> Option<[u8; 3]> {
         b"```" => Some(*b"```"),
         _ => None,
     }
-}
-
-/// An escape of Python or JavaScript that JSON lacks: where it ends, and its character (`None`: nothing).
-fn other_escape(text: &[u8], at: usize, byte: u8) -> Option<(usize, Option<u32>)> {
-    match byte {
-        b'x' => Some((at + 4, Some(lookahead::hex(text, at + 2, 2)?))),
-        b'U' => Some((at + 10, Some(lookahead::hex(text, at + 2, 8)?))),
-        b'0' if !text.get(at + 2).is_some_and(u8::is_ascii_digit) => Some((at + 2, Some(0))),
-        b'a' => Some((at + 2, Some(7))),
-        b'v' => Some((at + 2, Some(11))),
-        b'`' => Some((at + 2, Some(u32::from(b'`')))),
-        b'\n' => Some((at + 2, None)),
-        _ => None,
-    }
-}
-
-fn push_character(out: &mut String, code: Option<u32>) {
-    let Some(code) = code else { return };
-    let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-    crate::json::string::push_escaped(out, character.encode_utf8(&mut [0; 4]));
 }

@@ -1,6 +1,7 @@
 //! What stands between the parts of a value and says nothing: white space, comments, ellipses.
 use super::grammar::{Kind, Repairer, State};
-use super::lookahead::{self, skip_white};
+use super::lookahead::{self, is_word, skip_white};
+use super::unclosed::balance;
 use crate::turn::RepairCode;
 
 impl Repairer<'_> {
@@ -18,8 +19,7 @@ impl Repairer<'_> {
             at = skip_white(self.bytes, at);
             match self.bytes.get(at) {
                 Some(b'/' | b'#' | b'.' | 0xe2) if lookahead::comment(self.bytes, at) && !self.is_colour(at) => {
-                    let end = lookahead::comment_end(self.bytes, at);
-                    self.out.record(RepairCode::Comment, at, "a comment or ellipsis was left out");
+                    let end = self.leave_comment(at);
                     self.out.replace(at, end, "");
                     at = end;
                 }
@@ -41,6 +41,47 @@ impl Repairer<'_> {
                 _ => return at,
             }
         }
+    }
+
+    /// A comment or ellipsis at `at` is left out, or what looks like one. Answers where it ends.
+    pub(super) fn leave_comment(&mut self, at: usize) -> usize {
+        let end = lookahead::comment_end(self.bytes, at);
+        self.guess_if(self.is_stray_sign(at, end));
+        self.out.record(RepairCode::Comment, at, "a comment or ellipsis was left out");
+        end
+    }
+
+    /// What is read as a comment from `at` to `end` is perhaps a sign too many and what stands behind it: nothing parts
+    /// the two, a string ends in it, or it is the rest of the text and holds more than words.
+    fn is_stray_sign(&self, at: usize, end: usize) -> bool {
+        let comment = self.bytes.get(at..end).unwrap_or_default();
+        if let Some(block) = comment.strip_prefix(b"/*") {
+            return !block.ends_with(b"*/");
+        }
+        let signs = comment.iter().take_while(|byte| matches!(byte, b'/' | b'#')).count();
+        let (_, text) = comment.split_at(signs);
+        let Some(first) = text.first().filter(|_| signs > 0) else { return false };
+        let structure = |byte: &u8| matches!(byte, b'"' | b':' | b'{' | b'[' | b'}' | b']');
+        let glued = !first.is_ascii_whitespace();
+        let behind_word = self.bytes.get(..at).and_then(<[u8]>::last).is_some_and(|byte| is_word(*byte));
+        if glued && (structure(first) || *first == b',' || behind_word || self.state == State::Value) {
+            return true;
+        }
+        let number = text.trim_ascii().first().is_some_and(u8::is_ascii_digit);
+        let rest = self.bytes.get(end..).unwrap_or_default();
+        if !matches!(rest.first(), Some(b'\n' | b'\r')) {
+            return glued || number || self.state == State::Value || text.iter().any(structure);
+        }
+        // The value was in it, or a bracket.
+        let valueless = self.state == State::Value
+            && matches!(rest.get(skip_white(rest, 0)), None | Some(b',' | b'}' | b']' | b')'));
+        if valueless || balance(text) != (0, 0) {
+            return true;
+        }
+        let closing = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'}' | b']' | b')');
+        let over = rest.iter().take_while(closing).count() == rest.len();
+        let missing = || rest.iter().filter(|byte| !byte.is_ascii_whitespace()).count() < self.frames.len();
+        glued && number || memchr::memchr_iter(b'"', text).count() % 2 == 1 || over && missing()
     }
 
     /// The place after white space, comments and ellipses.

@@ -56,7 +56,7 @@ impl Repairer<'_> {
             (found.end, found.after, found.unclosed) = (inner, inner + length, false);
             // A list closes that was not opened: its items are perhaps what the quotes are round.
             let list = bytes.get(skip_white(bytes, found.after)) == Some(&b']') && self.open_arrays == 0;
-            self.guessed.set(self.guessed.get() || list);
+            self.guess_if(list);
             return;
         }
         if let (true, Some(escaped), true) = (closed, search.escaped, self.is_path(found.body))
@@ -68,12 +68,12 @@ impl Repairer<'_> {
         // A key in other quotes: the string lacks its own end before it.
         let body = bytes.get(found.body..).unwrap_or_default();
         let members = found.quote != Quote::Double && memchr::memmem::find(body, b"\":").is_some();
-        self.guessed.set(self.guessed.get() || members);
+        self.guess_if(members);
         if closed && search.newline.is_some_and(|newline| newline >= tail) {
             let end = missing.unwrap_or(tail);
             (found.end, found.after) = (end, end);
             let text = bytes.get(found.body..end).unwrap_or_default();
-            self.guessed.set(self.guessed.get() || balance(text) != (0, 0));
+            self.guess_if(balance(text) != (0, 0));
             return;
         }
         // That the text was cut off inside the string is likelier wherever nothing else says that it was not.
@@ -89,7 +89,7 @@ impl Repairer<'_> {
                 // Neither its quote nor a bracket: behind a line there were likely more.
                 let torn = text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some();
                 let doubtful = torn || closed && balance(text) != (0, 0);
-                self.guessed.set(self.guessed.get() || doubtful && !self.argument);
+                self.guess_if(doubtful && !self.argument);
             }
         }
     }
@@ -114,7 +114,7 @@ impl Repairer<'_> {
 }
 
 /// How many more braces and brackets `text` opens than it closes.
-fn balance(text: &[u8]) -> (i64, i64) {
+pub(super) fn balance(text: &[u8]) -> (i64, i64) {
     text.iter().fold((0, 0), |(braces, brackets), byte| match byte {
         b'{' => (braces + 1, brackets),
         b'}' => (braces - 1, brackets),

@@ -15,12 +15,12 @@ impl JsonCalls {
         let object = self.frames.call().or_else(|| self.frames.last().filter(|frame| frame.envelope.is_some()));
         let start = object.map_or(at, |frame| frame.start);
         self.at = at;
-        self.broken = match self.expect {
-            Expect::Member { .. } | Expect::Element => Broken::InValue,
-            Expect::Next => Broken::BehindValue,
-            _ => Broken::Elsewhere,
+        let place = match self.expect {
+            Expect::Member { .. } | Expect::Element => Place::InValue,
+            Expect::Next => Place::BehindValue,
+            _ => Place::Elsewhere,
         };
-        self.expect = Expect::Lenient { start, error: at, searched: at };
+        self.expect = Expect::Broken { start, error: at, place };
         Flow::On
     }
 
@@ -64,7 +64,41 @@ impl JsonCalls {
         if another {
             return self.go(at, Expect::Value { close: false });
         }
-        Flow::Stop(Progress::Done { end: self.at })
+        Flow::Stop(self.leave(cx, writer, self.at))
+    }
+
+    /// The object at `start` is no JSON at `error`: it is left to repair if there is evidence that it is a call.
+    #[cold]
+    pub(super) fn is_worth_repair(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &Output,
+        writer: &Writer,
+        (start, error): (usize, usize),
+        place: Place,
+    ) -> Flow {
+        if writer.begun > 0 && !writer.vouched() {
+            // What is no JSON may hold anything: no name further on vouches for what is before it.
+            return Flow::Stop(Progress::Fail { at: error });
+        }
+        let alone = writer.origin == Origin::BARE && writer.begun == 0;
+        let doubtful = (alone && !self.is_answer(cx, out, writer, error, place)) || self.before.is_some();
+        if doubtful && self.frames.iter().all(|frame| frame.index.is_none()) {
+            // Nothing closes it but itself: prose that begins with a brace would never be over.
+            match call_key_in(cx, start) {
+                Look::Is(()) => {}
+                Look::No => {
+                    // What stands there may be a marker that was taken for the beginning of a list.
+                    let value = self.scanner_start();
+                    let near = place == Place::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
+                    let fail = Progress::Fail { at: if near { value } else { error } };
+                    return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
+                }
+                Look::More => return Flow::Stop(Progress::More),
+            }
+        }
+        self.expect = Expect::Lenient { start, error, searched: error };
+        Flow::On
     }
 
     // Not in `step`: its frame would be larger for every chunk.
@@ -79,27 +113,6 @@ impl JsonCalls {
         searched: usize,
     ) -> Flow {
         let begun = self.frames.iter().rev().find_map(|f| f.index);
-        if writer.begun > 0 && !writer.vouched() {
-            // What is no JSON may hold anything: no name further on vouches for what is before it.
-            return Flow::Stop(Progress::Fail { at: error });
-        }
-        let alone = writer.origin == Origin::BARE && writer.begun == 0;
-        let doubtful = (alone && !self.is_answer(cx, out, writer, error)) || self.before.is_some();
-        if doubtful && begun.is_none() && searched == error {
-            // Nothing closes it but itself: prose that begins with a brace would never be over.
-            match call_key_in(cx, start) {
-                Look::Is(()) => {}
-                Look::No => {
-                    // What stands there may be a marker that was taken for the beginning of a list.
-                    let value = self.scanner_start();
-                    let near =
-                        self.broken == Broken::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
-                    let fail = Progress::Fail { at: if near { value } else { error } };
-                    return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
-                }
-                Look::More => return Flow::Stop(Progress::More),
-            }
-        }
         let bare = writer.origin == Origin::BARE && writer.fence.is_none();
         let limit = match writer.fence {
             Some(fence) => lenient::fence(cx, fence, searched),
@@ -141,12 +154,13 @@ impl JsonCalls {
         };
         if closed && mended.cut && writer.fence.take().is_some() {
             // Inside a string it may be a part of it: only the end of the text decides.
+            self.expect = Expect::Lenient { start, error, searched: error };
             return Flow::On;
         }
         if let Some(envelope) = self.open_envelope() {
             self.mended_envelope(out, writer, envelope, error.min(self.scanner_start()), &mended);
             self.frames.pop();
-            return self.closed(writer, start + mended.consumed);
+            return self.closed(cx, writer, start + mended.consumed);
         }
         if !closed && !mended.complete {
             // The text ended inside the value: what there is of it is certain as far as it goes.
@@ -205,18 +219,16 @@ impl JsonCalls {
         if let Some(pending) = &mut writer.pending {
             pending.raw = start..end;
         }
+        self.mended = Some(Mend { limit, closed, begun: writer.begun });
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
     }
 
     /// The object that breaks off as JSON at `error` is all there is in the answer or in a fence so far, and began as one:
     /// text of any length may stand in it before its calls.
-    fn is_answer(&self, cx: &Reader<'_>, out: &Output, writer: &Writer, error: usize) -> bool {
-        let text = cx
-            .bytes()
-            .get(self.scanner_start()..error)
-            .filter(|_| self.broken != Broken::Elsewhere)
-            .unwrap_or_default();
+    fn is_answer(&self, cx: &Reader<'_>, out: &Output, writer: &Writer, error: usize, place: Place) -> bool {
+        let text =
+            cx.bytes().get(self.scanner_start()..error).filter(|_| place != Place::Elsewhere).unwrap_or_default();
         let (markers, mut at) = (&cx.dialects.markers, 0);
         let mut marked = || loop {
             at = markers.next_stop(text, at);
@@ -289,7 +301,7 @@ impl JsonCalls {
         if self.expect == Expect::Between {
             return Some(Progress::Done { end: self.at });
         }
-        if let Expect::Lenient { .. } = self.expect {
+        if let Expect::Broken { .. } | Expect::Lenient { .. } = self.expect {
             return Some(Progress::Fail { at: end });
         }
         // A closing marker stands at the very end, taken for the inside of a string or of an object left open.

@@ -1,0 +1,155 @@
+//! What a string's body is in JSON: its quotes, escapes and line breaks.
+use super::grammar::Repairer;
+use super::lookahead::{self, Quote};
+use super::quoted::Quoted;
+use crate::json::block::find_special_or;
+use crate::json::scan::{Body, scan_unicode};
+use crate::turn::RepairCode;
+
+impl Repairer<'_> {
+    /// Writes the string as JSON: what is valid stays, byte for byte. With `close` unset its end is left open, for a
+    /// string that goes on.
+    pub(super) fn write_string(&mut self, string: &Quoted, key: bool, open: bool, close: bool) {
+        if open && (string.quote != Quote::Double || string.body != string.open + 1) {
+            self.out.record(RepairCode::Quotes, string.open, "the string is in double quotes now");
+            self.out.replace(string.open, string.body, "\"");
+        } else if !open {
+            self.out.replace(string.body, string.body, "");
+        }
+        self.python |= string.quote == Quote::Single;
+        if string.doubtful {
+            self.write_body(string, key);
+        }
+        if !close {
+            self.out.copy_to(string.end);
+            return;
+        }
+        if string.unclosed {
+            let message = if string.cut { "the text ends inside this string" } else { "the string's end was missing" };
+            self.out.record(RepairCode::UnclosedString, string.open, message);
+        }
+        if string.after != string.end + 1 || self.bytes.get(string.end) != Some(&b'"') {
+            self.out.replace(string.end, string.after, "\"");
+        }
+    }
+
+    fn write_body(&mut self, string: &Quoted, key: bool) {
+        let text = self.bytes.get(..string.end).unwrap_or(self.bytes);
+        let mut seen = Seen::default();
+        let mut at = string.body;
+        loop {
+            at = find_special_or(text, at, b'"');
+            match text.get(at) {
+                None => return,
+                Some(b'"') => {
+                    if string.quote == Quote::Double && seen.first(0) {
+                        self.out.record(RepairCode::Quotes, at, "quotes inside the string are escaped now");
+                    }
+                    self.out.replace(at, at + 1, "\\\"");
+                    at += 1;
+                }
+                Some(b'\\') => at = self.write_escape(text, at, string, key, &mut seen),
+                Some(&byte) => {
+                    if seen.first(1) {
+                        let message = "line breaks or control characters in the string are escaped now";
+                        self.out.record(RepairCode::ControlCharacter, at, message);
+                    }
+                    self.out.replace_with(at, at + 1, |out| crate::json::string::push_escape(out, byte));
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// Mends the escape at `at`, if it has to be; answers where to go on.
+    fn write_escape(&mut self, text: &[u8], at: usize, string: &Quoted, key: bool, seen: &mut Seen) -> usize {
+        let python = self.python || string.quote != Quote::Double;
+        let mut edit = |from: usize, to: usize, with: &str, message: &'static str| {
+            if seen.first(2) {
+                self.out.record(RepairCode::Escape, at, message);
+            }
+            self.out.replace(from, to, with);
+        };
+        if string.raw {
+            self.out.replace(at, at + 1, "\\\\");
+            return at + 1;
+        }
+        match text.get(at + 1) {
+            None if string.cut => {
+                edit(at, at + 1, "", "the escape is cut off");
+                at + 1
+            }
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at + 2,
+            Some(b'\'') => {
+                edit(at, at + 1, "", "an apostrophe needs no backslash");
+                at + 2
+            }
+            Some(b'u') => match scan_unicode(text, at) {
+                Body::Quote(end) => end,
+                Body::More(_) if string.cut => {
+                    edit(at, text.len(), "", "the escape is cut off");
+                    text.len()
+                }
+                _ if lookahead::hex(text, at + 2, 4).is_some() => {
+                    edit(at, at + 6, "\\ufffd", "half of a surrogate pair is no character");
+                    at + 6
+                }
+                _ => {
+                    edit(at, at + 1, "\\\\", "the backslash is escaped now");
+                    at + 1
+                }
+            },
+            Some(b'_' | b'*') if key => {
+                self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");
+                self.out.replace(at, at + 1, "");
+                at + 2
+            }
+            Some(&byte) if python => match other_escape(text, at, byte) {
+                Some((end, unit)) => {
+                    self.out.replace_with(at, end, |out| push_character(out, unit));
+                    end
+                }
+                None => {
+                    edit(at, at + 1, "\\\\", "the backslash is escaped now");
+                    at + 1
+                }
+            },
+            _ => {
+                edit(at, at + 1, "\\\\", "the backslash is escaped now");
+                at + 1
+            }
+        }
+    }
+}
+
+/// Which kinds of mending were recorded for a string: each is recorded once.
+#[derive(Default)]
+struct Seen(u8);
+
+impl Seen {
+    fn first(&mut self, kind: u8) -> bool {
+        let first = self.0 & (1 << kind) == 0;
+        self.0 |= 1 << kind;
+        first
+    }
+}
+
+/// An escape of Python or JavaScript that JSON lacks: where it ends, and its character (`None`: nothing).
+fn other_escape(text: &[u8], at: usize, byte: u8) -> Option<(usize, Option<u32>)> {
+    match byte {
+        b'x' => Some((at + 4, Some(lookahead::hex(text, at + 2, 2)?))),
+        b'U' => Some((at + 10, Some(lookahead::hex(text, at + 2, 8)?))),
+        b'0' if !text.get(at + 2).is_some_and(u8::is_ascii_digit) => Some((at + 2, Some(0))),
+        b'a' => Some((at + 2, Some(7))),
+        b'v' => Some((at + 2, Some(11))),
+        b'`' => Some((at + 2, Some(u32::from(b'`')))),
+        b'\n' => Some((at + 2, None)),
+        _ => None,
+    }
+}
+
+fn push_character(out: &mut String, code: Option<u32>) {
+    let Some(code) = code else { return };
+    let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+    crate::json::string::push_escaped(out, character.encode_utf8(&mut [0; 4]));
+}

@@ -1,0 +1,98 @@
+//! Whether a string that holds its own quotes is one string, or several members or items whose quotes went wrong.
+use super::lookahead::{Quote, is_word, skip_white};
+use super::token;
+
+/// Structure shows in the body of a string, `text`, whose marks are `quote`: it begins with a sign that stands before a value,
+/// a mark that should open something in it closes something, one that should close opens, or the brackets before it are
+/// those that close what stands round the string.
+pub(super) fn is_torn(text: &[u8], quote: Quote) -> bool {
+    let mark = quote.lead();
+    let begins = text.get(skip_white(text, 0)).copied();
+    if !matches!(quote, Quote::Double | Quote::Single) || matches!(begins, Some(b',' | b':' | b']' | b'}')) {
+        return true;
+    }
+    let (mut open, mut depth) = (false, [0_i32; 2]);
+    // Nothing but signs stands behind a bracket that closes what the string does not open.
+    let mut closed = false;
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'{' => depth[0] += 1,
+            b'}' => depth[0] -= 1,
+            b'[' => depth[1] += 1,
+            b']' => depth[1] -= 1,
+            _ if byte == mark && !is_apostrophe(text, at) => {
+                if if open { opens(text, at) } else { closed || closes(text, at) } {
+                    return true;
+                }
+                open = !open;
+            }
+            _ => {}
+        }
+        closed = match byte {
+            b'}' | b']' => closed || depth.iter().any(|depth| *depth < 0),
+            b'{' | b'[' | b',' | b':' | b' ' | b'\n' | b'\r' | b'\t' => closed,
+            _ => false,
+        };
+        at += 1;
+    }
+    // A value stands in it whose end does not.
+    matches!(begins, Some(b'{' | b'[')) && depth != [0; 2]
+}
+
+/// Structure shows in a text without quotes round it: it begins with a sign that stands before a value, a key stands in it, or
+/// its brackets are not closed by their like.
+pub(super) fn is_torn_text(text: &[u8]) -> bool {
+    let signs = match text {
+        [b',' | b':' | b']' | b'}', ..] => true,
+        [b'\\'] => true,
+        [b'\\', next, ..] => !next.is_ascii_alphanumeric() && *next != b'\\',
+        [first, ..] => first.is_ascii_digit() && text.contains(&b'['),
+        [] => false,
+    };
+    let marked = text.contains(&b'"') && is_torn(text, Quote::Double);
+    signs || marked || memchr::memmem::find(text, b"\":").is_some() || !is_paired(text)
+}
+
+/// Each bracket of `text` is closed by its like; parentheses may stay open.
+fn is_paired(text: &[u8]) -> bool {
+    let mut open = Vec::new();
+    let paired = text.iter().all(|byte| match byte {
+        b'(' | b'[' | b'{' => {
+            open.push(*byte);
+            true
+        }
+        b')' => open.pop() == Some(b'('),
+        b']' => open.pop() == Some(b'['),
+        b'}' => open.pop() == Some(b'{'),
+        _ => true,
+    });
+    paired && open.iter().all(|byte| *byte == b'(')
+}
+
+fn is_apostrophe(text: &[u8], at: usize) -> bool {
+    let word = |byte: Option<&u8>| byte.is_some_and(|byte| is_word(*byte));
+    text.get(at) != Some(&b'"') && word(text.get(..at).and_then(<[u8]>::last)) && word(text.get(at + 1))
+}
+
+/// The mark at `at` stands behind a word, and what follows a value stands behind it.
+fn closes(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let ends = match before {
+        [.., b'\\', b'n' | b't' | b'r'] => false,
+        [.., last] => is_word(*last) || matches!(last, b')' | b']' | b'}' | b'.' | b'!' | b'?'),
+        [] => false,
+    };
+    let letters = before.iter().rev().take(3).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let prefixed = before.get(before.len() - letters..).is_some_and(token::string_prefix);
+    let sign = matches!(text.get(at + 1), Some(b'{' | b'[' | b'#' | b';'));
+    let behind = text.get(skip_white(text, at + 1)..).unwrap_or_default();
+    ends && (sign && !prefixed || matches!(behind, [b',' | b':' | b']' | b'}', ..] | [b'\\', b'"', ..]))
+}
+
+/// The mark at `at` stands where a value or a key begins, and a word behind it.
+fn opens(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default().trim_ascii_end().last();
+    matches!(before, Some(b',' | b':' | b'[' | b'{')) && text.get(at + 1).is_some_and(|byte| is_word(*byte))
+}
