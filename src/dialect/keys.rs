@@ -13,6 +13,8 @@ pub(crate) enum Key {
     /// A list of calls.
     Calls,
     Content,
+    /// Whether the agent has to go on: only envelopes have it, with calls or without.
+    NeedsMoreWork,
     Other,
 }
 
@@ -48,4 +50,5 @@ spellings! {
     Method: "method";
     Calls: "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses";
     Content: "content";
+    NeedsMoreWork: "needsMoreWork" | "needs_more_work";
 }

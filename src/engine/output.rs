@@ -319,8 +319,13 @@ impl Output {
         !self.reasoning.is_empty()
     }
 
+    /// There is no content and no call so far.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.content.is_empty() && self.calls.is_empty()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.content.is_empty() && self.reasoning.is_empty() && self.calls.is_empty()
+        self.says_nothing() && self.reasoning.is_empty()
     }
 
     /// All content so far was reasoning.

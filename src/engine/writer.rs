@@ -62,6 +62,8 @@ pub(super) struct Writer {
     pub(super) bare: bool,
     /// What it stands in, where that tells more.
     pub(super) company: Company,
+    /// An envelope has said in its content what there is to say, and that there are no calls.
+    pub(super) answered: bool,
     /// Calls have begun, and none of their names is offered.
     unvouched: bool,
     /// The call that has begun and is not over.
@@ -92,6 +94,7 @@ impl Writer {
             start,
             bare: doubtful,
             company: Company::Alone,
+            answered: false,
             unvouched: false,
             open: None,
             pending: None,
@@ -223,9 +226,9 @@ impl Writer {
         *index
     }
 
-    /// A call has begun, and nothing is missing that vouches for it.
+    /// A call has begun, and nothing is missing that vouches for it; or the answer is an envelope without any.
     pub(super) fn vouched(&self) -> bool {
-        self.begun > 0 && !self.unvouched
+        self.answered || self.begun > 0 && !self.unvouched
     }
 
     /// The call has begun and is not over.

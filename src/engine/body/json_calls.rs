@@ -5,7 +5,7 @@ use super::keys::{call_key_in, decode, schema_like, string_end};
 use super::lenient;
 use super::lenient::Bound;
 use super::strings::Strings;
-use crate::dialect::Key;
+use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};
@@ -20,7 +20,7 @@ mod frames;
 mod mend;
 mod object;
 
-use frames::{Frame, Frames, Kind};
+use frames::{Envelope, Frame, Frames, Kind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expect {
@@ -42,12 +42,26 @@ enum Expect {
     Next,
     /// A value at the top is over: another may follow.
     Between,
+    /// What stands at `error` is no JSON, and nobody knows yet whether the object at `start` is a call.
+    Broken {
+        start: usize,
+        error: usize,
+        place: Place,
+    },
     /// Strict reading failed at `error`: the closer or the end decides how far the repair may read.
     Lenient {
         start: usize,
         error: usize,
         searched: usize,
     },
+}
+
+/// Where an object broke off as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    InValue,
+    BehindValue,
+    Elsewhere,
 }
 
 /// An object that repair has read.
@@ -69,8 +83,6 @@ pub(crate) struct JsonCalls {
     scanner: Scanner,
     /// The arguments that were scanned last, and the members of that object.
     scanned: (Range<usize>, Vec<Member>),
-    /// Strict reading failed inside a value.
-    in_value: bool,
     /// How far a begun call's arguments have been given out.
     sent: usize,
     max_depth: usize,
@@ -96,7 +108,6 @@ impl JsonCalls {
             at,
             scanner: Scanner::new(at, max_depth),
             scanned: (at..at, Vec::new()),
-            in_value: false,
             sent: at,
             max_depth,
             repairs: Vec::new(),
@@ -110,7 +121,10 @@ impl JsonCalls {
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         loop {
-            let at = if matches!(self.expect, Expect::Member { .. } | Expect::Element | Expect::Lenient { .. }) {
+            let at = if matches!(
+                self.expect,
+                Expect::Member { .. } | Expect::Element | Expect::Broken { .. } | Expect::Lenient { .. }
+            ) {
                 self.at
             } else {
                 cx.skip_space(self.at)
@@ -131,6 +145,7 @@ impl JsonCalls {
                 Expect::Element => self.element(cx, writer),
                 Expect::Next => self.next(cx, out, writer, at, byte),
                 Expect::Between => self.between(cx, writer, at, byte),
+                Expect::Broken { start, error, place } => self.is_worth_repair(cx, out, writer, (start, error), place),
                 Expect::Lenient { start, error, searched } => self.lenient(cx, out, writer, start, error, searched),
             };
             match go_on {
@@ -198,7 +213,7 @@ impl JsonCalls {
         byte: u8,
         close: bool,
     ) -> Flow {
-        if byte == b'}' && (close || self.frames.last().is_some_and(|frame| frame.envelope)) {
+        if byte == b'}' && (close || self.frames.last().is_some_and(|frame| frame.envelope.is_some())) {
             if !close {
                 self.comma_too_many(writer, at);
             }
@@ -223,6 +238,8 @@ impl JsonCalls {
         let key = at + 1..end - 1;
         let text = cx.slice(key.start, key.end);
         let mut what = Key::of(text);
+        let top = self.frames.len() == 1;
+        let explicit = top && matches!(text, "tool_calls" | "toolCalls");
         let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
         match (what, first) {
             (Key::Function, b'{') => {
@@ -231,13 +248,18 @@ impl JsonCalls {
             }
             (Key::Function, b'"') => what = Key::Name,
             (Key::Calls, b'[') => {
-                frame.envelope = true;
+                let Some(inside) = cx.bytes().get(cx.skip_space(value + 1)) else { return Flow::Stop(Progress::More) };
+                let empty = explicit && *inside == b']';
+                frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
                 if writer.origin == Origin::BARE {
-                    let explicit = matches!(text, "tool_calls" | "toolCalls");
-                    writer.company = if explicit && self.frames.len() == 1 { Company::Envelope } else { Company::List };
+                    writer.company = if explicit { Company::Envelope } else { Company::List };
                 }
                 self.frames.push(Frame::new(Kind::List, value));
                 return self.go(value + 1, Expect::Value { close: true });
+            }
+            (Key::Calls, b'n') | (Key::NeedsMoreWork, b't' | b'f') if explicit || (top && what != Key::Calls) => {
+                frame.envelope.get_or_insert(Envelope::NoCalls);
+                what = Key::Other;
             }
             (Key::Name | Key::Method | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
             _ => what = Key::Other,
@@ -489,7 +511,7 @@ impl JsonCalls {
             if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
                 return Flow::Stop(progress);
             }
-            let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && !frame.envelope);
+            let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && frame.envelope.is_none());
             if none && writer.begun == begun && self.frames.len() > 1 {
                 self.pass(writer, self.piece(cx, start..end));
             }
@@ -499,6 +521,11 @@ impl JsonCalls {
             parent.take_in(cx, &frame);
             parent.others.extend(frame.others);
         }
+        self.closed(cx, writer, end)
+    }
+
+    /// What was read as the last frame ended at `end`.
+    fn closed(&mut self, cx: &Reader<'_>, writer: &mut Writer, end: usize) -> Flow {
         if !self.frames.is_empty() {
             return self.go(end, Expect::Next);
         }

@@ -98,7 +98,8 @@ fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
     let (before, key) = before.split_at_checked(begin).unwrap_or_default();
     let separated = || before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
     let what = Key::of(key);
-    let called = || !matches!(what, Key::Other | Key::Content | Key::Id | Key::Method) || cx.offered(key);
+    let called =
+        || !matches!(what, Key::Other | Key::Content | Key::Id | Key::Method | Key::NeedsMoreWork) || cx.offered(key);
     if separated() && called() { value_of_call(cx, colon + 1, what) } else { Look::No }
 }
 

@@ -237,7 +237,8 @@ impl Engine {
         // Cut off in a call, the fence was calls as far as it goes.
         let cut = end == cx.text.len() && cx.eof && calls.last().is_some_and(|c| c.status == CallStatus::Incomplete);
         let whole = calls.get(..calls.len() - usize::from(cut)).unwrap_or_default();
-        let good = !calls.is_empty()
+        // An envelope without calls may be all of an answer.
+        let good = (!calls.is_empty() || self.out.enveloped())
             && whole.iter().all(|c| c.status.readable())
             && calls.iter().all(|c| vouched || c.tool.is_some());
         if good && cx.policy.fences == Fences::Last {

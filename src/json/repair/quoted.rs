@@ -197,6 +197,8 @@ impl Repairer<'_> {
         if let Some(triple) = triple_mark(bytes, mark).filter(|triple| !self.is_quote_in_quotes(triple, mark + 3)) {
             found.body = mark + 3;
             found.doubtful = true;
+            // Four of them: the three are as likely text.
+            self.guess_if(!self.argument && bytes.get(found.body) == triple.first());
             self.find_triple(&mut found, triple);
             return found;
         }

@@ -9,6 +9,14 @@ pub(super) enum Kind {
     Nested,
 }
 
+/// What an envelope's list of calls is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Envelope {
+    Calls,
+    /// It is empty, null or not there, and a key says that it is an envelope all the same: its content is all of the answer.
+    NoCalls,
+}
+
 /// An open list or object.
 #[derive(Debug)]
 pub(super) struct Frame {
@@ -25,7 +33,7 @@ pub(super) struct Frame {
     pub(super) others: Vec<(Range<usize>, Range<usize>)>,
     /// An envelope's content.
     pub(super) content: Option<Range<usize>>,
-    pub(super) envelope: bool,
+    pub(super) envelope: Option<Envelope>,
     /// It says two things where a call has one.
     pub(super) ambiguous: bool,
 }
@@ -42,14 +50,14 @@ impl Frame {
             index: None,
             others: Vec::new(),
             content: None,
-            envelope: false,
+            envelope: None,
             ambiguous: false,
         }
     }
 
     /// It is a call, or may become one.
     pub(super) fn is_call(&self) -> bool {
-        self.kind == Kind::Object && !self.envelope
+        self.kind == Kind::Object && self.envelope.is_none()
     }
 }
 

@@ -13,10 +13,15 @@ impl JsonCalls {
             return Flow::Stop(Progress::Fail { at });
         }
         // The outermost object that is still open is the call; the list round it goes on after it.
-        let start = self.frames.call().map_or(at, |frame| frame.start);
+        let object = self.frames.call().or_else(|| self.frames.last().filter(|frame| frame.envelope.is_some()));
+        let start = object.map_or(at, |frame| frame.start);
         self.at = at;
-        self.in_value = matches!(self.expect, Expect::Member { .. } | Expect::Element);
-        self.expect = Expect::Lenient { start, error: at, searched: at };
+        let place = match self.expect {
+            Expect::Member { .. } | Expect::Element => Place::InValue,
+            Expect::Next => Place::BehindValue,
+            _ => Place::Elsewhere,
+        };
+        self.expect = Expect::Broken { start, error: at, place };
         Flow::On
     }
 
@@ -63,6 +68,40 @@ impl JsonCalls {
         Flow::Stop(self.leave(cx, writer, self.at))
     }
 
+    /// The object at `start` is no JSON at `error`: it is left to repair if there is evidence that it is a call.
+    #[cold]
+    pub(super) fn is_worth_repair(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &Output,
+        writer: &Writer,
+        (start, error): (usize, usize),
+        place: Place,
+    ) -> Flow {
+        if writer.begun > 0 && !writer.vouched() {
+            // What is no JSON may hold anything: no name further on vouches for what is before it.
+            return Flow::Stop(Progress::Fail { at: error });
+        }
+        let alone = writer.origin == Origin::BARE && writer.begun == 0;
+        let doubtful = (alone && !self.is_answer(cx, out, writer, error, place)) || self.before.is_some();
+        if doubtful && self.frames.iter().all(|frame| frame.index.is_none()) {
+            // Nothing closes it but itself: prose that begins with a brace would never be over.
+            match call_key_in(cx, start) {
+                Look::Is(()) => {}
+                Look::No => {
+                    // What stands there may be a marker that was taken for the beginning of a list.
+                    let value = self.scanner_start();
+                    let near = place == Place::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
+                    let fail = Progress::Fail { at: if near { value } else { error } };
+                    return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
+                }
+                Look::More => return Flow::Stop(Progress::More),
+            }
+        }
+        self.expect = Expect::Lenient { start, error, searched: error };
+        Flow::On
+    }
+
     // Not in `step`: its frame would be larger for every chunk.
     #[cold]
     pub(super) fn lenient(
@@ -75,35 +114,13 @@ impl JsonCalls {
         searched: usize,
     ) -> Flow {
         let begun = self.frames.iter().rev().find_map(|f| f.index);
-        if writer.begun > 0 && !writer.vouched() {
-            // What is no JSON may hold anything: no name further on vouches for what is before it.
-            return Flow::Stop(Progress::Fail { at: error });
-        }
-        let alone = writer.origin == Origin::BARE && writer.begun == 0;
-        if (alone || self.before.is_some()) && begun.is_none() && searched == error {
-            // Nothing closes it but itself: prose that begins with a brace would never be over.
-            match call_key_in(cx, start) {
-                Look::Is(()) => {}
-                Look::No => {
-                    // What stands there may be a marker that was taken for the beginning of a list.
-                    let value = self.scanner_start();
-                    let near = self.in_value && error.checked_sub(value).is_some_and(|read| read <= NEAR);
-                    let fail = Progress::Fail { at: if near { value } else { error } };
-                    return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
-                }
-                Look::More => return Flow::Stop(Progress::More),
-            }
-        }
         let bare = writer.origin == Origin::BARE && writer.fence.is_none();
         let mut searched = searched;
         let bound = match writer.fence {
             Some(fence) => lenient::fence(cx, fence, &mut searched).map(Bound::sure),
             // What is no JSON may be prose: it does not take in the calls behind it.
             None if bare => lenient::next_marker(cx, &mut searched).map(Bound::sure),
-            None => {
-                searched = cx.text.len();
-                self.bound(cx, writer, start)
-            }
+            None => self.bound(cx, writer, start),
         };
         let Look::Is(Bound { at: limit, doubtful }) = bound else {
             self.expect = Expect::Lenient { start, error, searched };
@@ -135,7 +152,13 @@ impl JsonCalls {
         };
         if closed && mended.ending == Ending::Cut && writer.fence.take().is_some() {
             // Inside a string it may be a part of it: only the end of the text decides.
+            self.expect = Expect::Lenient { start, error, searched: error };
             return Flow::On;
+        }
+        if let Some(envelope) = self.open_envelope() {
+            self.mended_envelope(out, writer, envelope, error.min(self.scanner_start()), &mended);
+            self.frames.pop();
+            return self.closed(cx, writer, start + mended.consumed);
         }
         if !closed && !mended.complete() {
             // The text ended inside the value: what there is of it is certain as far as it goes.
@@ -148,7 +171,7 @@ impl JsonCalls {
             );
         }
         // The list of a call's object holds what cannot be read: that call itself is whole.
-        if self.frames.outer_call().is_some_and(|outer| outer.envelope) {
+        if self.frames.outer_call().is_some_and(|outer| outer.envelope.is_some()) {
             self.outer_call_is_over(cx, out, writer);
         }
         let begun = self.frames.begun();
@@ -179,7 +202,7 @@ impl JsonCalls {
                 writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
             }
             (None, _) if writer.begun == before && !self.frames.is_empty() => writer.pass(span(start..end)),
-            (None, _) if writer.begun == before && before == 0 && self.frames.is_empty() => {
+            (None, _) if !writer.vouched() && writer.begun == before && before == 0 && self.frames.is_empty() => {
                 return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
             _ => {}
@@ -197,6 +220,29 @@ impl JsonCalls {
         self.mended = Some(Mend { limit, closed, begun: writer.begun });
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
+    }
+
+    /// The object that breaks off as JSON at `error` is all there is in the answer or in a fence so far, and began as one:
+    /// text of any length may stand in it before its calls.
+    fn is_answer(&self, cx: &Reader<'_>, out: &Output, writer: &Writer, error: usize, place: Place) -> bool {
+        let text =
+            cx.bytes().get(self.scanner_start()..error).filter(|_| place != Place::Elsewhere).unwrap_or_default();
+        let (markers, mut at) = (&cx.dialects.markers, 0);
+        let mut marked = || loop {
+            at = markers.next_stop(text, at);
+            match markers.at(text, at) {
+                _ if at >= text.len() => return false,
+                MarkersAt::Some { .. } => return true,
+                _ => at += 1,
+            }
+        };
+        let alone = self.before.is_none() && (writer.fence.is_some() || out.says_nothing());
+        alone && text.first() == Some(&b'"') && !marked()
+    }
+
+    /// The envelope, if what is read stands beside the calls in it.
+    fn open_envelope(&self) -> Option<Envelope> {
+        self.frames.last().filter(|_| self.frames.call().is_none())?.envelope
     }
 
     /// How far repair may read the object at `start`, that markers close.
@@ -248,7 +294,7 @@ impl JsonCalls {
         if self.expect == Expect::Between {
             return Some(Progress::Done { end: self.at });
         }
-        if let Expect::Lenient { .. } = self.expect {
+        if let Expect::Broken { .. } | Expect::Lenient { .. } = self.expect {
             return Some(Progress::Fail { at: end });
         }
         // A closing marker stands at the very end, taken for the inside of a string or of an object left open.
@@ -257,6 +303,10 @@ impl JsonCalls {
             && let Look::Is(bound) = Strings::new(start).bound(cx, writer)
         {
             self.expect = Expect::Lenient { start, error: bound.at.min(self.at), searched: bound.at };
+            return None;
+        }
+        if self.open_envelope().is_some() {
+            self.broken(cx, self.at);
             return None;
         }
         // Calls in it are whole, only the brackets round them are missing.

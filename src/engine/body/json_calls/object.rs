@@ -1,5 +1,6 @@
 //! What a whole object is: a call, an envelope of calls, or neither.
 use super::*;
+use crate::json::Repaired;
 use crate::schema::Tool;
 use crate::turn::{Issue, IssueCode};
 
@@ -7,8 +8,8 @@ impl JsonCalls {
     /// The last frame is a whole object: it is a call, an envelope, or neither.
     pub(super) fn object(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
-        if frame.envelope {
-            envelope(cx, out, writer, frame);
+        if let Some(found) = frame.envelope {
+            envelope(cx, out, writer, found, frame);
             // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
             let own = frame.name.is_some() && frame.arguments.is_some();
             if cx.made || !own || frame.index.is_some_and(|index| !writer.is_open(index)) {
@@ -121,6 +122,36 @@ impl JsonCalls {
         Flow::On
     }
 
+    /// The last frame is an envelope whose calls are over, and what stands beside them had to be repaired, at `from`.
+    pub(super) fn mended_envelope(
+        &mut self,
+        out: &mut Output,
+        writer: &mut Writer,
+        envelope: Envelope,
+        from: usize,
+        mended: &Repaired<'_>,
+    ) {
+        let members: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&mended.json).unwrap_or_default();
+        let mut content = None;
+        for (key, value) in members {
+            match (Key::of(&key), value) {
+                (Key::Content, serde_json::Value::String(text)) if content.is_none() => content = Some(text),
+                (Key::Calls, _) => {}
+                (_, value) => {
+                    if let Some(issue) = beside_calls(&key, &value.to_string(), from) {
+                        out.issue(issue);
+                    }
+                }
+            }
+        }
+        says(out, writer, envelope, content);
+        if let Some(pending) = &mut writer.pending {
+            let beside = |repair: &Repair| repair.offset.is_none_or(|at| at >= from);
+            pending.repairs.extend(mended.repairs.iter().filter(|repair| beside(repair)).cloned());
+        }
+    }
+
     /// The last frame, whose call has these arguments, says another call as well: its name, its arguments or both.
     fn is_ambiguous(&self, cx: &Reader<'_>, arguments: &Range<usize>) -> bool {
         let (Some(frame), Some(name)) = (self.frames.last(), self.name(cx)) else { return false };
@@ -140,17 +171,18 @@ impl JsonCalls {
 }
 
 /// What an envelope holds beside its calls: content, and what is worth an issue.
-fn envelope(cx: &Reader<'_>, out: &mut Output, writer: &Writer, frame: &Frame) {
-    out.enveloped = true;
-    if let Some(content) = frame.content.clone() {
-        if !cx.made {
-            out.trace.note(content.clone(), Noted::Content);
-        }
-        out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
+fn envelope(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, envelope: Envelope, frame: &Frame) {
+    if let Some(content) = frame.content.clone().filter(|_| !cx.made) {
+        out.trace.note(content, Noted::Content);
     }
-    let others = frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value));
-    for issue in others.filter_map(|(key, value)| beside_calls(cx, key, value, writer.start)) {
-        out.issue(issue);
+    let content = frame.content.as_ref().map(|content| decode(cx.slice(content.start, content.end)));
+    says(out, writer, envelope, content.map(Cow::into_owned));
+    for (key, value) in frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value)) {
+        let at = if cx.made { writer.start } else { key.start };
+        let (key, value) = (cx.slice(key.start, key.end), cx.slice(value.start, value.end));
+        if let Some(issue) = beside_calls(key, value, at) {
+            out.issue(issue);
+        }
     }
 }
 
@@ -214,9 +246,17 @@ fn argument_outside(
     })
 }
 
+/// What an envelope says in its `content`.
+fn says(out: &mut Output, writer: &mut Writer, envelope: Envelope, content: Option<String>) {
+    out.enveloped = true;
+    let Some(content) = content else { return };
+    // Behind other text, one without calls is an example, or a message that is shown.
+    writer.answered |= envelope == Envelope::NoCalls && out.says_nothing();
+    out.made_content(content);
+}
+
 /// What a member of an envelope says that is neither its content nor its calls.
-fn beside_calls(cx: &Reader<'_>, key: &Range<usize>, value: &Range<usize>, start: usize) -> Option<Issue> {
-    let (name, value) = (cx.slice(key.start, key.end), cx.slice(value.start, value.end));
+fn beside_calls(name: &str, value: &str, at: usize) -> Option<Issue> {
     let text = decode(value);
     let says = match value.as_bytes().first() {
         Some(b'"') => !text.is_empty(),
@@ -224,7 +264,6 @@ fn beside_calls(cx: &Reader<'_>, key: &Range<usize>, value: &Range<usize>, start
         _ => false,
     };
     let named = matches!(name, "type" | "id" | "index" | "role" | "status" | "object" | "model" | "finish_reason");
-    let at = if cx.made { start } else { key.start };
     let what = || format!("beside the calls stands {name}, which is no content: {text}");
     (says && !named).then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
 }
