@@ -1,4 +1,5 @@
-//! Whether a string that holds its own quotes is one string, or several members or items whose quotes went wrong.
+//! Whether a string that holds its own quotes, or a text without any, is one value, or several members or items whose quotes
+//! went wrong.
 use super::lookahead::{Quote, is_word, skip_white};
 use super::quoted::is_apostrophe;
 use super::token;
@@ -9,8 +10,12 @@ use super::token;
 pub(super) fn is_torn(text: &[u8], quote: Quote) -> bool {
     let mark = quote.lead();
     let begins = text.get(skip_white(text, 0)).copied();
-    if !matches!(quote, Quote::Double | Quote::Single) || matches!(begins, Some(b',' | b':' | b']' | b'}')) {
+    if matches!(begins, Some(b',' | b':' | b']' | b'}')) {
         return true;
+    }
+    if matches!(quote, Quote::SmartDouble | Quote::SmartSingle) {
+        // They say themselves what they open and close.
+        return false;
     }
     let (mut open, mut depth) = (false, [0_i32; 2]);
     // Nothing but signs stands behind a bracket that closes what the string does not open.
