@@ -1,8 +1,8 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use crate::dialect::{Element, Marker, MarkersAt};
-use crate::engine::Reader;
 use crate::engine::reader::floor;
-use crate::json::{self, Ending, LiteralOptions, Pairs, PartialOptions, RepairOptions};
+use crate::engine::{Look, Reader};
+use crate::json::{self, LiteralOptions, Pairs, PartialOptions, RepairOptions, Repaired};
 use crate::turn::{Repair, RepairCode};
 
 /// So much of the line behind a value is looked at.
@@ -10,61 +10,44 @@ const LINE: usize = 4096;
 
 /// How far repair may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
-    At(usize),
-    /// As `At`: what stands there may be a part of a string.
-    Doubtful(usize),
-    /// No closing marker yet; the search goes on at this place.
-    More(usize),
+pub(super) struct Bound {
+    pub(super) at: usize,
+    /// What stands there may be a part of the value.
+    pub(super) doubtful: bool,
 }
 
-/// What repair made.
-#[derive(Debug)]
-pub(super) struct Mended {
-    pub(super) json: String,
-    pub(super) repairs: Vec<Repair>,
-    /// The closing brackets of the text that stood for one of another kind.
-    exchanged: Vec<usize>,
-    /// How much of the text the value took.
-    pub(super) consumed: usize,
-    /// The value was not cut off by the end of the text.
-    pub(super) complete: bool,
-    /// It was cut off inside a string, a number or a word.
-    pub(super) cut: bool,
-    /// What a value was meant to be is a guess.
-    pub(super) guessed: bool,
-    /// The end of the text closed one of its strings.
-    unended: bool,
+impl Bound {
+    pub(super) const fn sure(at: usize) -> Self {
+        Self { at, doubtful: false }
+    }
 }
 
-impl Mended {
-    /// The value stands in a list: a bracket after it that closes a list is that one's, and none too many.
-    pub(super) fn leave_list(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let after_value = |from: usize| {
-            let rest = bytes.get(from..self.consumed).unwrap_or_default();
-            rest.iter().all(|b| b.is_ascii_whitespace() || matches!(b, b'}' | b']'))
-        };
-        let (mut found, mut next) = (None, usize::MAX);
-        for (index, repair) in self.repairs.iter().enumerate().rev() {
-            match repair.offset {
-                Some(at) if repair.code == RepairCode::Bracket && at < next && after_value(at) => {
-                    if bytes.get(at) == Some(&b']') {
-                        found = Some((index, at));
-                    }
-                    next = at;
+/// `mended`, the beginning of `text`, stands in a list: a bracket after it that closes a list is that one's, and none too many.
+pub(super) fn leave_list(mended: &mut Repaired<'_>, text: &str) {
+    let bytes = text.as_bytes();
+    let after_value = |from: usize, to: usize| {
+        let rest = bytes.get(from..to).unwrap_or_default();
+        rest.iter().all(|b| b.is_ascii_whitespace() || matches!(b, b'}' | b']'))
+    };
+    let (mut found, mut next) = (None, usize::MAX);
+    for (index, repair) in mended.repairs.iter().enumerate().rev() {
+        match repair.offset {
+            Some(at) if repair.code == RepairCode::Bracket && at < next && after_value(at, mended.consumed) => {
+                if bytes.get(at) == Some(&b']') {
+                    found = Some((index, at));
                 }
-                _ => break,
+                next = at;
             }
+            _ => break,
         }
-        if let Some((index, at)) = found {
-            self.repairs.truncate(index);
-            if self.exchanged.contains(&at) {
-                // What it stood for was not there.
-                self.repairs.push(Repair::at(RepairCode::Bracket, at, "a missing closing bracket was added"));
-            }
-            self.consumed = at;
+    }
+    if let Some((index, at)) = found {
+        mended.repairs.truncate(index);
+        if mended.exchanged.contains(&at) {
+            // What it stood for was not there.
+            mended.repairs.push(Repair::at(RepairCode::Bracket, at, "a missing closing bracket was added"));
         }
+        mended.consumed = at;
     }
 }
 
@@ -76,63 +59,63 @@ pub(super) fn closer(tail: &[Element]) -> Option<&str> {
     })
 }
 
-/// The first line at or after `from` that closes the fence, or the end of the text.
-pub(super) fn fence(cx: &Reader<'_>, fence: &'static str, from: usize) -> Limit {
-    found(cx, cx.find_fence(fence, from), fence.len(), from)
+/// The first line at or after `from` that closes the fence, or the end of the text. The search goes on at `from`, next time.
+pub(super) fn fence(cx: &Reader<'_>, fence: &'static str, from: &mut usize) -> Look<usize> {
+    let found = cx.find_fence(fence, *from);
+    if found.is_none() && !cx.eof {
+        // It may begin at the end.
+        *from = floor(cx.text, cx.text.len().saturating_sub(fence.len()).max(*from)).max(*from);
+        return Look::More;
+    }
+    Look::Is(found.unwrap_or(cx.text.len()))
 }
 
-/// The end of the line at or after `from` behind which one begins with the marker of a call, or the end of the text.
-pub(super) fn next_marker(cx: &Reader<'_>, from: usize) -> Limit {
+/// The end of the line at or after `from` behind which one begins with the marker of a call, or the end of the text. The
+/// search goes on at `from`, next time.
+pub(super) fn next_marker(cx: &Reader<'_>, from: &mut usize) -> Look<usize> {
     // One object behind the other asks.
     let known = cx.memo.unmarked.get();
-    if let Some(at) = known.known(from) {
-        return Limit::At(at);
+    if let Some(at) = known.known(*from) {
+        return Look::Is(at);
     }
+    let since = *from;
     let limit = line_before_marker(cx, from);
-    if let Limit::At(at) = limit {
-        cx.memo.unmarked.set(known.and(from, at));
+    if let Look::Is(at) = limit {
+        cx.memo.unmarked.set(known.and(since, at));
     }
     limit
 }
 
-fn line_before_marker(cx: &Reader<'_>, from: usize) -> Limit {
+fn line_before_marker(cx: &Reader<'_>, from: &mut usize) -> Look<usize> {
     let bytes = cx.bytes();
-    let mut at = from;
-    while let Some(line) = memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map(|i| at + i) {
+    while let Some(line) = memchr::memchr(b'\n', bytes.get(*from..).unwrap_or_default()).map(|i| *from + i) {
         let begin = cx.skip_space(line);
         let calls = |list: u32| {
             let markers = cx.dialects.markers.list(list);
             markers.iter().any(|marker| matches!(marker, Marker::Call { .. } | Marker::Section { .. }))
         };
+        *from = line;
         match cx.dialects.markers.at(bytes, begin) {
             // A fence may stand in any text.
-            _ if bytes.get(begin) == Some(&b'`') => at = begin,
+            _ if bytes.get(begin) == Some(&b'`') => *from = begin,
             MarkersAt::Some { ends, count, .. } if ends.iter().take(count).any(|(_, list)| calls(*list)) => {
-                return Limit::At(line);
+                return Look::Is(line);
             }
-            _ if begin >= bytes.len() && !cx.eof => return Limit::More(line),
-            MarkersAt::Partial | MarkersAt::Some { more: true, .. } if !cx.eof => return Limit::More(line),
-            _ => at = begin.max(line + 1),
+            _ if begin >= bytes.len() && !cx.eof => return Look::More,
+            MarkersAt::Partial | MarkersAt::Some { more: true, .. } if !cx.eof => return Look::More,
+            _ => *from = begin.max(line + 1),
         }
     }
-    if cx.eof { Limit::At(bytes.len()) } else { Limit::More(bytes.len()) }
-}
-
-/// `keep`: a closing marker may begin in so many bytes at the end.
-fn found(cx: &Reader<'_>, found: Option<usize>, keep: usize, from: usize) -> Limit {
-    match found {
-        Some(at) => Limit::At(at),
-        None if cx.eof => Limit::At(cx.text.len()),
-        None => {
-            let next = floor(cx.text, cx.text.len().saturating_sub(keep).max(from));
-            Limit::More(next.max(from))
-        }
+    if cx.eof {
+        return Look::Is(bytes.len());
     }
+    *from = bytes.len();
+    Look::More
 }
 
 /// Repairs the value that begins at `start`, reading no further than `limit`. `Err`: how far it was read, if it is nested
 /// too deep, or `start`.
-pub(super) fn repair(cx: &Reader<'_>, start: usize, limit: usize) -> Result<Mended, usize> {
+pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<Repaired<'t>, usize> {
     let place = |error: crate::Error| start + error.place.parse().unwrap_or(0);
     let mut pairs = cx.memo.pairs.take().based(start);
     let mended = mend(cx.slice(start, limit), cx.policy.max_depth, &mut pairs);
@@ -192,23 +175,12 @@ pub(super) fn too_deep_end(cx: &Reader<'_>, start: usize, limit: usize) -> Optio
     None
 }
 
-pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Mended> {
+pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Repaired<'_>> {
     mend(text, max_depth, &mut Pairs::default()).ok()
 }
 
-fn mend(text: &str, max_depth: usize, pairs: &mut Pairs) -> Result<Mended, crate::Error> {
-    let options = RepairOptions { max_depth, join_values: false, search: false };
-    let repaired = json::repair_knowing(text, &options, pairs)?;
-    Ok(Mended {
-        complete: repaired.ending == Ending::Closed,
-        cut: repaired.ending == Ending::Cut,
-        guessed: repaired.guessed,
-        unended: repaired.unended,
-        json: repaired.json.into_owned(),
-        repairs: repaired.repairs,
-        exchanged: repaired.exchanged,
-        consumed: repaired.consumed,
-    })
+fn mend<'t>(text: &'t str, max_depth: usize, pairs: &mut Pairs) -> Result<Repaired<'t>, crate::Error> {
+    json::repair_knowing(text, &RepairOptions { max_depth, join_values: false, search: false }, pairs)
 }
 
 /// What is certain of arguments that were cut off, as valid JSON.
@@ -367,8 +339,8 @@ pub(super) fn container(text: &str) -> Option<String> {
     }
     let mended = repair_text(text, 128)?;
     let whole =
-        mended.complete && !mended.guessed && text.get(mended.consumed..).is_some_and(|rest| rest.trim().is_empty());
-    (whole && mended.json.starts_with(['{', '['])).then_some(mended.json)
+        mended.complete() && !mended.guessed && text.get(mended.consumed..).is_some_and(|rest| rest.trim().is_empty());
+    (whole && mended.json.starts_with(['{', '['])).then(|| mended.json.into_owned())
 }
 
 /// The text can be a complete literal: quoted, bracketed, a number or a word of JSON or Python.

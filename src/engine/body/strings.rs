@@ -1,6 +1,6 @@
 //! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
 //! one that closes the call.
-use super::lenient::{self, closer};
+use super::lenient::{self, Bound, closer};
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
@@ -8,14 +8,6 @@ use crate::engine::{Look, Reader, head};
 
 /// A key is no longer.
 const KEY: usize = 128;
-
-/// Where a value ends at the latest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Bound {
-    pub(super) at: usize,
-    /// It may stand in a string all the same.
-    pub(super) doubtful: bool,
-}
 
 /// A value that is being looked through to its end. Nothing in it need be right: what does not fit is passed by.
 #[derive(Debug)]
@@ -182,7 +174,7 @@ impl Strings {
                 match closer.map_or(none, |closer| self.ahead(cx, closer)) {
                     // Another value stands before it.
                     Look::Is(at) if self.over && cx.slice(self.at, at).contains(char::is_alphanumeric) => {
-                        return Look::Is(Bound { at, doubtful: false });
+                        return Look::Is(Bound::sure(at));
                     }
                     Look::Is(at) if self.over => {
                         let length = closer.map_or(0, str::len);
@@ -243,7 +235,7 @@ impl Strings {
     /// The value ends before the marker at `at`.
     fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, row: u16) -> Look<Bound> {
         if found.opens != Opens::Nothing {
-            return Look::Is(Bound { at, doubtful: false });
+            return Look::Is(Bound::sure(at));
         }
         let end = at + found.length;
         let ended = self.ended.get_or_insert(Ended { marker: at, at: end, words: false, braces: 0, brackets: 0 });
@@ -381,7 +373,7 @@ impl Strings {
         let Some(string) = &self.string else { return Look::No };
         let last = string.closer.filter(|_| cx.skip_space(string.behind) >= cx.text.len());
         match (last, string.before_call) {
-            (Some(at), _) => Look::Is(Bound { at, doubtful: false }),
+            (Some(at), _) => Look::Is(Bound::sure(at)),
             (None, Some(bound)) => Look::Is(bound),
             (None, None) => Look::No,
         }

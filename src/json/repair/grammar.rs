@@ -2,7 +2,7 @@
 use super::lookahead::{self, Quote, is_word, punctuation};
 use super::output::{Mark, Output};
 use super::pairs::Pairs;
-use super::quoted::{Place, Quoted};
+use super::quoted::Place;
 use super::{Ending, crooked};
 use crate::error::{Error, ErrorCode};
 use crate::json::string::push_string;
@@ -310,7 +310,7 @@ impl<'a> Repairer<'a> {
     }
 
     /// Reads the bracket that was just opened once more, as another kind; only white space was read since.
-    fn reopen(&mut self, kind: Kind) -> Result<Option<usize>, Error> {
+    pub(super) fn reopen(&mut self, kind: Kind) -> Result<Option<usize>, Error> {
         let Some(frame) = self.frames.last() else { return Ok(None) };
         let (mark, open) = (frame.mark, frame.open);
         self.pop();
@@ -447,65 +447,6 @@ impl<'a> Repairer<'a> {
                 at
             }
         }
-    }
-
-    /// The string at `open`; strings joined by `+`, or in parentheses by nothing, become one.
-    pub(super) fn read_string(&mut self, open: usize, mark: usize, quote: Quote, length: usize) -> usize {
-        let place = self.place();
-        let mut string = self.find_string(open, mark, quote, length, place);
-        if let Place::Item { first: true } = place {
-            let colon = self.bytes.get(self.peek(string.after)) == Some(&b':');
-            if colon
-                && matches!(self.top(), Some(Kind::Array))
-                && let Ok(Some(at)) = self.reopen(Kind::Object)
-            {
-                return at;
-            }
-        }
-        if string.cut && self.partial == Some(false) {
-            return self.end_of_text(open);
-        }
-        let (before, first) = (self.out.mark(open), open);
-        let mut opens = true;
-        while let Some((open, mark, quote, length)) = self.joined(&string, place) {
-            self.write_string(&string, false, opens, false);
-            self.out.record(RepairCode::Joined, open, "adjacent strings were joined");
-            self.out.replace(string.end, mark + length, "");
-            opens = false;
-            let triple = self.find_string(open, mark, quote, length, place);
-            if triple.body != mark + length {
-                self.out.replace(mark, triple.body, "");
-            }
-            string = triple;
-        }
-        if !string.cut
-            && let Some(end) = self.kept_with_what_follows(before, first, &string)
-        {
-            return end;
-        }
-        if !string.valid() || !opens {
-            self.write_string(&string, false, opens, true);
-        }
-        if string.cut {
-            self.ending = Ending::Cut;
-        }
-        self.value_read();
-        string.after
-    }
-
-    /// The string that goes on with this one: `"a" + "b"`, and in parentheses `"a" "b"`.
-    fn joined(&self, string: &Quoted, place: Place) -> Option<(usize, usize, Quote, usize)> {
-        if string.unclosed {
-            return None;
-        }
-        let next = self.peek(string.after);
-        let plus = self.bytes.get(next) == Some(&b'+');
-        if !plus && (place != Place::Argument || next == string.after) {
-            return None;
-        }
-        let open = if plus { self.peek(next + 1) } else { next };
-        let (mark, quote, length) = lookahead::string_start(self.bytes, open)?;
-        Some((open, mark, quote, length))
     }
 
     fn read_after(&mut self, at: usize) -> Result<usize, Error> {

@@ -2,7 +2,8 @@
 //!
 //! The text is read once, by a machine with an explicit stack that knows what may follow what ([`grammar`]); its
 //! tokens are read leniently ([`quoted`], [`unclosed`], [`crooked`], [`bare`]) with bounded looks ahead ([`lookahead`]);
-//! every change is an edit of the input ([`output`]). What can only be guessed is kept ([`behind`]) and said. Work is linear in the text, depth is limited, and nothing is ever evaluated.
+//! every change is an edit of the input ([`output`]). What can only be guessed is kept ([`behind`], [`torn`]) and said. Work is
+//! linear in the text, depth is limited, and nothing is ever evaluated.
 mod bare;
 mod behind;
 mod closing;

@@ -1,10 +1,11 @@
 //! Strings: where one ends when its text cannot be trusted.
-use super::behind;
 use super::crooked::{self, Likely};
 use super::grammar::{Kind, Repairer};
 use super::lookahead::{self, Quote, is_word, punctuation, skip_white};
 use super::torn::is_torn;
+use super::{Ending, behind};
 use crate::json::block::find_special_or;
+use crate::turn::RepairCode;
 
 /// A comment behind a doubtful quote is none if its line is longer.
 const COMMENT_LIMIT: usize = 256;
@@ -126,6 +127,65 @@ impl Search {
 }
 
 impl Repairer<'_> {
+    /// The string at `open`; strings joined by `+`, or in parentheses by nothing, become one.
+    pub(super) fn read_string(&mut self, open: usize, mark: usize, quote: Quote, length: usize) -> usize {
+        let place = self.place();
+        let mut string = self.find_string(open, mark, quote, length, place);
+        if let Place::Item { first: true } = place {
+            let colon = self.bytes.get(self.peek(string.after)) == Some(&b':');
+            if colon
+                && matches!(self.top(), Some(Kind::Array))
+                && let Ok(Some(at)) = self.reopen(Kind::Object)
+            {
+                return at;
+            }
+        }
+        if string.cut && self.partial == Some(false) {
+            return self.end_of_text(open);
+        }
+        let (before, first) = (self.out.mark(open), open);
+        let mut opens = true;
+        while let Some((open, mark, quote, length)) = self.joined(&string, place) {
+            self.write_string(&string, false, opens, false);
+            self.out.record(RepairCode::Joined, open, "adjacent strings were joined");
+            self.out.replace(string.end, mark + length, "");
+            opens = false;
+            let triple = self.find_string(open, mark, quote, length, place);
+            if triple.body != mark + length {
+                self.out.replace(mark, triple.body, "");
+            }
+            string = triple;
+        }
+        if !string.cut
+            && let Some(end) = self.kept_with_what_follows(before, first, &string)
+        {
+            return end;
+        }
+        if !string.valid() || !opens {
+            self.write_string(&string, false, opens, true);
+        }
+        if string.cut {
+            self.ending = Ending::Cut;
+        }
+        self.value_read();
+        string.after
+    }
+
+    /// The string that goes on with this one: `"a" + "b"`, and in parentheses `"a" "b"`.
+    fn joined(&self, string: &Quoted, place: Place) -> Option<(usize, usize, Quote, usize)> {
+        if string.unclosed {
+            return None;
+        }
+        let next = self.peek(string.after);
+        let plus = self.bytes.get(next) == Some(&b'+');
+        if !plus && (place != Place::Argument || next == string.after) {
+            return None;
+        }
+        let open = if plus { self.peek(next + 1) } else { next };
+        let (mark, quote, length) = lookahead::string_start(self.bytes, open)?;
+        Some((open, mark, quote, length))
+    }
+
     /// The string whose prefix or mark stands at `open` and whose mark, `length` bytes long, at `mark`.
     pub(super) fn find_string(&self, open: usize, mark: usize, quote: Quote, length: usize, place: Place) -> Quoted {
         let bytes = self.bytes;
@@ -447,7 +507,7 @@ impl Repairer<'_> {
 }
 
 /// The mark from `at` to `after` stands between two letters.
-fn is_apostrophe(bytes: &[u8], at: usize, after: usize) -> bool {
+pub(super) fn is_apostrophe(bytes: &[u8], at: usize, after: usize) -> bool {
     let word = |byte: Option<&u8>| byte.is_some_and(|byte| is_word(*byte));
     bytes.get(at) != Some(&b'"') && word(bytes.get(..at).and_then(<[u8]>::last)) && word(bytes.get(after))
 }

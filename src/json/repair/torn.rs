@@ -1,5 +1,6 @@
 //! Whether a string that holds its own quotes is one string, or several members or items whose quotes went wrong.
 use super::lookahead::{Quote, is_word, skip_white};
+use super::quoted::is_apostrophe;
 use super::token;
 
 /// Structure shows in the body of a string, `text`, whose marks are `quote`: it begins with a sign that stands before a value,
@@ -22,7 +23,7 @@ pub(super) fn is_torn(text: &[u8], quote: Quote) -> bool {
             b'}' => depth[0] -= 1,
             b'[' => depth[1] += 1,
             b']' => depth[1] -= 1,
-            _ if byte == mark && !is_apostrophe(text, at) => {
+            _ if byte == mark && !is_apostrophe(text, at, at + 1) => {
                 if if open { opens(text, at) } else { closed || closes(text, at) } {
                     return true;
                 }
@@ -69,11 +70,6 @@ fn is_paired(text: &[u8]) -> bool {
         _ => true,
     });
     paired && open.iter().all(|byte| *byte == b'(')
-}
-
-fn is_apostrophe(text: &[u8], at: usize) -> bool {
-    let word = |byte: Option<&u8>| byte.is_some_and(|byte| is_word(*byte));
-    text.get(at) != Some(&b'"') && word(text.get(..at).and_then(<[u8]>::last)) && word(text.get(at + 1))
 }
 
 /// The mark at `at` stands behind a word, and what follows a value stands behind it.

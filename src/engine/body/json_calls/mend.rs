@@ -1,5 +1,6 @@
 //! Calls in JSON that strict reading refuses, or that the text cuts off.
 use super::*;
+use crate::json::Ending;
 
 /// A value that is no JSON so early is read once more, as text.
 const NEAR: usize = 64;
@@ -114,19 +115,19 @@ impl JsonCalls {
     ) -> Flow {
         let begun = self.frames.iter().rev().find_map(|f| f.index);
         let bare = writer.origin == Origin::BARE && writer.fence.is_none();
-        let limit = match writer.fence {
-            Some(fence) => lenient::fence(cx, fence, searched),
+        let mut searched = searched;
+        let bound = match writer.fence {
+            Some(fence) => lenient::fence(cx, fence, &mut searched).map(Bound::sure),
             // What is no JSON may be prose: it does not take in the calls behind it.
-            None if bare => lenient::next_marker(cx, searched),
-            None => self.bound(cx, writer, start),
-        };
-        let (limit, doubtful) = match limit {
-            lenient::Limit::At(limit) => (limit, false),
-            lenient::Limit::Doubtful(limit) => (limit, true),
-            lenient::Limit::More(searched) => {
-                self.expect = Expect::Lenient { start, error, searched };
-                return Flow::Stop(Progress::More);
+            None if bare => lenient::next_marker(cx, &mut searched).map(Bound::sure),
+            None => {
+                searched = cx.text.len();
+                self.bound(cx, writer, start)
             }
+        };
+        let Look::Is(Bound { at: limit, doubtful }) = bound else {
+            self.expect = Expect::Lenient { start, error, searched };
+            return Flow::Stop(Progress::More);
         };
         let over = limit < cx.text.len();
         let closed = over && !bare;
@@ -152,7 +153,7 @@ impl JsonCalls {
                 return self.pass_to(end);
             }
         };
-        if closed && mended.cut && writer.fence.take().is_some() {
+        if closed && mended.ending == Ending::Cut && writer.fence.take().is_some() {
             // Inside a string it may be a part of it: only the end of the text decides.
             self.expect = Expect::Lenient { start, error, searched: error };
             return Flow::On;
@@ -162,7 +163,7 @@ impl JsonCalls {
             self.frames.pop();
             return self.closed(cx, writer, start + mended.consumed);
         }
-        if !closed && !mended.complete {
+        if !closed && !mended.complete() {
             // The text ended inside the value: what there is of it is certain as far as it goes.
             let arguments = self.arguments_of_call();
             let start = arguments.map_or(start, |arguments| arguments.start);
@@ -180,7 +181,7 @@ impl JsonCalls {
         let told = self.told(cx);
         self.frames.leave_call();
         if !self.frames.is_empty() {
-            mended.leave_list(cx.slice(start, limit));
+            lenient::leave_list(&mut mended, cx.slice(start, limit));
         }
         // The call before it is over; its places are in this text, not in the repaired one.
         writer.flush(cx, out);
@@ -248,17 +249,12 @@ impl JsonCalls {
     }
 
     /// How far repair may read the object at `start`, that markers close.
-    fn bound(&mut self, cx: &Reader<'_>, writer: &Writer, start: usize) -> lenient::Limit {
+    fn bound(&mut self, cx: &Reader<'_>, writer: &Writer, start: usize) -> Look<Bound> {
         let strings = match &mut self.strings {
             Some(strings) if strings.start == start => strings,
             strings => strings.insert(Box::new(Strings::new(start))),
         };
-        match strings.bound(cx, writer) {
-            Look::Is(Bound { at, doubtful: false }) => lenient::Limit::At(at),
-            Look::Is(Bound { at, doubtful: true }) => lenient::Limit::Doubtful(at),
-            Look::More => lenient::Limit::More(cx.text.len()),
-            Look::No => lenient::Limit::At(cx.text.len()),
-        }
+        strings.bound(cx, writer).or(|| Look::Is(Bound::sure(cx.text.len())))
     }
 
     /// Beside the arguments of an object that repair made stands what is a part of them: a string ended too early.

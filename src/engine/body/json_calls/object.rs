@@ -1,99 +1,125 @@
 //! What a whole object is: a call, an envelope of calls, or neither.
 use super::*;
+use crate::json::Repaired;
 use crate::schema::Tool;
 use crate::turn::{Issue, IssueCode};
 
 impl JsonCalls {
     /// The last frame is a whole object: it is a call, an envelope, or neither.
     pub(super) fn object(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
-        let top = self.frames.len() == 1;
-        let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
         if let Some(envelope) = frame.envelope {
-            if let Some(content) = frame.content.clone().filter(|_| !cx.made) {
-                out.trace.note(content, Noted::Content);
-            }
-            let content = frame.content.as_ref().map(|content| decode(cx.slice(content.start, content.end)));
-            says(out, writer, envelope, content.map(Cow::into_owned));
-            for (key, value) in frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value)) {
-                let at = if cx.made { writer.start } else { key.start };
-                let (key, value) = (cx.slice(key.start, key.end), cx.slice(value.start, value.end));
-                if let Some(issue) = beside_calls(key, value, at) {
-                    out.issue(issue);
-                }
-            }
+            whole_envelope(cx, out, writer, frame, envelope);
             // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
             let own = frame.name.is_some() && frame.arguments.is_some();
             if cx.made || !own || frame.index.is_some_and(|index| !writer.is_open(index)) {
                 return Flow::On;
             }
         }
-        // `{"get_weather": {...}}`: the key is the name.
-        if frame.name.is_none() && frame.arguments.is_none() {
-            let members = std::mem::take(&mut frame.others);
-            for (key, value) in members.iter().cloned() {
-                let name = unescaped(cx.slice(key.start, key.end)).into_owned();
-                let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
-                if !object || !(named_by_key || cx.offered(&name)) {
-                    continue;
-                }
-                let Some(index) = writer.begin(cx, out, &name, None) else { continue };
-                if !cx.made {
-                    out.trace.note(key, Noted::Name);
-                }
-                let null = cx.bytes().get(value.start) == Some(&b'n');
-                writer.piece(out, index, if null { "{}" } else { cx.slice(value.start, value.end) });
-                let lost = cx.tool(&name).is_some_and(|tool| argument_outside(cx, tool, &value, &members));
-                self.over(cx, writer, index, value, raw.clone());
-                if let (true, Some(pending)) = (lost, &mut writer.pending) {
-                    pending.status = CallStatus::Malformed;
-                }
-            }
-            if writer.begun == 0 {
-                out.trace.refuse(Reason::NoName, "");
-            }
-            return Flow::On;
+        match (&frame.name, frame.arguments.clone()) {
+            (None, None) => self.named_by_keys(cx, out, writer, raw),
+            (Some(_), Some(arguments)) => self.with_arguments(cx, out, writer, arguments, raw),
+            _ => self.flat(cx, out, writer, raw),
         }
-        if let (Some(_), Some(arguments)) = (&frame.name, frame.arguments.clone()) {
-            let told = frame.index.is_some();
-            if let Flow::Stop(progress) = self.begin(cx, out, writer) {
-                return Flow::Stop(progress);
+    }
+
+    /// `{"get_weather": {...}}`: each key that names a tool calls it.
+    fn named_by_keys(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
+        let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
+        let members = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.others)).unwrap_or_default();
+        for (key, value) in members.iter().cloned() {
+            let name = unescaped(cx.slice(key.start, key.end)).into_owned();
+            let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
+            if !object || !(named_by_key || cx.offered(&name)) {
+                continue;
             }
-            let untold = self.frames.last().and_then(|frame| frame.index).filter(|_| !told);
-            if let (Some(index), true) = (untold, cx.bytes().get(arguments.start) == Some(&b'{')) {
-                writer.piece(out, index, cx.slice(arguments.start, arguments.end));
+            let Some(index) = writer.begin(cx, out, &name, None) else { continue };
+            if !cx.made {
+                out.trace.note(key, Noted::Name);
             }
-            // In a list of its own further calls may have begun: then it was over before them.
-            let index = self.frames.last().and_then(|f| f.index);
-            let beside = |frame: &Frame| {
-                let tool = self.name(cx).and_then(|name| cx.tool(&name));
-                tool.is_some_and(|tool| argument_outside(cx, tool, &arguments, &frame.others))
-            };
-            let lost = self.is_ambiguous(cx, &arguments)
-                || self.frames.last().is_some_and(beside)
-                || (cx.made && self.is_torn(cx));
-            if let Some(index) = index.filter(|index| writer.is_open(*index)) {
-                self.over(cx, writer, index, arguments, raw);
-                if let (true, Some(pending)) = (lost, &mut writer.pending) {
-                    pending.status = CallStatus::Malformed;
-                }
+            let null = cx.bytes().get(value.start) == Some(&b'n');
+            writer.piece(out, index, if null { "{}" } else { cx.slice(value.start, value.end) });
+            let lost = cx.tool(&name).is_some_and(|tool| argument_outside(cx, tool, &value, &members));
+            self.over(cx, writer, index, value, raw.clone());
+            if lost {
+                tear(writer);
             }
-            return Flow::On;
         }
-        // The arguments stand flat beside the name, or there are none.
-        let others = std::mem::take(&mut frame.others);
+        if writer.begun == 0 {
+            out.trace.refuse(Reason::NoName, "");
+        }
+        Flow::On
+    }
+
+    /// The object has a name and, as `arguments`, what it is called with.
+    fn with_arguments(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        arguments: Range<usize>,
+        raw: Range<usize>,
+    ) -> Flow {
+        let told = self.frames.last().is_some_and(|frame| frame.index.is_some());
+        if let Flow::Stop(progress) = self.begin(cx, out, writer) {
+            return Flow::Stop(progress);
+        }
+        let index = self.frames.last().and_then(|frame| frame.index);
+        if let (Some(index), false, true) = (index, told, cx.bytes().get(arguments.start) == Some(&b'{')) {
+            writer.piece(out, index, cx.slice(arguments.start, arguments.end));
+        }
+        // In a list of its own further calls may have begun: then it was over before them.
+        let Some(index) = index.filter(|index| writer.is_open(*index)) else { return Flow::On };
+        let beside = |frame: &Frame| {
+            let tool = self.name(cx).and_then(|name| cx.tool(&name));
+            tool.is_some_and(|tool| argument_outside(cx, tool, &arguments, &frame.others))
+        };
+        let lost = self.is_ambiguous(cx, &arguments)
+            || self.frames.last().is_some_and(beside)
+            || (cx.made && self.is_torn(cx));
+        self.over(cx, writer, index, arguments, raw);
+        if lost {
+            tear(writer);
+        }
+        if let Some(frame) = self.frames.last().filter(|frame| !frame.others.is_empty()) {
+            self.beside_call(cx, out, writer, frame.others.iter());
+        }
+        Flow::On
+    }
+
+    /// What the last frame holds beside its call: at the top of an answer, `content` is its content.
+    fn beside_call<'m>(
+        &self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        members: impl Iterator<Item = &'m (Range<usize>, Range<usize>)>,
+    ) {
+        let top = writer.origin == Origin::BARE && self.frames.len() == 1;
+        let is_argument = |name: Cow<'_, str>| cx.tool(&name).is_some_and(|tool| tool.declares("content"));
+        let content = self.frames.last().and_then(|frame| frame.content.clone());
+        let content = content.filter(|_| top && !self.name(cx).is_some_and(is_argument));
+        if let Some(content) = content.clone() {
+            if !cx.made {
+                out.trace.note(content.clone(), Noted::Content);
+            }
+            out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
+        }
+        beside_calls(cx, out, writer.start, members.filter(|(_, value)| content.as_ref() != Some(value)));
+    }
+
+    /// The arguments stand flat beside the name, or there are none.
+    fn flat(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
+        let others = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.others)).unwrap_or_default();
         let Some(name) = self.name(cx) else {
             out.trace.refuse(Reason::NoName, "");
             return Flow::On;
         };
         let tool = cx.tool(&name);
-        let flat: Vec<_> = (others.iter())
-            .filter(|(key, _)| {
-                let key = unescaped(cx.slice(key.start, key.end));
-                tool.is_some_and(|t| t.declares(&key))
-            })
-            .collect();
-        let alone = cx.tools.is_none() && top && others.is_empty() && !cx.made;
+        let declared =
+            |key: &Range<usize>| tool.is_some_and(|tool| tool.declares(&unescaped(cx.slice(key.start, key.end))));
+        let flat: Vec<_> = others.iter().filter(|(key, _)| declared(key)).collect();
+        let alone = cx.tools.is_none() && self.frames.len() == 1 && others.is_empty() && !cx.made;
         let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
         if flat.is_empty() && !bare_name {
             let offered = cx.tools.is_none() || tool.is_some();
@@ -101,33 +127,23 @@ impl JsonCalls {
             out.trace.refuse(reason, &name);
             return Flow::On;
         }
-        let mut json = String::from("{");
-        for (key, value) in &flat {
-            if json.len() > 1 {
-                json.push_str(", ");
-            }
-            json.push('"');
-            json.push_str(cx.slice(key.start, key.end));
-            json.push_str("\": ");
-            json.push_str(cx.slice(value.start, value.end));
-        }
-        json.push('}');
-        let has_flat = !flat.is_empty();
         // What was meant as its arguments has a key that says nothing: without them it is not to be run.
         let meant = |(key, _): &(Range<usize>, Range<usize>)| !is_about(cx.slice(key.start, key.end));
-        let lost = !has_flat && tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
+        let lost = flat.is_empty() && tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
         if let Flow::Stop(progress) = self.begin(cx, out, writer) {
             return Flow::Stop(progress);
         }
         let Some(index) = self.frames.last().and_then(|f| f.index) else { return Flow::On };
+        let json = object_of(cx, &flat);
         writer.piece(out, index, &json);
         let pending = writer.over(index, Found::Json(Piece::Made(json)), raw);
         if self.guessed || lost {
             pending.status = CallStatus::Malformed;
         }
-        if has_flat {
+        if !flat.is_empty() {
             pending.repairs.push(Repair::new(RepairCode::Misplaced, "the arguments stood beside the name"));
         }
+        self.beside_call(cx, out, writer, others.iter().filter(|(key, _)| !declared(key)));
         Flow::On
     }
 
@@ -138,7 +154,7 @@ impl JsonCalls {
         writer: &mut Writer,
         envelope: Envelope,
         from: usize,
-        mended: &lenient::Mended,
+        mended: &Repaired<'_>,
     ) {
         let members: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&mended.json).unwrap_or_default();
@@ -148,7 +164,7 @@ impl JsonCalls {
                 (Key::Content, serde_json::Value::String(text)) if content.is_none() => content = Some(text),
                 (Key::Calls, _) => {}
                 (_, value) => {
-                    if let Some(issue) = beside_calls(&key, &value.to_string(), from) {
+                    if let Some(issue) = beside(&key, &value.to_string(), from) {
                         out.issue(issue);
                     }
                 }
@@ -177,6 +193,33 @@ impl JsonCalls {
         };
         frame.ambiguous || frame.others.iter().any(another)
     }
+}
+
+/// What an envelope holds beside its calls: content, and what is worth an issue.
+fn whole_envelope(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, frame: &Frame, envelope: Envelope) {
+    if let Some(content) = frame.content.clone().filter(|_| !cx.made) {
+        out.trace.note(content, Noted::Content);
+    }
+    let content = frame.content.as_ref().map(|content| decode(cx.slice(content.start, content.end)));
+    says(out, writer, envelope, content.map(Cow::into_owned));
+    let others = frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value));
+    beside_calls(cx, out, writer.start, others);
+}
+
+/// An object of these members, keys and values.
+fn object_of(cx: &Reader<'_>, members: &[&(Range<usize>, Range<usize>)]) -> String {
+    let mut json = String::from("{");
+    for (key, value) in members {
+        if json.len() > 1 {
+            json.push_str(", ");
+        }
+        json.push('"');
+        json.push_str(cx.slice(key.start, key.end));
+        json.push_str("\": ");
+        json.push_str(cx.slice(value.start, value.end));
+    }
+    json.push('}');
+    json
 }
 
 impl Frame {
@@ -232,17 +275,34 @@ fn says(out: &mut Output, writer: &mut Writer, envelope: Envelope, content: Opti
     out.made_content(content);
 }
 
-/// What a member of an envelope says that is neither its content nor its calls.
-fn beside_calls(name: &str, value: &str, at: usize) -> Option<Issue> {
+/// Says what stands in these members, which are neither content nor a part of a call. `start`: where the calls begin.
+fn beside_calls<'m>(
+    cx: &Reader<'_>,
+    out: &mut Output,
+    start: usize,
+    members: impl Iterator<Item = &'m (Range<usize>, Range<usize>)>,
+) {
+    for (key, value) in members {
+        let at = if cx.made { start } else { key.start };
+        if let Some(issue) = beside(cx.slice(key.start, key.end), cx.slice(value.start, value.end), at) {
+            out.issue(issue);
+        }
+    }
+}
+
+/// What a member beside the calls says, if it is more than what every message has.
+fn beside(key: &str, value: &str, at: usize) -> Option<Issue> {
+    if matches!(key, "type" | "id" | "index" | "role" | "status" | "object" | "model" | "finish_reason") {
+        return None;
+    }
     let text = decode(value);
     let says = match value.as_bytes().first() {
         Some(b'"') => !text.is_empty(),
         Some(b'{' | b'[') => !is_empty(value),
         _ => false,
     };
-    let named = matches!(name, "type" | "id" | "index" | "role" | "status" | "object" | "model" | "finish_reason");
-    let what = || format!("beside the calls stands {name}, which is no content: {text}");
-    (says && !named).then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
+    let what = || format!("beside the calls stands {key}, which is no content: {text}");
+    says.then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
 }
 
 fn is_empty(object: &str) -> bool {
