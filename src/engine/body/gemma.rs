@@ -3,7 +3,7 @@
 use super::Progress;
 use super::lenient;
 use super::members::Members;
-use crate::dialect::Element;
+use crate::dialect::{Element, Row};
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::output::{Found, Output, Piece, Value};
 use crate::engine::reader::floor;
@@ -15,7 +15,9 @@ use crate::schema::{Expected, Tool};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
+mod shown;
 mod values;
+use shown::Shown;
 use values::{EXTRA_COMMA, Read, Values, bare_word, opens};
 
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(crate) struct Gemma {
     member: usize,
     /// A string is open.
     string: Option<OpenString>,
+    /// Where strings of that member begin and end that show calls.
+    shown: Vec<Range<usize>>,
     members: Members,
     /// Something in them is nested too deep.
     deep: bool,
@@ -44,6 +48,9 @@ struct OpenString {
     key: Option<String>,
     /// How far it has been given out.
     sent: usize,
+    /// Where its text begins.
+    start: usize,
+    calls: Shown,
 }
 
 impl Gemma {
@@ -56,6 +63,7 @@ impl Gemma {
             index: None,
             member: at + 1,
             string: None,
+            shown: Vec::new(),
             members: Members::default(),
             deep: false,
             unread: false,
@@ -67,9 +75,9 @@ impl Gemma {
         let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
             return Progress::Fail { at: self.start };
         };
-        let quote = quote(cx, writer);
+        let (quote, row) = (quote(cx, writer), writer.origin.row(cx));
         let status = loop {
-            match self.next(cx, quote, writer.origin.tail(cx), cx.called(out, index)) {
+            match self.next(cx, quote, row, writer.origin.tail(cx), cx.called(out, index)) {
                 Next::Member => {
                     if cx.slice(self.member, self.at).trim().is_empty() {
                         self.repairs.push(Repair::at(RepairCode::Comma, self.at, EXTRA_COMMA));
@@ -77,6 +85,7 @@ impl Gemma {
                     self.read(cx, out, writer, index, self.at, false);
                     self.at += 1;
                     self.member = self.at;
+                    self.shown.clear();
                 }
                 Next::End { closed } => {
                     self.read(cx, out, writer, index, self.at, false);
@@ -94,6 +103,9 @@ impl Gemma {
                 }
                 Next::More => {
                     self.at = cx.text.len();
+                    if let Some(string) = self.string.take().filter(|string| string.calls.any()) {
+                        self.shown.push(string.start..self.at);
+                    }
                     // What may be the beginning of a marker round a string is none of it.
                     let cut = (1..quote.len()).rev().find(|n| quote.get(..*n).is_some_and(|q| cx.text.ends_with(q)));
                     self.read(cx, out, writer, index, self.at - cut.unwrap_or(0), true);
@@ -113,15 +125,27 @@ impl Gemma {
     }
 
     /// Looks for the next place where a member is over: the comma before another one, or behind the outermost bracket.
-    fn next(&mut self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Next {
+    fn next(&mut self, cx: &Reader<'_>, quote: &str, row: Option<&Row>, tail: &[Element], tool: Option<&Tool>) -> Next {
         let bytes = cx.bytes();
         loop {
-            if self.string.is_some() {
+            if let Some(string) = &mut self.string {
                 let rest = bytes.get(self.at..).unwrap_or_default();
                 match memchr::memmem::find(rest, quote.as_bytes()) {
                     Some(i) => {
-                        self.at += i + quote.len();
-                        self.string = None;
+                        let marker = self.at + i..self.at + i + quote.len();
+                        let closes = |row| string.calls.closes(cx, row, marker.clone());
+                        match row.map_or(Look::Is(()), closes) {
+                            Look::Is(()) => {
+                                self.shown.extend(string.calls.any().then_some(string.start..marker.start));
+                                self.string = None;
+                            }
+                            Look::No => {}
+                            Look::More => {
+                                self.at = marker.start;
+                                return Next::More;
+                            }
+                        }
+                        self.at = marker.end;
                     }
                     None => {
                         let next = floor(cx.text, bytes.len().saturating_sub(quote.len() - 1));
@@ -196,12 +220,12 @@ impl Gemma {
             return None;
         }
         let key = (self.depth == 1).then(|| Values::new(before, quote, None).only_key()).flatten();
-        Some(OpenString { key, sent: end })
+        Some(OpenString { key, sent: end, start: end, calls: Shown::new(end) })
     }
 
     /// Gives out what is certain of the string that a member is.
     fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize) {
-        let Some(OpenString { key: Some(key), sent }) = &mut self.string else { return };
+        let Some(OpenString { key: Some(key), sent, .. }) = &mut self.string else { return };
         let text = cx.slice(*sent, self.at);
         if text.is_empty() || !out.streaming() || self.deep || self.unread {
             return;
@@ -221,6 +245,7 @@ impl Gemma {
         let tool = cx.called(out, index);
         let root = tool.map(|t| &t.schema);
         let mut values = Values::new(cx.slice(self.member.min(end), end), quote, root);
+        values.shown = self.shown.iter().map(|string| string.start - self.member..string.end - self.member).collect();
         (values.max_depth, values.cut) = (cx.policy.max_depth, cut);
         while let Some(key) = values.key() {
             let schema = root.and_then(|r| r.get("properties")).and_then(|p| p.get(&key));

@@ -3,6 +3,7 @@ use super::node::Node;
 use crate::engine::misspelt;
 use crate::schema::Tool;
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// So many different tags are looked for inside a value; of what has more, the others are text.
 const NAMES: usize = 64;
@@ -29,6 +30,8 @@ pub(super) struct Tree<'t> {
     pub(super) tool: Option<&'t Tool>,
     /// The elements of the top level so far.
     pub(super) taken: Vec<String>,
+    /// What is the text of an element, whatever tags stand in it.
+    pub(super) texts: Vec<Range<usize>>,
 }
 
 impl<'t> Tree<'t> {
@@ -46,6 +49,7 @@ impl<'t> Tree<'t> {
             closers: Vec::new(),
             tool: None,
             taken: Vec::new(),
+            texts: Vec::new(),
         }
     }
 
@@ -133,6 +137,9 @@ impl<'t> Tree<'t> {
         let mut mixed = String::new();
         // Where another parameter stands, behind text, that may follow this one.
         let mut follows = None;
+        if let Ok(text) = self.texts.binary_search_by_key(&start, |text| text.start) {
+            self.at = self.texts[text].end;
+        }
         loop {
             if self.rest().starts_with(&closer) {
                 break;

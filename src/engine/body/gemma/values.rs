@@ -5,6 +5,7 @@ use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
 use serde_json::Value as Schema;
+use std::ops::Range;
 
 const UNOPENED: &str = "the marker that opens a string is missing";
 pub(super) const EXTRA_COMMA: &str = "a comma too many was left out";
@@ -33,6 +34,8 @@ pub(super) struct Values<'t> {
     next_quote: Option<usize>,
     /// The marker round strings.
     quote: &'t str,
+    /// The strings that show calls, and hold that marker as well.
+    pub(super) shown: Vec<Range<usize>>,
     /// The tool's schema, for references.
     root: Option<&'t Schema>,
 }
@@ -50,6 +53,7 @@ impl<'t> Values<'t> {
             repairs: Vec::new(),
             next_quote: None,
             quote,
+            shown: Vec::new(),
             root,
         }
     }
@@ -93,7 +97,9 @@ impl<'t> Values<'t> {
         }
         let mut from = self.at + quote.len();
         let rest = self.text.get(from..)?;
-        let mut length = rest.find(quote).unwrap_or(rest.len());
+        let shown = self.shown.binary_search_by_key(&from, |string| string.start).ok();
+        let shown = shown.and_then(|i| self.shown.get(i)).map(|string| string.len().min(rest.len()));
+        let mut length = shown.or_else(|| rest.find(quote)).unwrap_or(rest.len());
         let behind = |at: usize| self.text.get(at..).unwrap_or_default().trim_start();
         let over = |rest: &str| rest.is_empty() || rest.starts_with([',', '}', ']', ')', ':', '=']);
         let mut end = (from + length + quote.len()).min(self.text.len());
