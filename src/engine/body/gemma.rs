@@ -3,6 +3,7 @@
 use super::Progress;
 use super::lenient;
 use super::members::Members;
+use super::shown::{Shown, opens};
 use crate::dialect::{Element, Row};
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::output::{Found, Output, Piece, Value};
@@ -15,10 +16,8 @@ use crate::schema::{Expected, Tool};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
-mod shown;
 mod values;
-use shown::Shown;
-use values::{EXTRA_COMMA, Read, Values, bare_word, opens};
+use values::{EXTRA_COMMA, Read, Values, bare_word};
 
 #[derive(Debug)]
 pub(crate) struct Gemma {

@@ -1,6 +1,7 @@
 //! The values between Gemma's brackets.
 use crate::engine::body::elements::find;
 use crate::engine::body::lenient;
+use crate::engine::body::shown::opens;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
@@ -272,13 +273,13 @@ impl<'t> Values<'t> {
                 });
                 let end = end.flatten().next();
                 let length = end.map_or(rest.len(), |i| i + 1);
-                let (json, repairs) = lenient::literal(&rest[..length], self.at);
+                let read = lenient::literal(&rest[..length], self.at);
                 self.unread |= end.is_none() && !self.cut;
-                self.repairs.extend(repairs);
+                self.repairs.extend(read.repairs);
                 self.at += length;
-                match serde_json::from_str::<String>(&json) {
+                match serde_json::from_str::<String>(&read.json) {
                     Ok(text) => Read::Text(text),
-                    Err(_) => Read::Json(json),
+                    Err(_) => Read::Json(read.json),
                 }
             }
             Some(_) if depth == 0 => self.bare(schema),
@@ -355,11 +356,6 @@ impl<'t> Values<'t> {
     }
 }
 
-/// What stands behind `before` begins a string: behind a value's text it ends one that nothing opened.
-pub(super) fn opens(before: &str) -> bool {
-    before.trim_end().ends_with([':', '=', ',', '[', '{', '('])
-}
-
 /// A word without quotes: a JSON or Python literal where it reads as one and the schema does not want a string.
 pub(super) fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
     if expected.is_string() {
@@ -367,7 +363,7 @@ pub(super) fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
     }
     match read_text(word, expected) {
         ArgumentValue::Text(_) if expected.is_any() && matches!(word, "True" | "False") => {
-            ArgumentValue::Json(lenient::literal(word, 0).0.into())
+            ArgumentValue::Json(lenient::literal(word, 0).json.into())
         }
         value => value,
     }
