@@ -415,7 +415,12 @@ impl Elements {
             match ends(cx, writer, &reader, self.at + reader.at + blank, closer) {
                 Some(early) => (end, status) = (early, CallStatus::Ok),
                 None if !status.readable() => {}
-                None if prefix.is_empty() || nothing || text || holds_call(cx, writer, rest) => {
+                None if prefix.is_empty()
+                    || nothing
+                    || text
+                    || holds_call(cx, writer, rest)
+                    || tool.is_some_and(|tool| closes_parameter(rest, tool, &reader.taken)) =>
+                {
                     status = CallStatus::Malformed
                 }
                 // As the server of those with a prefix has it, what was read before it counts.
@@ -513,6 +518,13 @@ fn unframed(text: &str, trim: Trim) -> &str {
 fn holds_call(cx: &Reader<'_>, writer: &Writer, text: &str) -> bool {
     let begins = |head: &[Element]| matches!(head.first(), Some(Element::Literal(first)) if text.contains(&**first));
     writer.origin.row(cx).is_some_and(|row| row.calls.iter().any(|call| begins(&call.head)))
+}
+
+/// A closing tag named after a parameter of the tool that is not there yet stands in `text`, and its opening one was lost.
+fn closes_parameter(text: &str, tool: &Tool, taken: &[String]) -> bool {
+    let free = tool.parameters.iter().map(|(name, _)| name).filter(|name| !taken.contains(name));
+    let holds = |tag: String| memchr::memmem::find(text.as_bytes(), tag.as_bytes()).is_some();
+    free.into_iter().any(|name| holds(format!("</{name}>")) && !holds(format!("<{name}>")))
 }
 
 /// Where the call ends that has something else than elements at `at`: what closes it is misspelt there, or missing before

@@ -232,13 +232,20 @@ impl<'t> Tree<'t> {
         if depth > 0 {
             return None;
         }
-        let Some(next) = follows.filter(|_| !self.prefix.is_empty()) else {
+        let text = |next: usize| self.text.get(start..next).unwrap_or_default();
+        // Of its own, a part may stand there.
+        let breaks_off = |next: &usize| {
+            let text = text(*next).trim_ascii_end();
+            text.contains(&format!("</{name}>"))
+                || (1..self.prefix.len()).any(|n| self.prefix.get(..n).is_some_and(|prefix| text.ends_with(prefix)))
+        };
+        let Some(next) = follows.filter(|_| !self.prefix.is_empty()).filter(|next| !breaks_off(next)) else {
             self.at = first;
             return None;
         };
         self.slips.push((next, "an element's closing tag is missing"));
         self.taken.push(name.to_owned());
         self.at = next;
-        Some((name.to_owned(), Node::Text(self.text.get(start..next).unwrap_or_default().to_owned())))
+        Some((name.to_owned(), Node::Text(text(next).to_owned())))
     }
 }
