@@ -60,8 +60,13 @@ struct OpenValue {
     closer: Option<Arc<str>>,
     /// The last tag like its closing marker that stands before the call's end: its place and end.
     misspelt: Option<(usize, usize)>,
-    /// It holds the opening marker of a parameter that it does not show whole.
+    /// It holds the opening marker of a parameter.
+    opener: bool,
+    /// And does not show that parameter whole.
     inner: bool,
+    /// It holds its own closing marker at the end of a line, and no opening one before it: another parameter may have lost its
+    /// own.
+    stray: bool,
     /// What it shows and has not shown the end of.
     shown: Shown,
     /// Where another parameter of the tool may begin, if its own closing marker never comes.
@@ -86,6 +91,8 @@ pub(crate) struct Parameters {
     opened: bool,
     /// A parameter stands there that cannot be read.
     broken: bool,
+    /// A value holds what may be a parameter whose opening marker was lost, if the tool has one that is not there.
+    stray: bool,
     /// Where text between the parameters began, whose end has not come.
     junk: Option<usize>,
     repairs: Vec<Repair>,
@@ -145,6 +152,7 @@ impl Parameters {
             ahead,
             opened: false,
             broken: false,
+            stray: false,
             junk: None,
             repairs,
         }
@@ -369,6 +377,10 @@ impl Parameters {
                     let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
                     let row = writer.origin.row(cx);
                     let parameter = row.and_then(|r| r.parameters.get(template));
+                    // A marker that its line ends may have lost more of its key than that.
+                    let cut =
+                        |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with('\n'));
+                    self.broken |= declared.is_none() && called.is_some() && parameter.is_some_and(cut);
                     let closer = parameter.and_then(|p| {
                         let key = cx.slice(key.start, key.end);
                         p.behind_key.as_ref().map(|end| format!("{}{key}{end}", p.closer).into())
@@ -395,7 +407,9 @@ impl Parameters {
                         doubtful_closer: None,
                         closer,
                         misspelt: None,
+                        opener: false,
                         inner: false,
+                        stray: false,
                         shown: Shown::default(),
                         next_opens: None,
                         tagged: false,
@@ -493,6 +507,10 @@ impl Parameters {
     ) -> Progress {
         if status.readable() {
             writer.piece(out, index, if self.opened { "}" } else { "{}" });
+        }
+        if let (Some(tool), true) = (cx.called(out, index), self.stray) {
+            let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
+            self.broken |= tool.parameters.iter().any(|(name, _)| !given(name));
         }
         let members = std::mem::take(&mut self.members);
         let members = match unwrapped(cx, out, index, &members) {

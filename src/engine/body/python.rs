@@ -15,6 +15,7 @@ use std::ops::Range;
 mod after;
 mod expression;
 mod space;
+mod torn;
 mod value;
 use value::{Item, ValueScan, name_at, next_item};
 
@@ -336,7 +337,7 @@ impl Python {
     }
 
     fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
-        let end = match self.scan.end(cx, self.key.is_some(), &self.name) {
+        let end = match self.scan.end(cx, writer.origin.row(cx), self.key.is_some(), &self.name) {
             Look::Is(end) => end,
             Look::No | Look::More => {
                 self.tell(cx, out, writer);
@@ -352,11 +353,18 @@ impl Python {
                 let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
                 let text = if self.escaped { &unescaped } else { text };
                 let read = if self.scan.is_string(text) { lenient::string } else { lenient::literal };
-                let (json, mut repairs) = read(text, self.scan.start);
-                self.unreadable |= self.is_expression(text, &repairs);
+                let lenient::Literal { json, mut repairs, guessed } = read(text, self.scan.start);
+                let source = repairs.iter().any(|repair| repair.code == RepairCode::SourceText);
+                self.unreadable |= source && torn::holds_argument(cx, self.scan.start, end, &self.name);
+                // What was meant as a list or an object is none.
+                self.unreadable |=
+                    json.starts_with('"') && text.starts_with(['[', '{', '(']) && text.contains(['"', '\'']);
+                self.unreadable |= guessed || self.is_expression(text, &repairs);
                 // A call that was shown in the string closed it, perhaps.
                 let mended = repairs.iter().any(|repair| repair.code == RepairCode::Quotes);
-                self.unreadable |= mended && opener(cx, writer).is_some_and(|opener| text.contains(opener));
+                self.unreadable |= mended
+                    && !self.scan.shown.whole()
+                    && opener(cx, writer).is_some_and(|opener| text.contains(opener));
                 self.repairs.append(&mut repairs);
                 // The quotes of the string were written as entities, and so was what else it holds.
                 self.unreadable |= ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"].iter().any(|q| text.starts_with(q));
@@ -390,6 +398,9 @@ impl Python {
 
     /// The value is an expression, or holds one.
     fn is_expression(&self, text: &str, repairs: &[Repair]) -> bool {
+        if self.scan.holes {
+            return true;
+        }
         let unquoted = |repair: &&Repair| matches!(repair.code, RepairCode::SourceText | RepairCode::Quotes);
         let places = repairs.iter().filter(unquoted).filter_map(|repair| repair.offset?.checked_sub(self.scan.start));
         match text.bytes().next() {
@@ -416,7 +427,9 @@ impl Python {
     fn positional(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, text: &str) -> Option<Progress> {
         let fail = Some(Progress::Fail { at: self.scan.start });
         let Some(tool) = cx.tool(&self.name) else { return fail };
-        let (json, mut repairs) = lenient::literal(text.trim_start_matches("**"), self.scan.start);
+        let lenient::Literal { json, mut repairs, guessed } =
+            lenient::literal(text.trim_start_matches("**"), self.scan.start);
+        self.unreadable |= guessed;
         let members = members(&json);
         let declared = |key: &str| tool.declares(key);
         if let Some(members) = members.filter(|list| list.iter().all(|(key, _)| declared(key))) {

@@ -191,6 +191,7 @@ impl OpenValue {
                     Look::More => Look::More,
                     Look::No => {
                         self.doubtful_closer = Some((hit, end));
+                        self.stray |= self.is_stray(cx, end);
                         Look::No
                     }
                 },
@@ -198,6 +199,18 @@ impl OpenValue {
             },
             ahead => Look::Is(Ended { ahead: Some(ahead), ..Ended::closed(hit, end, Closing::Own) }),
         }
+    }
+
+    /// Its closing marker, which ends at `end`, closes nothing in it and is not just spoken of: a line ends there, or text goes on
+    /// at once. An element stays in its text.
+    #[cold]
+    fn is_stray(&self, cx: &Reader<'_>, end: usize) -> bool {
+        let plain = match cx.bytes().get(end) {
+            Some(b'\n' | b'\r' | b'<') => !matches!(misspelt::opening(cx, cx.skip_space(end)), Look::Is(_)),
+            Some(byte) => byte.is_ascii_alphanumeric(),
+            None => false,
+        };
+        plain && !self.opener && !self.tagged && !self.closes_by_key()
     }
 
     /// The text is cut off in the next parameter's marker, which begins at `end`.
@@ -219,6 +232,7 @@ impl OpenValue {
         } else {
             head::literal(cx, hit, &parameter.opener).map(|_| ())
         };
+        self.opener |= opens == Look::Is(());
         match opens {
             Look::More => Look::More,
             Look::No => match self.shows_call(cx, within, hit) {

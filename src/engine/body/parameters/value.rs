@@ -97,6 +97,16 @@ impl OpenValue {
         self.sent += length;
     }
 
+    /// Up to `end` the text ends in a part of its closing marker.
+    #[cold]
+    fn breaks_off(&self, cx: &Reader<'_>, parameter: &Parameter, end: usize) -> bool {
+        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let text = cx.slice(self.start, end).trim_ascii_end();
+        let unsigned = |text: &str| text.trim_end_matches('>').to_owned();
+        let rest = closer.get(1..).map(unsigned).filter(|rest| !rest.is_empty());
+        before_cut(text, closer).len() < text.len() || rest.is_some_and(|rest| unsigned(text).ends_with(&rest))
+    }
+
     /// `text` without the white space at its end that may be the markup's.
     fn unframed<'t>(&self, text: &'t str, trim: Trim) -> &'t str {
         match trim {
@@ -152,8 +162,9 @@ impl Parameters {
                 let missing = closing == Closing::Missing;
                 // Without its own closing marker, the line break before the call's is the markup's.
                 value.padded |= missing;
-                // What it showed may have been its own.
-                self.broken |= missing && value.shown.whole;
+                // What it showed may have been its own, or what closed it before what follows.
+                self.broken |= missing && (value.shown.whole || value.stray || value.breaks_off(cx, parameter, end));
+                self.stray |= value.stray;
                 let inner = value.inner || value.shown.is_open() || missing;
                 self.broken |= inner && value.holds_call(cx, row, end, missing);
                 self.broken |= value.next_opens == Some(end) && value.is_long(cx, end);

@@ -1,6 +1,6 @@
 //! What follows a Python call: a separator and another call, what closes the list, or the end.
 use super::value::{Item, next_item};
-use super::{Expect, Python, space};
+use super::{Expect, Python, space, torn};
 use crate::dialect::Element;
 use crate::engine::body::Progress;
 use crate::engine::writer::Writer;
@@ -15,11 +15,38 @@ impl Python {
         at: usize,
         byte: Option<u8>,
     ) -> Option<Progress> {
+        let behind = self.at;
         let progress = self.goes_on(cx, writer, at, byte);
-        if let (Some(Progress::Done { end }), true) = (progress, self.list) {
+        let Some(Progress::Done { end }) = progress else { return progress };
+        match self.closed_early(cx, behind, at) {
+            Look::Is(()) => {
+                if let Some(pending) = &mut writer.pending {
+                    pending.status = CallStatus::Malformed;
+                }
+            }
+            Look::More => {
+                self.at = behind;
+                return Some(Progress::More);
+            }
+            Look::No => {}
+        }
+        if self.list {
             repair(writer, RepairCode::Bracket, end, "the closing bracket of the list is missing");
         }
         progress
+    }
+
+    /// At `at`, in the line of the last call, which ended at `behind`, another argument of it stands: its parenthesis came too early, or the string before
+    /// it ended there.
+    fn closed_early(&self, cx: &Reader<'_>, behind: usize, at: usize) -> Look<()> {
+        if cx.slice(behind, at).contains('\n') {
+            return Look::No;
+        }
+        // Something is done with the call, in a list of calls.
+        if self.list && at == behind && matches!(cx.bytes().get(at), Some(b':' | b'.')) {
+            return Look::Is(());
+        }
+        torn::argument(cx, at, &self.name)
     }
 
     /// `byte` stands at `at`, behind a call. `None` if the calls go on, or are over only behind what closes them.
