@@ -256,10 +256,10 @@ impl JsonCalls {
                 self.frames.push(Frame::new(Kind::List, value));
                 return self.go(value + 1, Expect::Value { close: true });
             }
-            (Key::Calls, b'{') => {
+            (Key::Calls, b'{') if explicit => {
                 // One call, without the list round it.
                 frame.envelope = Some(Envelope::Calls);
-                if writer.origin == Origin::BARE && explicit {
+                if writer.origin == Origin::BARE {
                     writer.company = Company::Envelope;
                 }
                 return self.go(value, Expect::Value { close: false });
