@@ -6,6 +6,7 @@ mod catalogue;
 mod compiled;
 #[cfg(feature = "templates")]
 mod from_template;
+mod keys;
 mod late;
 mod markers;
 mod response_template;
@@ -18,6 +19,7 @@ pub use compiled::Dialects;
 pub use from_template::TemplateOptions;
 
 pub(crate) use compiled::{Call, Parameter, Row, special};
+pub(crate) use keys::Key;
 pub(crate) use late::LateMarker;
 pub(crate) use markers::{Marker, MarkersAt, may_end_name};
 pub(crate) use template::{Body, Element, Slot};

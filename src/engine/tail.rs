@@ -51,7 +51,7 @@ impl Tail {
             // With no marker that must close them, only what follows says that the arguments were closed too early.
             match cx.bytes().get(self.at) {
                 None if !cx.eof => return Look::More,
-                Some(b',' | b'"') => return self.goes_on(cx, writer),
+                Some(b',' | b'"' | b'\'') => return self.goes_on(cx, writer),
                 _ => {}
             }
         }
@@ -139,7 +139,7 @@ impl Tail {
 
 /// A member of an object stands at `at`, or behind white space there: the object before it was closed too early.
 fn member(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let quote = |at: usize| cx.bytes().get(at) == Some(&b'"');
+    let quote = |at: usize| matches!(cx.bytes().get(at), Some(b'"' | b'\''));
     let key = |at: usize| if quote(at) { whole_key(cx, at) } else { Look::No };
     match cx.bytes().get(at) {
         Some(b',') => cx.behind_space(at, at + 1).then(|at| if quote(at) { Look::Is(()) } else { Look::No }),

@@ -4,7 +4,7 @@
 //! that contains `<tool_call>` must not teach the model that a call was made. Hosted providers keep results apart from
 //! their markers; self-hosted tokenizers often do not.
 
-use crate::dialect::{Dialects, catalogue};
+use crate::dialect::{Dialects, Key, catalogue};
 use once_cell::sync::Lazy;
 use regex::Regex;
 
@@ -185,9 +185,24 @@ static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| {
         .ok()
 });
 
+/// Any of the keys that mean one of these.
+fn any_of(keys: &[Key]) -> String {
+    let spellings: Vec<_> = keys.iter().flat_map(|key| key.spellings()).copied().collect();
+    format!("(?:{})", spellings.join("|"))
+}
+
+/// A key that says that its object calls something, or holds calls.
+static CALLING: Lazy<Option<Regex>> = Lazy::new(|| {
+    let keys = any_of(&[Key::Name, Key::Function, Key::Method, Key::Calls]);
+    Regex::new(&format!(r#"{keys}\\{{0,2}}["']|"{keys}="#)).ok()
+});
+
+/// A key of a call's arguments.
+static ARGUMENTS: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(&any_of(&[Key::Arguments])).ok());
+
 /// A member of an object that may be a call's name, and other members beside it: a call whose arguments stand there.
 static FLAT: Lazy<Option<Regex>> = Lazy::new(|| {
-    let key = r#"["'\\]{0,2}(?:name|tool|func|function|action|call|recipient_name|(?:tool|function)_?(?:name|call|Name|Call))["'\\]{0,2}"#;
+    let key = format!(r#"["'\\]{{0,2}}{}["'\\]{{0,2}}"#, any_of(&[Key::Name, Key::Function]));
     let member = format!(r#"\s*{key}\s*:\s*["'\\]{{0,2}}[\p{{Alphabetic}}_][\w.:/\\-]*["'\\]{{0,2}}\s*"#);
     Regex::new(&format!(r"\{{{member},|,{member}[,}}]")).ok()
 });
@@ -234,16 +249,13 @@ pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
     // Whoever reads the result may look for every dialect.
     let listed = break_up(text, &CALL_LIST, format!("[{BREAK}$1"));
     let text = listed.as_deref().unwrap_or(text);
-    // In a JSON string no line begins with it.
-    let lines = [&LINE_CALL, &LINE_OBJECT, &LINE_ELEMENT];
-    let lined = || lines.iter().any(|pattern| pattern.as_ref().is_some_and(|pattern| pattern.is_match(text)));
+    let found =
+        |patterns: &[&Lazy<Option<Regex>>]| patterns.iter().any(|p| p.as_ref().is_some_and(|p| p.is_match(text)));
     let bare = dialects.is_none_or(|dialects| dialects.reads_bare());
-    let holds = |keys: &[&str]| keys.iter().any(|key| text.contains(key));
-    let names =
-        ["name\"", "name'", "\"name=", "function\"", "tool\"", "call\"", "recipient", "Calls\"", "calls\"", "method"];
-    let json = holds(&names) && holds(&["arg", "param", "input", "kwargs"]);
-    let keyed = || [&NAME_AS_KEY, &FLAT].iter().any(|pattern| pattern.as_ref().is_some_and(|p| p.is_match(text)));
-    if !(bare && text.contains(['{', '(', '[']) || json || broken.is_some() || listed.is_some() || lined() || keyed()) {
+    let json = || found(&[&CALLING]) && found(&[&ARGUMENTS]) || found(&[&NAME_AS_KEY, &FLAT]);
+    // In a JSON string no line begins with it.
+    let lines = || found(&[&LINE_CALL, &LINE_OBJECT, &LINE_ELEMENT]);
+    if !(bare && text.contains(['{', '(', '[']) || broken.is_some() || listed.is_some() || json() || lines()) {
         return None;
     }
     Some(text.to_owned())

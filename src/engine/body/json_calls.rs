@@ -1,10 +1,10 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::Progress;
 use super::arguments::whole_arguments;
-use super::keys::{Key, call_key_in, decode, schema_like, string_end};
+use super::keys::{call_key_in, decode, schema_like, string_end};
 use super::lenient::{self, Bound};
 use super::strings::Strings;
-use crate::dialect::MarkersAt;
+use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};

@@ -1,48 +1,9 @@
-//! The keys of call objects, and the JSON strings round names.
+//! Where the keys of call objects stand, and the JSON strings round names.
+use crate::dialect::Key;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Reader};
 use crate::json::{find_special, unescaped};
 use std::borrow::Cow;
-
-/// What a member of a call object is, by its key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
-    Name,
-    Arguments,
-    Id,
-    /// An object that holds name and arguments (`"function": {...}`), or the name itself.
-    Function,
-    /// As `Name`, beside `params` and for an offered tool: as JSON-RPC has it.
-    Method,
-    /// A list of calls.
-    Calls,
-    Content,
-    /// Whether the agent has to go on: only envelopes have it, with calls or without.
-    NeedsMoreWork,
-    Other,
-}
-
-impl Key {
-    /// What `key` means in an object that may be a call.
-    pub(crate) fn of(key: &str) -> Self {
-        match key {
-            "name" | "tool_name" | "function_name" | "func" | "toolName" | "action" | "recipient_name" => Self::Name,
-            "arguments" | "parameters" | "args" | "params" | "input" | "tool_input" | "tool_args" | "kwargs"
-            | "action_input" | "toolInput" | "function_args" | "tool_arguments" | "parameter" | "argument" => {
-                Self::Arguments
-            }
-            "id" | "tool_call_id" | "call_id" | "toolCallId" => Self::Id,
-            "function" | "tool" | "call" | "function_call" | "tool_call" | "functionCall" | "toolCall" => {
-                Self::Function
-            }
-            "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses" => Self::Calls,
-            "method" => Self::Method,
-            "content" => Self::Content,
-            "needsMoreWork" | "needs_more_work" => Self::NeedsMoreWork,
-            _ => Self::Other,
-        }
-    }
-}
 
 /// What stands round a key or a name.
 const QUOTES: [char; 8] = ['"', '\'', '\\', '`', '“', '”', '‘', '’'];

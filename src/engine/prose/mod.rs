@@ -13,14 +13,14 @@ pub(super) mod sentence;
 pub(super) mod twice;
 
 use super::body::BodyState;
-use super::body::keys::{Key, no_call};
+use super::body::keys::no_call;
 use super::call::CallState;
 use super::head::{self, Head};
 use super::reader::floor;
 use super::trace::{Noted, Reason};
 use super::writer::Origin;
 use super::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, State, Step};
-use crate::dialect::{Body, Element, Slot, may_end_name};
+use crate::dialect::{Body, Element, Key, Slot, may_end_name};
 use crate::schema::begins;
 use crate::turn::{Issue, IssueCode};
 use flow::name_before;

@@ -130,7 +130,7 @@ impl Repairer<'_> {
             Some(b':') => matches!(self.place(), Place::Item { .. }),
             Some(b'[') => spaced,
             Some(b'\\') => lookahead::escaped_white(bytes, next).is_some(),
-            Some(b'`') => bytes.get(next + 1) == Some(&b'`'),
+            Some(b'`') => lookahead::fence(bytes, next),
             Some(&byte) if self.stops(byte) => true,
             Some(_) if lookahead::comment(bytes, next) => true,
             Some(_) if bytes.get(end..next).is_some_and(|white| white.contains(&b'\n')) => true,

@@ -1,7 +1,7 @@
 //! What stands behind a value and is no structure: an expression that the value is a part of, or words.
 use super::Ending;
 use super::grammar::{Kind, Repairer};
-use super::lookahead::{KEY_LIMIT, punctuation, skip_white, word_end};
+use super::lookahead::{self, KEY_LIMIT, punctuation, skip_white, word_end};
 use super::output::Mark;
 use super::quoted::Quoted;
 use crate::json::string::push_string;
@@ -79,7 +79,7 @@ impl Repairer<'_> {
         let structure = match byte {
             b',' | b';' | b'}' | b']' | b')' => true,
             b':' => top != Kind::Object,
-            b'`' => self.bytes.get(next + 1) == Some(&b'`'),
+            b'`' => lookahead::fence(self.bytes, next),
             b'{' => true,
             _ if expression(self.bytes, end, at) => false,
             _ => self.stops(byte) || self.starts_member(next),

@@ -530,10 +530,15 @@ impl<'a> Repairer<'a> {
         comma + length
     }
 
-    /// What stands at `at`, and is no whole key, follows a number or word with nothing between: perhaps both are one.
+    /// What stands at `at`, and is no key, follows the value before it with nothing between, and one of the two is a number or a
+    /// word: perhaps both are one, or a sign is too many.
     pub(super) fn is_glued(&self, at: usize) -> bool {
-        let word = self.bytes.get(..at).and_then(<[u8]>::last).is_some_and(|byte| is_word(*byte));
-        word && !(self.top() == Some(Kind::Object) && crooked::is_whole_key(self.bytes, at))
+        let last = self.bytes.get(..at).and_then(<[u8]>::last).filter(|byte| !byte.is_ascii_whitespace());
+        let Some(behind_word) = last.map(|byte| is_word(*byte)) else { return false };
+        let marked = matches!(self.bytes.get(at), Some(b'{' | b'[' | b'(')) || Quote::at(self.bytes, at).is_some();
+        let bare_key = || !behind_word && lookahead::bare_key(self.bytes, at);
+        let key = || self.top() == Some(Kind::Object) && (bare_key() || crooked::is_whole_key(self.bytes, at));
+        (behind_word || !marked) && !key()
     }
 
     /// Another member or item stands at `at`, where a comma should.

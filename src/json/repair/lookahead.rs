@@ -199,6 +199,11 @@ pub(super) fn comment(bytes: &[u8], at: usize) -> bool {
     }
 }
 
+/// A fence stands at `at`.
+pub(super) fn fence(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at..).is_some_and(|rest| rest.starts_with(b"```"))
+}
+
 /// A value that needs no guessing begins at `at`: a string, a number, a bracket, a literal, or a word that is all of
 /// its item.
 pub(super) fn value(bytes: &[u8], at: usize) -> bool {

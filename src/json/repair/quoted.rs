@@ -197,6 +197,8 @@ impl Repairer<'_> {
         if let Some(triple) = triple_mark(bytes, mark).filter(|triple| !self.is_quote_in_quotes(triple, mark + 3)) {
             found.body = mark + 3;
             found.doubtful = true;
+            // Four of them: the three are as likely text.
+            self.guess_if(!self.argument && bytes.get(found.body) == triple.first());
             self.find_triple(&mut found, triple);
             return found;
         }
@@ -211,9 +213,10 @@ impl Repairer<'_> {
             balance: Balance::default(),
         };
         self.find_end(&mut found, &mut search);
-        if search.inner.is_some() && !self.argument {
+        let doubted = search.inner.is_some();
+        if (doubted || found.unclosed) && !self.argument {
             let text = bytes.get(found.body..found.end).unwrap_or_default();
-            self.guess_if(place == Place::Key || is_torn(text, quote));
+            self.guess_if(doubted && place == Place::Key || is_torn(text, quote));
         }
         found
     }
@@ -338,10 +341,12 @@ impl Repairer<'_> {
             _ if matches!(byte, b'/' | b'#' | b'.' | 0xe2) && lookahead::comment(bytes, next) => {
                 !doubted && (spaced || byte == b'/')
             }
-            _ if byte == b'`' && bytes.get(next + 1) == Some(&b'`') => true,
+            _ if byte == b'`' && lookahead::fence(bytes, next) => true,
             _ if byte == b'+' && Quote::at(bytes, skip_white(bytes, next + 1)).is_some() => {
                 // `x = "+"`: in the text of a program.
-                spaced || !behind::opens_string(bytes, at)
+                let joins = spaced || !behind::opens_string(bytes, at);
+                self.guess_if(joins && doubted && !self.argument);
+                joins
             }
             _ if !doubted && behind::expression(bytes, at, after) => true,
             Place::Member { bare_keys } => match byte {

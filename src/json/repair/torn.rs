@@ -38,22 +38,32 @@ pub(super) fn is_torn(text: &[u8], quote: Quote) -> bool {
         };
         at += 1;
     }
-    // A value stands in it whose end does not.
-    matches!(begins, Some(b'{' | b'[')) && depth != [0; 2]
+    // What opens in it does not end in it.
+    open && depth.iter().any(|depth| *depth > 0) || matches!(begins, Some(b'{' | b'[')) && depth != [0; 2]
 }
 
 /// Structure shows in a text without quotes round it: it begins with a sign that stands before a value, a key stands in it, or
 /// its brackets are not closed by their like.
 pub(super) fn is_torn_text(text: &[u8]) -> bool {
     let signs = match text {
-        [b',' | b':' | b']' | b'}', ..] => true,
-        [b'\\'] => true,
+        [b',' | b':' | b']' | b'}', ..] | [b'\\'] => true,
         [b'\\', next, ..] => !next.is_ascii_alphanumeric() && *next != b'\\',
-        [first, ..] => first.is_ascii_digit() && text.contains(&b'['),
+        [first, ..] => first.is_ascii_digit() && text.contains(&b'[') || is_behind_sign(text),
         [] => false,
     };
-    let marked = text.contains(&b'"') && is_torn(text, Quote::Double);
-    signs || marked || memchr::memmem::find(text, b"\":").is_some() || !is_paired(text)
+    let marked = [Quote::Double, Quote::Single].into_iter().any(|quote| {
+        let key = memchr::memmem::find(text, &[quote.lead(), b':']).is_some();
+        key || text.contains(&quote.lead()) && is_torn(text, quote)
+    });
+    signs || marked || !is_paired(text)
+}
+
+/// All of `text` is a list or an object, with a sign in front.
+fn is_behind_sign(text: &[u8]) -> bool {
+    let sign = |byte: &u8| byte.is_ascii_punctuation() && !matches!(byte, b'[' | b'{' | b'(' | b'"' | b'\'');
+    let signs = text.iter().take_while(|byte| sign(byte)).count();
+    let value = text.get(signs..).unwrap_or_default().trim_ascii();
+    signs > 0 && matches!(value, [b'[', .., b']'] | [b'{', .., b'}'])
 }
 
 /// Each bracket of `text` is closed by its like; parentheses may stay open.

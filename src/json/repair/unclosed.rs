@@ -67,7 +67,8 @@ impl Repairer<'_> {
         }
         // A key in other quotes: the string lacks its own end before it.
         let body = bytes.get(found.body..).unwrap_or_default();
-        let members = found.quote != Quote::Double && memchr::memmem::find(body, b"\":").is_some();
+        let key = if found.quote != Quote::Double { Some(b"\":") } else { Some(b"':").filter(|_| self.python) };
+        let members = key.is_some_and(|key| memchr::memmem::find(body, key).is_some());
         self.guess_if(members);
         if closed && search.newline.is_some_and(|newline| newline >= tail) {
             let end = missing.unwrap_or(tail);

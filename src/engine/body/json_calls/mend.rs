@@ -74,7 +74,7 @@ impl JsonCalls {
         &mut self,
         cx: &Reader<'_>,
         out: &Output,
-        writer: &Writer,
+        writer: &mut Writer,
         (start, error): (usize, usize),
         place: Place,
     ) -> Flow {
@@ -93,7 +93,7 @@ impl JsonCalls {
                     let value = self.scanner_start();
                     let near = place == Place::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
                     let fail = Progress::Fail { at: if near { value } else { error } };
-                    return Flow::Stop(self.before.map_or(fail, |(end, _)| Progress::Done { end }));
+                    return Flow::Stop(self.before.map_or(fail, |(end, _)| self.leave(cx, writer, end)));
                 }
                 Look::More => return Flow::Stop(Progress::More),
             }
@@ -120,10 +120,7 @@ impl JsonCalls {
             Some(fence) => lenient::fence(cx, fence, &mut searched).map(Bound::sure),
             // What is no JSON may be prose: it does not take in the calls behind it.
             None if bare => lenient::next_marker(cx, &mut searched).map(Bound::sure),
-            None => {
-                searched = cx.text.len();
-                self.bound(cx, writer, start)
-            }
+            None => self.bound(cx, writer, start),
         };
         let Look::Is(Bound { at: limit, doubtful }) = bound else {
             self.expect = Expect::Lenient { start, error, searched };
@@ -204,7 +201,7 @@ impl JsonCalls {
                 // The repaired object is no call any more, but one has begun.
                 writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
             }
-            (None, _) if writer.begun == before && !self.frames.is_empty() => writer.pass(span(start..end)),
+            (None, _) if writer.begun == before && !self.frames.is_empty() => self.pass(writer, span(start..end)),
             (None, _) if !writer.vouched() && writer.begun == before && before == 0 && self.frames.is_empty() => {
                 return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
@@ -215,12 +212,14 @@ impl JsonCalls {
             && writer.begun == before
             && self.frames.is_empty()
         {
-            return Flow::Stop(Progress::Done { end });
+            return Flow::Stop(self.leave(cx, writer, end));
         }
         if let Some(pending) = &mut writer.pending {
             pending.raw = start..end;
         }
-        self.mended = Some(Mend { limit, closed, begun: writer.begun });
+        if begun.is_some() || writer.begun > before {
+            self.mended = Some(Mend { limit, closed, begun: writer.begun });
+        }
         let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
         self.go(end.max(error.min(end)), expect)
     }

@@ -158,11 +158,12 @@ impl JsonCalls {
     ) {
         let members: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&mended.json).unwrap_or_default();
-        let mut content = None;
+        let (mut content, mut goes_on) = (None, false);
         for (key, value) in members {
             match (Key::of(&key), value) {
                 (Key::Content, serde_json::Value::String(text)) if content.is_none() => content = Some(text),
                 (Key::Calls, _) => {}
+                (Key::NeedsMoreWork, more) => goes_on |= more == true,
                 (_, value) => {
                     if let Some(issue) = beside(&key, &value.to_string(), from) {
                         out.issue(issue);
@@ -171,6 +172,9 @@ impl JsonCalls {
             }
         }
         says(out, writer, envelope, content);
+        if goes_on && envelope == Envelope::NoCalls {
+            out.issue(unfinished(from));
+        }
         if let Some(pending) = &mut writer.pending {
             let beside = |repair: &Repair| repair.offset.is_none_or(|at| at >= from);
             pending.repairs.extend(mended.repairs.iter().filter(|repair| beside(repair)).cloned());
@@ -204,6 +208,16 @@ fn whole_envelope(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, frame:
     says(out, writer, envelope, content.map(Cow::into_owned));
     let others = frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value));
     beside_calls(cx, out, writer.start, others);
+    let text = |range: &Range<usize>| cx.slice(range.start, range.end);
+    let goes_on = |(key, value): &(_, _)| Key::of(text(key)) == Key::NeedsMoreWork && text(value) == "true";
+    if envelope == Envelope::NoCalls && frame.others.iter().any(goes_on) {
+        out.issue(unfinished(if cx.made { writer.start } else { frame.start }));
+    }
+}
+
+/// An envelope without calls says that there is more to do.
+fn unfinished(at: usize) -> Issue {
+    Issue::at(IssueCode::EnvelopeMember, at, "there are no calls, and the envelope says that more work is needed")
 }
 
 /// An object of these members, keys and values.

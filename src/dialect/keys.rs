@@ -1,0 +1,55 @@
+//! What the members of a call object are called, in whatever dialect JSON calls something.
+
+/// What a member of a call object is, by its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Name,
+    Arguments,
+    Id,
+    /// An object that holds name and arguments (`"function": {...}`), or the name itself.
+    Function,
+    /// As `Name`, beside `params` and for an offered tool: as JSON-RPC has it.
+    Method,
+    /// A list of calls.
+    Calls,
+    Content,
+    /// Whether the agent has to go on: only envelopes have it, with calls or without.
+    NeedsMoreWork,
+    Other,
+}
+
+/// The table of spellings, read both ways.
+macro_rules! spellings {
+    ($($key:ident: $($spelling:literal)|+;)+) => {
+        impl Key {
+            /// What `key` means in an object that may be a call.
+            pub(crate) fn of(key: &str) -> Self {
+                match key {
+                    $($($spelling)|+ => Self::$key,)+
+                    _ => Self::Other,
+                }
+            }
+
+            /// The keys that mean this.
+            pub(crate) const fn spellings(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$key => &[$($spelling),+],)+
+                    Self::Other => &[],
+                }
+            }
+        }
+    };
+}
+
+spellings! {
+    Name: "name" | "tool_name" | "function_name" | "func" | "toolName" | "functionName" | "action" | "recipient_name";
+    Arguments: "arguments" | "parameters" | "args" | "params" | "input" | "tool_input" | "tool_args" | "kwargs"
+        | "action_input" | "toolInput" | "toolArgs" | "function_args" | "tool_arguments" | "toolArguments"
+        | "function_arguments" | "tool_parameters" | "tool_params" | "toolParameters" | "parameter" | "argument";
+    Id: "id" | "tool_call_id" | "call_id" | "toolCallId";
+    Function: "function" | "tool" | "call" | "function_call" | "tool_call" | "functionCall" | "toolCall";
+    Method: "method";
+    Calls: "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses";
+    Content: "content";
+    NeedsMoreWork: "needsMoreWork" | "needs_more_work";
+}
