@@ -91,6 +91,8 @@ pub(crate) struct Parameters {
     opened: bool,
     /// A parameter stands there that cannot be read.
     broken: bool,
+    /// A value ended before the marker of another parameter, which nothing closed it for.
+    unclosed: bool,
     /// A value holds what may be a parameter whose opening marker was lost, if the tool has one that is not there.
     stray: bool,
     /// Where text between the parameters began, whose end has not come.
@@ -152,6 +154,7 @@ impl Parameters {
             ahead,
             opened: false,
             broken: false,
+            unclosed: false,
             stray: false,
             junk: None,
             repairs,

@@ -1,6 +1,7 @@
 //! The value of one parameter: how it is given out while it is written, and what it is in the end.
 use super::end::{Closing, Ended};
 use super::*;
+use crate::dialect::special;
 
 /// What a value stands in.
 pub(super) struct Within<'w> {
@@ -97,6 +98,12 @@ impl OpenValue {
         self.sent += length;
     }
 
+    /// A marker at `end` stands among its words, or in quotes: it is spoken of there, perhaps.
+    #[cold]
+    fn speaks(&self, cx: &Reader<'_>, end: usize) -> bool {
+        cx.slice(self.start, end).ends_with([' ', '\t', '`', '"', '\'', '('])
+    }
+
     /// Up to `end` the text ends in a part of its closing marker.
     #[cold]
     fn breaks_off(&self, cx: &Reader<'_>, parameter: &Parameter, end: usize) -> bool {
@@ -165,6 +172,9 @@ impl Parameters {
                 // What it showed may have been its own, or what closed it before what follows.
                 self.broken |= missing && (value.shown.whole || value.stray || value.breaks_off(cx, parameter, end));
                 self.stray |= value.stray;
+                let unclosed = missing && cx.rest(end).starts_with(&*parameter.opener);
+                self.broken |= unclosed && !special(&parameter.opener) && value.speaks(cx, end);
+                self.unclosed |= unclosed;
                 let inner = value.inner || value.shown.is_open() || missing;
                 self.broken |= inner && value.holds_call(cx, row, end, missing);
                 self.broken |= value.next_opens == Some(end) && value.is_long(cx, end);
@@ -298,6 +308,8 @@ impl Parameters {
                     Some(_) => "a parameter stood twice: its values are the items of its list",
                     None => "a parameter stood twice: the last value counts",
                 };
+                // The first may have been shown in another's value.
+                self.broken |= self.unclosed;
                 member.1 = list.unwrap_or(found);
                 self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.key_at, what));
             }
