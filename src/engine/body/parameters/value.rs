@@ -2,6 +2,7 @@
 use super::end::{Closing, Ended};
 use super::*;
 use crate::dialect::special;
+use crate::engine::body::members::open;
 
 /// What a value stands in.
 pub(super) struct Within<'w> {
@@ -19,18 +20,6 @@ impl OpenValue {
     /// Something of it was given out.
     pub(super) fn is_sent(&self) -> bool {
         self.sent > self.start
-    }
-
-    /// Gives out its key, behind what `opened` says stands before.
-    fn open(&self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, opened: &mut bool) {
-        if !out.streaming() {
-            return;
-        }
-        let mut text = String::from(if *opened { ", " } else { "{" });
-        *opened = true;
-        push_string(&mut text, self.key.as_str(cx.text));
-        text.push_str(": ");
-        writer.piece(out, index, text);
     }
 
     /// Gives out what is certain of a string value.
@@ -75,7 +64,7 @@ impl OpenValue {
                 cx.slice(self.sent, end).trim_end()
             }
             // The next marker may follow, and the line break be the markup's.
-            Trim::None | Trim::Newline => without_break(certain),
+            Trim::None | Trim::Newline => without_half_break(certain),
             Trim::Space => certain.trim_end(),
         };
         if certain.is_empty() {
@@ -90,7 +79,7 @@ impl OpenValue {
         }
         let mut text = String::with_capacity(length + 8);
         if !self.is_sent() {
-            self.open(cx, out, writer, index, opened);
+            open(out, writer, index, self.key.as_str(cx.text), opened);
             text.push('"');
         }
         push_escaped(&mut text, certain);
@@ -119,7 +108,7 @@ impl OpenValue {
         match trim {
             Trim::None => text,
             Trim::Newline if !self.padded => text,
-            Trim::Newline => without_break(text),
+            Trim::Newline => without_half_break(text),
             Trim::Space => text.trim_end(),
         }
     }
@@ -144,17 +133,12 @@ impl Parameters {
             if rest.is_empty() && !cx.eof {
                 return Look::More;
             }
-            if trim == Trim::Newline && rest.starts_with('\n') {
-                value.start += 1;
-                value.padded = true;
-            }
             if trim == Trim::Newline && rest == "\r" && !cx.eof {
                 return Look::More;
             }
-            if trim == Trim::Newline && rest.starts_with("\r\n") {
-                value.start += 2;
-                value.padded = true;
-            }
+            let line = if trim == Trim::Newline { leading_break(rest) } else { 0 };
+            value.start += line;
+            value.padded = line > 0;
             // The line break stood in the opening marker, for its bracket.
             value.padded |= trim == Trim::Newline && cx.slice(0, value.opened).ends_with('\n');
             value.framed = true;
@@ -231,7 +215,7 @@ impl Parameters {
             range.start += twice;
             if row.dialect.trim == Trim::Newline {
                 let text = cx.slice(range.start, range.end);
-                let line = if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) };
+                let line = leading_break(text);
                 range.start += line;
                 value.padded |= line > 0;
             }
@@ -241,8 +225,7 @@ impl Parameters {
         match row.dialect.trim {
             Trim::None | Trim::Newline if !value.padded => {}
             Trim::None | Trim::Newline => {
-                let cut = text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text);
-                range.end = range.start + cut.len();
+                range.end = range.start + without_break(text).len();
             }
             Trim::Space => {
                 range.start += text.len() - text.trim_start().len();
@@ -288,7 +271,7 @@ impl Parameters {
                 writer.piece(out, index, rest);
             } else {
                 value.sent = value.start;
-                value.open(cx, out, writer, index, &mut self.opened);
+                open(out, writer, index, value.key.as_str(cx.text), &mut self.opened);
                 let mut json = String::new();
                 match &found {
                     Value::Text(piece) => push_string(&mut json, &piece.get(cx.text)),
@@ -322,9 +305,19 @@ impl Parameters {
     }
 }
 
+/// How long the line break is that `text` begins with.
+fn leading_break(text: &str) -> usize {
+    if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) }
+}
+
 /// `text` without the line break at its end.
 fn without_break(text: &str) -> &str {
-    text.strip_suffix("\r\n").or(text.strip_suffix(['\n', '\r'])).unwrap_or(text)
+    text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text)
+}
+
+/// As [`without_break`], of a text whose last line break may not have come whole.
+fn without_half_break(text: &str) -> &str {
+    text.strip_suffix('\r').unwrap_or_else(|| without_break(text))
 }
 
 /// `text` without the first bytes of `closer` at its end.
