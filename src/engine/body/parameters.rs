@@ -91,6 +91,8 @@ pub(crate) struct Parameters {
     opened: bool,
     /// A parameter stands there that cannot be read.
     broken: bool,
+    /// A value ended before the marker of another parameter, which nothing closed it for.
+    unclosed: bool,
     /// A value holds what may be a parameter whose opening marker was lost, if the tool has one that is not there.
     stray: bool,
     /// Where text between the parameters began, whose end has not come.
@@ -152,6 +154,7 @@ impl Parameters {
             ahead,
             opened: false,
             broken: false,
+            unclosed: false,
             stray: false,
             junk: None,
             repairs,
@@ -533,78 +536,4 @@ fn key_piece(cx: &Reader<'_>, range: Range<usize>) -> Piece {
         Cow::Borrowed(_) => span(range),
         Cow::Owned(key) => Piece::Made(key),
     }
-}
-
-/// The text ends in the first bytes of what closes the call or of another parameter.
-fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
-    let rest = cx.rest(cx.skip_markup_space(at));
-    let closers = tail.iter().filter_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
-    closers.chain(row.parameters.iter().map(|p| &p.opener)).any(|text| text.starts_with(rest))
-}
-
-/// The text ends in a marker that holds a parameter's key, and in the first letters of that.
-fn cut_key(cx: &Reader<'_>, parameter: &Parameter, declared: Option<&Tool>, at: usize) -> bool {
-    let key = cx.rest(cx.skip_space(at)).strip_prefix(&*parameter.opener).filter(|_| parameter.behind_key.is_some());
-    key.is_some_and(|key| declared.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name.starts_with(key))))
-}
-
-/// The text ends behind the tail, which stands at `at`.
-fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
-    let literals = tail.iter().filter_map(|element| match element {
-        Element::Literal(text) | Element::Optional(text) => Some(text),
-        _ => None,
-    });
-    let end = literals.fold(at, |at, text| match head::literal(cx, cx.skip_space(at), text) {
-        Look::Is(end) => end,
-        _ => at,
-    });
-    match misspelt::behind(cx, end) {
-        Look::Is(next) if next < cx.text.len() => Look::No,
-        look => look.map(|_| ()),
-    }
-}
-
-/// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its
-/// first marker does.
-fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<bool> {
-    let mut here = at;
-    let mut seen = 0;
-    for element in tail {
-        match element {
-            Element::Space => here = cx.skip_space(here),
-            Element::Literal(text) | Element::Optional(text) => match head::literal(cx, here, text) {
-                Look::Is(end) => {
-                    here = end;
-                    seen += 1;
-                }
-                Look::More => return Look::More,
-                Look::No if seen == 0 => return Look::No,
-                Look::No => {}
-            },
-            _ => {}
-        }
-    }
-    if seen == 0 {
-        return Look::No;
-    }
-    if row.by_name() {
-        return Look::Is(false);
-    }
-    let next = cx.skip_space(here);
-    if next >= cx.text.len() {
-        return if cx.eof { Look::Is(false) } else { Look::More };
-    }
-    let first = |elements: &[Element]| match elements.first() {
-        Some(Element::Literal(text)) => head::literal(cx, next, text),
-        _ => Look::No,
-    };
-    let mut more = false;
-    for look in row.calls.iter().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
-        match look {
-            Look::Is(_) => return Look::Is(true),
-            Look::More => more = true,
-            Look::No => {}
-        }
-    }
-    if more { Look::More } else { Look::Is(false) }
 }

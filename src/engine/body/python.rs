@@ -33,6 +33,16 @@ enum Expect {
     AfterCall,
 }
 
+/// The quote round a call that is written as a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoted {
+    No,
+    /// It has to come again, right behind the call.
+    Open(u8),
+    /// What stands behind the call has been looked at.
+    Over(u8),
+}
+
 #[derive(Debug)]
 pub(crate) struct Python {
     at: usize,
@@ -41,10 +51,7 @@ pub(crate) struct Python {
     list: bool,
     /// The call stands in `print(...)`, which only shows its result.
     printed: bool,
-    /// The quote round the call, if it is written as a string.
-    quoted: Option<u8>,
-    /// The call is over, and that quote has not come again.
-    unclosed: bool,
+    quoted: Quoted,
     /// The name was escaped for Markdown, so the strings are as well.
     escaped: bool,
     name: String,
@@ -131,8 +138,7 @@ impl Python {
             expect: Expect::Call,
             list: false,
             printed: false,
-            quoted: None,
-            unclosed: false,
+            quoted: Quoted::No,
             escaped: false,
             name: String::new(),
             name_start: at,
@@ -216,7 +222,7 @@ impl Python {
         }
         // A call written as a string: its quote closes behind it.
         let quoted = byte.filter(|b| matches!(b, b'"' | b'\'') && self.list);
-        self.quoted = quoted;
+        self.quoted = quoted.map_or(Quoted::No, Quoted::Open);
         let at = if quoted.is_some() { at + 1 } else { at };
         let name = name_at(cx, at);
         let open = match cx.bytes().get(name.end) {
@@ -354,20 +360,9 @@ impl Python {
                 let text = if self.escaped { &unescaped } else { text };
                 let read = if self.scan.is_string(text) { lenient::string } else { lenient::literal };
                 let lenient::Literal { json, mut repairs, guessed } = read(text, self.scan.start);
-                let source = repairs.iter().any(|repair| repair.code == RepairCode::SourceText);
-                self.unreadable |= source && torn::holds_argument(cx, self.scan.start, end, &self.name);
-                // What was meant as a list or an object is none.
-                self.unreadable |=
-                    json.starts_with('"') && text.starts_with(['[', '{', '(']) && text.contains(['"', '\'']);
                 self.unreadable |= guessed || self.is_expression(text, &repairs);
-                // A call that was shown in the string closed it, perhaps.
-                let mended = repairs.iter().any(|repair| repair.code == RepairCode::Quotes);
-                self.unreadable |= mended
-                    && !self.scan.shown.whole()
-                    && opener(cx, writer).is_some_and(|opener| text.contains(opener));
+                self.unreadable |= self.holds_other(cx, writer, (text, end), &json, &repairs);
                 self.repairs.append(&mut repairs);
-                // The quotes of the string were written as entities, and so was what else it holds.
-                self.unreadable |= ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"].iter().any(|q| text.starts_with(q));
                 self.member(cx, out, writer, key, json);
                 None
             }
@@ -381,6 +376,35 @@ impl Python {
                 progress => progress,
             },
         }
+    }
+
+    /// What belongs to something else stands in the value, whose `text` ends at `end`, or what it was meant as is not clear.
+    fn holds_other(
+        &self,
+        cx: &Reader<'_>,
+        writer: &Writer,
+        (text, end): (&str, usize),
+        json: &str,
+        repairs: &[Repair],
+    ) -> bool {
+        let mended = |code: RepairCode| repairs.iter().any(|repair| repair.code == code);
+        let argument = || torn::holds_argument(cx, self.scan.start, end, &self.name);
+        // What was meant as a list or an object is none, or has items that nothing parts.
+        let unparted = || {
+            let none = json.starts_with('"') && text.contains(['"', '\'']);
+            none || mended(RepairCode::Quotes) && torn::holds_item(json)
+        };
+        // A call that was shown in the string closed it, perhaps.
+        let call = || {
+            let whole = self.scan.is_string(text) && self.scan.shown.whole();
+            !whole && opener(cx, writer).is_some_and(|opener| text.contains(opener))
+        };
+        // The quotes of the string were written as entities, and so was what else it holds.
+        let entities = ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"];
+        mended(RepairCode::SourceText) && argument()
+            || text.starts_with(['[', '{', '(']) && unparted()
+            || mended(RepairCode::Quotes) && call()
+            || entities.iter().any(|quote| text.starts_with(quote))
     }
 
     /// Gives out what is certain of the string that the value is.
@@ -528,7 +552,6 @@ impl Python {
             }
         }
         self.at = end;
-        self.unclosed = self.quoted.is_some();
         self.expect = Expect::AfterCall;
         None
     }

@@ -356,3 +356,77 @@ impl Parameter {
         }
     }
 }
+
+/// The text ends in the first bytes of what closes the call or of another parameter.
+fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
+    let rest = cx.rest(cx.skip_markup_space(at));
+    let closers = tail.iter().filter_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
+    closers.chain(row.parameters.iter().map(|p| &p.opener)).any(|text| text.starts_with(rest))
+}
+
+/// The text ends in a marker that holds a parameter's key, and in the first letters of that.
+fn cut_key(cx: &Reader<'_>, parameter: &Parameter, declared: Option<&Tool>, at: usize) -> bool {
+    let key = cx.rest(cx.skip_space(at)).strip_prefix(&*parameter.opener).filter(|_| parameter.behind_key.is_some());
+    key.is_some_and(|key| declared.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name.starts_with(key))))
+}
+
+/// The text ends behind the tail, which stands at `at`.
+fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
+    let literals = tail.iter().filter_map(|element| match element {
+        Element::Literal(text) | Element::Optional(text) => Some(text),
+        _ => None,
+    });
+    let end = literals.fold(at, |at, text| match head::literal(cx, cx.skip_space(at), text) {
+        Look::Is(end) => end,
+        _ => at,
+    });
+    match misspelt::behind(cx, end) {
+        Look::Is(next) if next < cx.text.len() => Look::No,
+        look => look.map(|_| ()),
+    }
+}
+
+/// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its
+/// first marker does.
+pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<bool> {
+    let mut here = at;
+    let mut seen = 0;
+    for element in tail {
+        match element {
+            Element::Space => here = cx.skip_space(here),
+            Element::Literal(text) | Element::Optional(text) => match head::literal(cx, here, text) {
+                Look::Is(end) => {
+                    here = end;
+                    seen += 1;
+                }
+                Look::More => return Look::More,
+                Look::No if seen == 0 => return Look::No,
+                Look::No => {}
+            },
+            _ => {}
+        }
+    }
+    if seen == 0 {
+        return Look::No;
+    }
+    if row.by_name() {
+        return Look::Is(false);
+    }
+    let next = cx.skip_space(here);
+    if next >= cx.text.len() {
+        return if cx.eof { Look::Is(false) } else { Look::More };
+    }
+    let first = |elements: &[Element]| match elements.first() {
+        Some(Element::Literal(text)) => head::literal(cx, next, text),
+        _ => Look::No,
+    };
+    let mut more = false;
+    for look in row.calls.iter().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
+        match look {
+            Look::Is(_) => return Look::Is(true),
+            Look::More => more = true,
+            Look::No => {}
+        }
+    }
+    if more { Look::More } else { Look::Is(false) }
+}

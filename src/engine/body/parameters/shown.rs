@@ -1,5 +1,6 @@
 //! Calls and parameters that a value shows whole: a file about them, a test, a prompt. What closes these closes neither the
 //! value nor the call round it.
+use super::end::whole_tail;
 use super::value::Within;
 use super::*;
 use crate::dialect::special;

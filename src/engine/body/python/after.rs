@@ -1,6 +1,6 @@
 //! What follows a Python call: a separator and another call, what closes the list, or the end.
 use super::value::{Item, next_item};
-use super::{Expect, Python, space, torn};
+use super::{Expect, Python, Quoted, space, torn};
 use crate::dialect::Element;
 use crate::engine::body::Progress;
 use crate::engine::writer::Writer;
@@ -52,16 +52,19 @@ impl Python {
     /// `byte` stands at `at`, behind a call. `None` if the calls go on, or are over only behind what closes them.
     fn goes_on(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
         let done = Some(Progress::Done { end: self.at });
-        let unclosed = std::mem::take(&mut self.unclosed);
+        let quoted = self.quoted;
+        if let Quoted::Open(quote) = quoted {
+            self.quoted = Quoted::Over(quote);
+        }
         let Some(byte) = byte else { return if cx.eof { done } else { Some(Progress::More) } };
         match byte {
-            b'"' | b'\'' if unclosed && self.quoted == Some(byte) => {}
+            b'"' | b'\'' if quoted == Quoted::Open(byte) => {}
             b']' if self.list => self.list = false,
             b')' if self.printed => self.printed = false,
             b',' | b';' => return self.separator(cx, writer, at),
             // A quote behind the call, where it does not close a string of calls, is that of a string which the call was cut
             // out of.
-            b'"' | b'\'' if (at == self.at || self.list) && self.quoted.is_none() => {
+            b'"' | b'\'' if (at == self.at || self.list) && quoted == Quoted::No => {
                 return match cx.bytes().get(cx.skip_space(at + 1)) {
                     None if !cx.eof => Some(Progress::More),
                     None | Some(b']') => done,
@@ -94,6 +97,11 @@ impl Python {
             return Some(Progress::More);
         }
         if self.list && cx.bytes().get(next) == Some(&b']') {
+            self.at = next;
+            return None;
+        }
+        if self.list && cx.bytes().get(next) == Some(&b',') {
+            repair(writer, RepairCode::Comma, next, "a comma too many was left out");
             self.at = next;
             return None;
         }
@@ -132,7 +140,7 @@ impl Python {
         let done = Some(Progress::Done { end: self.at });
         let fresh_line = cx.slice(self.at, at).contains('\n');
         if !fresh_line && (self.list || at > self.at) {
-            let quote = self.quoted == Some(byte);
+            let quote = self.quoted == Quoted::Over(byte);
             match next_item(cx, at + usize::from(quote), "") {
                 Look::More => return Some(Progress::More),
                 Look::Is(Item::Call) => {

@@ -16,7 +16,7 @@ fn is_argument(cx: &Reader<'_>, called: &str, name: &str) -> bool {
 /// An argument of `called` stands at `at`, perhaps behind signs that are not its own: its name and its equals sign.
 pub(super) fn argument(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
     let near = cx.slice(at, floor(cx.text, at + NEAR));
-    let rest = near.trim_start_matches(|c: char| matches!(c, ' ' | '\t') || SIGNS.contains(&c));
+    let rest = near.trim_start_matches([' ', '\t', ',', ')', ']', '}', '"', '\'']);
     let name = name_at(cx, at + near.len() - rest.len());
     let equals = cx.skip_space(name.end);
     match cx.bytes().get(equals) {
@@ -34,6 +34,18 @@ pub(super) fn holds_argument(cx: &Reader<'_>, start: usize, end: usize, called: 
     let text = cx.slice(start, end).bytes().zip(start..);
     let mut quotes = text.filter(|(byte, _)| matches!(byte, b'"' | b'\'')).map(|(_, at)| at);
     quotes.any(|at| argument_behind(cx, at + 1, called) == Look::Is(()) || opens_value(cx, start, at, called, false))
+}
+
+/// In `json`, a list or an object that was mended, a quote which nothing escaped stands in a string next to a comma, signs aside:
+/// there another item may have been meant.
+pub(super) fn holds_item(json: &str) -> bool {
+    let sign = |c: char| c == ' ' || (c != ',' && c != '\\' && SIGNS.contains(&c));
+    let parts = |at: usize| Some((json.get(at.saturating_sub(NEAR)..at), json.get(at + 2..)?));
+    let mut quotes = memchr::memmem::find_iter(json.as_bytes(), "\\\"").filter_map(parts);
+    quotes.any(|(before, behind)| {
+        let near = behind.trim_start_matches(sign).starts_with(',');
+        near || before.is_some_and(|before| before.trim_end_matches(sign).ends_with(','))
+    })
 }
 
 /// Behind the quote that ends before `at` an argument of `called` stands: a sign or a blank, its name, and its equals sign or
