@@ -63,13 +63,15 @@ impl Shown {
     /// The next of the string's own quotes stands at `quote`: it closes none that a call in it has opened.
     pub(super) fn closes(&mut self, cx: &Reader<'_>, row: &Row, quote: Range<usize>) -> Look<()> {
         let before = self.at..quote.start;
+        // What stands before it decides, however much has come.
+        let inside = &Reader { text: cx.slice(0, quote.start), eof: true, ..*cx };
         while let Some(i) = memchr::memchr(b'<', cx.slice(self.at, quote.start).as_bytes()) {
             let hit = self.at + i;
             self.at = hit + 1;
             if self.open % 2 == 1 {
-                let closed = row.calls.iter().any(|call| closes(cx, &call.tail, hit) == Look::Is(()));
+                let closed = row.calls.iter().any(|call| closes(inside, &call.tail, hit) == Look::Is(()));
                 self.open -= usize::from(closed);
-            } else if calls(cx, row, hit) {
+            } else if calls(inside, row, hit) {
                 self.open += 1;
                 self.any = true;
             }

@@ -19,10 +19,16 @@ pub(super) fn argument(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
     let rest = near.trim_start_matches([' ', '\t', ',', ')', ']', '}', '"', '\'']);
     let name = name_at(cx, at + near.len() - rest.len());
     let equals = cx.skip_space(name.end);
-    match cx.bytes().get(equals) {
-        None if near.len() < NEAR && !cx.eof => Look::More,
-        Some(b'=') if cx.bytes().get(equals + 1) != Some(&b'=') => {
-            if is_argument(cx, called, cx.slice(name.start, name.end)) { Look::Is(()) } else { Look::No }
+    let (sign, behind) = (cx.bytes().get(equals), cx.bytes().get(equals + 1));
+    match (sign, behind) {
+        _ if equals - at > 4 * NEAR => Look::No,
+        (None, _) | (Some(b'='), None) if !cx.eof => Look::More,
+        (Some(b'='), behind) if behind != Some(&b'=') => {
+            if is_argument(cx, called, cx.slice(name.start, name.end)) {
+                Look::Is(())
+            } else {
+                Look::No
+            }
         }
         _ => Look::No,
     }
