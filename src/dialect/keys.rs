@@ -42,9 +42,10 @@ macro_rules! spellings {
 }
 
 spellings! {
-    Name: "name" | "tool_name" | "function_name" | "func" | "toolName" | "action" | "recipient_name";
+    Name: "name" | "tool_name" | "function_name" | "func" | "toolName" | "functionName" | "action" | "recipient_name";
     Arguments: "arguments" | "parameters" | "args" | "params" | "input" | "tool_input" | "tool_args" | "kwargs"
-        | "action_input" | "toolInput" | "function_args" | "tool_arguments" | "parameter" | "argument";
+        | "action_input" | "toolInput" | "toolArgs" | "function_args" | "tool_arguments" | "toolArguments"
+        | "function_arguments" | "tool_parameters" | "tool_params" | "toolParameters" | "parameter" | "argument";
     Id: "id" | "tool_call_id" | "call_id" | "toolCallId";
     Function: "function" | "tool" | "call" | "function_call" | "tool_call" | "functionCall" | "toolCall";
     Method: "method";

@@ -54,6 +54,17 @@ impl Tool {
         self.parameters.iter().find(|(n, _)| n == name).map(|(_, expected)| *expected)
     }
 
+    /// The parameter that bare text is the value of: the only one, or the only one that is required.
+    pub fn only_parameter(&self) -> Option<&str> {
+        match self.parameters.as_slice() {
+            [(name, _)] => Some(name),
+            _ => match self.schema.get("required")?.as_array()?.as_slice() {
+                [name] => name.as_str(),
+                _ => None,
+            },
+        }
+    }
+
     /// The schema has a parameter `name`.
     pub fn declares(&self, name: &str) -> bool {
         self.parameter(name).is_some()

@@ -1,18 +1,18 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
 use super::Progress;
 use super::keys::decode;
-use super::lenient;
-use super::lenient::Bound;
+use super::lenient::{self, Bound};
 use super::strings::Strings;
 use crate::dialect::Element;
 use crate::engine::head::{self, Head};
-use crate::engine::output::{Found, Output, Piece, span};
+use crate::engine::output::{Found, Output, Piece, Value, span};
 use crate::engine::reader::floor;
 use crate::engine::tail::{closes, cut_off};
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::json::{ScanResult, Scanner};
-use crate::turn::{CallStatus, Repair, RepairCode};
+use crate::schema::{Tool, read_text};
+use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 
 /// Arguments alone, after a head that holds the name.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Arguments {
             };
             if over && null.is_some() {
                 writer.piece(out, index, "{}");
-                let (found, _, repair) = whole_arguments("null", || span(self.start..end));
+                let (found, _, repair) = whole_arguments(None, "null", || span(self.start..end));
                 writer.over(index, found, writer.start..end).repairs.extend(repair);
                 return Progress::Done { end };
             } else if !over {
@@ -116,7 +116,8 @@ impl Arguments {
         match result {
             ScanResult::Complete { end } => {
                 let text = cx.slice(self.start, end);
-                let (found, status, repair) = whole_arguments(text, || span(self.start..end));
+                let tool = cx.called(out, index);
+                let (found, status, repair) = whole_arguments(tool, text, || span(self.start..end));
                 let pending = writer.over(index, found, writer.start..end);
                 pending.members = self.scanner.take_members();
                 pending.status = status;
@@ -243,8 +244,28 @@ fn is_over(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
     ends.map(|text| head::literal(cx, next, text).map(|_| ())).fold(Look::No, Look::any)
 }
 
-/// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, nothing as `{}`.
-pub(super) fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Found, CallStatus, Option<Repair>) {
+/// The arguments of a call whose text is bare, for tools that take one, unless the text names that itself.
+pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
+    let key = tool.only_parameter()?;
+    let behind = text.trim_start_matches(['"', '\'', ' ']).strip_prefix(key);
+    let behind = behind.map(|text| text.trim_start_matches(['"', '\'', ' ']));
+    if behind.is_some_and(|text| text.starts_with([':', '='])) {
+        return None;
+    }
+    let value = match read_text(text, tool.expected(key)) {
+        ArgumentValue::Text(text) => Value::Text(Piece::Made(text.into_owned())),
+        ArgumentValue::Json(json) => Value::Json(Piece::Made(json.into_owned())),
+    };
+    Some(Found::Members(vec![(Piece::Made(key.to_owned()), value)]))
+}
+
+/// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, other text as the
+/// only argument of the `tool`, nothing as `{}`.
+pub(super) fn whole_arguments(
+    tool: Option<&Tool>,
+    text: &str,
+    piece: impl FnOnce() -> Piece,
+) -> (Found, CallStatus, Option<Repair>) {
     match text.as_bytes().first() {
         Some(b'"') => {
             let inner = decode(text);
@@ -268,8 +289,16 @@ pub(super) fn whole_arguments(text: &str, piece: impl FnOnce() -> Piece) -> (Fou
                 let status = if mended.guessed { CallStatus::Malformed } else { CallStatus::Ok };
                 return (found, status, repaired("the arguments were broken JSON inside a string"));
             }
-            // A text is no object, and no schema could make it one.
-            (Found::Json(piece()), CallStatus::Malformed, None)
+            // What begins as an object or a list was meant as one, and is cut off.
+            let bare = tool.filter(|_| !trimmed.starts_with(['{', '[']));
+            match bare.and_then(|tool| only_argument(tool, &inner)) {
+                Some(found) => {
+                    let what = "text in the place of the arguments became the tool's only argument";
+                    (found, CallStatus::Ok, Some(Repair::new(RepairCode::Positional, what)))
+                }
+                // A text is no object, and no schema could make it one.
+                None => (Found::Json(piece()), CallStatus::Malformed, None),
+            }
         }
         Some(b'n') => {
             (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}")))

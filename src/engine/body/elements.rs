@@ -3,6 +3,7 @@
 //! while it is written; where the tags do not fit, the rest of the call is read at its end.
 use super::Progress;
 use super::members::Members;
+use super::shown::begins;
 use super::values::may_be_null;
 use crate::dialect::{Element, Row, Trim};
 use crate::engine::head::{Head, LONGEST_NAME};
@@ -32,16 +33,28 @@ pub(crate) struct Elements {
     index: Option<usize>,
     members: Members,
     open: Option<OpenElement>,
-    /// The tags do not fit, and how far what closes the call has been looked for.
-    unfit: Option<usize>,
+    /// The tags do not fit.
+    unfit: Option<Unfit>,
     repairs: Vec<Repair>,
+}
+
+/// Where what closes a call is looked for whose tags do not fit.
+#[derive(Debug, Clone, Copy)]
+struct Unfit {
+    searched: usize,
+    /// How many calls are open that an element shows: what closes them stands before it.
+    shown: usize,
 }
 
 /// An element whose closing tag has not come.
 #[derive(Debug)]
 struct OpenElement {
-    /// The names in the tags that are open, its own first.
-    tags: SmallVec<[Range<usize>; 4]>,
+    /// The tags that are open, its own first.
+    tags: SmallVec<[Tag; 4]>,
+    /// How many of them were when a call began that the last of these shows: what is in it is text.
+    shows: Option<usize>,
+    /// What such elements hold.
+    texts: Vec<Range<usize>>,
     /// How far tags have been looked for.
     searched: usize,
     /// How far its text has been given out.
@@ -53,8 +66,75 @@ struct OpenElement {
 impl OpenElement {
     /// Nothing but white space stands in it, as far as that was looked at.
     fn is_empty(&self, cx: &Reader<'_>) -> bool {
-        let own = self.tags.first().map_or(self.searched, |name| name.end + 1);
+        let own = self.tags.first().map_or(self.searched, |tag| tag.end);
         cx.skip_space(own) >= self.searched
+    }
+
+    /// `tag` opens an element in it, or a call that it shows.
+    fn opens(&mut self, cx: &Reader<'_>, within: &Within<'_>, tag: Tag) {
+        let section = |tag: &Tag| {
+            let opens = |open: &[Element]| matches!(open.first(), Some(Element::Literal(text)) if cx.slice(tag.start, tag.end) == &**text);
+            within.row.sections.iter().any(|(open, _)| opens(open))
+        };
+        let outer = self.tags.len();
+        match self.shows {
+            Some(_) => {}
+            None if tag.kind == Kind::Call => {
+                // The section that it stands in is a part of what is shown.
+                let inside = self.tags.last().is_some_and(section) && outer > 1;
+                self.shows = Some(outer - usize::from(inside));
+                self.streams &= self.shows == Some(1);
+            }
+            // Text before a child is kept with the children.
+            None => self.streams &= outer == 1 && section(&tag),
+        }
+        self.tags.push(tag);
+    }
+
+    /// `tag` closes the last one that is open. Else it does not fit.
+    fn closes(&mut self, cx: &Reader<'_>, tag: &Tag) -> bool {
+        let name = |tag: &Tag| cx.slice(tag.name.start, tag.name.end);
+        let Some(open) = self.tags.pop() else { return false };
+        if name(&open) != name(tag) {
+            self.tags.push(open);
+            return false;
+        }
+        let outer = self.tags.len();
+        if self.shows == Some(outer + 1) {
+            self.texts.push(open.end..tag.start);
+            self.shows = None;
+        }
+        self.streams &= outer == 0 || self.shows.is_some();
+        true
+    }
+}
+
+impl Unfit {
+    /// Where what closes the call stands. `No`: the text is over, and nothing does.
+    fn closer(&mut self, cx: &Reader<'_>, within: &Within<'_>) -> Look<usize> {
+        let first = if within.prefix.is_empty() { within.closer } else { within.prefix };
+        loop {
+            let rest = cx.bytes().get(self.searched..).unwrap_or_default();
+            let Some(i) = memchr::memmem::find(rest, first.as_bytes()) else {
+                let next = cx.text.len().saturating_sub(first.len());
+                self.searched = floor(cx.text, next).max(self.searched);
+                return if cx.eof { Look::No } else { Look::More };
+            };
+            self.searched += i;
+            match head::literal(cx, self.searched, within.closer) {
+                Look::Is(_) if self.shown == 0 => return Look::Is(self.searched),
+                Look::Is(_) => self.shown -= 1,
+                Look::More => return Look::More,
+                // Where one is shown, others may be as well.
+                Look::No if self.shown > 0 => match call(cx, within, self.searched) {
+                    Look::Is(_) => self.shown += 1,
+                    Look::More => return Look::More,
+                    Look::No => {}
+                },
+                Look::No => {}
+            }
+            self.searched += first.len();
+        }
     }
 }
 
@@ -70,10 +150,20 @@ enum Next {
 }
 
 /// A tag: its name, and where it ends.
+#[derive(Debug)]
 struct Tag {
+    start: usize,
     name: Range<usize>,
     end: usize,
-    closing: bool,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Opening,
+    Closing,
+    /// It opens a call, not an element.
+    Call,
 }
 
 /// What an element stands in.
@@ -84,6 +174,7 @@ struct Within<'w> {
     closer: &'w str,
     /// The tool that is called, if it was offered.
     tool: Option<&'w Tool>,
+    row: &'w Row,
 }
 
 impl Elements {
@@ -122,17 +213,19 @@ impl Elements {
             return Progress::Fail { at: self.at };
         };
         let prefix = row.dialect.tag_prefix.as_str();
-        let within = Within { prefix, trim: row.dialect.trim, closer, tool: cx.called(out, index) };
+        let within = Within { prefix, trim: row.dialect.trim, closer, tool: cx.called(out, index), row };
         while self.unfit.is_none() {
             match self.next(cx, &within) {
                 Next::Element(end) => {
                     let mut reader = Tree::new(cx.slice(self.at, end), within.prefix, cx.policy.max_depth);
+                    let texts = self.open.iter().flat_map(|open| &open.texts);
+                    reader.texts = texts.map(|text| text.start - self.at..text.end - self.at).collect();
                     match reader.element(0) {
                         Some((key, node)) if reader.rest().is_empty() => {
                             self.add(cx, out, writer, &within, Some(index), (key, &node));
                             (self.at, self.open) = (end, None);
                         }
-                        _ => self.unfit = Some(self.at),
+                        _ => self.unfit = Some(self.does_not_fit()),
                     }
                 }
                 Next::Close => {
@@ -143,7 +236,7 @@ impl Elements {
                     self.tell(cx, out, writer, index, within.trim);
                     return Progress::More;
                 }
-                Next::Unfit | Next::More => self.unfit = Some(self.at),
+                Next::Unfit | Next::More => self.unfit = Some(self.does_not_fit()),
             }
         }
         self.read_rest(cx, out, writer, index, &within)
@@ -160,16 +253,16 @@ impl Elements {
                     Look::No => {}
                 }
                 match tag(cx, within.prefix, at) {
-                    Look::Is(Tag { name, end, closing: false }) => {
-                        let expected =
-                            within.tool.map_or(Expected::ANY, |t| t.expected(cx.slice(name.start, name.end)));
+                    Look::Is(tag) if tag.kind == Kind::Opening => {
+                        let (name, end) = (cx.slice(tag.name.start, tag.name.end), tag.end);
+                        let expected = within.tool.map_or(Expected::ANY, |t| t.expected(name));
                         let streams = expected.is_string() || expected.is_any();
-                        let tags = SmallVec::from_iter([name]);
-                        self.open = Some(OpenElement { tags, searched: end, sent: end, streams });
+                        let (tags, texts) = (SmallVec::from_iter([tag]), Vec::new());
+                        self.open = Some(OpenElement { tags, shows: None, texts, searched: end, sent: end, streams });
                         self.at = at;
                         continue;
                     }
-                    Look::Is(Tag { name, end, closing: true }) => {
+                    Look::Is(Tag { name, end, .. }) => {
                         let name = cx.slice(name.start, name.end);
                         let last = self.members.list().last().map(|(key, _)| key.as_str(cx.text));
                         if within.prefix.is_empty() || last != Some(name) {
@@ -192,29 +285,27 @@ impl Elements {
                 return Next::More;
             };
             open.searched = hit;
-            let tag = match tag(cx, within.prefix, hit) {
+            let call = || call(cx, within, hit);
+            let tag = match tag(cx, within.prefix, hit).or(call) {
                 Look::Is(tag) => tag,
                 Look::More => return Next::More,
                 Look::No => return Next::Unfit,
             };
             // In text that nothing marks, only the closing tag is surely one.
-            if !tag.closing && (within.prefix.is_empty() || open.tags.len() > cx.policy.max_depth) {
+            let opens = tag.kind != Kind::Closing;
+            if opens && (within.prefix.is_empty() || open.tags.len() > cx.policy.max_depth) {
                 return Next::Unfit;
             }
-            let name = |range: &Range<usize>| cx.slice(range.start, range.end);
-            if !tag.closing {
-                // Text before a child is kept with the children.
-                open.streams = false;
-                open.tags.push(tag.name);
-            } else if open.tags.last().map(name) == Some(name(&tag.name)) {
-                open.tags.pop();
-            } else {
+            open.searched = tag.end;
+            if opens {
+                open.opens(cx, within, tag);
+            } else if !open.closes(cx, &tag) {
+                open.searched = hit;
                 return Next::Unfit;
             }
             if open.tags.is_empty() {
-                return Next::Element(tag.end);
+                return Next::Element(open.searched);
             }
-            open.searched = tag.end;
         }
     }
 
@@ -225,15 +316,17 @@ impl Elements {
         if trim != Trim::None {
             return;
         }
-        let text = cx.slice(open.sent, open.searched);
-        let (Some(key), false) = (open.tags.first(), text.is_empty()) else { return };
+        // A tag that may open a child.
+        let child = open.tags.get(1).filter(|_| open.shows != Some(1));
+        let text = cx.slice(open.sent, child.map_or(open.searched, |child| child.start));
+        let (Some(Tag { name: key, .. }), false) = (open.tags.first(), text.is_empty()) else { return };
         if !self.members.is_told() && may_be_null(text) {
             return;
         }
         let mut json = String::new();
         push_escaped(&mut json, text);
         self.members.grow(out, writer, index, cx.slice(key.start, key.end), &json);
-        open.sent = open.searched;
+        open.sent += text.len();
     }
 
     /// Keeps an element, and gives it out where the call has an `index`.
@@ -272,6 +365,13 @@ impl Elements {
         }
     }
 
+    /// The tags do not fit. Up to where they do, an element that is open may show calls, whose closing tags they are.
+    fn does_not_fit(&self) -> Unfit {
+        let open = self.open.as_ref().filter(|open| open.shows.is_some() || !open.texts.is_empty());
+        let calls = open.iter().flat_map(|open| &open.tags).filter(|tag| tag.kind == Kind::Call);
+        Unfit { searched: open.map_or(self.at, |open| open.searched), shown: calls.count() }
+    }
+
     /// The tags do not fit: looks for what closes the call, and mends what stands before it.
     fn read_rest(
         &mut self,
@@ -282,16 +382,10 @@ impl Elements {
         within: &Within<'_>,
     ) -> Progress {
         let Within { prefix, closer, tool, .. } = *within;
-        let searched = self.unfit.unwrap_or(self.at);
-        let found = memchr::memmem::find(cx.bytes().get(searched..).unwrap_or_default(), closer.as_bytes());
-        let (mut end, mut status) = match found {
-            Some(i) => (searched + i, CallStatus::Ok),
-            None if !cx.eof => {
-                let next = cx.text.len().saturating_sub(closer.len()).max(searched);
-                self.unfit = Some(floor(cx.text, next).max(searched));
-                return Progress::More;
-            }
-            None => (cx.text.len(), CallStatus::Incomplete),
+        let (mut end, mut status) = match self.unfit.as_mut().map_or(Look::No, |unfit| unfit.closer(cx, within)) {
+            Look::Is(end) => (end, CallStatus::Ok),
+            Look::More => return Progress::More,
+            Look::No => (cx.text.len(), CallStatus::Incomplete),
         };
         let mut reader = Tree::new(cx.slice(self.at, end), prefix, cx.policy.max_depth);
         let taken = self.members.list().iter().map(|(key, _)| key.get(cx.text).into_owned()).collect();
@@ -321,7 +415,12 @@ impl Elements {
             match ends(cx, writer, &reader, self.at + reader.at + blank, closer) {
                 Some(early) => (end, status) = (early, CallStatus::Ok),
                 None if !status.readable() => {}
-                None if prefix.is_empty() || nothing || text || holds_call(cx, writer, rest) => {
+                None if prefix.is_empty()
+                    || nothing
+                    || text
+                    || holds_call(cx, writer, rest)
+                    || tool.is_some_and(|tool| closes_parameter(rest, tool, &reader.taken)) =>
+                {
                     status = CallStatus::Malformed
                 }
                 // As the server of those with a prefix has it, what was read before it counts.
@@ -373,21 +472,34 @@ fn tag(cx: &Reader<'_>, prefix: &str, at: usize) -> Look<Tag> {
         Some(_) => return Look::No,
         None => return more(),
     }
-    let closing = rest.get(1) == Some(&b'/');
-    let from = if closing { 2 } else { 1 };
+    let kind = if rest.get(1) == Some(&b'/') { Kind::Closing } else { Kind::Opening };
+    let from = if kind == Kind::Closing { 2 } else { 1 };
     let near = rest.get(from..).unwrap_or_default();
     let near = near.get(..LONGEST_NAME).unwrap_or(near);
     match near.iter().position(|byte| matches!(byte, b'>' | b'<' | b'\n' | b'"')) {
         Some(length) if near.get(length) == Some(&b'>') => {
-            let (start, end) = (start + from, start + from + length);
-            let name = cx.slice(start, end);
+            let (inside, end) = (start + from, start + from + length);
+            let name = cx.slice(inside, end);
             let blank = name.len() - name.trim_start().len();
-            let name = start + blank..start + blank + name.trim().len();
-            if name.is_empty() { Look::No } else { Look::Is(Tag { name, end: end + 1, closing }) }
+            let name = inside + blank..inside + blank + name.trim().len();
+            if name.is_empty() { Look::No } else { Look::Is(Tag { start: at, name, end: end + 1, kind }) }
         }
         None if near.len() < LONGEST_NAME => more(),
         _ => Look::No,
     }
+}
+
+/// The tag at `at`, behind the prefix that all have, that opens a call.
+fn call(cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<Tag> {
+    if within.prefix.is_empty() {
+        return Look::No;
+    }
+    begins(cx, within.row, at).then(|end| {
+        let start = at + within.prefix.len() + 1;
+        let name = misspelt::name(cx.slice(start, end));
+        let tag = Tag { start: at, name: start..start + name.len(), end, kind: Kind::Call };
+        if name.is_empty() { Look::No } else { Look::Is(tag) }
+    })
 }
 
 /// The text without the line break at each of its ends, where the dialect puts them there.
@@ -406,6 +518,13 @@ fn unframed(text: &str, trim: Trim) -> &str {
 fn holds_call(cx: &Reader<'_>, writer: &Writer, text: &str) -> bool {
     let begins = |head: &[Element]| matches!(head.first(), Some(Element::Literal(first)) if text.contains(&**first));
     writer.origin.row(cx).is_some_and(|row| row.calls.iter().any(|call| begins(&call.head)))
+}
+
+/// A closing tag named after a parameter of the tool that is not there yet stands in `text`, and its opening one was lost.
+fn closes_parameter(text: &str, tool: &Tool, taken: &[String]) -> bool {
+    let free = tool.parameters.iter().map(|(name, _)| name).filter(|name| !taken.contains(name));
+    let holds = |tag: String| memchr::memmem::find(text.as_bytes(), tag.as_bytes()).is_some();
+    free.into_iter().any(|name| holds(format!("</{name}>")) && !holds(format!("<{name}>")))
 }
 
 /// Where the call ends that has something else than elements at `at`: what closes it is misspelt there, or missing before

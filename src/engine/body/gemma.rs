@@ -3,7 +3,8 @@
 use super::Progress;
 use super::lenient;
 use super::members::Members;
-use crate::dialect::Element;
+use super::shown::{Shown, opens};
+use crate::dialect::{Element, Row};
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::output::{Found, Output, Piece, Value};
 use crate::engine::reader::floor;
@@ -16,7 +17,7 @@ use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
 mod values;
-use values::{EXTRA_COMMA, Read, Values, bare_word, opens};
+use values::{EXTRA_COMMA, Fit, Read, Values, bare_word};
 
 #[derive(Debug)]
 pub(crate) struct Gemma {
@@ -29,11 +30,10 @@ pub(crate) struct Gemma {
     member: usize,
     /// A string is open.
     string: Option<OpenString>,
+    /// Where strings of that member begin and end that show calls.
+    shown: Vec<Range<usize>>,
     members: Members,
-    /// Something in them is nested too deep.
-    deep: bool,
-    /// Something stands among them that is no member.
-    unread: bool,
+    fit: Fit,
     repairs: Vec<Repair>,
 }
 
@@ -44,6 +44,9 @@ struct OpenString {
     key: Option<String>,
     /// How far it has been given out.
     sent: usize,
+    /// Where its text begins.
+    start: usize,
+    calls: Shown,
 }
 
 impl Gemma {
@@ -56,9 +59,9 @@ impl Gemma {
             index: None,
             member: at + 1,
             string: None,
+            shown: Vec::new(),
             members: Members::default(),
-            deep: false,
-            unread: false,
+            fit: Fit::Whole,
             repairs: Vec::new(),
         }
     }
@@ -67,9 +70,9 @@ impl Gemma {
         let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
             return Progress::Fail { at: self.start };
         };
-        let quote = quote(cx, writer);
+        let (quote, row) = (quote(cx, writer), writer.origin.row(cx));
         let status = loop {
-            match self.next(cx, quote, writer.origin.tail(cx), cx.called(out, index)) {
+            match self.next(cx, quote, row, writer.origin.tail(cx), cx.called(out, index)) {
                 Next::Member => {
                     if cx.slice(self.member, self.at).trim().is_empty() {
                         self.repairs.push(Repair::at(RepairCode::Comma, self.at, EXTRA_COMMA));
@@ -77,16 +80,18 @@ impl Gemma {
                     self.read(cx, out, writer, index, self.at, false);
                     self.at += 1;
                     self.member = self.at;
+                    self.shown.clear();
                 }
-                Next::End { closed } => {
+                Next::End(end) => {
                     self.read(cx, out, writer, index, self.at, false);
-                    if closed {
-                        self.at += 1;
-                    } else {
+                    if end == End::Marker {
                         let what = "the closing bracket is missing";
                         self.repairs.push(Repair::at(RepairCode::Bracket, self.at, what));
+                    } else {
+                        self.at += 1;
                     }
-                    break if self.deep || self.unread { CallStatus::Malformed } else { CallStatus::Ok };
+                    let whole = self.fit == Fit::Whole && end != End::Early;
+                    break if whole { CallStatus::Ok } else { CallStatus::Malformed };
                 }
                 Next::More if !cx.eof => {
                     self.tell(cx, out, writer, index);
@@ -94,6 +99,9 @@ impl Gemma {
                 }
                 Next::More => {
                     self.at = cx.text.len();
+                    if let Some(string) = self.string.take().filter(|string| string.calls.any()) {
+                        self.shown.push(string.start..self.at);
+                    }
                     // What may be the beginning of a marker round a string is none of it.
                     let cut = (1..quote.len()).rev().find(|n| quote.get(..*n).is_some_and(|q| cx.text.ends_with(q)));
                     self.read(cx, out, writer, index, self.at - cut.unwrap_or(0), true);
@@ -105,7 +113,7 @@ impl Gemma {
             self.members.close(out, writer, index);
         }
         let members = self.members.take();
-        let found = if self.deep { Found::none() } else { members };
+        let found = if self.fit == Fit::TooDeep { Found::none() } else { members };
         let pending = writer.over(index, found, writer.start..self.at);
         pending.status = status;
         pending.repairs = std::mem::take(&mut self.repairs);
@@ -113,33 +121,26 @@ impl Gemma {
     }
 
     /// Looks for the next place where a member is over: the comma before another one, or behind the outermost bracket.
-    fn next(&mut self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Next {
+    fn next(&mut self, cx: &Reader<'_>, quote: &str, row: Option<&Row>, tail: &[Element], tool: Option<&Tool>) -> Next {
         let bytes = cx.bytes();
         loop {
             if self.string.is_some() {
-                let rest = bytes.get(self.at..).unwrap_or_default();
-                match memchr::memmem::find(rest, quote.as_bytes()) {
-                    Some(i) => {
-                        self.at += i + quote.len();
-                        self.string = None;
-                    }
-                    None => {
-                        let next = floor(cx.text, bytes.len().saturating_sub(quote.len() - 1));
-                        self.at = next.max(self.at);
-                        return Next::More;
-                    }
+                match self.in_string(cx, quote, row) {
+                    Look::Is(()) => continue,
+                    _ => return Next::More,
                 }
-                continue;
             }
             match bytes.get(self.at) {
                 None => return Next::More,
                 Some(b'{' | b'(' | b'[') => self.depth += 1,
-                Some(b'}' | b')' | b']') => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        return Next::End { closed: true };
-                    }
+                Some(b'}' | b')' | b']') if self.depth <= 1 => {
+                    return match self.goes_on(cx, quote, tail, tool) {
+                        Look::More => Next::More,
+                        Look::Is(()) => Next::End(End::Early),
+                        Look::No => Next::End(End::Bracket),
+                    };
                 }
+                Some(b'}' | b')' | b']') => self.depth -= 1,
                 Some(b',') if self.depth == 1 => match key_at(cx, self.at + 1, quote) {
                     Look::Is(key) => match self.before_comma(cx, quote) {
                         Before::Over => return Next::Member,
@@ -161,7 +162,7 @@ impl Gemma {
                     }
                     // The call's own end without a closing bracket.
                     match closes(cx, tail, self.at) {
-                        Look::Is(()) => return Next::End { closed: false },
+                        Look::Is(()) => return Next::End(End::Marker),
                         Look::More => return Next::More,
                         Look::No => {}
                     }
@@ -170,6 +171,53 @@ impl Gemma {
             }
             self.at += 1;
         }
+    }
+
+    /// Reads on in the string that is open, up to its end or to a marker that is none of its own.
+    fn in_string(&mut self, cx: &Reader<'_>, quote: &str, row: Option<&Row>) -> Look<()> {
+        let Some(string) = &mut self.string else { return Look::No };
+        let Some(i) = memchr::memmem::find(cx.rest(self.at).as_bytes(), quote.as_bytes()) else {
+            let next = floor(cx.text, cx.text.len().saturating_sub(quote.len() - 1));
+            self.at = next.max(self.at);
+            return Look::More;
+        };
+        let marker = self.at + i..self.at + i + quote.len();
+        self.at = marker.start;
+        match row.map_or(Look::Is(()), |row| string.calls.closes(cx, row, marker.clone())) {
+            Look::Is(()) => {
+                self.shown.extend(string.calls.any().then_some(string.start..marker.start));
+                self.string = None;
+            }
+            Look::No => {}
+            Look::More => return Look::More,
+        }
+        self.at = marker.end;
+        Look::Is(())
+    }
+
+    /// Behind the bracket at hand, which closes the outermost one, its members go on: it came too early. If it is of another
+    /// kind, any text there says so, as a string may have ended before it.
+    fn goes_on(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
+        let (open, close) = (cx.bytes().get(self.start), cx.bytes().get(self.at));
+        let own = matches!((open, close), (Some(b'{'), Some(b'}')) | (Some(b'('), Some(b')')));
+        let at = self.at + 1;
+        let comma = match cx.bytes().get(at) {
+            None if !cx.eof => return Look::More,
+            None => return Look::No,
+            Some(byte) if byte.is_ascii_whitespace() => return Look::No,
+            Some(byte) => *byte == b',',
+        };
+        match closes(cx, tail, at) {
+            Look::No if own => {}
+            Look::No => return Look::Is(()),
+            Look::Is(()) => return Look::No,
+            Look::More => return Look::More,
+        }
+        key_at(cx, at + usize::from(comma), quote).then(|key| {
+            let key = cx.slice(key.start, key.end);
+            let is = comma || key.is_empty() || tool.is_some_and(|tool| tool.declares(key));
+            if is { Look::Is(()) } else { Look::No }
+        })
     }
 
     /// What the member that is being read is, up to the comma that was reached.
@@ -196,14 +244,14 @@ impl Gemma {
             return None;
         }
         let key = (self.depth == 1).then(|| Values::new(before, quote, None).only_key()).flatten();
-        Some(OpenString { key, sent: end })
+        Some(OpenString { key, sent: end, start: end, calls: Shown::new(end) })
     }
 
     /// Gives out what is certain of the string that a member is.
     fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize) {
-        let Some(OpenString { key: Some(key), sent }) = &mut self.string else { return };
+        let Some(OpenString { key: Some(key), sent, .. }) = &mut self.string else { return };
         let text = cx.slice(*sent, self.at);
-        if text.is_empty() || !out.streaming() || self.deep || self.unread {
+        if text.is_empty() || !out.streaming() || self.fit != Fit::Whole {
             return;
         }
         *sent = self.at;
@@ -214,14 +262,15 @@ impl Gemma {
 
     /// Reads the member that ends at `end` (`cut`: the text does, inside it).
     fn read(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, end: usize, cut: bool) {
-        if self.deep || self.unread {
+        if self.fit != Fit::Whole {
             return;
         }
         let quote = quote(cx, writer);
         let tool = cx.called(out, index);
         let root = tool.map(|t| &t.schema);
-        let mut values = Values::new(cx.slice(self.member.min(end), end), quote, root);
-        (values.max_depth, values.cut) = (cx.policy.max_depth, cut);
+        let text = cx.slice(self.member.min(end), end);
+        let mut values = Values::new(text, quote, root).nested(cx.policy.max_depth, cut);
+        values.shown = self.shown.iter().map(|string| string.start - self.member..string.end - self.member).collect();
         while let Some(key) = values.key() {
             let schema = root.and_then(|r| r.get("properties")).and_then(|p| p.get(&key));
             let value = match values.value(0, schema, false) {
@@ -236,15 +285,18 @@ impl Gemma {
                 }
                 Read::Nothing => break,
             };
-            let told = Some(index).filter(|_| !cut && !values.deep);
+            let told = Some(index).filter(|_| !cut && values.fit != Fit::TooDeep);
             if self.members.add(cx, out, writer, told, Piece::Made(key), value) {
                 let what = "an argument stood twice: the last value counts";
                 self.repairs.push(Repair::at(RepairCode::DuplicateKey, self.member, what));
             }
         }
-        self.deep = values.deep;
         let rest = values.rest().trim_matches(|c: char| c.is_whitespace() || ",})]".contains(c));
-        self.unread = !cut && (values.unread || !rest.is_empty());
+        self.fit = match values.fit {
+            Fit::Whole if !rest.is_empty() && !cut => Fit::Part,
+            Fit::Part if cut => Fit::Whole,
+            fit => fit,
+        };
         let place = |mut repair: Repair| {
             repair.offset = repair.offset.map(|at| self.member + at);
             repair
@@ -272,11 +324,19 @@ enum Before {
 enum Next {
     /// A comma, and behind it another member.
     Member,
-    /// The call is over: with its bracket, if that is `closed`.
-    End {
-        closed: bool,
-    },
+    /// The call is over.
+    End(End),
     More,
+}
+
+/// What ends a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Bracket,
+    /// That, though members follow it.
+    Early,
+    /// Its closing marker, without the bracket.
+    Marker,
 }
 
 /// The tool has a parameter of this name, or nobody knows which it has.

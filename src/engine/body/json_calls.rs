@@ -2,8 +2,7 @@
 use super::Progress;
 use super::arguments::whole_arguments;
 use super::keys::{call_key_in, decode, schema_like, string_end};
-use super::lenient;
-use super::lenient::Bound;
+use super::lenient::{self, Bound};
 use super::strings::Strings;
 use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
@@ -256,6 +255,14 @@ impl JsonCalls {
                 }
                 self.frames.push(Frame::new(Kind::List, value));
                 return self.go(value + 1, Expect::Value { close: true });
+            }
+            (Key::Calls, b'{') if explicit => {
+                // One call, without the list round it.
+                frame.envelope = Some(Envelope::Calls);
+                if writer.origin == Origin::BARE {
+                    writer.company = Company::Envelope;
+                }
+                return self.go(value, Expect::Value { close: false });
             }
             (Key::Calls, b'n') | (Key::NeedsMoreWork, b't' | b'f') if explicit || (top && what != Key::Calls) => {
                 frame.envelope.get_or_insert(Envelope::NoCalls);
@@ -543,7 +550,9 @@ impl JsonCalls {
     /// The arguments of a call are whole.
     fn over(&mut self, cx: &Reader<'_>, writer: &mut Writer, index: usize, arguments: Range<usize>, raw: Range<usize>) {
         let text = cx.slice(arguments.start, arguments.end);
-        let (found, status, repair) = whole_arguments(text, || self.piece(cx, arguments.clone()));
+        let name = self.name(cx);
+        let tool = name.and_then(|name| cx.tool(&name));
+        let (found, status, repair) = whole_arguments(tool, text, || self.piece(cx, arguments.clone()));
         let repairs = std::mem::take(&mut self.repairs);
         let raw = if cx.made { writer.start..writer.start } else { raw };
         // What repair made of something else than an object is a guess, and so is a call for which no offered name

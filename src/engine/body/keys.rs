@@ -116,7 +116,7 @@ fn value_of_call(cx: &Reader<'_>, at: usize, key: Key) -> Look<()> {
     let first = inner.bytes().next().unwrap_or_default();
     let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
     match (key, first) {
-        (Key::Calls, _) => is(first == b'['),
+        (Key::Calls, _) => is(matches!(first, b'[' | b'{')),
         (Key::Name | Key::Function, _) if first != b'{' => {
             let bounded = inner.get(..floor(inner, 128)).unwrap_or_default();
             let ends = |c: char| QUOTES.contains(&c) || matches!(c, ',' | '}' | '\n');

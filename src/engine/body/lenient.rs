@@ -218,50 +218,71 @@ pub(super) fn certain_literal(text: &str) -> Option<String> {
         _ if half_escaped(inner) => inner.get(..inner.len() - 1)?,
         _ => inner,
     };
-    let (json, _) = literal(&format!("{quote}{inner}{quote}"), 0);
-    json.starts_with('"').then_some(json)
+    let read = literal(&format!("{quote}{inner}{quote}"), 0);
+    read.json.starts_with('"').then_some(read.json)
+}
+
+/// What was read of a literal.
+#[derive(Debug)]
+pub(super) struct Literal {
+    pub(super) json: String,
+    pub(super) repairs: Vec<Repair>,
+    /// What a value in it was meant to be is a guess.
+    pub(super) guessed: bool,
 }
 
 /// A Python or JSON literal as JSON text. What is no literal is kept as its source text, in a string.
-pub(super) fn literal(text: &str, offset: usize) -> (String, Vec<Repair>) {
+pub(super) fn literal(text: &str, offset: usize) -> Literal {
     if text.trim().is_empty() {
-        return ("null".into(), vec![Repair::at(RepairCode::Literal, offset, "a missing value became null")]);
+        let repairs = vec![Repair::at(RepairCode::Literal, offset, "a missing value became null")];
+        return Literal { json: "null".into(), repairs, guessed: false };
     }
     settled(text, whole_literal(text).unwrap_or_else(|| source_text(text)), offset)
 }
 
 /// As [`literal`], for one string: the search for its end has found that quotes which stand in it are a part of it.
-pub(super) fn string(text: &str, offset: usize) -> (String, Vec<Repair>) {
+pub(super) fn string(text: &str, offset: usize) -> Literal {
     let Some(read) = quotes_escaped(text).and_then(|escaped| whole_literal(&escaped)) else {
         return literal(text, offset);
     };
-    let (json, mut repairs) = settled(text, read, offset);
+    let mut read = settled(text, read, offset);
     // The places are those of the text with its quotes escaped.
-    repairs.iter_mut().filter(|r| r.code != RepairCode::Quotes).for_each(|r| r.offset = Some(offset));
-    (json, repairs)
+    read.repairs.iter_mut().filter(|r| r.code != RepairCode::Quotes).for_each(|r| r.offset = Some(offset));
+    read
 }
 
-fn whole_literal(text: &str) -> Option<(String, Vec<Repair>)> {
+fn whole_literal(text: &str) -> Option<Literal> {
     let options = LiteralOptions { source_text: true, ..LiteralOptions::default() };
     let read = json::literal(text, 0, &options)?;
-    text.get(read.end..)?.trim().is_empty().then(|| (read.json.into_owned(), read.repairs))
+    // Of words, the last quote may close one of theirs.
+    let bare = !text.starts_with(['"', '\'', '[', '{', '(']);
+    let quoted = bare && read.repairs.iter().any(|repair| repair.code == RepairCode::SourceText) && pairs_quotes(text);
+    let whole = text.get(read.end..)?.trim().is_empty() && !quoted;
+    whole.then(|| Literal { json: read.json.into_owned(), repairs: read.repairs, guessed: read.guessed })
 }
 
-fn source_text(text: &str) -> (String, Vec<Repair>) {
+/// A quote stands in `text`, and another one ends it.
+fn pairs_quotes(text: &str) -> bool {
+    let last = text.chars().next_back().filter(|quote| matches!(quote, '"' | '\''));
+    last.is_some_and(|quote| text.matches(quote).count() % 2 == 0)
+}
+
+fn source_text(text: &str) -> Literal {
     let mut json = String::new();
     json::push_string(&mut json, text);
-    (json, vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")])
+    let repairs = vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")];
+    Literal { json, repairs, guessed: false }
 }
 
 /// What was read of `text`, which stands at `offset`, with the repairs that are some in Python as well.
-fn settled(text: &str, mut read: (String, Vec<Repair>), offset: usize) -> (String, Vec<Repair>) {
-    let joined = read.1.iter().any(|repair| repair.code == RepairCode::Joined);
+fn settled(text: &str, mut read: Literal, offset: usize) -> Literal {
+    let joined = read.repairs.iter().any(|repair| repair.code == RepairCode::Joined);
     // Python's spelling is what this dialect is: no repair.
-    read.1.retain(|repair| !spelt_so_in_python(text, repair));
+    read.repairs.retain(|repair| !spelt_so_in_python(text, repair));
     if !joined && let Some(at) = inner_quote(text) {
-        read.1.push(Repair::at(RepairCode::Quotes, at, "quotes inside the string are escaped now"));
+        read.repairs.push(Repair::at(RepairCode::Quotes, at, "quotes inside the string are escaped now"));
     }
-    for repair in &mut read.1 {
+    for repair in &mut read.repairs {
         repair.offset = repair.offset.map(|at| at + offset);
     }
     read

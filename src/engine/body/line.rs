@@ -1,13 +1,13 @@
 //! The only argument as bare text, on its line or in a fence: `Action Input: Oslo`, for tools that take one.
 use super::Progress;
+use super::arguments::only_argument;
 use crate::engine::head::{self, Head};
-use crate::engine::output::{Found, Output, Piece, Value};
+use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
-use crate::schema::{Tool, read_text};
-use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
 const FENCE: &str = "```";
@@ -26,24 +26,6 @@ struct Extent {
     cut: bool,
 }
 
-/// The parameter that bare text is the value of: the only one, or the only one that is required.
-fn only_parameter(tool: &Tool) -> Option<&str> {
-    match tool.parameters.as_slice() {
-        [(name, _)] => Some(name),
-        _ => match tool.schema.get("required")?.as_array()?.as_slice() {
-            [name] => name.as_str(),
-            _ => None,
-        },
-    }
-}
-
-/// `text` begins with the parameter as a member of an object, whose brace is missing.
-fn is_member(text: &str, key: &str) -> bool {
-    let behind = text.strip_prefix(['"', '\'']).and_then(|text| text.strip_prefix(key));
-    let behind = behind.and_then(|text| text.strip_prefix(['"', '\'']));
-    behind.is_some_and(|text| text.trim_start().starts_with(':'))
-}
-
 impl Line {
     pub(super) fn new(at: usize, head: Head) -> Self {
         Self { head, start: at, searched: at }
@@ -56,7 +38,7 @@ impl Line {
             return Look::No;
         }
         let tool = head.name(cx).and_then(|name| cx.tool(&name));
-        match tool.is_some_and(|tool| only_parameter(tool).is_some()) {
+        match tool.is_some_and(|tool| tool.only_parameter().is_some()) {
             false => Look::No,
             true if !cx.eof && objects.iter().any(|open| open.starts_with(rest)) => Look::More,
             true => Look::Is(()),
@@ -74,19 +56,13 @@ impl Line {
                 return Progress::Fail { at: self.start };
             }
         };
-        let parameter = cx.tool(&name).and_then(|tool| Some((tool, only_parameter(tool)?)));
         let text = cx.slice(extent.text.start, extent.text.end);
-        let Some((tool, key)) = parameter.filter(|(_, key)| !is_member(text, key)) else {
+        let Some(found) = cx.tool(&name).and_then(|tool| only_argument(tool, text)) else {
             return Progress::Fail { at: self.start };
         };
         let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
             return Progress::Fail { at: self.start };
         };
-        let value = match read_text(text, tool.expected(key)) {
-            ArgumentValue::Text(text) => Value::Text(Piece::Made(text.into_owned())),
-            ArgumentValue::Json(json) => Value::Json(Piece::Made(json.into_owned())),
-        };
-        let found = Found::Members(vec![(Piece::Made(key.to_owned()), value)]);
         if !extent.cut {
             writer.piece(out, index, found.clone().into_arguments(cx.text).to_json());
         }

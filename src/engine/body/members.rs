@@ -26,16 +26,8 @@ impl Members {
         !self.told.is_empty()
     }
 
-    /// Gives out `key`, and what stands before it.
-    pub(super) fn open(&mut self, out: &mut Output, writer: &Writer, index: usize, key: &str) {
-        if !out.streaming() {
-            return;
-        }
-        let mut text = String::from(if self.opened { ", " } else { "{" });
-        self.opened = true;
-        push_string(&mut text, key);
-        text.push_str(": ");
-        writer.piece(out, index, text);
+    fn open(&mut self, out: &mut Output, writer: &Writer, index: usize, key: &str) {
+        open(out, writer, index, key, &mut self.opened);
     }
 
     /// Gives out more of the string that is the value of `key`: `escaped`, as JSON has it.
@@ -112,4 +104,16 @@ impl Members {
         *self = Self::default();
         Found::Members(list)
     }
+}
+
+/// Gives out the key of a member, behind what `opened` says stands before it.
+pub(super) fn open(out: &mut Output, writer: &Writer, index: usize, key: &str, opened: &mut bool) {
+    if !out.streaming() {
+        return;
+    }
+    let mut text = String::from(if *opened { ", " } else { "{" });
+    *opened = true;
+    push_string(&mut text, key);
+    text.push_str(": ");
+    writer.piece(out, index, text);
 }

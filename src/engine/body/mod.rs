@@ -9,6 +9,7 @@ pub(super) mod line;
 pub(super) mod members;
 pub(super) mod parameters;
 pub(super) mod python;
+mod shown;
 pub(super) mod strings;
 pub(super) mod values;
 

@@ -60,8 +60,13 @@ struct OpenValue {
     closer: Option<Arc<str>>,
     /// The last tag like its closing marker that stands before the call's end: its place and end.
     misspelt: Option<(usize, usize)>,
-    /// It holds the opening marker of a parameter that it does not show whole.
+    /// It holds the opening marker of a parameter.
+    opener: bool,
+    /// And does not show that parameter whole.
     inner: bool,
+    /// It holds its own closing marker at the end of a line, and no opening one before it: another parameter may have lost its
+    /// own.
+    stray: bool,
     /// What it shows and has not shown the end of.
     shown: Shown,
     /// Where another parameter of the tool may begin, if its own closing marker never comes.
@@ -86,6 +91,10 @@ pub(crate) struct Parameters {
     opened: bool,
     /// A parameter stands there that cannot be read.
     broken: bool,
+    /// A value ended before the marker of another parameter, which nothing closed it for.
+    unclosed: bool,
+    /// A value holds what may be a parameter whose opening marker was lost, if the tool has one that is not there.
+    stray: bool,
     /// Where text between the parameters began, whose end has not come.
     junk: Option<usize>,
     repairs: Vec<Repair>,
@@ -145,6 +154,8 @@ impl Parameters {
             ahead,
             opened: false,
             broken: false,
+            unclosed: false,
+            stray: false,
             junk: None,
             repairs,
         }
@@ -369,6 +380,10 @@ impl Parameters {
                     let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
                     let row = writer.origin.row(cx);
                     let parameter = row.and_then(|r| r.parameters.get(template));
+                    // A marker that its line ends may have lost more of its key than that.
+                    let cut =
+                        |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with('\n'));
+                    self.broken |= declared.is_none() && called.is_some() && parameter.is_some_and(cut);
                     let closer = parameter.and_then(|p| {
                         let key = cx.slice(key.start, key.end);
                         p.behind_key.as_ref().map(|end| format!("{}{key}{end}", p.closer).into())
@@ -395,7 +410,9 @@ impl Parameters {
                         doubtful_closer: None,
                         closer,
                         misspelt: None,
+                        opener: false,
                         inner: false,
+                        stray: false,
                         shown: Shown::default(),
                         next_opens: None,
                         tagged: false,
@@ -494,6 +511,10 @@ impl Parameters {
         if status.readable() {
             writer.piece(out, index, if self.opened { "}" } else { "{}" });
         }
+        if let (Some(tool), true) = (cx.called(out, index), self.stray) {
+            let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
+            self.broken |= tool.parameters.iter().any(|(name, _)| !given(name));
+        }
         let members = std::mem::take(&mut self.members);
         let members = match unwrapped(cx, out, index, &members) {
             Some(inner) => {
@@ -515,78 +536,4 @@ fn key_piece(cx: &Reader<'_>, range: Range<usize>) -> Piece {
         Cow::Borrowed(_) => span(range),
         Cow::Owned(key) => Piece::Made(key),
     }
-}
-
-/// The text ends in the first bytes of what closes the call or of another parameter.
-fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
-    let rest = cx.rest(cx.skip_markup_space(at));
-    let closers = tail.iter().filter_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
-    closers.chain(row.parameters.iter().map(|p| &p.opener)).any(|text| text.starts_with(rest))
-}
-
-/// The text ends in a marker that holds a parameter's key, and in the first letters of that.
-fn cut_key(cx: &Reader<'_>, parameter: &Parameter, declared: Option<&Tool>, at: usize) -> bool {
-    let key = cx.rest(cx.skip_space(at)).strip_prefix(&*parameter.opener).filter(|_| parameter.behind_key.is_some());
-    key.is_some_and(|key| declared.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name.starts_with(key))))
-}
-
-/// The text ends behind the tail, which stands at `at`.
-fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
-    let literals = tail.iter().filter_map(|element| match element {
-        Element::Literal(text) | Element::Optional(text) => Some(text),
-        _ => None,
-    });
-    let end = literals.fold(at, |at, text| match head::literal(cx, cx.skip_space(at), text) {
-        Look::Is(end) => end,
-        _ => at,
-    });
-    match misspelt::behind(cx, end) {
-        Look::Is(next) if next < cx.text.len() => Look::No,
-        look => look.map(|_| ()),
-    }
-}
-
-/// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its
-/// first marker does.
-fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<bool> {
-    let mut here = at;
-    let mut seen = 0;
-    for element in tail {
-        match element {
-            Element::Space => here = cx.skip_space(here),
-            Element::Literal(text) | Element::Optional(text) => match head::literal(cx, here, text) {
-                Look::Is(end) => {
-                    here = end;
-                    seen += 1;
-                }
-                Look::More => return Look::More,
-                Look::No if seen == 0 => return Look::No,
-                Look::No => {}
-            },
-            _ => {}
-        }
-    }
-    if seen == 0 {
-        return Look::No;
-    }
-    if row.by_name() {
-        return Look::Is(false);
-    }
-    let next = cx.skip_space(here);
-    if next >= cx.text.len() {
-        return if cx.eof { Look::Is(false) } else { Look::More };
-    }
-    let first = |elements: &[Element]| match elements.first() {
-        Some(Element::Literal(text)) => head::literal(cx, next, text),
-        _ => Look::No,
-    };
-    let mut more = false;
-    for look in row.calls.iter().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
-        match look {
-            Look::Is(_) => return Look::Is(true),
-            Look::More => more = true,
-            Look::No => {}
-        }
-    }
-    if more { Look::More } else { Look::Is(false) }
 }

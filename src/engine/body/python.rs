@@ -15,6 +15,7 @@ use std::ops::Range;
 mod after;
 mod expression;
 mod space;
+mod torn;
 mod value;
 use value::{Item, ValueScan, name_at, next_item};
 
@@ -32,6 +33,16 @@ enum Expect {
     AfterCall,
 }
 
+/// The quote round a call that is written as a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoted {
+    No,
+    /// It has to come again, right behind the call.
+    Open(u8),
+    /// What stands behind the call has been looked at.
+    Over(u8),
+}
+
 #[derive(Debug)]
 pub(crate) struct Python {
     at: usize,
@@ -40,10 +51,7 @@ pub(crate) struct Python {
     list: bool,
     /// The call stands in `print(...)`, which only shows its result.
     printed: bool,
-    /// The quote round the call, if it is written as a string.
-    quoted: Option<u8>,
-    /// The call is over, and that quote has not come again.
-    unclosed: bool,
+    quoted: Quoted,
     /// The name was escaped for Markdown, so the strings are as well.
     escaped: bool,
     name: String,
@@ -130,8 +138,7 @@ impl Python {
             expect: Expect::Call,
             list: false,
             printed: false,
-            quoted: None,
-            unclosed: false,
+            quoted: Quoted::No,
             escaped: false,
             name: String::new(),
             name_start: at,
@@ -215,7 +222,7 @@ impl Python {
         }
         // A call written as a string: its quote closes behind it.
         let quoted = byte.filter(|b| matches!(b, b'"' | b'\'') && self.list);
-        self.quoted = quoted;
+        self.quoted = quoted.map_or(Quoted::No, Quoted::Open);
         let at = if quoted.is_some() { at + 1 } else { at };
         let name = name_at(cx, at);
         let open = match cx.bytes().get(name.end) {
@@ -336,7 +343,7 @@ impl Python {
     }
 
     fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
-        let end = match self.scan.end(cx, self.key.is_some(), &self.name) {
+        let end = match self.scan.end(cx, writer.origin.row(cx), self.key.is_some(), &self.name) {
             Look::Is(end) => end,
             Look::No | Look::More => {
                 self.tell(cx, out, writer);
@@ -352,14 +359,10 @@ impl Python {
                 let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
                 let text = if self.escaped { &unescaped } else { text };
                 let read = if self.scan.is_string(text) { lenient::string } else { lenient::literal };
-                let (json, mut repairs) = read(text, self.scan.start);
-                self.unreadable |= self.is_expression(text, &repairs);
-                // A call that was shown in the string closed it, perhaps.
-                let mended = repairs.iter().any(|repair| repair.code == RepairCode::Quotes);
-                self.unreadable |= mended && opener(cx, writer).is_some_and(|opener| text.contains(opener));
+                let lenient::Literal { json, mut repairs, guessed } = read(text, self.scan.start);
+                self.unreadable |= guessed || self.is_expression(text, &repairs);
+                self.unreadable |= self.holds_other(cx, writer, (text, end), &json, &repairs);
                 self.repairs.append(&mut repairs);
-                // The quotes of the string were written as entities, and so was what else it holds.
-                self.unreadable |= ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"].iter().any(|q| text.starts_with(q));
                 self.member(cx, out, writer, key, json);
                 None
             }
@@ -373,6 +376,35 @@ impl Python {
                 progress => progress,
             },
         }
+    }
+
+    /// What belongs to something else stands in the value, whose `text` ends at `end`, or what it was meant as is not clear.
+    fn holds_other(
+        &self,
+        cx: &Reader<'_>,
+        writer: &Writer,
+        (text, end): (&str, usize),
+        json: &str,
+        repairs: &[Repair],
+    ) -> bool {
+        let mended = |code: RepairCode| repairs.iter().any(|repair| repair.code == code);
+        let argument = || torn::holds_argument(cx, self.scan.start, end, &self.name);
+        // What was meant as a list or an object is none, or has items that nothing parts.
+        let unparted = || {
+            let none = json.starts_with('"') && text.contains(['"', '\'']);
+            none || mended(RepairCode::Quotes) && torn::holds_item(json)
+        };
+        // A call that was shown in the string closed it, perhaps.
+        let call = || {
+            let whole = self.scan.is_string(text) && self.scan.shown.whole();
+            !whole && opener(cx, writer).is_some_and(|opener| text.contains(opener))
+        };
+        // The quotes of the string were written as entities, and so was what else it holds.
+        let entities = ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"];
+        mended(RepairCode::SourceText) && argument()
+            || text.starts_with(['[', '{', '(']) && unparted()
+            || mended(RepairCode::Quotes) && call()
+            || entities.iter().any(|quote| text.starts_with(quote))
     }
 
     /// Gives out what is certain of the string that the value is.
@@ -390,6 +422,9 @@ impl Python {
 
     /// The value is an expression, or holds one.
     fn is_expression(&self, text: &str, repairs: &[Repair]) -> bool {
+        if self.scan.holes {
+            return true;
+        }
         let unquoted = |repair: &&Repair| matches!(repair.code, RepairCode::SourceText | RepairCode::Quotes);
         let places = repairs.iter().filter(unquoted).filter_map(|repair| repair.offset?.checked_sub(self.scan.start));
         match text.bytes().next() {
@@ -416,7 +451,9 @@ impl Python {
     fn positional(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, text: &str) -> Option<Progress> {
         let fail = Some(Progress::Fail { at: self.scan.start });
         let Some(tool) = cx.tool(&self.name) else { return fail };
-        let (json, mut repairs) = lenient::literal(text.trim_start_matches("**"), self.scan.start);
+        let lenient::Literal { json, mut repairs, guessed } =
+            lenient::literal(text.trim_start_matches("**"), self.scan.start);
+        self.unreadable |= guessed;
         let members = members(&json);
         let declared = |key: &str| tool.declares(key);
         if let Some(members) = members.filter(|list| list.iter().all(|(key, _)| declared(key))) {
@@ -515,7 +552,6 @@ impl Python {
             }
         }
         self.at = end;
-        self.unclosed = self.quoted.is_some();
         self.expect = Expect::AfterCall;
         None
     }

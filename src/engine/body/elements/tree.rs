@@ -3,6 +3,7 @@ use super::node::Node;
 use crate::engine::misspelt;
 use crate::schema::Tool;
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// So many different tags are looked for inside a value; of what has more, the others are text.
 const NAMES: usize = 64;
@@ -29,6 +30,8 @@ pub(super) struct Tree<'t> {
     pub(super) tool: Option<&'t Tool>,
     /// The elements of the top level so far.
     pub(super) taken: Vec<String>,
+    /// What is the text of an element, whatever tags stand in it.
+    pub(super) texts: Vec<Range<usize>>,
 }
 
 impl<'t> Tree<'t> {
@@ -46,6 +49,7 @@ impl<'t> Tree<'t> {
             closers: Vec::new(),
             tool: None,
             taken: Vec::new(),
+            texts: Vec::new(),
         }
     }
 
@@ -133,6 +137,9 @@ impl<'t> Tree<'t> {
         let mut mixed = String::new();
         // Where another parameter stands, behind text, that may follow this one.
         let mut follows = None;
+        if let Ok(text) = self.texts.binary_search_by_key(&start, |text| text.start) {
+            self.at = self.texts[text].end;
+        }
         loop {
             if self.rest().starts_with(&closer) {
                 break;
@@ -225,13 +232,20 @@ impl<'t> Tree<'t> {
         if depth > 0 {
             return None;
         }
-        let Some(next) = follows.filter(|_| !self.prefix.is_empty()) else {
+        let text = |next: usize| self.text.get(start..next).unwrap_or_default();
+        // Of its own, a part may stand there.
+        let breaks_off = |next: &usize| {
+            let text = text(*next).trim_ascii_end();
+            text.contains(&format!("</{name}>"))
+                || (1..self.prefix.len()).any(|n| self.prefix.get(..n).is_some_and(|prefix| text.ends_with(prefix)))
+        };
+        let Some(next) = follows.filter(|_| !self.prefix.is_empty()).filter(|next| !breaks_off(next)) else {
             self.at = first;
             return None;
         };
         self.slips.push((next, "an element's closing tag is missing"));
         self.taken.push(name.to_owned());
         self.at = next;
-        Some((name.to_owned(), Node::Text(self.text.get(start..next).unwrap_or_default().to_owned())))
+        Some((name.to_owned(), Node::Text(text(next).to_owned())))
     }
 }

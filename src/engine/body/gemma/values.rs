@@ -1,10 +1,14 @@
 //! The values between Gemma's brackets.
 use crate::engine::body::elements::find;
 use crate::engine::body::lenient;
+use crate::engine::body::shown::opens;
+use crate::engine::body::values::Keys;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
 use serde_json::Value as Schema;
+use std::borrow::Cow;
+use std::ops::Range;
 
 const UNOPENED: &str = "the marker that opens a string is missing";
 pub(super) const EXTRA_COMMA: &str = "a comma too many was left out";
@@ -16,42 +20,61 @@ pub(super) enum Read {
     Nothing,
 }
 
+/// How much of a text was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fit {
+    #[default]
+    Whole,
+    /// Something in it is no member.
+    Part,
+    /// Something in it is nested too deep.
+    TooDeep,
+}
+
 /// Reads values from the text between the brackets.
 pub(super) struct Values<'t> {
     text: &'t str,
     at: usize,
-    pub(super) max_depth: usize,
+    max_depth: usize,
     /// The text ends inside the values.
-    pub(super) cut: bool,
-    /// Something was nested deeper.
-    pub(super) deep: bool,
-    /// Something in it is no member.
-    pub(super) unread: bool,
+    cut: bool,
+    pub(super) fit: Fit,
     /// What was mended, by its place in `text`.
     pub(super) repairs: Vec<Repair>,
     /// Where the next marker of a string stands.
     next_quote: Option<usize>,
     /// The marker round strings.
     quote: &'t str,
+    /// The strings that show calls, and hold that marker as well.
+    pub(super) shown: Vec<Range<usize>>,
     /// The tool's schema, for references.
     root: Option<&'t Schema>,
 }
 
 impl<'t> Values<'t> {
     pub(super) fn new(text: &'t str, quote: &'t str, root: Option<&'t Schema>) -> Self {
-        let (at, max_depth) = (0, 0);
         Self {
             text,
-            at,
-            max_depth,
+            at: 0,
+            max_depth: 0,
             cut: false,
-            deep: false,
-            unread: false,
+            fit: Fit::Whole,
             repairs: Vec::new(),
             next_quote: None,
             quote,
+            shown: Vec::new(),
             root,
         }
+    }
+
+    /// With lists and objects nested so deep, in a text that may be `cut`.
+    pub(super) fn nested(mut self, max_depth: usize, cut: bool) -> Self {
+        (self.max_depth, self.cut) = (max_depth, cut);
+        self
+    }
+
+    fn fits(&mut self, fit: Fit) {
+        self.fit = self.fit.max(fit);
     }
 
     /// The key that is all of the text.
@@ -59,7 +82,7 @@ impl<'t> Values<'t> {
         self.key().filter(|_| self.rest().trim().is_empty())
     }
 
-    pub(super) fn rest(&self) -> &str {
+    pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or("")
     }
 
@@ -93,7 +116,9 @@ impl<'t> Values<'t> {
         }
         let mut from = self.at + quote.len();
         let rest = self.text.get(from..)?;
-        let mut length = rest.find(quote).unwrap_or(rest.len());
+        let shown = self.shown.binary_search_by_key(&from, |string| string.start).ok();
+        let shown = shown.and_then(|i| self.shown.get(i)).map(|string| string.len().min(rest.len()));
+        let mut length = shown.or_else(|| rest.find(quote)).unwrap_or(rest.len());
         let behind = |at: usize| self.text.get(at..).unwrap_or_default().trim_start();
         let over = |rest: &str| rest.is_empty() || rest.starts_with([',', '}', ']', ')', ':', '=']);
         let mut end = (from + length + quote.len()).min(self.text.len());
@@ -148,8 +173,7 @@ impl<'t> Values<'t> {
             let (before, behind) = (text.get(..marker), text.get(marker + self.quote.len()..));
             return match (before.map(str::trim_end), behind) {
                 (Some(text), Some("")) if !opens(text) => {
-                    let text = text.to_owned();
-                    self.mend(self.at, RepairCode::Marker, UNOPENED);
+                    let text = self.unopened_text(text);
                     self.at = self.text.len();
                     Read::Text(text)
                 }
@@ -165,6 +189,17 @@ impl<'t> Values<'t> {
         let word = self.word(text);
         self.at = self.text.len();
         word
+    }
+
+    /// The `text` at the cursor is that of a string whose opening marker was left out. It has none that is just misspelt.
+    fn unopened_text(&mut self, text: &str) -> String {
+        self.mend(self.at, RepairCode::Marker, UNOPENED);
+        let length = text.find('>').map_or(0, |end| end + 1);
+        let tag = text.get(..length.min(2 * self.quote.len())).unwrap_or_default();
+        if strsim::osa_distance(tag, self.quote) <= 1 {
+            self.fits(Fit::Part);
+        }
+        text.to_owned()
     }
 
     /// The string at the cursor whose opening marker was left out, up to its closing one: no other member stands between.
@@ -188,8 +223,7 @@ impl<'t> Values<'t> {
         if text.split(',').skip(1).any(member) {
             return None;
         }
-        let text = text.trim().to_owned();
-        self.mend(self.at, RepairCode::Marker, UNOPENED);
+        let text = self.unopened_text(text.trim());
         self.at += length + self.quote.len();
         Some(text)
     }
@@ -205,104 +239,132 @@ impl<'t> Values<'t> {
             None if self.cut => Read::Nothing,
             None => self.word(String::new()),
             Some(b'{' | b'[') if depth >= self.max_depth => {
-                self.deep = true;
+                self.fits(Fit::TooDeep);
                 self.at = self.text.len();
                 Read::Nothing
             }
-            Some(b'{') => {
-                self.at += 1;
-                let mut json = String::from("{");
-                while let Some(key) = self.key() {
-                    let of = find(schema, self.root, 0, &|s| s.get("properties").and_then(|p| p.get(&key)))
-                        .or_else(|| find(schema, self.root, 0, &|s| s.get("additionalProperties")));
-                    let value = self.value(depth + 1, of, false);
-                    if matches!(value, Read::Nothing) {
-                        break;
-                    }
-                    if json.len() > 1 {
-                        json.push_str(", ");
-                    }
-                    push_string(&mut json, &key);
-                    json.push_str(": ");
-                    self.push(&mut json, value, of);
-                }
-                self.close('}');
-                json.push('}');
-                Read::Json(json)
-            }
-            Some(b'[') => {
-                self.at += 1;
-                if self.rest().trim_start().starts_with(',') {
-                    self.mend(self.at, RepairCode::Comma, EXTRA_COMMA);
-                }
-                let of = find(schema, self.root, 0, &|s| s.get("items"));
-                let mut json = String::from("[");
-                loop {
-                    self.space();
-                    if self.rest().is_empty() || self.rest().starts_with([']', '}', ')']) {
-                        break;
-                    }
-                    let before = self.at;
-                    let value = self.value(depth + 1, of, true);
-                    if self.at == before || matches!(value, Read::Nothing) {
-                        break;
-                    }
-                    if json.len() > 1 {
-                        json.push_str(", ");
-                    }
-                    self.push(&mut json, value, of);
-                    self.between_items();
-                }
-                self.close(']');
-                json.push(']');
-                Read::Json(json)
-            }
-            Some(quote @ (b'"' | b'\'')) => {
-                let rest = self.rest();
-                let end = rest.bytes().enumerate().skip(1).scan(false, |escaped, (i, b)| {
-                    let end = b == quote && !*escaped;
-                    *escaped = b == b'\\' && !*escaped;
-                    Some(end.then_some(i))
-                });
-                let end = end.flatten().next();
-                let length = end.map_or(rest.len(), |i| i + 1);
-                let (json, repairs) = lenient::literal(&rest[..length], self.at);
-                self.unread |= end.is_none() && !self.cut;
-                self.repairs.extend(repairs);
-                self.at += length;
-                match serde_json::from_str::<String>(&json) {
-                    Ok(text) => Read::Text(text),
-                    Err(_) => Read::Json(json),
-                }
-            }
+            Some(b'{') => Read::Json(self.object(depth + 1, schema)),
+            Some(b'[') => Read::Json(self.list(depth + 1, schema)),
+            Some(quote @ (b'"' | b'\'')) => self.literal(quote),
             Some(_) if depth == 0 => self.bare(schema),
-            Some(_) => {
-                if let Some(text) = if listed { None } else { self.unopened() } {
-                    return Read::Text(text);
+            Some(_) => self.bare_within(schema, listed),
+        }
+    }
+
+    /// The object at the cursor, as JSON.
+    fn object(&mut self, depth: usize, schema: Option<&'t Schema>) -> String {
+        self.at += 1;
+        let mut members: Vec<(String, String)> = Vec::new();
+        let mut keys = Keys::default();
+        loop {
+            let start = self.at;
+            let Some(key) = self.key() else { break };
+            let of = find(schema, self.root, 0, &|s| s.get("properties").and_then(|p| p.get(&key)))
+                .or_else(|| find(schema, self.root, 0, &|s| s.get("additionalProperties")));
+            let value = self.value(depth, of, false);
+            if matches!(value, Read::Nothing) {
+                break;
+            }
+            let json = self.json(value, of);
+            let name = |i: usize| members.get(i).map(|(key, _)| Cow::Borrowed(key.as_str()));
+            let same = keys.position(&key, members.len(), name);
+            match same.and_then(|i| members.get_mut(i)) {
+                Some(member) => {
+                    member.1 = json;
+                    self.mend(start, RepairCode::DuplicateKey, "a key stood twice: the last value counts");
                 }
-                let rest = self.rest();
-                let end = rest.find([',', '}', ']', ')']);
-                // What is there of a string is certain, of anything else it is not.
-                let string = || self.root.zip(schema).is_some_and(|(root, s)| Expected::of(s, root).is_string());
-                if self.cut && end.is_none() && !string() {
-                    return Read::Nothing;
-                }
-                let length = end.unwrap_or(rest.len());
-                let word = rest[..length].trim();
-                // The opening marker of a string is sometimes left out.
-                let unopened = word.split_once(self.quote).filter(|_| !self.quote.is_empty());
-                let behind = unopened.map(|(_, behind)| behind.trim().is_empty());
-                let word = unopened.map_or(word, |(before, _)| before).to_owned();
-                match behind {
-                    Some(true) => self.mend(self.at, RepairCode::Marker, "a string's opening marker is missing"),
-                    Some(false) => self.unread = true,
-                    None => {}
-                }
-                let word = self.word(word);
-                self.at += length;
-                word
+                None => members.push((key, json)),
             }
         }
+        self.close('}');
+        let mut json = String::from("{");
+        for (i, (key, value)) in members.iter().enumerate() {
+            json.push_str(if i > 0 { ", " } else { "" });
+            push_string(&mut json, key);
+            json.push_str(": ");
+            json.push_str(value);
+        }
+        json.push('}');
+        json
+    }
+
+    /// The list at the cursor, as JSON.
+    fn list(&mut self, depth: usize, schema: Option<&'t Schema>) -> String {
+        self.at += 1;
+        if self.rest().trim_start().starts_with(',') {
+            self.mend(self.at, RepairCode::Comma, EXTRA_COMMA);
+        }
+        let of = find(schema, self.root, 0, &|s| s.get("items"));
+        let mut json = String::from("[");
+        loop {
+            self.space();
+            if self.rest().is_empty() || self.rest().starts_with([']', '}', ')']) {
+                break;
+            }
+            let before = self.at;
+            let value = self.value(depth, of, true);
+            if self.at == before || matches!(value, Read::Nothing) {
+                break;
+            }
+            if json.len() > 1 {
+                json.push_str(", ");
+            }
+            json.push_str(&self.json(value, of));
+            self.between_items();
+        }
+        self.close(']');
+        json.push(']');
+        json
+    }
+
+    /// A string in `quote`s of JSON's or Python's.
+    fn literal(&mut self, quote: u8) -> Read {
+        let rest = self.rest();
+        let end = rest.bytes().enumerate().skip(1).scan(false, |escaped, (i, b)| {
+            let end = b == quote && !*escaped;
+            *escaped = b == b'\\' && !*escaped;
+            Some(end.then_some(i))
+        });
+        let end = end.flatten().next();
+        let length = end.map_or(rest.len(), |i| i + 1);
+        let read = lenient::literal(&rest[..length], self.at);
+        if end.is_none() && !self.cut {
+            self.fits(Fit::Part);
+        }
+        self.repairs.extend(read.repairs);
+        self.at += length;
+        match serde_json::from_str::<String>(&read.json) {
+            Ok(text) => Read::Text(text),
+            Err(_) => Read::Json(read.json),
+        }
+    }
+
+    /// Bare text in a list or an object, up to what follows it there.
+    fn bare_within(&mut self, schema: Option<&'t Schema>, listed: bool) -> Read {
+        if let Some(text) = if listed { None } else { self.unopened() } {
+            return Read::Text(text);
+        }
+        let rest = self.rest();
+        let end = rest.find([',', '}', ']', ')']);
+        // What is there of a string is certain, of anything else it is not.
+        let string = || self.root.zip(schema).is_some_and(|(root, s)| Expected::of(s, root).is_string());
+        if self.cut && end.is_none() && !string() {
+            return Read::Nothing;
+        }
+        let length = end.unwrap_or(rest.len());
+        let word = rest[..length].trim();
+        // The opening marker of a string is sometimes left out.
+        let word = match word.split_once(self.quote).filter(|_| !self.quote.is_empty()) {
+            Some((text, behind)) if behind.trim().is_empty() => self.unopened_text(text),
+            Some((text, _)) => {
+                self.fits(Fit::Part);
+                text.to_owned()
+            }
+            None => word.to_owned(),
+        };
+        let word = self.word(word);
+        self.at += length;
+        word
     }
 
     /// Behind an item of a list the next one stands behind a comma, which strings may lack, or the list closes.
@@ -311,8 +373,8 @@ impl<'t> Values<'t> {
         let next = rest.is_empty() || rest.starts_with([',', ']', '}', ')']);
         if !next && !self.quote.is_empty() && rest.starts_with(self.quote) {
             self.mend(self.at, RepairCode::Comma, "a missing comma was put in");
-        } else {
-            self.unread |= !next;
+        } else if !next {
+            self.fits(Fit::Part);
         }
     }
 
@@ -324,15 +386,21 @@ impl<'t> Values<'t> {
                 self.mend(self.at, RepairCode::Bracket, "a closing bracket of the wrong kind was replaced");
             }
             self.at += 1;
-        } else {
-            self.unread |= !self.rest().is_empty();
+        } else if !self.rest().is_empty() {
+            self.fits(Fit::Part);
         }
     }
 
-    fn push(&self, json: &mut String, read: Read, schema: Option<&Schema>) {
+    /// What was read, as JSON.
+    fn json(&self, read: Read, schema: Option<&Schema>) -> String {
+        let string = |text: &str| {
+            let mut json = String::new();
+            push_string(&mut json, text);
+            json
+        };
         match read {
-            Read::Text(text) => push_string(json, &text),
-            Read::Json(text) => json.push_str(&text),
+            Read::Text(text) => string(&text),
+            Read::Json(text) => text,
             Read::Word(word) => {
                 // Strings have quotes here: where there are tools and their schema is silent, a bare word is JSON.
                 let expected = match self.root {
@@ -340,18 +408,13 @@ impl<'t> Values<'t> {
                     None => Expected::ANY,
                 };
                 match bare_word(&word, expected) {
-                    ArgumentValue::Text(text) => push_string(json, &text),
-                    ArgumentValue::Json(text) => json.push_str(&text),
+                    ArgumentValue::Text(text) => string(&text),
+                    ArgumentValue::Json(text) => text.into_owned(),
                 }
             }
-            Read::Nothing => json.push_str("null"),
+            Read::Nothing => "null".into(),
         }
     }
-}
-
-/// What stands behind `before` begins a string: behind a value's text it ends one that nothing opened.
-pub(super) fn opens(before: &str) -> bool {
-    before.trim_end().ends_with([':', '=', ',', '[', '{', '('])
 }
 
 /// A word without quotes: a JSON or Python literal where it reads as one and the schema does not want a string.
@@ -361,7 +424,7 @@ pub(super) fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
     }
     match read_text(word, expected) {
         ArgumentValue::Text(_) if expected.is_any() && matches!(word, "True" | "False") => {
-            ArgumentValue::Json(lenient::literal(word, 0).0.into())
+            ArgumentValue::Json(lenient::literal(word, 0).json.into())
         }
         value => value,
     }

@@ -8,8 +8,8 @@ impl JsonCalls {
     /// The last frame is a whole object: it is a call, an envelope, or neither.
     pub(super) fn object(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
-        if let Some(found) = frame.envelope {
-            envelope(cx, out, writer, found, frame);
+        if let Some(envelope) = frame.envelope {
+            whole_envelope(cx, out, writer, frame, envelope);
             // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
             let own = frame.name.is_some() && frame.arguments.is_some();
             if cx.made || !own || frame.index.is_some_and(|index| !writer.is_open(index)) {
@@ -81,7 +81,31 @@ impl JsonCalls {
         if lost {
             tear(writer);
         }
+        if let Some(frame) = self.frames.last().filter(|frame| !frame.others.is_empty()) {
+            self.beside_call(cx, out, writer, frame.others.iter());
+        }
         Flow::On
+    }
+
+    /// What the last frame holds beside its call: at the top of an answer, `content` is its content.
+    fn beside_call<'m>(
+        &self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        members: impl Iterator<Item = &'m (Range<usize>, Range<usize>)>,
+    ) {
+        let top = writer.origin == Origin::BARE && self.frames.len() == 1;
+        let is_argument = |name: Cow<'_, str>| cx.tool(&name).is_some_and(|tool| tool.declares("content"));
+        let content = self.frames.last().and_then(|frame| frame.content.clone());
+        let content = content.filter(|_| top && !self.name(cx).is_some_and(is_argument));
+        if let Some(content) = content.clone() {
+            if !cx.made {
+                out.trace.note(content.clone(), Noted::Content);
+            }
+            out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
+        }
+        beside_calls(cx, out, writer.start, members.filter(|(_, value)| content.as_ref() != Some(value)));
     }
 
     /// The arguments stand flat beside the name, or there are none.
@@ -119,6 +143,7 @@ impl JsonCalls {
         if !flat.is_empty() {
             pending.repairs.push(Repair::new(RepairCode::Misplaced, "the arguments stood beside the name"));
         }
+        self.beside_call(cx, out, writer, others.iter().filter(|(key, _)| !declared(key)));
         Flow::On
     }
 
@@ -133,19 +158,23 @@ impl JsonCalls {
     ) {
         let members: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&mended.json).unwrap_or_default();
-        let mut content = None;
+        let (mut content, mut goes_on) = (None, false);
         for (key, value) in members {
             match (Key::of(&key), value) {
                 (Key::Content, serde_json::Value::String(text)) if content.is_none() => content = Some(text),
                 (Key::Calls, _) => {}
+                (Key::NeedsMoreWork, more) => goes_on |= more == true,
                 (_, value) => {
-                    if let Some(issue) = beside_calls(&key, &value.to_string(), from) {
+                    if let Some(issue) = beside(&key, &value.to_string(), from) {
                         out.issue(issue);
                     }
                 }
             }
         }
         says(out, writer, envelope, content);
+        if goes_on && envelope == Envelope::NoCalls {
+            out.issue(unfinished(from));
+        }
         if let Some(pending) = &mut writer.pending {
             let beside = |repair: &Repair| repair.offset.is_none_or(|at| at >= from);
             pending.repairs.extend(mended.repairs.iter().filter(|repair| beside(repair)).cloned());
@@ -171,19 +200,24 @@ impl JsonCalls {
 }
 
 /// What an envelope holds beside its calls: content, and what is worth an issue.
-fn envelope(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, envelope: Envelope, frame: &Frame) {
+fn whole_envelope(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, frame: &Frame, envelope: Envelope) {
     if let Some(content) = frame.content.clone().filter(|_| !cx.made) {
         out.trace.note(content, Noted::Content);
     }
     let content = frame.content.as_ref().map(|content| decode(cx.slice(content.start, content.end)));
     says(out, writer, envelope, content.map(Cow::into_owned));
-    for (key, value) in frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value)) {
-        let at = if cx.made { writer.start } else { key.start };
-        let (key, value) = (cx.slice(key.start, key.end), cx.slice(value.start, value.end));
-        if let Some(issue) = beside_calls(key, value, at) {
-            out.issue(issue);
-        }
+    let others = frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value));
+    beside_calls(cx, out, writer.start, others);
+    let text = |range: &Range<usize>| cx.slice(range.start, range.end);
+    let goes_on = |(key, value): &(_, _)| Key::of(text(key)) == Key::NeedsMoreWork && text(value) == "true";
+    if envelope == Envelope::NoCalls && frame.others.iter().any(goes_on) {
+        out.issue(unfinished(if cx.made { writer.start } else { frame.start }));
     }
+}
+
+/// An envelope without calls says that there is more to do.
+fn unfinished(at: usize) -> Issue {
+    Issue::at(IssueCode::EnvelopeMember, at, "there are no calls, and the envelope says that more work is needed")
 }
 
 /// An object of these members, keys and values.
@@ -255,17 +289,34 @@ fn says(out: &mut Output, writer: &mut Writer, envelope: Envelope, content: Opti
     out.made_content(content);
 }
 
-/// What a member of an envelope says that is neither its content nor its calls.
-fn beside_calls(name: &str, value: &str, at: usize) -> Option<Issue> {
+/// Says what stands in these members, which are neither content nor a part of a call. `start`: where the calls begin.
+fn beside_calls<'m>(
+    cx: &Reader<'_>,
+    out: &mut Output,
+    start: usize,
+    members: impl Iterator<Item = &'m (Range<usize>, Range<usize>)>,
+) {
+    for (key, value) in members {
+        let at = if cx.made { start } else { key.start };
+        if let Some(issue) = beside(cx.slice(key.start, key.end), cx.slice(value.start, value.end), at) {
+            out.issue(issue);
+        }
+    }
+}
+
+/// What a member beside the calls says, if it is more than what every message has.
+fn beside(key: &str, value: &str, at: usize) -> Option<Issue> {
+    if matches!(key, "type" | "id" | "index" | "role" | "status" | "object" | "model" | "finish_reason") {
+        return None;
+    }
     let text = decode(value);
     let says = match value.as_bytes().first() {
         Some(b'"') => !text.is_empty(),
         Some(b'{' | b'[') => !is_empty(value),
         _ => false,
     };
-    let named = matches!(name, "type" | "id" | "index" | "role" | "status" | "object" | "model" | "finish_reason");
-    let what = || format!("beside the calls stands {name}, which is no content: {text}");
-    (says && !named).then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
+    let what = || format!("beside the calls stands {key}, which is no content: {text}");
+    says.then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
 }
 
 fn is_empty(object: &str) -> bool {

@@ -191,6 +191,7 @@ impl OpenValue {
                     Look::More => Look::More,
                     Look::No => {
                         self.doubtful_closer = Some((hit, end));
+                        self.stray |= self.is_stray(cx, end);
                         Look::No
                     }
                 },
@@ -198,6 +199,18 @@ impl OpenValue {
             },
             ahead => Look::Is(Ended { ahead: Some(ahead), ..Ended::closed(hit, end, Closing::Own) }),
         }
+    }
+
+    /// Its closing marker, which ends at `end`, closes nothing in it and is not just spoken of: a line ends there, or text goes on
+    /// at once. An element stays in its text.
+    #[cold]
+    fn is_stray(&self, cx: &Reader<'_>, end: usize) -> bool {
+        let plain = match cx.bytes().get(end) {
+            Some(b'\n' | b'\r' | b'<') => !matches!(misspelt::opening(cx, cx.skip_space(end)), Look::Is(_)),
+            Some(byte) => byte.is_ascii_alphanumeric(),
+            None => false,
+        };
+        plain && !self.opener && !self.tagged && !self.closes_by_key()
     }
 
     /// The text is cut off in the next parameter's marker, which begins at `end`.
@@ -219,6 +232,7 @@ impl OpenValue {
         } else {
             head::literal(cx, hit, &parameter.opener).map(|_| ())
         };
+        self.opener |= opens == Look::Is(());
         match opens {
             Look::More => Look::More,
             Look::No => match self.shows_call(cx, within, hit) {
@@ -341,4 +355,78 @@ impl Parameter {
             after => head::head(cx, end, after).map(|head| head.end),
         }
     }
+}
+
+/// The text ends in the first bytes of what closes the call or of another parameter.
+fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
+    let rest = cx.rest(cx.skip_markup_space(at));
+    let closers = tail.iter().filter_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
+    closers.chain(row.parameters.iter().map(|p| &p.opener)).any(|text| text.starts_with(rest))
+}
+
+/// The text ends in a marker that holds a parameter's key, and in the first letters of that.
+fn cut_key(cx: &Reader<'_>, parameter: &Parameter, declared: Option<&Tool>, at: usize) -> bool {
+    let key = cx.rest(cx.skip_space(at)).strip_prefix(&*parameter.opener).filter(|_| parameter.behind_key.is_some());
+    key.is_some_and(|key| declared.is_some_and(|tool| tool.parameters.iter().any(|(name, _)| name.starts_with(key))))
+}
+
+/// The text ends behind the tail, which stands at `at`.
+fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
+    let literals = tail.iter().filter_map(|element| match element {
+        Element::Literal(text) | Element::Optional(text) => Some(text),
+        _ => None,
+    });
+    let end = literals.fold(at, |at, text| match head::literal(cx, cx.skip_space(at), text) {
+        Look::Is(end) => end,
+        _ => at,
+    });
+    match misspelt::behind(cx, end) {
+        Look::Is(next) if next < cx.text.len() => Look::No,
+        look => look.map(|_| ()),
+    }
+}
+
+/// `Some(true)`: the whole tail stands at `at` and another call or the section's end behind it; `Some(false)`: its
+/// first marker does.
+pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<bool> {
+    let mut here = at;
+    let mut seen = 0;
+    for element in tail {
+        match element {
+            Element::Space => here = cx.skip_space(here),
+            Element::Literal(text) | Element::Optional(text) => match head::literal(cx, here, text) {
+                Look::Is(end) => {
+                    here = end;
+                    seen += 1;
+                }
+                Look::More => return Look::More,
+                Look::No if seen == 0 => return Look::No,
+                Look::No => {}
+            },
+            _ => {}
+        }
+    }
+    if seen == 0 {
+        return Look::No;
+    }
+    if row.by_name() {
+        return Look::Is(false);
+    }
+    let next = cx.skip_space(here);
+    if next >= cx.text.len() {
+        return if cx.eof { Look::Is(false) } else { Look::More };
+    }
+    let first = |elements: &[Element]| match elements.first() {
+        Some(Element::Literal(text)) => head::literal(cx, next, text),
+        _ => Look::No,
+    };
+    let mut more = false;
+    for look in row.calls.iter().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
+        match look {
+            Look::Is(_) => return Look::Is(true),
+            Look::More => more = true,
+            Look::No => {}
+        }
+    }
+    if more { Look::More } else { Look::Is(false) }
 }

@@ -103,10 +103,12 @@ impl OpenValue {
         if !matches!(parameter.head.last(), Some(Element::Space)) {
             return false;
         }
-        let text = cx.slice(self.start, end).as_bytes();
+        let text = cx.slice(self.start, end);
         let opens = |element: &Element| match element {
-            Element::Literal(tag) => {
-                tag.len() > 2 && tag.starts_with('<') && memchr::memmem::find(text, tag.as_bytes()).is_some()
+            Element::Literal(tag) if tag.len() > 2 && tag.starts_with('<') => {
+                // It may lack its first sign.
+                text.trim_ascii_start().starts_with(&tag[1..])
+                    || memchr::memmem::find(text.as_bytes(), tag.as_bytes()).is_some()
             }
             _ => false,
         };

@@ -1,8 +1,10 @@
 //! Calls and parameters that a value shows whole: a file about them, a test, a prompt. What closes these closes neither the
 //! value nor the call round it.
+use super::end::whole_tail;
 use super::value::Within;
 use super::*;
 use crate::dialect::special;
+use crate::engine::body::shown::begins;
 
 /// How many calls and parameters a value shows (a file about them, a test) whose ends it has not shown.
 #[derive(Debug, Default)]
@@ -33,16 +35,7 @@ impl OpenValue {
 
     /// A call begins at `hit`, on a line of its own or behind a tag: the value shows one.
     pub(super) fn shows_call(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<()> {
-        let begins = within.row.first.may_be(cx.bytes().get(hit..).unwrap_or_default());
-        if !begins || within.row.by_name() {
-            return Look::No;
-        }
-        let shows = |call: &Template| match head::head(cx, hit, &call.head) {
-            Look::Is(head) if head.name.is_some() => stands_alone(cx, hit, head.end),
-            Look::Is(_) => Look::No,
-            look => look.map(|_| ()),
-        };
-        let look = within.row.calls.iter().map(shows).fold(Look::No, Look::any);
+        let look = begins(cx, within.row, hit).then(|end| stands_alone(cx, hit, end));
         if look == Look::Is(()) {
             self.shown.calls += 1;
             self.searched = hit + 1;

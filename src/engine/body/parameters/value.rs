@@ -1,6 +1,8 @@
 //! The value of one parameter: how it is given out while it is written, and what it is in the end.
 use super::end::{Closing, Ended};
 use super::*;
+use crate::dialect::special;
+use crate::engine::body::members::open;
 
 /// What a value stands in.
 pub(super) struct Within<'w> {
@@ -18,18 +20,6 @@ impl OpenValue {
     /// Something of it was given out.
     pub(super) fn is_sent(&self) -> bool {
         self.sent > self.start
-    }
-
-    /// Gives out its key, behind what `opened` says stands before.
-    fn open(&self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, opened: &mut bool) {
-        if !out.streaming() {
-            return;
-        }
-        let mut text = String::from(if *opened { ", " } else { "{" });
-        *opened = true;
-        push_string(&mut text, self.key.as_str(cx.text));
-        text.push_str(": ");
-        writer.piece(out, index, text);
     }
 
     /// Gives out what is certain of a string value.
@@ -74,7 +64,7 @@ impl OpenValue {
                 cx.slice(self.sent, end).trim_end()
             }
             // The next marker may follow, and the line break be the markup's.
-            Trim::None | Trim::Newline => without_break(certain),
+            Trim::None | Trim::Newline => without_half_break(certain),
             Trim::Space => certain.trim_end(),
         };
         if certain.is_empty() {
@@ -89,7 +79,7 @@ impl OpenValue {
         }
         let mut text = String::with_capacity(length + 8);
         if !self.is_sent() {
-            self.open(cx, out, writer, index, opened);
+            open(out, writer, index, self.key.as_str(cx.text), opened);
             text.push('"');
         }
         push_escaped(&mut text, certain);
@@ -97,12 +87,28 @@ impl OpenValue {
         self.sent += length;
     }
 
+    /// A marker at `end` stands among its words, or in quotes: it is spoken of there, perhaps.
+    #[cold]
+    fn speaks(&self, cx: &Reader<'_>, end: usize) -> bool {
+        cx.slice(self.start, end).ends_with([' ', '\t', '`', '"', '\'', '('])
+    }
+
+    /// Up to `end` the text ends in a part of its closing marker.
+    #[cold]
+    fn breaks_off(&self, cx: &Reader<'_>, parameter: &Parameter, end: usize) -> bool {
+        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let text = cx.slice(self.start, end).trim_ascii_end();
+        let unsigned = |text: &str| text.trim_end_matches('>').to_owned();
+        let rest = closer.get(1..).map(unsigned).filter(|rest| !rest.is_empty());
+        before_cut(text, closer).len() < text.len() || rest.is_some_and(|rest| unsigned(text).ends_with(&rest))
+    }
+
     /// `text` without the white space at its end that may be the markup's.
     fn unframed<'t>(&self, text: &'t str, trim: Trim) -> &'t str {
         match trim {
             Trim::None => text,
             Trim::Newline if !self.padded => text,
-            Trim::Newline => without_break(text),
+            Trim::Newline => without_half_break(text),
             Trim::Space => text.trim_end(),
         }
     }
@@ -127,17 +133,12 @@ impl Parameters {
             if rest.is_empty() && !cx.eof {
                 return Look::More;
             }
-            if trim == Trim::Newline && rest.starts_with('\n') {
-                value.start += 1;
-                value.padded = true;
-            }
             if trim == Trim::Newline && rest == "\r" && !cx.eof {
                 return Look::More;
             }
-            if trim == Trim::Newline && rest.starts_with("\r\n") {
-                value.start += 2;
-                value.padded = true;
-            }
+            let line = if trim == Trim::Newline { leading_break(rest) } else { 0 };
+            value.start += line;
+            value.padded = line > 0;
             // The line break stood in the opening marker, for its bracket.
             value.padded |= trim == Trim::Newline && cx.slice(0, value.opened).ends_with('\n');
             value.framed = true;
@@ -152,8 +153,12 @@ impl Parameters {
                 let missing = closing == Closing::Missing;
                 // Without its own closing marker, the line break before the call's is the markup's.
                 value.padded |= missing;
-                // What it showed may have been its own.
-                self.broken |= missing && value.shown.whole;
+                // What it showed may have been its own, or what closed it before what follows.
+                self.broken |= missing && (value.shown.whole || value.stray || value.breaks_off(cx, parameter, end));
+                self.stray |= value.stray;
+                let unclosed = missing && cx.rest(end).starts_with(&*parameter.opener);
+                self.broken |= unclosed && !special(&parameter.opener) && value.speaks(cx, end);
+                self.unclosed |= unclosed;
                 let inner = value.inner || value.shown.is_open() || missing;
                 self.broken |= inner && value.holds_call(cx, row, end, missing);
                 self.broken |= value.next_opens == Some(end) && value.is_long(cx, end);
@@ -210,7 +215,7 @@ impl Parameters {
             range.start += twice;
             if row.dialect.trim == Trim::Newline {
                 let text = cx.slice(range.start, range.end);
-                let line = if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) };
+                let line = leading_break(text);
                 range.start += line;
                 value.padded |= line > 0;
             }
@@ -220,8 +225,7 @@ impl Parameters {
         match row.dialect.trim {
             Trim::None | Trim::Newline if !value.padded => {}
             Trim::None | Trim::Newline => {
-                let cut = text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text);
-                range.end = range.start + cut.len();
+                range.end = range.start + without_break(text).len();
             }
             Trim::Space => {
                 range.start += text.len() - text.trim_start().len();
@@ -267,7 +271,7 @@ impl Parameters {
                 writer.piece(out, index, rest);
             } else {
                 value.sent = value.start;
-                value.open(cx, out, writer, index, &mut self.opened);
+                open(out, writer, index, value.key.as_str(cx.text), &mut self.opened);
                 let mut json = String::new();
                 match &found {
                     Value::Text(piece) => push_string(&mut json, &piece.get(cx.text)),
@@ -287,6 +291,8 @@ impl Parameters {
                     Some(_) => "a parameter stood twice: its values are the items of its list",
                     None => "a parameter stood twice: the last value counts",
                 };
+                // The first may have been shown in another's value.
+                self.broken |= self.unclosed;
                 member.1 = list.unwrap_or(found);
                 self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.key_at, what));
             }
@@ -299,9 +305,19 @@ impl Parameters {
     }
 }
 
+/// How long the line break is that `text` begins with.
+fn leading_break(text: &str) -> usize {
+    if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) }
+}
+
 /// `text` without the line break at its end.
 fn without_break(text: &str) -> &str {
-    text.strip_suffix("\r\n").or(text.strip_suffix(['\n', '\r'])).unwrap_or(text)
+    text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text)
+}
+
+/// As [`without_break`], of a text whose last line break may not have come whole.
+fn without_half_break(text: &str) -> &str {
+    text.strip_suffix('\r').unwrap_or_else(|| without_break(text))
 }
 
 /// `text` without the first bytes of `closer` at its end.

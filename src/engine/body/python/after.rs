@@ -1,6 +1,6 @@
 //! What follows a Python call: a separator and another call, what closes the list, or the end.
 use super::value::{Item, next_item};
-use super::{Expect, Python, space};
+use super::{Expect, Python, Quoted, space, torn};
 use crate::dialect::Element;
 use crate::engine::body::Progress;
 use crate::engine::writer::Writer;
@@ -15,26 +15,56 @@ impl Python {
         at: usize,
         byte: Option<u8>,
     ) -> Option<Progress> {
+        let behind = self.at;
         let progress = self.goes_on(cx, writer, at, byte);
-        if let (Some(Progress::Done { end }), true) = (progress, self.list) {
+        let Some(Progress::Done { end }) = progress else { return progress };
+        match self.closed_early(cx, behind, at) {
+            Look::Is(()) => {
+                if let Some(pending) = &mut writer.pending {
+                    pending.status = CallStatus::Malformed;
+                }
+            }
+            Look::More => {
+                self.at = behind;
+                return Some(Progress::More);
+            }
+            Look::No => {}
+        }
+        if self.list {
             repair(writer, RepairCode::Bracket, end, "the closing bracket of the list is missing");
         }
         progress
     }
 
+    /// At `at`, in the line of the last call, which ended at `behind`, another argument of it stands: its parenthesis came too early, or the string before
+    /// it ended there.
+    fn closed_early(&self, cx: &Reader<'_>, behind: usize, at: usize) -> Look<()> {
+        if cx.slice(behind, at).contains('\n') {
+            return Look::No;
+        }
+        // Something is done with the call, in a list of calls.
+        if self.list && at == behind && matches!(cx.bytes().get(at), Some(b':' | b'.')) {
+            return Look::Is(());
+        }
+        torn::argument(cx, at, &self.name)
+    }
+
     /// `byte` stands at `at`, behind a call. `None` if the calls go on, or are over only behind what closes them.
     fn goes_on(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
         let done = Some(Progress::Done { end: self.at });
-        let unclosed = std::mem::take(&mut self.unclosed);
+        let quoted = self.quoted;
+        if let Quoted::Open(quote) = quoted {
+            self.quoted = Quoted::Over(quote);
+        }
         let Some(byte) = byte else { return if cx.eof { done } else { Some(Progress::More) } };
         match byte {
-            b'"' | b'\'' if unclosed && self.quoted == Some(byte) => {}
+            b'"' | b'\'' if quoted == Quoted::Open(byte) => {}
             b']' if self.list => self.list = false,
             b')' if self.printed => self.printed = false,
             b',' | b';' => return self.separator(cx, writer, at),
             // A quote behind the call, where it does not close a string of calls, is that of a string which the call was cut
             // out of.
-            b'"' | b'\'' if (at == self.at || self.list) && self.quoted.is_none() => {
+            b'"' | b'\'' if (at == self.at || self.list) && quoted == Quoted::No => {
                 return match cx.bytes().get(cx.skip_space(at + 1)) {
                     None if !cx.eof => Some(Progress::More),
                     None | Some(b']') => done,
@@ -67,6 +97,11 @@ impl Python {
             return Some(Progress::More);
         }
         if self.list && cx.bytes().get(next) == Some(&b']') {
+            self.at = next;
+            return None;
+        }
+        if self.list && cx.bytes().get(next) == Some(&b',') {
+            repair(writer, RepairCode::Comma, next, "a comma too many was left out");
             self.at = next;
             return None;
         }
@@ -105,7 +140,7 @@ impl Python {
         let done = Some(Progress::Done { end: self.at });
         let fresh_line = cx.slice(self.at, at).contains('\n');
         if !fresh_line && (self.list || at > self.at) {
-            let quote = self.quoted == Some(byte);
+            let quote = self.quoted == Quoted::Over(byte);
             match next_item(cx, at + usize::from(quote), "") {
                 Look::More => return Some(Progress::More),
                 Look::Is(Item::Call) => {

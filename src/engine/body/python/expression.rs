@@ -3,19 +3,47 @@
 /// `text`, which is no literal, is the call of a function, the element of something, or text that something is done with.
 /// Other words (`San Diego`, `user.txt`, `2 * x + 1`) may be a text without its quotes.
 pub(super) fn is_expression(text: &str) -> bool {
-    let name = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    let starred = text.trim_start_matches('*');
-    text.starts_with(['"', '\'', '\\'])
+    let awaited = text.strip_prefix("await ").unwrap_or(text);
+    text.starts_with(['"', '\'', '\\', ','])
+        || text.split_once(['[', '{']).is_some_and(|(before, _)| before.trim_end().ends_with('='))
         || is_format(text)
-        || text.strip_prefix("lambda").is_some_and(|rest| rest.starts_with([' ', ':']) && rest.contains(':'))
-        || (starred.len() < text.len() && name(starred) && starred.len() == name_length(starred))
-        || reaches(text).is_some_and(|end| end == text.len())
+        || is_lambda(text)
+        || unpacks(text).is_some_and(str::is_empty)
+        || joins_string(text)
+        || reaches(awaited).is_some_and(|end| end == awaited.len())
 }
 
-/// A call or an element begins in `text`, as one value of a list or an object.
+/// An expression begins in `text`, as one value of a list or an object.
 pub(super) fn begins_expression(text: &str) -> bool {
     let loops = || behind_name(behind_name(text, "")?, " for ")?.strip_prefix(" in ");
-    opens(text).is_some() || loops().is_some()
+    let item = || text.split([',', ']', '}', ')']).next().unwrap_or_default();
+    opens(text.strip_prefix("await ").unwrap_or(text)).is_some()
+        || is_lambda(text)
+        || unpacks(text).is_some_and(|rest| rest.trim_start().starts_with([',', ']', '}', ')', '.', '[', '(']))
+        || joins_string(item())
+        || loops().is_some()
+}
+
+/// `lambda x: x`.
+fn is_lambda(text: &str) -> bool {
+    text.strip_prefix("lambda")
+        .is_some_and(|rest| rest.starts_with([' ', ':']) && rest.chars().take(128).any(|c| c == ':'))
+}
+
+/// What stands behind the name in `*names` and `**names`.
+fn unpacks(text: &str) -> Option<&str> {
+    let name = text.trim_start_matches('*');
+    let starred = text.len() - name.len();
+    let named = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if named && (1..=2).contains(&starred) { name.get(name_length(name)..) } else { None }
+}
+
+/// Source text, a string in it, and a sign that joins the two: `base + "/x"`, `x == "y"`.
+fn joins_string(text: &str) -> bool {
+    let strings = text.char_indices().filter(|(_, c)| matches!(c, '"' | '\''));
+    let before = |(at, _)| text.get(..at).unwrap_or_default().trim_end();
+    let joins = |text: &str| text.ends_with(['+', '=']) && !text.ends_with("++");
+    strings.step_by(2).map(before).any(joins)
 }
 
 /// What stands behind `word` and a name.
@@ -94,6 +122,11 @@ mod tests {
             "lambda x: x",
             "*args",
             "**options",
+            "await get_city()",
+            "base + \"/x\"",
+            "x == 'y'",
+            ",\"x\"",
+            "names=[\"x\"]",
         ];
         for text in expressions {
             assert!(is_expression(text), "{text}");
@@ -112,11 +145,17 @@ mod tests {
             "?",
             "lambda",
             "C++",
+            "cats and \"dogs\"",
+            "C++ \"x\"",
+            "site:\"x.com\"",
         ];
         for text in texts {
             assert!(!is_expression(text), "{text}");
         }
         assert!(begins_expression("f(x) for x in y") && begins_expression("x for x in y"));
+        assert!(begins_expression("*names]") && begins_expression("**names, 1") && begins_expression("lambda: 1}"));
+        assert!(begins_expression("a + \"x\"]") && begins_expression("await f()]"));
+        assert!(!begins_expression("*important*, x]") && !begins_expression("a, + \"x\"]"));
         assert!(!begins_expression("potatoes") && !begins_expression("red wine"));
     }
 }

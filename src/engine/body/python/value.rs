@@ -1,7 +1,9 @@
 //! Where a value of a Python call ends.
 use super::space::{self, behind_comment};
-use crate::dialect::MarkersAt;
+use super::torn;
+use crate::dialect::{MarkersAt, Row};
 use crate::engine::body::lenient;
+use crate::engine::body::shown::Shown;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::prose::flow::in_name;
 use crate::engine::{Look, Reader, head};
@@ -32,7 +34,14 @@ pub(super) struct ValueScan {
     /// How many strings have begun, and where the last of them did.
     strings: usize,
     opened: usize,
+    pub(super) shown: Shown,
+    /// The string that is open is one with holes, if braces stand in it.
+    format: bool,
+    /// One of the strings had holes.
+    pub(super) holes: bool,
     inner: Option<Inner>,
+    /// A quote in it had a comma behind it, as if it were its last.
+    ended: bool,
     /// Where the last escape in a string begins.
     escape: Option<usize>,
     /// How far the value has been given out.
@@ -75,8 +84,8 @@ impl ValueScan {
             push_escaped(&mut json, text);
         } else {
             let quote = char::from(quote);
-            let (read, _) = lenient::string(&format!("{quote}{text}{quote}"), from);
-            json.push_str(read.strip_prefix('"')?.strip_suffix('"')?);
+            let read = lenient::string(&format!("{quote}{text}{quote}"), from);
+            json.push_str(read.json.strip_prefix('"')?.strip_suffix('"')?);
         }
         Some(json)
     }
@@ -87,12 +96,12 @@ impl ValueScan {
     }
 
     /// Where the value ends: before the comma or the parenthesis that follows it, or where only the comma is missing.
-    pub(super) fn end(&mut self, cx: &Reader<'_>, keyed: bool, called: &str) -> Look<usize> {
+    pub(super) fn end(&mut self, cx: &Reader<'_>, row: Option<&Row>, keyed: bool, called: &str) -> Look<usize> {
         let bytes = cx.bytes();
         loop {
             let Some(byte) = bytes.get(self.at).copied() else { return Look::More };
             if let Some((quote, triple)) = self.quote {
-                match self.in_string(cx, quote, triple, keyed, called) {
+                match self.in_string(cx, row, (quote, triple), keyed, called) {
                     Look::Is(()) if self.over => return Look::Is(self.at),
                     Look::Is(()) => continue,
                     _ => return Look::More,
@@ -100,12 +109,10 @@ impl ValueScan {
             }
             match byte {
                 b'"' | b'\'' => {
-                    let before = cx.slice(self.start, self.at);
-                    let inside_word = before.ends_with(|c: char| c.is_alphanumeric()) && before.len() > 2;
-                    if inside_word {
+                    let Some(prefix) = string_prefix(cx.slice(self.start, self.at)) else {
                         self.at += 1;
                         continue;
-                    }
+                    };
                     let rest = bytes.get(self.at..).unwrap_or_default();
                     if rest.len() < 3 && rest.iter().all(|b| *b == byte) && !cx.eof {
                         return Look::More;
@@ -114,7 +121,9 @@ impl ValueScan {
                     self.quote = Some((byte, triple));
                     self.strings += 1;
                     self.opened = self.at;
-                    self.inner = None;
+                    (self.inner, self.ended) = (None, false);
+                    self.shown = Shown::new(self.at + 1);
+                    self.format = prefix.contains(['f', 'F']);
                     self.at += if triple { 3 } else { 1 };
                 }
                 b'(' | b'[' | b'{' => {
@@ -182,7 +191,14 @@ impl ValueScan {
         }
     }
 
-    fn in_string(&mut self, cx: &Reader<'_>, quote: u8, triple: bool, keyed: bool, called: &str) -> Look<()> {
+    fn in_string(
+        &mut self,
+        cx: &Reader<'_>,
+        row: Option<&Row>,
+        (quote, triple): (u8, bool),
+        keyed: bool,
+        called: &str,
+    ) -> Look<()> {
         let bytes = cx.bytes();
         let rest = bytes.get(self.at..).unwrap_or_default();
         let Some(hit) = memchr::memchr2(quote, b'\\', rest) else {
@@ -218,12 +234,22 @@ impl ValueScan {
                 return Look::More;
             }
             if rest.starts_with(&[quote; 3]) {
-                self.quote = None;
+                self.close(cx);
                 self.at += 3;
             } else {
                 self.at += 1;
             }
             return Look::Is(());
+        }
+        if let Some(row) = row {
+            match self.shown.closes(cx, row, self.at..self.at + 1) {
+                Look::Is(()) => {}
+                Look::No => {
+                    self.at += 1;
+                    return Look::Is(());
+                }
+                Look::More => return Look::More,
+            }
         }
         // A quote closes only where the structure goes on; else it is an apostrophe.
         let mut next = cx.skip_space(self.at + 1);
@@ -279,12 +305,21 @@ impl ValueScan {
         };
         if closes {
             self.torn |= self.inner == Some(Inner::Reopening);
-            self.quote = None;
+            self.close(cx);
         } else {
             let behind = bytes.get(self.at + 1);
+            let opens = self.opens(cx);
+            self.torn |= torn::opens_value(cx, self.opened + 1, self.at, called, self.ended);
+            if !opens && !doubted {
+                match torn::argument_behind(cx, self.at + 1, called) {
+                    Look::More => return Look::More,
+                    look => self.torn |= look == Look::Is(()),
+                }
+            }
+            self.ended |= !opens && !doubted && bytes.get(next) == Some(&b',');
             self.inner = match self.inner {
-                Some(Inner::Closing | Inner::Reopening) if self.opens(cx) => Some(Inner::Reopening),
-                _ if self.opens(cx) => Some(Inner::Opening),
+                Some(Inner::Closing | Inner::Reopening) if opens => Some(Inner::Reopening),
+                _ if opens => Some(Inner::Opening),
                 Some(_) => None,
                 None if behind.is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b',') => Some(Inner::Closing),
                 None => Some(Inner::Apostrophe),
@@ -292,6 +327,12 @@ impl ValueScan {
         }
         self.at += 1;
         Look::Is(())
+    }
+
+    /// The string ends at the quote at hand.
+    fn close(&mut self, cx: &Reader<'_>) {
+        self.quote = None;
+        self.holes |= self.format && cx.slice(self.opened, self.at).contains('{');
     }
 
     /// The quote at hand looks as if it opened something: by what stands before it, and by what follows.
@@ -306,6 +347,15 @@ impl ValueScan {
         let before = self.at.checked_sub(1).and_then(|i| cx.bytes().get(i));
         before.is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b'(' | b'[' | b'{' | b':' | b'<' | b','))
     }
+}
+
+/// The prefix of a string that begins behind `before` (`r`, `f`, mostly none). `None`: a quote there is one in a word.
+fn string_prefix(before: &str) -> Option<&str> {
+    let letters = before.chars().rev().take(3).take_while(|c| c.is_alphanumeric()).map(char::len_utf8).sum::<usize>();
+    let prefix = before.get(before.len() - letters..)?;
+    let known = prefix.len() < 3 && prefix.bytes().all(|byte| b"rbufRBUF".contains(&byte));
+    // A value may begin with any, as it always could.
+    (known || before.len() <= 2).then_some(prefix)
 }
 
 /// The identifier at `at`, dots and hyphens and Markdown's backslashes included, or the beginning of one that is too long to

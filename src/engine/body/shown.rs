@@ -1,0 +1,94 @@
+//! Calls of the dialect itself that a value shows: a file about them, a test, a prompt. Their strings have the same quotes as
+//! one that holds them, and close none but their own.
+use super::python::Python;
+use crate::dialect::{Body, Call as Template, Row};
+use crate::engine::tail::closes;
+use crate::engine::{Look, Reader, head};
+use std::ops::Range;
+
+/// A call of `row` begins at `at`, by a head that holds its name: where that ends.
+pub(super) fn begins(cx: &Reader<'_>, row: &Row, at: usize) -> Look<usize> {
+    if row.by_name() || !row.first.may_be(cx.bytes().get(at..).unwrap_or_default()) {
+        return Look::No;
+    }
+    let begins = |call: &Template| match head::head(cx, at, &call.head) {
+        Look::Is(head) if head.name.is_some() => Look::Is(head.end),
+        Look::More => Look::More,
+        _ => Look::No,
+    };
+    row.calls.iter().map(begins).fold(Look::No, Look::any)
+}
+
+/// As [`begins`], with the beginning of its arguments.
+fn calls(cx: &Reader<'_>, row: &Row, at: usize) -> bool {
+    let calls = |call: &Template| match head::head(cx, at, &call.head) {
+        Look::Is(head) if call.body == Body::Python => Python::plausible(cx, head.end) == Look::Is(()),
+        Look::Is(head) => head.name.is_some() && matches!(cx.bytes().get(head.end), Some(b'{' | b'(')),
+        _ => false,
+    };
+    row.calls.iter().any(calls)
+}
+
+/// What stands behind `before` begins a string: behind a value's text it ends one that nothing opened.
+pub(super) fn opens(before: &str) -> bool {
+    before.trim_end().ends_with([':', '=', ',', '[', '{', '('])
+}
+
+/// The calls that stand in a string, as far as it was looked at.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// Up to here.
+    at: usize,
+    /// The calls that are open there, and the strings in them, by turns: with an odd number, a call is the innermost.
+    open: usize,
+    /// A call has been shown.
+    any: bool,
+}
+
+impl Shown {
+    /// In the string whose text begins at `start`.
+    pub(super) const fn new(start: usize) -> Self {
+        Self { at: start, open: 0, any: false }
+    }
+
+    pub(super) const fn any(&self) -> bool {
+        self.any
+    }
+
+    /// It shows calls, and all of them whole.
+    pub(super) const fn whole(&self) -> bool {
+        self.any && self.open == 0
+    }
+
+    /// The next of the string's own quotes stands at `quote`: it closes none that a call in it has opened.
+    pub(super) fn closes(&mut self, cx: &Reader<'_>, row: &Row, quote: Range<usize>) -> Look<()> {
+        let before = self.at..quote.start;
+        // What stands before it decides, however much has come.
+        let inside = &Reader { text: cx.slice(0, quote.start), eof: true, ..*cx };
+        while let Some(i) = memchr::memchr(b'<', cx.slice(self.at, quote.start).as_bytes()) {
+            let hit = self.at + i;
+            self.at = hit + 1;
+            if self.open % 2 == 1 {
+                let closed = row.calls.iter().any(|call| closes(inside, &call.tail, hit) == Look::Is(()));
+                self.open -= usize::from(closed);
+            } else if calls(inside, row, hit) {
+                self.open += 1;
+                self.any = true;
+            }
+        }
+        // One that opens a string has text behind it.
+        let over = match cx.bytes().get(quote.end) {
+            None if self.open > 0 && !cx.eof => return Look::More,
+            byte => matches!(byte, Some(b'}' | b',' | b']' | b')')),
+        };
+        self.at = quote.end;
+        match self.open {
+            0 => return Look::Is(()),
+            open if open % 2 == 0 => self.open -= 1,
+            _ if opens(cx.slice(before.start, before.end)) && !over => self.open += 1,
+            // What was open in it broke off.
+            _ => return Look::Is(()),
+        }
+        Look::No
+    }
+}
