@@ -9,6 +9,7 @@ use crate::engine::trace::Reason;
 use crate::engine::writer::{Origin, Writer};
 use crate::engine::{Look, Reader};
 use crate::json::{Member, ScanResult, Scanner, unescaped};
+use crate::schema::Tool;
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
@@ -362,6 +363,10 @@ impl Python {
                 let lenient::Literal { json, mut repairs, guessed } = read(text, self.scan.start);
                 self.unreadable |= guessed || self.is_expression(text, &repairs);
                 self.unreadable |= self.holds_other(cx, writer, (text, end), &json, &repairs);
+                // Of `l=imit=5`, the first sign is one too many.
+                let source = repairs.iter().any(|repair| repair.code == RepairCode::SourceText);
+                let unknown = |tool: &Tool| !tool.parameters.is_empty() && !tool.declares(&key);
+                self.unreadable |= source && text.contains('=') && cx.tool(&self.name).is_some_and(unknown);
                 self.repairs.append(&mut repairs);
                 self.member(cx, out, writer, key, json);
                 None
