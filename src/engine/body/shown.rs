@@ -16,7 +16,8 @@ pub(super) fn begins(cx: &Reader<'_>, row: &Row, at: usize) -> Look<usize> {
         Look::More => Look::More,
         _ => Look::No,
     };
-    row.calls.iter().map(begins).fold(Look::No, Look::any)
+    // A template further down may fit already where this one would fit better.
+    row.calls.iter().fold(Look::No, |look, call| look.or(|| begins(call)))
 }
 
 /// As [`begins`], with the beginning of its arguments.
