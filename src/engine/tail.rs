@@ -143,6 +143,8 @@ fn member(cx: &Reader<'_>, at: usize) -> Look<()> {
     let key = |at: usize| if quote(at) { whole_key(cx, at) } else { Look::No };
     match cx.bytes().get(at) {
         Some(b',') => cx.behind_space(at, at + 1).then(|at| if quote(at) { Look::Is(()) } else { Look::No }),
+        // It closes a string that went on behind them.
+        Some(b'"') => Look::Is(()),
         _ => cx.behind_space(at, at).then(key),
     }
 }

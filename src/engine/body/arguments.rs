@@ -244,12 +244,11 @@ fn is_over(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
     ends.map(|text| head::literal(cx, next, text).map(|_| ())).fold(Look::No, Look::any)
 }
 
-/// The arguments of a call whose text is bare, for tools that take one, unless the text names that itself.
+/// The arguments of a call whose text is bare, for tools that take one. `None`: the text names a parameter, so it was meant
+/// as more than one value.
 pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
     let key = tool.only_parameter()?;
-    let behind = text.trim_start_matches(['"', '\'', ' ']).strip_prefix(key);
-    let behind = behind.map(|text| text.trim_start_matches(['"', '\'', ' ']));
-    if behind.is_some_and(|text| text.starts_with([':', '='])) {
+    if tool.parameters.iter().any(|(name, _)| names(text, name)) {
         return None;
     }
     let value = match read_text(text, tool.expected(key)) {
@@ -257,6 +256,18 @@ pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
         ArgumentValue::Json(json) => Value::Json(Piece::Made(json.into_owned())),
     };
     Some(Found::Members(vec![(Piece::Made(key.to_owned()), value)]))
+}
+
+/// The parameter stands in `text` with a value behind it: `path: a.txt`, `"path": "a.txt"`, `path="a.txt"`.
+fn names(text: &str, parameter: &str) -> bool {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut places = memchr::memmem::find_iter(text.as_bytes(), parameter.as_bytes()).filter(|_| !parameter.is_empty());
+    places.any(|at| {
+        let (before, behind) =
+            (text.get(..at).unwrap_or_default(), text.get(at + parameter.len()..).unwrap_or_default());
+        let value = behind.trim_start_matches(['"', '\'', '\\', ' ']).strip_prefix([':', '=']);
+        !before.ends_with(in_word) && value.is_some_and(|value| !value.starts_with('='))
+    })
 }
 
 /// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, other text as the
@@ -271,7 +282,7 @@ pub(super) fn whole_arguments(
             let inner = decode(text);
             let trimmed = inner.trim();
             let repaired = |what| Some(Repair::new(RepairCode::DoubleEncoded, what));
-            if trimmed.is_empty() {
+            if matches!(trimmed, "" | "null" | "None") {
                 return (Found::none(), CallStatus::Ok, repaired("empty arguments in a string became {}"));
             }
             let mut scanner = Scanner::new(0, 128);

@@ -396,7 +396,9 @@ impl Python {
         let argument = || torn::holds_argument(cx, self.scan.start, end, &self.name);
         // What was meant as a list or an object is none, or has items that nothing parts.
         let unparted = || {
-            let none = json.starts_with('"') && text.contains(['"', '\'']);
+            // Strings in parentheses are joined.
+            let list = text.starts_with(['[', '{']) || mended(RepairCode::SourceText);
+            let none = list && json.starts_with('"') && text.contains(['"', '\'']);
             none || mended(RepairCode::Quotes) && torn::holds_item(json)
         };
         // A call that was shown in the string closed it, perhaps.

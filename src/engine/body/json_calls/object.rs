@@ -9,9 +9,11 @@ impl JsonCalls {
     pub(super) fn object(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
         if let Some(envelope) = frame.envelope {
-            whole_envelope(cx, out, writer, frame, envelope);
             // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
             let own = frame.name.is_some() && frame.arguments.is_some();
+            if cx.made || !own || envelope == Envelope::Calls {
+                whole_envelope(cx, out, writer, frame, envelope);
+            }
             if cx.made || !own || frame.index.is_some_and(|index| !writer.is_open(index)) {
                 return Flow::On;
             }
@@ -284,8 +286,13 @@ fn argument_outside(
 fn says(out: &mut Output, writer: &mut Writer, envelope: Envelope, content: Option<String>) {
     out.enveloped = true;
     let Some(content) = content else { return };
-    // Behind other text, one without calls is an example, or a message that is shown.
-    writer.answered |= envelope == Envelope::NoCalls && out.says_nothing();
+    if envelope == Envelope::NoCalls {
+        // Behind other text it is an example, or a message that is shown: it stays as it is written.
+        if !out.says_nothing() {
+            return;
+        }
+        writer.answered = true;
+    }
     out.made_content(content);
 }
 
@@ -306,14 +313,15 @@ fn beside_calls<'m>(
 
 /// What a member beside the calls says, if it is more than what every message has.
 fn beside(key: &str, value: &str, at: usize) -> Option<Issue> {
-    if matches!(key, "type" | "id" | "index" | "role" | "status" | "object" | "model" | "finish_reason") {
+    let usual = ["type", "id", "index", "role", "status", "object", "model", "finish_reason", "strict"];
+    if usual.contains(&key) || Key::of(key) == Key::NeedsMoreWork {
         return None;
     }
     let text = decode(value);
     let says = match value.as_bytes().first() {
         Some(b'"') => !text.is_empty(),
         Some(b'{' | b'[') => !is_empty(value),
-        _ => false,
+        first => first != Some(&b'n'),
     };
     let what = || format!("beside the calls stands {key}, which is no content: {text}");
     says.then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
