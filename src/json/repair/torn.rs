@@ -63,12 +63,12 @@ pub(super) fn is_torn_text(text: &[u8]) -> bool {
     signs || marked || !is_paired(text)
 }
 
-/// All of `text` is a list or an object, with a sign in front.
+/// All of `text` is a list, an object or a string, with a sign in front.
 fn is_behind_sign(text: &[u8]) -> bool {
     let sign = |byte: &u8| byte.is_ascii_punctuation() && !matches!(byte, b'[' | b'{' | b'(' | b'"' | b'\'');
     let signs = text.iter().take_while(|byte| sign(byte)).count();
     let value = text.get(signs..).unwrap_or_default().trim_ascii();
-    signs > 0 && matches!(value, [b'[', .., b']'] | [b'{', .., b'}'])
+    signs > 0 && matches!(value, [b'[', .., b']'] | [b'{', .., b'}'] | [b'"' | b'\'', ..])
 }
 
 /// Each bracket of `text` is closed by its like; parentheses may stay open.

@@ -8,6 +8,7 @@ pub(super) fn is_expression(text: &str) -> bool {
         || text.split_once(['[', '{']).is_some_and(|(before, _)| before.trim_end().ends_with('='))
         || is_format(text)
         || is_lambda(text)
+        || is_behind_sign(text)
         || unpacks(text).is_some_and(str::is_empty)
         || joins_string(text)
         || reaches(awaited).is_some_and(|end| end == awaited.len())
@@ -22,6 +23,13 @@ pub(super) fn begins_expression(text: &str) -> bool {
         || unpacks(text).is_some_and(|rest| rest.trim_start().starts_with([',', ']', '}', ')', '.', '[', '(']))
         || joins_string(item())
         || loops().is_some()
+}
+
+/// All of `text` is a string, with a sign in front: `="Paris"`.
+fn is_behind_sign(text: &str) -> bool {
+    let sign = |c: char| c.is_ascii_punctuation() && !matches!(c, '"' | '\'' | '(' | '[' | '{');
+    let string = text.trim_start_matches(sign).trim_start();
+    string.len() < text.len() && string.starts_with(['"', '\'']) && string.ends_with(['"', '\''])
 }
 
 /// `lambda x: x`.
