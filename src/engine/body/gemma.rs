@@ -200,11 +200,14 @@ impl Gemma {
     fn goes_on(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
         let (open, close) = (cx.bytes().get(self.start), cx.bytes().get(self.at));
         let own = matches!((open, close), (Some(b'{'), Some(b'}')) | (Some(b'('), Some(b')')));
-        let at = self.at + 1;
+        let at = match cx.behind_space(self.at, self.at + 1) {
+            Look::Is(at) => at,
+            other => return other.map(|_| ()),
+        };
         let comma = match cx.bytes().get(at) {
-            None if !cx.eof => return Look::More,
             None => return Look::No,
-            Some(byte) if byte.is_ascii_whitespace() => return Look::No,
+            // Text behind white space may be any.
+            Some(_) if !own && at > self.at + 1 => return Look::No,
             Some(byte) => *byte == b',',
         };
         match closes(cx, tail, at) {

@@ -103,6 +103,11 @@ impl<'t> Values<'t> {
 
     /// `word` is a value. None at all is an empty one.
     fn word(&mut self, word: String) -> Read {
+        // A marker of a string that broke off is no text.
+        let begun = word.get(..3).is_some_and(|start| self.quote.starts_with(start));
+        if begun {
+            self.fits(Fit::Part);
+        }
         if word.is_empty() {
             self.mend(self.at, RepairCode::Literal, "a missing value became an empty string");
         }
@@ -131,6 +136,11 @@ impl<'t> Values<'t> {
         {
             twice = Some(end - quote.len());
             (from, length, end) = (end, inside, end + inside + quote.len());
+        }
+        // The marker that should have closed it lost its first sign: the next string's was taken for it.
+        let text = self.text.get(from..from + length).unwrap_or_default();
+        if shown.is_none() && quote.get(1..).is_some_and(|sign| text.contains(sign)) {
+            self.fits(Fit::Part);
         }
         if let Some(rest) = behind(end).strip_prefix(quote)
             && over(rest.trim_start())
