@@ -101,6 +101,10 @@ pub(super) struct Search {
     pub(super) unbalanced: Option<usize>,
     /// The backslash of the last escaped quote.
     pub(super) escaped: Option<usize>,
+    /// The number of escaped quotes is odd.
+    pub(super) odd_escaped: bool,
+    /// It goes on behind a quote with a line that could be a member.
+    pub(super) kept_line: bool,
     pub(super) newline: Option<usize>,
     balance: Balance,
 }
@@ -209,6 +213,8 @@ impl Repairer<'_> {
             odd: false,
             unbalanced: None,
             escaped: None,
+            odd_escaped: false,
+            kept_line: false,
             newline: None,
             balance: Balance::default(),
         };
@@ -230,7 +236,10 @@ impl Repairer<'_> {
             match byte {
                 b'\\' => {
                     match bytes.get(at + 1) {
-                        Some(b'"' | b'\'') => search.escaped = Some(at),
+                        Some(mark @ (b'"' | b'\'')) => {
+                            search.escaped = Some(at);
+                            search.odd_escaped ^= *mark == b'"' && quote == Quote::Double;
+                        }
                         Some(b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
                         _ => found.doubtful = true,
                     }
@@ -248,7 +257,7 @@ impl Repairer<'_> {
                     Some((closing, length)) if quote.closed_by(closing) => {
                         match self.verdict(search, at, at + length) {
                             Verdict::Closes => {
-                                self.guess_if(self.is_doubled(search, at));
+                                self.guess_if(self.is_doubled(search, at) || self.leaves_one_open(search, at + length));
                                 (found.end, found.after) = (at, at + length);
                                 return;
                             }
@@ -256,7 +265,7 @@ impl Repairer<'_> {
                                 (found.end, found.after, found.unclosed) = (end, end, true);
                                 found.doubtful = true;
                                 // One of its quotes was perhaps the end, and what stands behind that no part of it.
-                                self.guess_if(search.inner.is_some() && !search.odd);
+                                self.guess_if(search.inner.is_some() && !search.odd || search.kept_line);
                                 self.leave_mark(found);
                                 return;
                             }
@@ -283,6 +292,7 @@ impl Repairer<'_> {
             }
         }
         self.settle_at_end(found, search);
+        self.guess_if(search.kept_line);
     }
 
     /// `"""` is a string that holds a quote: nothing closes it as a triple one, and what can follow a value stands behind.
@@ -371,7 +381,12 @@ impl Repairer<'_> {
                     let behind = bytes.get(skip_white(bytes, next + length));
                     !matches!(behind, Some(b',' | b']' | b'}' | b')')) && lookahead::quoted_key(bytes, next)
                 }
-                _ => self.new_line(after, next) && lookahead::bare_key(bytes, next),
+                _ => {
+                    let member = self.new_line(after, next) && lookahead::bare_key(bytes, next);
+                    // `A="1"` and another such line: this one closes what was opened in the text.
+                    search.kept_line |= member && search.odd;
+                    member && !search.odd
+                }
             },
             Place::Item { first } => match byte {
                 b']' => balance.brackets <= 0,
@@ -415,6 +430,32 @@ impl Repairer<'_> {
         before.is_empty()
             || matches!(search.place, Place::Item { .. }) && before.ends_with(b",")
             || inner + 1 == end && !inches
+    }
+
+    /// A value of an object ends at the quote before `after`, and the quotes in it do not come in pairs: one of them may have
+    /// been its end, or this one no end. If all of them are escaped, or the only one means inches, what stands behind says
+    /// whether that is doubtful.
+    fn leaves_one_open(&self, search: &Search, after: usize) -> bool {
+        let Place::Member { bare_keys } = search.place else { return false };
+        if self.argument || search.odd == search.odd_escaped {
+            return false;
+        }
+        let before = search.inner.and_then(|inner| self.bytes.get(search.body..inner));
+        let sure = before.is_none_or(|text| text.last().is_some_and(u8::is_ascii_digit) && !text.contains(&b'"'));
+        !sure || !self.is_followed(after, bare_keys)
+    }
+
+    /// What follows a member as it should stands at `at`: a bracket, or a comma and a key.
+    fn is_followed(&self, at: usize, bare_keys: bool) -> bool {
+        let next = skip_white(self.bytes, at);
+        match self.bytes.get(next) {
+            None | Some(b'}' | b']' | b')') => true,
+            Some(b',') => {
+                let key = skip_white(self.bytes, next + 1);
+                Quote::at(self.bytes, key).is_some() || bare_keys && lookahead::bare_key(self.bytes, key)
+            }
+            Some(_) => false,
+        }
     }
 
     fn new_line(&self, from: usize, to: usize) -> bool {
