@@ -419,7 +419,7 @@ impl Elements {
                     || nothing
                     || text
                     || holds_call(cx, writer, rest)
-                    || tool.is_some_and(|tool| closes_parameter(rest, tool, &reader.taken)) =>
+                    || tool.is_some_and(|tool| closes_parameter(rest, prefix, tool, &reader.taken)) =>
                 {
                     status = CallStatus::Malformed
                 }
@@ -521,10 +521,10 @@ fn holds_call(cx: &Reader<'_>, writer: &Writer, text: &str) -> bool {
 }
 
 /// A closing tag named after a parameter of the tool that is not there yet stands in `text`, and its opening one was lost.
-fn closes_parameter(text: &str, tool: &Tool, taken: &[String]) -> bool {
+fn closes_parameter(text: &str, prefix: &str, tool: &Tool, taken: &[String]) -> bool {
     let free = tool.parameters.iter().map(|(name, _)| name).filter(|name| !taken.contains(name));
     let holds = |tag: String| memchr::memmem::find(text.as_bytes(), tag.as_bytes()).is_some();
-    free.into_iter().any(|name| holds(format!("</{name}>")) && !holds(format!("<{name}>")))
+    free.into_iter().any(|name| holds(format!("</{name}>")) && !holds(format!("{prefix}<{name}>")))
 }
 
 /// Where the call ends that has something else than elements at `at`: what closes it is misspelt there, or missing before

@@ -24,7 +24,7 @@ mod lost;
 mod shown;
 mod value;
 
-use lost::lost_value;
+use lost::{lost_named, lost_value};
 use shown::Shown;
 
 #[derive(Debug)]
@@ -64,8 +64,7 @@ struct OpenValue {
     opener: bool,
     /// And does not show that parameter whole.
     inner: bool,
-    /// It holds its own closing marker at the end of a line, and no opening one before it: another parameter may have lost its
-    /// own.
+    /// It holds its own closing marker, and no opening one before it: another parameter may have lost its own.
     stray: bool,
     /// What it shows and has not shown the end of.
     shown: Shown,
@@ -418,7 +417,7 @@ impl Parameters {
                         tagged: false,
                     });
                 }
-                Next::Junk => match self.junk(cx, writer) {
+                Next::Junk => match self.junk(cx, writer, cx.called(out, index)) {
                     Look::Is(()) => {}
                     Look::More => return Progress::More,
                     Look::No => {
@@ -453,7 +452,7 @@ impl Parameters {
 
     /// Text between the parameters: it is in the call's raw text, and in the record. `No`: the text is over with it.
     #[cold]
-    fn junk(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<()> {
+    fn junk(&mut self, cx: &Reader<'_>, writer: &Writer, tool: Option<&Tool>) -> Look<()> {
         let (from, searched) = match self.junk.take() {
             Some(from) => (from, self.at),
             None => {
@@ -472,7 +471,9 @@ impl Parameters {
         }
         let end = skip.unwrap_or(cx.text.len());
         let before = self.repairs.iter().any(|r| r.code == RepairCode::Surroundings);
-        self.broken |= row.is_some_and(|r| lost_value(r, cx.slice(from, end), before));
+        let junk = cx.slice(from, end);
+        let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
+        self.broken |= row.is_some_and(|r| lost_value(r, junk, before) || r.by_name() && lost_named(tool, junk, given));
         if !before {
             let what = "text between the parameters was left out";
             self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));

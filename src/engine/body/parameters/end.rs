@@ -190,8 +190,12 @@ impl OpenValue {
                     }
                     Look::More => Look::More,
                     Look::No => {
+                        let stray = self.stray_closer(cx, within, end);
+                        if stray == Look::More {
+                            return Look::More;
+                        }
+                        self.stray |= stray == Look::Is(());
                         self.doubtful_closer = Some((hit, end));
-                        self.stray |= self.is_stray(cx, end);
                         Look::No
                     }
                 },
@@ -199,18 +203,6 @@ impl OpenValue {
             },
             ahead => Look::Is(Ended { ahead: Some(ahead), ..Ended::closed(hit, end, Closing::Own) }),
         }
-    }
-
-    /// Its closing marker, which ends at `end`, closes nothing in it and is not just spoken of: a line ends there, or text goes on
-    /// at once. An element stays in its text.
-    #[cold]
-    fn is_stray(&self, cx: &Reader<'_>, end: usize) -> bool {
-        let plain = match cx.bytes().get(end) {
-            Some(b'\n' | b'\r' | b'<') => !matches!(misspelt::opening(cx, cx.skip_space(end)), Look::Is(_)),
-            Some(byte) => byte.is_ascii_alphanumeric(),
-            None => false,
-        };
-        plain && !self.opener && !self.tagged && !self.closes_by_key()
     }
 
     /// The text is cut off in the next parameter's marker, which begins at `end`.

@@ -2,6 +2,7 @@
 //! two. A call that lost one is malformed.
 use super::value::Within;
 use super::*;
+use crate::dialect::special;
 use crate::engine::reader::floor;
 
 impl OpenValue {
@@ -83,6 +84,54 @@ impl OpenValue {
         let tag = format!("<{name}");
         if self.holds_tag(cx, hit, &tag) { Look::No } else { Look::Is(()) }
     }
+
+    /// Its closing marker, which ends at `end`, closes nothing in it and is not just spoken of: a line ends there, or text goes
+    /// on at once. An element stays in its text, unless it may be a parameter's marker.
+    #[cold]
+    pub(super) fn stray_closer(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> Look<()> {
+        if self.opener || self.tagged || self.closes_by_key() {
+            return Look::No;
+        }
+        match cx.bytes().get(end) {
+            Some(b'\n' | b'\r' | b'<') => match misspelt::opening(cx, cx.skip_space(end)) {
+                Look::Is(tag) => self.stray_element(cx, within, tag.at),
+                Look::More => Look::More,
+                Look::No => Look::Is(()),
+            },
+            Some(byte) if byte.is_ascii_alphanumeric() => Look::Is(()),
+            _ => Look::No,
+        }
+    }
+
+    /// An element at `at`, behind its closing marker, is the marker of a parameter if it names one that the call lacks, or is
+    /// written as the dialect's own: `<key>a</key>`, `<parame:er=a>`, `<file_a>`.
+    #[cold]
+    fn stray_element(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
+        let rest = cx.bytes().get(at..).unwrap_or_default();
+        let near = rest.get(..2 * misspelt::LONGEST).unwrap_or(rest);
+        let tag = memchr::memchr(b'>', near).map_or(near.len(), |i| i + 1);
+        let text = near.get(tag..).unwrap_or_default();
+        let length = memchr::memchr2(b'<', b'\n', text);
+        if length.is_none() && near.len() == rest.len() && !cx.eof {
+            return Look::More;
+        }
+        let length = floor(cx.text, at + tag + length.unwrap_or(text.len()));
+        let (tag, text) = (cx.slice(at, at + tag), cx.slice(at + tag, length).trim());
+        let Within { row, called, taken, .. } = within;
+        let lacks =
+            |key: &str| !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key.as_str(cx.text) != key;
+        let part = |key: &str| {
+            let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+            let (tag, key) = (tag.as_bytes(), key.as_bytes());
+            let mut found = memchr::memmem::find_iter(tag, key);
+            found.any(|i| i > 0 && !letter(tag.get(i - 1)) && !letter(tag.get(i + key.len())))
+        };
+        let names = |key: &str| !key.is_empty() && (text == key || part(key)) && lacks(key);
+        let like = |p: &Parameter| misspelt::is_slip(misspelt::name(tag), misspelt::name(&p.opener));
+        let own = special(tag) || row.parameters.iter().any(like);
+        let named = || called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| names(key)));
+        if own || named() { Look::Is(()) } else { Look::No }
+    }
 }
 
 /// Markup between the parameters with text that belonged to one: a value that lost its key or its marker. A key alone is
@@ -100,4 +149,12 @@ pub(super) fn lost_value(row: &Row, junk: &str, before: bool) -> bool {
         return !row.by_name();
     }
     !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens() || value())
+}
+
+/// Where parameters are elements named after them: `junk` between these is the tag of one that the tool has and that is not
+/// `given`, or was meant as one.
+pub(super) fn lost_named(tool: Option<&Tool>, junk: &str, given: impl Fn(&str) -> bool) -> bool {
+    let Some((name, _)) = junk.strip_prefix('<').and_then(|tag| tag.split_once('>')) else { return false };
+    let name = name.trim_start_matches('/');
+    tool.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| misspelt::is_slip(name, key) && !given(key)))
 }

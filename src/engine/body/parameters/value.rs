@@ -93,14 +93,17 @@ impl OpenValue {
         cx.slice(self.start, end).ends_with([' ', '\t', '`', '"', '\'', '('])
     }
 
-    /// Up to `end` the text ends in a part of its closing marker.
+    /// Up to `end` the text ends in a part of its closing marker, or in that and signs that mean nothing.
     #[cold]
     fn breaks_off(&self, cx: &Reader<'_>, parameter: &Parameter, end: usize) -> bool {
         let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
         let text = cx.slice(self.start, end).trim_ascii_end();
         let unsigned = |text: &str| text.trim_end_matches('>').to_owned();
         let rest = closer.get(1..).map(unsigned).filter(|rest| !rest.is_empty());
-        before_cut(text, closer).len() < text.len() || rest.is_some_and(|rest| unsigned(text).ends_with(&rest))
+        let signs = |at: usize| at <= end && !cx.slice(at, end).contains(char::is_alphanumeric);
+        self.doubtful_closer.is_some_and(|(_, at)| signs(at))
+            || before_cut(text, closer).len() < text.len()
+            || rest.is_some_and(|rest| unsigned(text).ends_with(&rest))
     }
 
     /// `text` without the white space at its end that may be the markup's.
@@ -155,7 +158,9 @@ impl Parameters {
                 value.padded |= missing;
                 // What it showed may have been its own, or what closed it before what follows.
                 self.broken |= missing && (value.shown.whole || value.stray || value.breaks_off(cx, parameter, end));
-                self.stray |= value.stray;
+                let unknown = within.called.is_some_and(|tool| !tool.declares(value.key.as_str(cx.text)));
+                let named = missing && value.closes_by_key() && (value.doubtful_closer.is_some() || unknown);
+                self.stray |= value.stray || named;
                 let unclosed = missing && cx.rest(end).starts_with(&*parameter.opener);
                 self.broken |= unclosed && !special(&parameter.opener) && value.speaks(cx, end);
                 self.unclosed |= unclosed;
