@@ -61,9 +61,23 @@ struct OpenElement {
     sent: usize,
     /// It can only be a string.
     streams: bool,
+    /// Where what was certain of its text ended, once it turned out to be more than a string.
+    certain: usize,
 }
 
 impl OpenElement {
+    /// How far its text is certain, if it can only be a string.
+    fn certain(&self) -> usize {
+        // A tag that may open a child.
+        let child = self.tags.get(1).filter(|_| self.shows != Some(1));
+        if self.streams { child.map_or(self.searched, |child| child.start) } else { self.certain }
+    }
+
+    /// Its text that is certain, should nothing close it.
+    fn certain_text<'t>(&self, cx: &Reader<'t>) -> &'t str {
+        self.tags.first().map_or("", |own| cx.slice(own.end, self.certain()))
+    }
+
     /// Nothing but white space stands in it, as far as that was looked at.
     fn is_empty(&self, cx: &Reader<'_>) -> bool {
         let own = self.tags.first().map_or(self.searched, |tag| tag.end);
@@ -77,6 +91,7 @@ impl OpenElement {
             within.row.sections.iter().any(|(open, _)| opens(open))
         };
         let outer = self.tags.len();
+        let certain = self.certain().min(tag.start);
         match self.shows {
             Some(_) => {}
             None if tag.kind == Kind::Call => {
@@ -88,12 +103,14 @@ impl OpenElement {
             // Text before a child is kept with the children.
             None => self.streams &= outer == 1 && section(&tag),
         }
+        self.certain = certain;
         self.tags.push(tag);
     }
 
     /// `tag` closes the last one that is open. Else it does not fit.
     fn closes(&mut self, cx: &Reader<'_>, tag: &Tag) -> bool {
         let name = |tag: &Tag| cx.slice(tag.name.start, tag.name.end);
+        let certain = self.certain().min(tag.start);
         let Some(open) = self.tags.pop() else { return false };
         if name(&open) != name(tag) {
             self.tags.push(open);
@@ -105,6 +122,7 @@ impl OpenElement {
             self.shows = None;
         }
         self.streams &= outer == 0 || self.shows.is_some();
+        self.certain = certain;
         true
     }
 }
@@ -258,7 +276,15 @@ impl Elements {
                         let expected = within.tool.map_or(Expected::ANY, |t| t.expected(name));
                         let streams = expected.is_string() || expected.is_any();
                         let (tags, texts) = (SmallVec::from_iter([tag]), Vec::new());
-                        self.open = Some(OpenElement { tags, shows: None, texts, searched: end, sent: end, streams });
+                        self.open = Some(OpenElement {
+                            tags,
+                            shows: None,
+                            texts,
+                            searched: end,
+                            sent: end,
+                            streams,
+                            certain: end,
+                        });
                         self.at = at;
                         continue;
                     }
@@ -316,9 +342,7 @@ impl Elements {
         if trim != Trim::None {
             return;
         }
-        // A tag that may open a child.
-        let child = open.tags.get(1).filter(|_| open.shows != Some(1));
-        let text = cx.slice(open.sent, child.map_or(open.searched, |child| child.start));
+        let text = cx.slice(open.sent, open.certain());
         let (Some(Tag { name: key, .. }), false) = (open.tags.first(), text.is_empty()) else { return };
         if !self.members.is_told() && may_be_null(text) {
             return;
@@ -403,6 +427,15 @@ impl Elements {
                 }
                 _ => break,
             }
+        }
+        // What had been given out of a string stays, though nobody knows what it goes on with.
+        let open = self
+            .open
+            .as_ref()
+            .filter(|open| found.is_empty() && within.trim == Trim::None && !open.certain_text(cx).is_empty());
+        if let (false, Some(open)) = (status.readable(), open) {
+            let key = open.tags.first().map_or("", |own| cx.slice(own.name.start, own.name.end));
+            found.push((key.to_owned(), Node::Text(open.certain_text(cx).to_owned())));
         }
         let slips = reader.slips.iter().map(|(at, what)| Repair::at(RepairCode::Marker, self.at + at, *what));
         self.repairs.extend(slips);
