@@ -532,3 +532,17 @@ def test_p2_time_grows_with_the_text(unit: str, way: Callable[[str], object]) ->
 def test_p2_a_long_argument(head: str) -> None:
     few, many = (head + 'def f(x):\\n    return \\"a\\"\\n' * (size // 30) for size in (50_000, 200_000))
     assert cost(in_small_chunks, many) < 9 * cost(in_small_chunks, few) + 0.02
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("gemma4", '<|tool_call>call:get_weather{city:<|"|>Paris<|"|>}'),
+        ("mistral", '[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}'),
+    ],
+)
+def test_p2_arguments_leave_with_the_bracket_that_closes_them(dialect: str, text: str) -> None:
+    """P2: nothing that may yet come behind it keeps a part of them back."""
+    parser = toolglot.StreamParser(dialect=dialect)
+    told = "".join(event.text for event in parser.feed(text) if event.kind == "arguments")
+    assert told == parser.finish().tool_calls[0].arguments_json

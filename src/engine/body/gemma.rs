@@ -33,6 +33,8 @@ pub(crate) struct Gemma {
     /// Where strings of that member begin and end that show calls.
     shown: Vec<Range<usize>>,
     members: Members,
+    /// All members have been read.
+    closed: bool,
     fit: Fit,
     repairs: Vec<Repair>,
 }
@@ -61,6 +63,7 @@ impl Gemma {
             string: None,
             shown: Vec::new(),
             members: Members::default(),
+            closed: false,
             fit: Fit::Whole,
             repairs: Vec::new(),
         }
@@ -82,8 +85,12 @@ impl Gemma {
                     self.member = self.at;
                     self.shown.clear();
                 }
+                Next::Closing => {
+                    self.close(cx, out, writer, index);
+                    return Progress::More;
+                }
                 Next::End(end) => {
-                    self.read(cx, out, writer, index, self.at, false);
+                    self.close(cx, out, writer, index);
                     if end == End::Marker {
                         let what = "the closing bracket is missing";
                         self.repairs.push(Repair::at(RepairCode::Bracket, self.at, what));
@@ -109,15 +116,24 @@ impl Gemma {
                 }
             }
         };
-        if status.readable() {
-            self.members.close(out, writer, index);
-        }
         let members = self.members.take();
         let found = if self.fit == Fit::TooDeep { Found::none() } else { members };
         let pending = writer.over(index, found, writer.start..self.at);
         pending.status = status;
         pending.repairs = std::mem::take(&mut self.repairs);
         Progress::Done { end: self.at }
+    }
+
+    /// The last member is over, and so are the arguments, whatever it says of them that stands behind the bracket.
+    fn close(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) {
+        if self.closed {
+            return;
+        }
+        self.read(cx, out, writer, index, self.at, false);
+        if self.fit == Fit::Whole {
+            self.members.close(out, writer, index);
+        }
+        self.closed = true;
     }
 
     /// Looks for the next place where a member is over: the comma before another one, or behind the outermost bracket.
@@ -135,9 +151,9 @@ impl Gemma {
                 Some(b'{' | b'(' | b'[') => self.depth += 1,
                 Some(b'}' | b')' | b']') if self.depth <= 1 => {
                     return match self.goes_on(cx, quote, tail, tool) {
-                        Look::More => Next::More,
+                        Look::More if !cx.eof => Next::Closing,
                         Look::Is(()) => Next::End(End::Early),
-                        Look::No => Next::End(End::Bracket),
+                        Look::No | Look::More => Next::End(End::Bracket),
                     };
                 }
                 Some(b'}' | b')' | b']') => self.depth -= 1,
@@ -327,6 +343,8 @@ enum Before {
 enum Next {
     /// A comma, and behind it another member.
     Member,
+    /// The outermost bracket closes, and what stands behind it has not come.
+    Closing,
     /// The call is over.
     End(End),
     More,
