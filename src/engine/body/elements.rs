@@ -51,7 +51,7 @@ struct Unfit {
 struct OpenElement {
     /// The tags that are open, its own first.
     tags: SmallVec<[Tag; 4]>,
-    /// How many of them were when a call began that the last of these shows: what is in it is text.
+    /// It shows a call: the innermost element whose text that is, counted from 1. What is open inside is text.
     shows: Option<usize>,
     /// What such elements hold.
     texts: Vec<Range<usize>>,

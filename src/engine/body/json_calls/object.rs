@@ -160,20 +160,19 @@ impl JsonCalls {
     ) {
         let members: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&mended.json).unwrap_or_default();
-        let (mut content, mut goes_on) = (None, false);
+        let (mut content, mut goes_on, mut issues) = (None, false, Vec::new());
         for (key, value) in members {
             match (Key::of(&key), value) {
                 (Key::Content, serde_json::Value::String(text)) if content.is_none() => content = Some(text),
                 (Key::Calls, _) => {}
                 (Key::NeedsMoreWork, more) => goes_on |= more == true,
-                (_, value) => {
-                    if let Some(issue) = beside(&key, &value.to_string(), from) {
-                        out.issue(issue);
-                    }
-                }
+                (_, value) => issues.extend(beside(&key, &value.to_string(), from)),
             }
         }
-        says(out, writer, envelope, content);
+        if !says(out, writer, envelope, content) {
+            return;
+        }
+        issues.into_iter().for_each(|issue| out.issue(issue));
         if goes_on && envelope == Envelope::NoCalls {
             out.issue(unfinished(from));
         }
@@ -203,11 +202,13 @@ impl JsonCalls {
 
 /// What an envelope holds beside its calls: content, and what is worth an issue.
 fn whole_envelope(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, frame: &Frame, envelope: Envelope) {
+    let content = frame.content.as_ref().map(|content| decode(cx.slice(content.start, content.end)));
+    if !says(out, writer, envelope, content.map(Cow::into_owned)) {
+        return;
+    }
     if let Some(content) = frame.content.clone().filter(|_| !cx.made) {
         out.trace.note(content, Noted::Content);
     }
-    let content = frame.content.as_ref().map(|content| decode(cx.slice(content.start, content.end)));
-    says(out, writer, envelope, content.map(Cow::into_owned));
     let others = frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value));
     beside_calls(cx, out, writer.start, others);
     let text = |range: &Range<usize>| cx.slice(range.start, range.end);
@@ -282,18 +283,18 @@ fn argument_outside(
     })
 }
 
-/// What an envelope says in its `content`.
-fn says(out: &mut Output, writer: &mut Writer, envelope: Envelope, content: Option<String>) {
-    out.enveloped = true;
-    let Some(content) = content else { return };
+/// What an envelope says in its `content`. `false`: it says nothing that counts, and stays as it is written.
+fn says(out: &mut Output, writer: &mut Writer, envelope: Envelope, content: Option<String>) -> bool {
     if envelope == Envelope::NoCalls {
-        // Behind other text it is an example, or a message that is shown: it stays as it is written.
-        if !out.says_nothing() {
-            return;
+        // Behind other text it is an example, or a message that is shown.
+        if content.is_none() || !out.says_nothing() {
+            return false;
         }
         writer.answered = true;
     }
-    out.made_content(content);
+    out.enveloped = true;
+    out.made_content(content.unwrap_or_default());
+    true
 }
 
 /// Says what stands in these members, which are neither content nor a part of a call. `start`: where the calls begin.
