@@ -212,16 +212,17 @@ fn stands(
     reached: &mut usize,
 ) -> Look<()> {
     let limit = at + cx.policy.max_markup_bytes;
-    for (i, element) in elements.iter().enumerate().skip(from) {
+    let mut i = from;
+    while let Some(element) = elements.get(i) {
         *reached = i;
+        i += 1;
         if head.end > limit {
             return Look::No;
         }
         match element {
             Element::Space => {
                 let end = cx.skip_markup_space(head.end);
-                let cut = end == cx.text.len() || cx.bytes().get(end..) == Some(b"\\");
-                if cut && !cx.eof && end <= limit {
+                if cx.ends_in_space(end) && end <= limit {
                     return Look::More;
                 }
                 head.end = end;
@@ -237,15 +238,15 @@ fn stands(
                 Look::More => return Look::More,
             },
             Element::Slot(slot) => {
-                let until = elements.get(i + 1).and_then(|next| match next {
-                    Element::Literal(text) => Some(&**text),
-                    _ => None,
-                });
-                match filled(cx, head.end, until, *slot, limit) {
+                let filled = match elements.get(i) {
+                    Some(Element::Literal(until)) => delimited(cx, head.end, until, *slot, limit),
+                    _ => undelimited(cx, head.end, limit),
+                };
+                match filled {
                     Look::Is(range) => {
                         let end = range.end;
-                        let mut trimmed = trim(cx.text, range);
-                        if *slot == Slot::Name && is_quoted(cx.slice(trimmed.start, trimmed.end)) {
+                        let mut trimmed = trim(cx, range);
+                        if *slot == Slot::Name && is_quoted(cx.bytes().get(trimmed.clone()).unwrap_or_default()) {
                             trimmed = trimmed.start + 1..trimmed.end - 1;
                             head.quoted = true;
                         }
@@ -263,7 +264,7 @@ fn stands(
                 }
             }
             Element::Attributes(list) => {
-                let until = elements.iter().skip(i + 1).find(|e| !matches!(e, Element::Space));
+                let until = elements.iter().skip(i).find(|e| !matches!(e, Element::Space));
                 let Some(Element::Literal(until)) = until else { return Look::No };
                 match attributes(cx, head, list, until, limit) {
                     Look::Is(()) => {}
@@ -285,16 +286,17 @@ fn holds(cx: &Reader<'_>, range: &Range<usize>, such: impl Fn(char) -> bool) -> 
 }
 
 /// `<function="f">` for `<function=f>`.
-fn is_quoted(name: &str) -> bool {
-    matches!(name.as_bytes(), [quote @ (b'"' | b'\''), _, .., last] if quote == last)
+fn is_quoted(name: &[u8]) -> bool {
+    matches!(name, [quote @ (b'"' | b'\''), _, .., last] if quote == last)
 }
 
-fn trim(text: &str, range: Range<usize>) -> Range<usize> {
-    let slice = text.get(range.clone()).unwrap_or("");
+fn trim(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
     let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
-    if visible(slice.as_bytes().first()) && visible(slice.as_bytes().last()) {
+    let bytes = cx.bytes().get(range.clone()).unwrap_or_default();
+    if visible(bytes.first()) && visible(bytes.last()) {
         return range;
     }
+    let slice = cx.slice(range.start, range.end);
     let start = range.start + (slice.len() - slice.trim_start_matches(blank).len());
     let end = start + slice.trim_matches(blank).len();
     start..end
@@ -319,78 +321,82 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
     table
 }
 
-/// The text of a hole: up to the literal that follows, or as long as it can be a name.
-fn filled(cx: &Reader<'_>, at: usize, until: Option<&str>, slot: Slot, limit: usize) -> Look<Range<usize>> {
-    let rest = cx.rest(at);
-    let Some(until) = until else {
-        let limit = limit.min(at + LONGEST_NAME);
-        // One character more shows that it is longer.
-        let bounded = rest.get(..floor(rest, limit.saturating_sub(at) + 4)).unwrap_or("");
-        let mut length = bare_name(bounded).len();
-        let name = bounded.as_bytes().get(..length).unwrap_or_default();
-        if let Some(escaped) = memchr::memchr_iter(b'\\', name).find(|i| name.get(i + 1) == Some(&b'n')) {
-            length = escaped;
-        }
-        let end = at + length;
-        if end > limit {
-            return Look::No;
-        }
-        return if end == cx.text.len() && !cx.eof { Look::More } else { Look::Is(at..end) };
-    };
-    let bounded = rest.get(..floor(rest, limit.saturating_sub(at))).unwrap_or("");
+/// The text of a hole that nothing delimits: as long as it can be a name.
+fn undelimited(cx: &Reader<'_>, at: usize, limit: usize) -> Look<Range<usize>> {
+    let limit = limit.min(at + LONGEST_NAME);
+    // One character more shows that it is longer.
+    let bounded = cx.slice(at, floor(cx.text, limit.max(at) + 4));
+    let mut length = bare_name(bounded).len();
+    let name = bounded.as_bytes().get(..length).unwrap_or_default();
+    if let Some(escaped) = memchr::memchr_iter(b'\\', name).find(|i| name.get(i + 1) == Some(&b'n')) {
+        length = escaped;
+    }
+    let end = at + length;
+    if end > limit {
+        return Look::No;
+    }
+    if end == cx.text.len() && !cx.eof { Look::More } else { Look::Is(at..end) }
+}
+
+/// The text of a hole, up to the literal `until` that follows.
+fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) -> Look<Range<usize>> {
+    let Some(first) = until.as_bytes().first().copied() else { return Look::No };
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let bounded = rest.get(..limit.saturating_sub(at)).unwrap_or(rest);
+    let whole = bounded.len() == rest.len();
     // Up to here it can be the hole's text; what comes next must be the literal.
     let stops = match slot {
         Slot::Name | Slot::Id => &NAME_STOPS,
         Slot::Key | Slot::Ignored => &KEY_STOPS,
         Slot::Value | Slot::Type => &NO_STOPS,
     };
-    let visible = bounded.bytes().next().is_some_and(|byte| byte.is_ascii_graphic());
-    let skip = if visible { 0 } else { bounded.len() - bounded.trim_start().len() };
-    let Some((first, rest_of_until)) = until.as_bytes().split_first() else { return Look::No };
+    let skip = match bounded.first() {
+        Some(byte) if byte.is_ascii_graphic() => 0,
+        _ => blanks(cx.slice(at, floor(cx.text, at + bounded.len()))),
+    };
     let mut end = skip;
     // A name in quotes that the template does not have ends with them.
-    if slot == Slot::Name && *first != b'"' && bounded.as_bytes().get(skip) == Some(&b'"') {
-        let quoted = bounded.as_bytes().get(skip + 1..).unwrap_or_default();
+    if slot == Slot::Name && first != b'"' && bounded.get(skip) == Some(&b'"') {
+        let quoted = bounded.get(skip + 1..).unwrap_or_default();
         let near = quoted.get(..LONGEST_NAME).unwrap_or(quoted);
         match memchr::memchr2(b'"', b'\n', near) {
             Some(length) if near.get(length) == Some(&b'"') => end = skip + length + 2,
-            None if near.len() == quoted.len() && bounded.len() == rest.len() && !cx.eof => return Look::More,
+            None if near.len() == quoted.len() && whole && !cx.eof => return Look::More,
             _ => return Look::No,
         }
     }
     // One pass: holes are short, and what is behind them is not.
-    while let Some(byte) = bounded.as_bytes().get(end) {
-        if byte != first && !stops[usize::from(*byte)] {
-            end += 1;
-            continue;
-        }
+    let ends = |byte: &u8| *byte == first || stops[usize::from(*byte)];
+    while let Some(more) = bounded.get(end..).and_then(|rest| rest.iter().position(ends)) {
+        end += more;
+        let Some(byte) = bounded.get(end).copied() else { break };
+        let stopped = stops[usize::from(byte)];
         if slot == Slot::Name && end == skip {
             // There is no name.
             return Look::No;
         }
-        if rest_of_until.is_empty() && byte == first {
+        let tail = bounded.get(end..).unwrap_or_default();
+        if byte == first && (until.len() == 1 || tail.starts_with(until.as_bytes())) {
             return Look::Is(at..at + end);
         }
-        let tail = bounded.get(end..).unwrap_or("");
-        if tail.starts_with(until) {
-            return Look::Is(at..at + end);
-        }
-        let stopped = tail.bytes().next().is_some_and(|byte| stops[usize::from(byte)]);
-        let literal_next = || tail.trim_start();
+        let tail = cx.slice(at + end, floor(cx.text, at + bounded.len()));
+        let behind = tail.trim_start();
         // White space before the literal is not yet the end of the line.
-        let goes_on = || {
-            tail.starts_with('\n')
-                && (literal_next().starts_with(until) || (!cx.eof && until.starts_with(literal_next())))
-        };
-        if stopped && !goes_on() {
+        let goes_on = byte == b'\n' && (behind.starts_with(until) || (!cx.eof && until.starts_with(behind)));
+        if stopped && !goes_on {
             let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
             return if partial { Look::More } else { Look::No };
         }
         // A run of white space is looked behind once.
-        let blank = tail.len() - tail.trim_start().len();
+        let blank = tail.len() - behind.len();
         end += if stopped && !until.starts_with(char::is_whitespace) { blank.max(1) } else { 1 };
     }
-    if bounded.len() < rest.len() || cx.eof { Look::No } else { Look::More }
+    if !whole || cx.eof { Look::No } else { Look::More }
+}
+
+/// How much white space `text` begins with.
+fn blanks(text: &str) -> usize {
+    text.len() - text.trim_start().len()
 }
 
 /// Attributes up to `until`: `name="f" string='true' index=1`. None ends behind `limit`.

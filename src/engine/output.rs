@@ -39,6 +39,14 @@ impl Piece {
         }
     }
 
+    /// As [`Self::as_str`], for a comparison: where it begins and ends is not looked at.
+    pub(crate) fn as_bytes<'t>(&'t self, text: &'t str) -> &'t [u8] {
+        match self {
+            Self::Span(range) => text.as_bytes().get(range.clone()).unwrap_or_default(),
+            Self::Made(made) => made.as_bytes(),
+        }
+    }
+
     fn into_text(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Span(range) => Cow::Borrowed(text.get(range).unwrap_or("")),

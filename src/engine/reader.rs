@@ -163,10 +163,19 @@ impl<'t> Reader<'t> {
     /// that are not ASCII's, if there are few.
     #[inline]
     pub(crate) fn skip_markup_space(&self, at: usize) -> usize {
+        let text = |at: usize| self.bytes().get(at).is_some_and(|b| b.is_ascii_graphic() && *b != b'\\');
         match self.bytes().get(at) {
-            Some(byte) if byte.is_ascii_graphic() && *byte != b'\\' => at,
+            _ if text(at) => at,
+            // Mostly a line ends there, and that is all.
+            Some(b'\n') if text(at + 1) => at + 1,
             _ => self.skip_some_markup_space(at),
         }
+    }
+
+    /// White space that ends at `end` may go on: the text does, or it ends in half a line break written as `\\n`.
+    #[inline]
+    pub(crate) fn ends_in_space(&self, end: usize) -> bool {
+        !self.eof && matches!(self.bytes().get(end..), None | Some([] | [b'\\']))
     }
 
     fn skip_some_markup_space(&self, at: usize) -> usize {

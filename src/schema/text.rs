@@ -15,7 +15,10 @@ pub fn read_text(text: &str, expected: Expected) -> ArgumentValue<'_> {
     if expected.is_string() {
         return ArgumentValue::Text(Cow::Borrowed(text));
     }
-    read_other(text.trim(), expected).map_or(ArgumentValue::Text(Cow::Borrowed(text)), ArgumentValue::Json)
+    let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    let bare = visible(text.as_bytes().first()) && visible(text.as_bytes().last());
+    let trimmed = if bare { text } else { text.trim() };
+    read_other(trimmed, expected).map_or(ArgumentValue::Text(Cow::Borrowed(text)), ArgumentValue::Json)
 }
 
 fn read_other(text: &str, expected: Expected) -> Option<Cow<'_, str>> {

@@ -74,7 +74,7 @@ impl Members {
     #[must_use]
     pub(super) fn keep(&mut self, cx: &Reader<'_>, key: Piece, value: Value) -> bool {
         let list = &self.list;
-        let name = |i: usize| list.get(i).map(|(key, _)| key.get(cx.text));
+        let name = |i: usize| list.get(i).map(|(key, _)| key.as_bytes(cx.text));
         let same = self.keys.position(key.as_str(cx.text), list.len(), name);
         match same.and_then(|i| self.list.get_mut(i)) {
             Some(member) => {

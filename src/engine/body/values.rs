@@ -53,8 +53,7 @@ const CDATA: [&str; 2] = ["<![CDATA[", "]]>"];
 /// Where in `text` the text of the one CDATA section stands that it is.
 pub(super) fn in_cdata(text: &str) -> Option<Range<usize>> {
     let [opener, closer] = CDATA;
-    let trimmed = text.trim();
-    let inside = trimmed.strip_prefix(opener)?.strip_suffix(closer)?;
+    let inside = text.trim_start().strip_prefix(opener)?.trim_end().strip_suffix(closer)?;
     let start = text.len() - text.trim_start().len() + opener.len();
     (!inside.contains(closer)).then_some(start..start + inside.len())
 }
@@ -100,7 +99,7 @@ pub(super) fn may_be_json(text: &str) -> bool {
 
 /// Which member has which key, so that one that stands twice is found however many there are.
 #[derive(Debug, Default)]
-pub(super) struct Keys(HashMap<String, usize>);
+pub(super) struct Keys(HashMap<Box<[u8]>, usize>);
 
 impl Keys {
     /// Up to so many members are looked through one by one.
@@ -111,17 +110,17 @@ impl Keys {
         &mut self,
         key: &str,
         count: usize,
-        name: impl Fn(usize) -> Option<Cow<'k, str>>,
+        name: impl Fn(usize) -> Option<&'k [u8]>,
     ) -> Option<usize> {
         if count <= Self::FEW {
-            return (0..count).find(|i| name(*i).is_some_and(|n| n == key));
+            return (0..count).find(|i| name(*i).is_some_and(|n| n == key.as_bytes()));
         }
         for i in self.0.len()..count {
             if let Some(name) = name(i) {
-                self.0.insert(name.into_owned(), i);
+                self.0.insert(name.into(), i);
             }
         }
-        self.0.get(key).copied()
+        self.0.get(key.as_bytes()).copied()
     }
 }
 

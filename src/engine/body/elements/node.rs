@@ -4,7 +4,6 @@ use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
 use serde_json::Value as Schema;
-use std::borrow::Cow;
 
 #[derive(Debug)]
 pub(super) enum Node {
@@ -66,7 +65,7 @@ impl Node {
         let mut groups: Vec<(&str, Vec<&Self>)> = Vec::new();
         let mut keys = Keys::default();
         for (key, child) in children {
-            let name = |i: usize| groups.get(i).map(|(k, _)| Cow::Borrowed(*k));
+            let name = |i: usize| groups.get(i).map(|(k, _)| k.as_bytes());
             let same = keys.position(key, groups.len(), name);
             match same.and_then(|i| groups.get_mut(i)) {
                 Some((_, nodes)) => nodes.push(child),

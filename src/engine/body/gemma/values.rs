@@ -7,7 +7,6 @@ use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
 use serde_json::Value as Schema;
-use std::borrow::Cow;
 use std::ops::Range;
 
 const UNOPENED: &str = "the marker that opens a string is missing";
@@ -276,7 +275,7 @@ impl<'t> Values<'t> {
                 break;
             }
             let json = self.json(value, of);
-            let name = |i: usize| members.get(i).map(|(key, _)| Cow::Borrowed(key.as_str()));
+            let name = |i: usize| members.get(i).map(|(key, _)| key.as_bytes());
             let same = keys.position(&key, members.len(), name);
             match same.and_then(|i| members.get_mut(i)) {
                 Some(member) => {

@@ -158,8 +158,8 @@ impl Parameters {
                 value.padded |= missing;
                 // What it showed may have been its own, or what closed it before what follows.
                 self.broken |= missing && (value.shown.whole || value.stray || value.breaks_off(cx, parameter, end));
-                let unknown = within.called.is_some_and(|tool| !tool.declares(value.key.as_str(cx.text)));
-                let named = missing && value.closes_by_key() && (value.doubtful_closer.is_some() || unknown);
+                let unknown = || within.called.is_some_and(|tool| !tool.declares(value.key.as_str(cx.text)));
+                let named = missing && value.closes_by_key() && (value.doubtful_closer.is_some() || unknown());
                 self.stray |= value.stray || named;
                 let unclosed = missing && cx.rest(end).starts_with(&*parameter.opener);
                 self.broken |= unclosed && !special(&parameter.opener) && value.speaks(cx, end);
@@ -286,7 +286,7 @@ impl Parameters {
             }
         }
         let members = &self.members;
-        let name = |i: usize| members.get(i).map(|(k, _)| k.get(cx.text));
+        let name = |i: usize| members.get(i).map(|(k, _)| k.as_bytes(cx.text));
         let same = self.keys.position(key, members.len(), name);
         match same.and_then(|i| self.members.get_mut(i)) {
             Some(member) => {
