@@ -311,8 +311,9 @@ pub struct Dialects {
     pub(crate) markers: Markers,
     pub(crate) reasoning: Vec<(String, String)>,
     pub(crate) results: Vec<(String, String)>,
-    pub(crate) bare_json: bool,
-    pub(crate) bare_python: bool,
+    /// The row whose calls without markers are JSON, and the one where they are Python.
+    pub(crate) bare_json: Option<u16>,
+    pub(crate) bare_python: Option<u16>,
     /// The template of calls whose name stands on a line of its own, without a marker: row and call.
     pub(crate) name_line: Option<(u16, u16)>,
     /// Templates of calls that begin with a word before their marker.
@@ -369,6 +370,16 @@ impl Dialects {
         self.rows.get(usize::from(row)).map(|row| &row.dialect)
     }
 
+    /// The row that writes calls without markers in the grammar `body`.
+    pub(crate) fn bare(&self, body: Body) -> Option<u16> {
+        match body {
+            Body::Json => self.bare_json,
+            Body::Python => self.bare_python,
+            Body::Gemma => self.gemma.map(|(row, _)| row),
+            Body::Arguments | Body::Parameters | Body::Elements | Body::Text => None,
+        }
+    }
+
     /// A fence with this label is how the dialect that was named writes calls.
     pub(crate) fn labels_fence(&self, label: &str) -> bool {
         let fence = |call: &String| call.strip_prefix("```").is_some_and(|rest| rest.starts_with(label));
@@ -377,7 +388,7 @@ impl Dialects {
 
     /// Calls may stand in the text without any marker.
     pub(crate) fn reads_bare(&self) -> bool {
-        self.bare_json || self.bare_python || self.name_line.is_some()
+        self.bare_json.is_some() || self.bare_python.is_some() || self.name_line.is_some()
     }
 
     fn empty() -> Self {
@@ -386,8 +397,8 @@ impl Dialects {
             markers: Markers::new(Vec::new(), &[]),
             reasoning: Vec::new(),
             results: Vec::new(),
-            bare_json: false,
-            bare_python: false,
+            bare_json: None,
+            bare_python: None,
             name_line: None,
             words: Vec::new(),
             channels: Vec::new(),
@@ -419,8 +430,14 @@ impl Dialects {
                     _ => true,
                 });
             }
-            set.bare_json |= row.admits(Bare::Json);
-            set.bare_python |= row.admits(Bare::Python);
+            // A row that has nothing else is what such calls are, whatever others admit.
+            let first = |known: Option<u16>| known.filter(|_| !row.calls.is_empty()).or(Some(number as u16));
+            if row.admits(Bare::Json) {
+                set.bare_json = first(set.bare_json);
+            }
+            if row.admits(Bare::Python) {
+                set.bare_python = first(set.bare_python);
+            }
             let line = row.calls.iter().position(|call| call.body == Body::Arguments);
             if let Some(call) = line.filter(|_| row.admits(Bare::NameLine) && set.name_line.is_none()) {
                 set.name_line = Some((number as u16, call as u16));
@@ -469,7 +486,7 @@ impl Dialects {
         let mut also = vec![b'`', b'~'];
         // JSON that calls an offered tool is one in every dialect: servers that constrain a model make it write that.
         also.extend_from_slice(b"{[");
-        if set.bare_python {
+        if set.bare_python.is_some() {
             also.push(b'(');
         }
         if set.elements.is_some() {

@@ -39,7 +39,7 @@ impl CallState {
         let at = cx.skip_markup_space(head.end);
         let slips = head.slips(start);
         let mut writer = Writer::new(origin, start, doubtful);
-        if origin == Origin::BARE && body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
+        if origin == Origin::Bare(Body::Python) && cx.bytes().get(at) == Some(&b'[') {
             writer.company = Company::List;
         }
         let body = BodyState::new(cx, body, at, head);
@@ -88,7 +88,7 @@ impl Engine {
                     return self.abandon(cx, call, end);
                 }
                 self.at = end;
-                if writer.origin != Origin::BARE {
+                if !writer.origin.is_bare() {
                     self.body = *inside..end;
                 }
                 let closed = matches!(body, BodyState::None(_));
@@ -105,8 +105,11 @@ impl Engine {
         let at = at.max(call.start).min(cx.text.len());
         if call.writer.begun == 0 {
             let cut = cx.eof && at == cx.text.len();
-            let row = Some(call.origin.row).filter(|_| call.origin != Origin::BARE);
-            self.out.trace.kept(call.start..at, row, if cut { Reason::CutOff } else { Reason::NotReadable });
+            self.out.trace.kept(
+                call.start..at,
+                call.origin.number(),
+                if cut { Reason::CutOff } else { Reason::NotReadable },
+            );
         }
         if call.writer.vouched() {
             // Something of it has left already: what was begun stays, as what it is.
@@ -135,10 +138,10 @@ impl Engine {
             self.given = call.before;
             self.at = at;
         }
-        if self.section.is_some_and(|(row, _)| row == call.origin.row) && self.out.calls.is_empty() {
+        if self.section.is_some_and(|(row, _)| Some(row) == call.origin.number()) && self.out.calls.is_empty() {
             self.section = None;
         }
-        if call.origin != Origin::BARE {
+        if !call.origin.is_bare() {
             self.unread = true;
             self.out.issue(Issue::at(
                 IssueCode::StrayMarker,
@@ -201,8 +204,8 @@ impl Engine {
                 }
             };
         let start = call.start;
-        let bare = call.origin == Origin::BARE;
-        self.unclosed = Some(call.origin.row).filter(|_| missing);
+        let bare = call.origin.is_bare();
+        self.unclosed = missing.then_some(call.origin);
         let one = call.writer.is_one();
         if let Some(pending) = &mut call.writer.pending {
             if !vouched && pending.status.readable() {

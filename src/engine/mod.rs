@@ -23,9 +23,10 @@ use crate::dialect::{Dialect, Dialects};
 use crate::schema::ToolSet;
 use crate::turn::{Event, Issue, IssueCode, Turn};
 use call::CallState;
-use output::{Mark, Output};
+use output::{Call, Mark, Output};
 use std::sync::Arc;
 use trace::Trace;
+use writer::Origin;
 
 pub(crate) use output::{Fresh, Piece};
 use reader::{Known, Memo};
@@ -74,8 +75,8 @@ pub(crate) fn observe<'a>(
     let memo = Memo::default();
     engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
     let turn = engine.out.clone().into_turn(text, dialects);
-    let dialect = |row: Option<u16>| row.and_then(|row| dialects.dialect(row)).cloned();
-    let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), dialect(call.row))).collect();
+    let dialect = |call: &Call| call.origin.dialect(dialects).cloned();
+    let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), dialect(call))).collect();
     let (content, reasoning, notes) = engine.out.into_parts();
     Observed { turn, content, reasoning, calls, notes }
 }
@@ -366,7 +367,7 @@ pub(crate) struct Engine {
     /// Opening markers that stand in the text, as far as a closing one asked for them.
     opened: Vec<prose::leftover::Opened>,
     /// The dialect of the last call, if its closing marker has not come.
-    unclosed: Option<u16>,
+    unclosed: Option<Origin>,
     /// The body of the last call with markers.
     body: std::ops::Range<usize>,
     /// The memory of the last call.

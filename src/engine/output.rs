@@ -1,5 +1,6 @@
 //! What has been found so far: pieces of content and reasoning, calls, issues, and the events that tell of them.
 use super::trace::{Noted, Reason, Trace};
+use super::writer::Origin;
 use super::{Mode, Note};
 use crate::dialect::Dialects;
 use crate::json::Member;
@@ -181,8 +182,8 @@ pub(crate) struct Call {
     pub(crate) repairs: Vec<Repair>,
     pub(crate) errors: Vec<crate::turn::ArgumentError>,
     pub(crate) raw: Range<usize>,
-    /// The row it was read by; none for a call without markers.
-    pub(crate) row: Option<u16>,
+    /// What it was read by.
+    pub(crate) origin: Origin,
 }
 
 /// A call that is as large as what it becomes, so that the list of them is not copied.
@@ -418,7 +419,7 @@ impl Output {
     }
 
     pub(crate) fn into_turn<'t>(self, text: &'t str, dialects: &Dialects) -> Turn<'t> {
-        let dialect = self.calls.iter().find_map(|call| dialects.dialect(call.row?));
+        let dialect = self.calls.iter().find_map(|call| call.origin.dialect(dialects));
         let dialect = dialect.map(|dialect| dialect.name.clone());
         let tool_calls: Vec<_> = self.calls.into_iter().map(|c| c.into_tool_call(text)).collect();
         let runnable = tool_calls.iter().any(ToolCall::runnable);

@@ -46,7 +46,7 @@ impl Tail {
             self.next += 1;
         }
         let literal = |element: &Element| matches!(element, Element::Literal(_));
-        let body = origin.row(cx).and_then(|row| row.calls.get(usize::from(origin.call))).map(|call| call.body);
+        let body = origin.template(cx).map(|template| template.body);
         if body == Some(Body::Arguments) && !elements.iter().any(literal) {
             // With no marker that must close them, only what follows says that the arguments were closed too early.
             match cx.bytes().get(self.at) {
@@ -167,9 +167,7 @@ fn behind_brackets(cx: &Reader<'_>, at: usize, text: &str) -> Look<usize> {
 
 /// What closes the call stands at `at`, misspelt: where that ends.
 fn misspelt_end(cx: &Reader<'_>, origin: Origin, at: usize, closer: &str) -> Look<usize> {
-    let Some((row, call)) = origin.row(cx).and_then(|row| Some((row, row.calls.get(usize::from(origin.call))?))) else {
-        return Look::No;
-    };
+    let (Some(row), Some(call)) = (origin.row(cx), origin.template(cx)) else { return Look::No };
     match misspelt::closing(cx, row, at, closer, |_| false) {
         // Without its slash it opens what follows, if that is more than white space or another marker.
         Look::Is(tag) if !tag.slashed && call.body == Body::Parameters => match misspelt::behind(cx, tag.end) {

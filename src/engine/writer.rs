@@ -3,29 +3,56 @@ use super::head::Head;
 use super::output::{Call, Found, Output, Piece, Value};
 use super::trace::Reason;
 use super::{Mode, Reader, UnknownTools};
-use crate::dialect::{Element, Row};
+use crate::dialect::{Body, Call as Template, Dialect, Dialects, Element, Row};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
 use std::ops::Range;
+use std::sync::Arc;
 
-/// Which template of which row a call is read by.
+/// What a call is read by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Origin {
-    pub(super) row: u16,
-    pub(super) call: u16,
+pub(crate) enum Origin {
+    /// This template of this row.
+    Template { row: u16, call: u16 },
+    /// No template: it has no markers, and this grammar.
+    Bare(Body),
 }
 
 impl Origin {
-    /// No template: a call without markers.
-    pub(super) const BARE: Self = Self { row: u16::MAX, call: 0 };
+    pub(super) const fn is_bare(self) -> bool {
+        matches!(self, Self::Bare(_))
+    }
+
+    /// The number of its row.
+    pub(super) const fn number(self) -> Option<u16> {
+        match self {
+            Self::Template { row, .. } => Some(row),
+            Self::Bare(_) => None,
+        }
+    }
 
     pub(super) fn row<'t>(self, cx: &Reader<'t>) -> Option<&'t Row> {
-        cx.dialects.rows.get(usize::from(self.row))
+        cx.dialects.rows.get(usize::from(self.number()?))
+    }
+
+    pub(super) fn template<'t>(self, cx: &Reader<'t>) -> Option<&'t Template> {
+        match self {
+            Self::Template { row, call } => cx.dialects.rows.get(usize::from(row))?.calls.get(usize::from(call)),
+            Self::Bare(_) => None,
+        }
     }
 
     pub(super) fn tail<'t>(self, cx: &Reader<'t>) -> &'t [Element] {
-        self.row(cx).and_then(|r| r.calls.get(usize::from(self.call))).map_or(&[], |c| &c.tail)
+        self.template(cx).map_or(&[], |template| &template.tail)
+    }
+
+    /// The dialect that writes such calls.
+    pub(super) fn dialect(self, dialects: &Dialects) -> Option<&Arc<Dialect>> {
+        dialects.dialect(match self {
+            Self::Template { row, .. } => row,
+            Self::Bare(body) => dialects.bare(body)?,
+        })
     }
 }
 
@@ -204,7 +231,7 @@ impl Writer {
             repairs,
             errors: Vec::new(),
             raw: self.start..self.start,
-            row: Some(self.origin.row).filter(|_| self.origin != Origin::BARE),
+            origin: self.origin,
         });
         self.begun += 1;
         self.open = Some(index);

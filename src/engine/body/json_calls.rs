@@ -8,7 +8,7 @@ use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};
-use crate::engine::writer::{Company, Origin, Writer};
+use crate::engine::writer::{Company, Writer};
 use crate::engine::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -179,7 +179,7 @@ impl JsonCalls {
             b'[' if self.frames.len() < self.max_depth => {
                 self.frames.push(Frame::new(Kind::List, at));
                 // Without markers, all is given back if no name in it is offered.
-                if writer.origin == Origin::BARE && writer.company == Company::Alone {
+                if writer.origin.is_bare() && writer.company == Company::Alone {
                     writer.company = Company::List;
                 }
                 self.go(at + 1, Expect::Value { close: true })
@@ -250,7 +250,7 @@ impl JsonCalls {
                 let Some(inside) = cx.bytes().get(cx.skip_space(value + 1)) else { return Flow::Stop(Progress::More) };
                 let empty = explicit && *inside == b']';
                 frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
-                if writer.origin == Origin::BARE {
+                if writer.origin.is_bare() {
                     writer.company = if explicit { Company::Envelope } else { Company::List };
                 }
                 self.frames.push(Frame::new(Kind::List, value));
@@ -259,7 +259,7 @@ impl JsonCalls {
             (Key::Calls, b'{') if explicit => {
                 // One call, without the list round it.
                 frame.envelope = Some(Envelope::Calls);
-                if writer.origin == Origin::BARE {
+                if writer.origin.is_bare() {
                     writer.company = Company::Envelope;
                 }
                 return self.go(value, Expect::Value { close: false });

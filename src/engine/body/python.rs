@@ -6,7 +6,7 @@ use crate::dialect::Element;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::output::{Output, Piece, Value, span};
 use crate::engine::trace::Reason;
-use crate::engine::writer::{Origin, Writer};
+use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::json::{Member, ScanResult, Scanner, unescaped};
 use crate::schema::Tool;
@@ -72,7 +72,7 @@ pub(crate) struct Python {
 
 /// The marker that the call began with.
 fn opener<'t>(cx: &Reader<'t>, writer: &Writer) -> Option<&'t str> {
-    let call = writer.origin.row(cx)?.calls.get(usize::from(writer.origin.call))?;
+    let call = writer.origin.template(cx)?;
     match call.head.first() {
         Some(Element::Literal(marker)) => Some(&**marker),
         _ => None,
@@ -574,7 +574,7 @@ impl Python {
         let end = cx.text.len();
         let named = !matches!(self.expect, Expect::Call | Expect::AfterCall);
         // Behind its name and the parenthesis, what else has begun or a marker vouches for it.
-        if named && cx.offered(&self.name) && (writer.begun > 0 || writer.origin != Origin::BARE) {
+        if named && cx.offered(&self.name) && (writer.begun > 0 || !writer.origin.is_bare()) {
             self.begin(cx, out, writer);
         }
         match self.index.take() {

@@ -3,7 +3,7 @@
 use super::lenient::{self, Bound, closer};
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
-use crate::engine::writer::Writer;
+use crate::engine::writer::{Origin, Writer};
 use crate::engine::{Look, Reader, head};
 
 /// A key is no longer.
@@ -47,14 +47,14 @@ impl Ended {
     const LINE: usize = 4096;
 
     /// Whether the value goes on in the line.
-    fn goes_on(&mut self, cx: &Reader<'_>, row: u16) -> Look<()> {
+    fn goes_on(&mut self, cx: &Reader<'_>, origin: Origin) -> Look<()> {
         loop {
             let byte = match cx.bytes().get(self.at).copied() {
                 None if !cx.eof => return Look::More,
                 Some(byte) if byte != b'\n' && self.at - self.marker < Self::LINE => byte,
                 _ => return Look::No,
             };
-            match marker(cx, self.at, row) {
+            match marker(cx, self.at, origin) {
                 Look::More => return Look::More,
                 Look::Is(_) => return Look::No,
                 Look::No => {}
@@ -167,9 +167,9 @@ impl Strings {
         let tail = writer.closing(cx);
         let closer = closer(tail);
         // Where nothing must close a call, the next one's marker does.
-        let row = Some(writer.origin.row).filter(|_| !tail.iter().any(|e| matches!(e, Element::Literal(_))));
+        let origin = Some(writer.origin).filter(|_| !tail.iter().any(|e| matches!(e, Element::Literal(_))));
         loop {
-            if self.over || row.is_none() {
+            if self.over || origin.is_none() {
                 let none = if cx.eof { Look::No } else { Look::More };
                 match closer.map_or(none, |closer| self.ahead(cx, closer)) {
                     // Another value stands before it.
@@ -178,7 +178,7 @@ impl Strings {
                     }
                     Look::Is(at) if self.over => {
                         let length = closer.map_or(0, str::len);
-                        return self.end(cx, at, &Found { length, opens: Opens::Nothing }, writer.origin.row);
+                        return self.end(cx, at, &Found { length, opens: Opens::Nothing }, writer.origin);
                     }
                     Look::Is(_) => self.pass(cx.bytes()),
                     Look::More => return Look::More,
@@ -188,7 +188,7 @@ impl Strings {
             let Some(byte) = cx.bytes().get(self.at).copied() else {
                 return if cx.eof { self.at_end(cx) } else { Look::More };
             };
-            let found = match self.ends(cx, closer, row) {
+            let found = match self.ends(cx, closer, origin) {
                 Look::More => return Look::More,
                 Look::No => None,
                 Look::Is(found) => Some(found),
@@ -197,7 +197,7 @@ impl Strings {
             if let Some(found) = &found
                 && self.ends_value(cx, at)
             {
-                return self.end(cx, at, found, writer.origin.row);
+                return self.end(cx, at, found, writer.origin);
             }
             let look = match (&mut self.string, found) {
                 (None, _) => {
@@ -217,7 +217,7 @@ impl Strings {
                     self.at = string.behind;
                     Look::No
                 }
-                (Some(_), None) => self.inside(cx, byte, writer.origin.row),
+                (Some(_), None) => self.inside(cx, byte, writer.origin),
             };
             if look != Look::No {
                 return look;
@@ -233,23 +233,23 @@ impl Strings {
     }
 
     /// The value ends before the marker at `at`.
-    fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, row: u16) -> Look<Bound> {
+    fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, origin: Origin) -> Look<Bound> {
         if found.opens != Opens::Nothing {
             return Look::Is(Bound::sure(at));
         }
         let end = at + found.length;
         let ended = self.ended.get_or_insert(Ended { marker: at, at: end, words: false, braces: 0, brackets: 0 });
-        match ended.goes_on(cx, row) {
+        match ended.goes_on(cx, origin) {
             Look::More => Look::More,
             look => Look::Is(Bound { at, doubtful: look == Look::Is(()) }),
         }
     }
 
-    /// What closes the call stands here: its marker, or where `row` is given, one of that row that opens the next.
-    fn ends(&self, cx: &Reader<'_>, closer: Option<&str>, row: Option<u16>) -> Look<Found> {
+    /// What closes the call stands here: its marker, or where `origin` is given, one of its row that opens the next.
+    fn ends(&self, cx: &Reader<'_>, closer: Option<&str>, origin: Option<Origin>) -> Look<Found> {
         let own = closer.map_or(Look::No, |closer| head::literal(cx, self.at, closer));
-        own.map(|end| Found { length: end - self.at, opens: Opens::Nothing }).or(|| match row {
-            Some(row) => marker(cx, self.at, row)
+        own.map(|end| Found { length: end - self.at, opens: Opens::Nothing }).or(|| match origin {
+            Some(origin) => marker(cx, self.at, origin)
                 .then(|found| if found.opens == Opens::Own { Look::Is(found) } else { Look::No }),
             None => Look::No,
         })
@@ -308,7 +308,7 @@ impl Strings {
     }
 
     /// Reads a byte of a string. `Is`: it had ended before.
-    fn inside(&mut self, cx: &Reader<'_>, byte: u8, row: u16) -> Look<Bound> {
+    fn inside(&mut self, cx: &Reader<'_>, byte: u8, origin: Origin) -> Look<Bound> {
         let at = self.at;
         let Some(string) = &mut self.string else { return Look::No };
         if byte == b'\\' {
@@ -340,7 +340,7 @@ impl Strings {
             if byte == b'"' && string.before_call.is_some_and(|bound| !bound.doubtful) {
                 return string.call_goes_on(cx, at);
             }
-            match marker(cx, at, row) {
+            match marker(cx, at, origin) {
                 Look::More => return Look::More,
                 Look::Is(marker) => {
                     if marker.opens != Opens::Nothing && (adjacent || string.before_call.is_none()) {
@@ -395,7 +395,7 @@ enum Opens {
     Other,
 }
 
-fn marker(cx: &Reader<'_>, at: usize, row: u16) -> Look<Found> {
+fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> {
     // A fence may stand in any text.
     if cx.bytes().get(at) == Some(&b'`') {
         return Look::No;
@@ -412,9 +412,11 @@ fn marker(cx: &Reader<'_>, at: usize, row: u16) -> Look<Found> {
             let mut opens = Opens::Nothing;
             for marker in markers {
                 match marker {
-                    Marker::Call { row: of, .. } | Marker::Section { row: of, .. } if *of == row => opens = Opens::Own,
+                    Marker::Call { row: of, .. } | Marker::Section { row: of, .. } if Some(*of) == origin.number() => {
+                        opens = Opens::Own
+                    }
                     Marker::Call { .. } | Marker::Section { .. } if opens == Opens::Nothing => opens = Opens::Other,
-                    Marker::Header { row: of } => return header(cx, at, length, *of, row),
+                    Marker::Header { row: of } => return header(cx, at, length, *of, origin),
                     _ => {}
                 }
             }
@@ -424,8 +426,8 @@ fn marker(cx: &Reader<'_>, at: usize, row: u16) -> Look<Found> {
 }
 
 /// A message's header begins with `length` bytes: the role behind them is a part of it.
-fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, row: u16) -> Look<Found> {
-    let opens = if of == row { Opens::Own } else { Opens::Other };
+fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, origin: Origin) -> Look<Found> {
+    let opens = if Some(of) == origin.number() { Opens::Own } else { Opens::Other };
     let channels = cx.dialects.rows.get(usize::from(of)).and_then(|row| row.dialect.channels.as_ref());
     let role = channels.map_or(Look::No, |channels| head::literal(cx, at + length, &channels.role));
     role.or(|| Look::Is(at + length)).map(|end| Found { length: end - at, opens })

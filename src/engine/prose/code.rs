@@ -205,7 +205,7 @@ impl Engine {
         match crate::engine::body::BodyState::bare(cx, at) {
             Look::Is(body) => self.begin_bare(cx, at, body),
             Look::No => {
-                let may_call = cx.dialects.bare_python && (cx.tools.is_some() || labelled);
+                let may_call = cx.dialects.bare_python.is_some() && (cx.tools.is_some() || labelled);
                 match crate::engine::body::python::Python::plausible(cx, at) {
                     Look::Is(()) if may_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
                     Look::More if may_call => Look::More,

@@ -77,7 +77,7 @@ impl Engine {
         let end = from + cx.slice(from, to).trim_ascii_end().len();
         let length = name_before(cx.slice(from, end));
         let start = end - length;
-        if let Some(start) = shown(cx, from, start, end).filter(|_| cx.dialects.bare_python && end == to) {
+        if let Some(start) = shown(cx, from, start, end).filter(|_| cx.dialects.bare_python.is_some() && end == to) {
             return start;
         }
         if length == 0 || length > 128 || !self.begins_line(cx, start) {

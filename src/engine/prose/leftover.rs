@@ -67,8 +67,7 @@ impl Engine {
         if !self.behind_call(cx, at) {
             return Look::No;
         }
-        let number = self.out.calls.last().and_then(|call| call.row);
-        let Some(row) = number.and_then(|row| cx.dialects.rows.get(usize::from(row))) else { return Look::No };
+        let Some(row) = self.out.calls.last().and_then(|call| call.origin.row(cx)) else { return Look::No };
         let closers = row.calls.iter().flat_map(|call| &call.tail);
         let closers = closers.chain(row.sections.iter().flat_map(|(_, close)| close));
         let mut result = Look::No;

@@ -302,7 +302,10 @@ impl Engine {
         if self.inline.is_some() || self.drafts(cx) {
             return Look::No;
         }
-        if !self.call_ended(cx, at, row) && self.unclosed != Some(row) && !self.closer_missing(cx, at) {
+        if !self.call_ended(cx, at, row)
+            && self.unclosed.and_then(Origin::number) != Some(row)
+            && !self.closer_missing(cx, at)
+        {
             if cx.dialects.auto || self.fence.is_some() || self.unread {
                 return Look::No;
             }
@@ -365,13 +368,13 @@ impl Engine {
 
     /// The text before `at` is a call of this row: it came without its section's opening marker.
     pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
-        let last = self.out.calls.last().and_then(|call| call.row);
+        let last = self.out.calls.last().and_then(|call| call.origin.number());
         last == Some(row) && self.given.removed && self.fresh_at(cx, at)
     }
 
     /// The text before `at` is a call that no marker closed, as it had none or lacked its own.
     fn closer_missing(&self, cx: &Reader<'_>, at: usize) -> bool {
-        let bare = || self.out.calls.last().is_some_and(|call| call.row.is_none());
+        let bare = || self.out.calls.last().is_some_and(|call| call.origin.is_bare());
         let behind = self.given.removed && self.fresh_at(cx, at);
         behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
     }
@@ -579,7 +582,7 @@ impl Engine {
             self.section = Some((row, section));
         }
         let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
-        let state = CallState::new(cx, Origin { row, call }, template.body, at, found, naked, before);
+        let state = CallState::new(cx, Origin::Template { row, call }, template.body, at, found, naked, before);
         self.begin_call(state, |call| call.in_section(open));
         Look::Is(())
     }

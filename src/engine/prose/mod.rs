@@ -248,7 +248,7 @@ impl Engine {
 
     /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
     pub(super) fn bare_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        if cx.tools.is_none() || !cx.dialects.bare_python || self.drafts(cx) || self.inline.is_some() {
+        if cx.tools.is_none() || cx.dialects.bare_python.is_none() || self.drafts(cx) || self.inline.is_some() {
             return Look::No;
         }
         // At the end of what came, every parenthesis is looked at.
@@ -474,7 +474,7 @@ impl Engine {
             return Look::No;
         }
         let body = match body {
-            Look::Is(Body::Json) if cx.tools.is_none() && !cx.dialects.bare_json => {
+            Look::Is(Body::Json) if cx.tools.is_none() && cx.dialects.bare_json.is_none() => {
                 self.pass(cx, at, Reason::NoTools);
                 return Look::No;
             }
@@ -552,7 +552,7 @@ impl Engine {
         }
         self.call_stands(cx, before.from..at);
         let fence = self.fence.map(|fence| fence.closer());
-        let state = CallState::new(cx, Origin::BARE, body, at, head, true, before);
+        let state = CallState::new(cx, Origin::Bare(body), body, at, head, true, before);
         self.begin_call(state, |call| call.in_fence(fence));
         Look::Is(())
     }

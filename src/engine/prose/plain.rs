@@ -128,7 +128,7 @@ impl Engine {
         if let Some(name) = found.name.clone() {
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: found.end, ..Head::default() };
-            let origin = Origin { row, call: 0 };
+            let origin = Origin::Template { row, call: 0 };
             self.begin_call(CallState::new(cx, origin, Body::Arguments, at, head, false, before), |_| ());
             return Look::Is(());
         }

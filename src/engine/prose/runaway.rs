@@ -19,7 +19,7 @@ impl Engine {
     /// The text between the last calls and `at` says that what stands at `at` is no call of this answer. Only calls
     /// without markers are in doubt: markers are not written by accident.
     pub(super) fn runs_away(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let Some(last) = self.out.calls.last().filter(|call| call.row.is_none()) else { return false };
+        let Some(last) = self.out.calls.last().filter(|call| call.origin.is_bare()) else { return false };
         if last.raw.end > self.runaway.looked {
             self.runaway.looked = last.raw.end;
         }

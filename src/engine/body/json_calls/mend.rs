@@ -82,7 +82,7 @@ impl JsonCalls {
             // What is no JSON may hold anything: no name further on vouches for what is before it.
             return Flow::Stop(Progress::Fail { at: error });
         }
-        let alone = writer.origin == Origin::BARE && writer.begun == 0;
+        let alone = writer.origin.is_bare() && writer.begun == 0;
         let doubtful = (alone && !self.is_answer(cx, out, writer, error, place)) || self.before.is_some();
         if doubtful && self.frames.iter().all(|frame| frame.index.is_none()) {
             // Nothing closes it but itself: prose that begins with a brace would never be over.
@@ -114,7 +114,7 @@ impl JsonCalls {
         searched: usize,
     ) -> Flow {
         let begun = self.frames.iter().rev().find_map(|f| f.index);
-        let bare = writer.origin == Origin::BARE && writer.fence.is_none();
+        let bare = writer.origin.is_bare() && writer.fence.is_none();
         let mut searched = searched;
         let bound = match writer.fence {
             Some(fence) => lenient::fence(cx, fence, &mut searched).map(Bound::sure),

@@ -97,7 +97,7 @@ impl JsonCalls {
         writer: &Writer,
         members: impl Iterator<Item = &'m (Range<usize>, Range<usize>)>,
     ) {
-        let top = writer.origin == Origin::BARE && self.frames.len() == 1;
+        let top = writer.origin.is_bare() && self.frames.len() == 1;
         let is_argument = |name: Cow<'_, str>| cx.tool(&name).is_some_and(|tool| tool.declares("content"));
         let content = self.frames.last().and_then(|frame| frame.content.clone());
         let content = content.filter(|_| top && !self.name(cx).is_some_and(is_argument));
