@@ -471,6 +471,7 @@ impl Dialects {
                 }
                 entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd { row })));
             }
+            entries.extend(dialect.turns.iter().map(|t| (t.clone(), Marker::Turn)));
             tokens.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
             set.rows.push(row);
         }

@@ -38,6 +38,8 @@ pub(crate) enum Marker {
     Token {
         row: u16,
     },
+    /// The other side's turn begins.
+    Turn,
     /// A marker inside the text, with holes: template `inline` of `row`.
     Inline {
         row: u16,

@@ -139,6 +139,9 @@ pub struct Dialect {
     pub reasoning: Vec<(String, String)>,
     /// Special tokens that the text may show and that are no content.
     pub tokens: Vec<String>,
+    /// What begins the other side's turn in a prompt: the user's, the system's. Calls that a model writes behind such a
+    /// marker are none of its answer.
+    pub turns: Vec<String>,
     /// Markers that stand inside the text and are none of it, as templates: `<co>` and `</co:{_}>` round what a source
     /// is cited for.
     pub inline_markers: Vec<String>,

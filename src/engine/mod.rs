@@ -352,6 +352,8 @@ pub(crate) struct Engine {
     hold: Option<Hold>,
     reasoning_seen: bool,
     /// The message that is being read, in a dialect with headers.
+    /// Where the text named what opens reasoning, and the place was none for it.
+    named_opener: Option<usize>,
     channel: Option<prose::channels::Channel>,
     /// Headers without their special tokens are expected.
     plain: Option<prose::plain::Plain>,
@@ -392,6 +394,7 @@ impl Engine {
             fence: None,
             hold: None,
             reasoning_seen: mode == Mode::Reasoning,
+            named_opener: None,
             channel: None,
             plain: None,
             runaway: prose::runaway::Runaway::default(),

@@ -193,6 +193,7 @@ impl Engine {
             | Marker::Recipient { .. }
             | Marker::MessageEnd { .. }
             | Marker::Result(_)
+            | Marker::Turn
             | Marker::Call { .. }
             | Marker::Inner { .. } => return,
         };

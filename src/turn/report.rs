@@ -96,6 +96,8 @@ codes! {
         QuotedCall => "quoted_call",
         /// The model wrote a tool's result itself; it was dropped.
         InventedResult => "invented_result",
+        /// The model went on with the other side's turn; calls behind that were not taken.
+        InventedTurn => "invented_turn",
         /// The model wrote a call's body once more behind it; it was left out.
         RepeatedCall => "repeated_call",
         /// A limit of the policy was reached; what is beyond it stays text.

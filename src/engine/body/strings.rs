@@ -83,8 +83,10 @@ struct Open {
     /// The last quote of its own kind in it.
     inner: Option<usize>,
     balance: Balance,
-    /// The last closing marker in it.
+    /// The last closing marker in it, or where nothing must close a call, the last that opens one.
     closer: Option<usize>,
+    /// That one opens a call, and nothing closes the one before it.
+    unclosed: bool,
     /// Where nothing but markers and white space stand behind that.
     behind: usize,
     /// The closing marker before the first one in it that opens a call; it is the string's end if that call is one.
@@ -208,6 +210,7 @@ impl Strings {
                     let adjacent = at == string.behind;
                     if found.opens == Opens::Nothing || !adjacent {
                         string.closer = Some(at);
+                        string.unclosed = found.opens != Opens::Nothing;
                     }
                     if found.opens != Opens::Nothing {
                         let doubtful = string.before_call.is_some() && !adjacent;
@@ -298,6 +301,7 @@ impl Strings {
                     inner: None,
                     balance: Balance { counted: self.at, open: [0; 3] },
                     closer: None,
+                    unclosed: false,
                     behind: 0,
                     before_call: None,
                 });
@@ -368,9 +372,10 @@ impl Strings {
         }
     }
 
-    /// The text is over. In a string that is open, a closing marker is one if nothing but markers follow it.
+    /// The text is over. In a string that is open, a closing marker is one if nothing but markers follow it; one that opens a
+    /// call is a part of the string, which is cut off: no quote of that call stands behind it.
     fn at_end(&self, cx: &Reader<'_>) -> Look<Bound> {
-        let Some(string) = &self.string else { return Look::No };
+        let Some(string) = self.string.as_ref().filter(|string| !string.unclosed) else { return Look::No };
         let last = string.closer.filter(|_| cx.skip_space(string.behind) >= cx.text.len());
         match (last, string.before_call) {
             (Some(at), _) => Look::Is(Bound::sure(at)),

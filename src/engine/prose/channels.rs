@@ -140,6 +140,9 @@ impl Engine {
         if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients)
             && let Some(skip) = opens_call(cx, channels, recipient)
         {
+            if self.in_invented_turn(at) {
+                return Look::No;
+            }
             if self.out.calls.len() >= cx.policy.max_calls {
                 self.out.full(at);
                 return Look::No;

@@ -65,6 +65,12 @@ impl Engine {
         if !refused {
             self.out.trace.forget();
         }
+        let calls = |list: &u32| cx.dialects.markers.list(*list).iter().any(opens);
+        if ends[..count].iter().any(|(_, list)| calls(list)) && self.in_invented_turn(at) {
+            self.out.trace.kept(at..at + ends[count - 1].0, None, Reason::Runaway);
+            self.unread = true;
+            return Look::No;
+        }
         let prose = self.fence.is_none() && self.section.is_none();
         let quote = if prose { self.block_quote(cx, at) } else { Quote::No };
         let mut tried = Tried::default();
@@ -230,6 +236,7 @@ impl Engine {
                 self.speaks = Some(row);
                 Look::Is(())
             }
+            Marker::Turn => self.turn_marker(cx, at, length),
             Marker::Inline { row, inline } => self.inline_marker(cx, at, row, inline),
             Marker::CallEnd { row, call, element } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
@@ -381,8 +388,18 @@ impl Engine {
 
     pub(super) fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
         let blank = self.fresh_at(cx, at);
-        if self.inline.is_some() || self.hold.is_some() || !(blank || cx.at_line_start(at)) {
+        if self.inline.is_some() || self.hold.is_some() {
             return Look::No;
+        }
+        // In the middle of a line it is one only if it ends that.
+        match cx.bytes().get(at + length) {
+            _ if blank || cx.at_line_start(at) => {}
+            Some(b'\n') => {}
+            None if !cx.eof => return Look::More,
+            _ => {
+                self.named_opener = Some(at).filter(|_| self.given.mode == Mode::Content);
+                return Look::No;
+            }
         }
         if self.given.mode == Mode::Content {
             self.remove(cx, at, at + length);
@@ -410,6 +427,10 @@ impl Engine {
             return Look::Is(());
         }
         if self.inline.is_some() || self.hold.is_some() {
+            return Look::No;
+        }
+        // Both are spoken of.
+        if self.named_opener.take().is_some_and(|opener| !cx.slice(opener, at).contains('\n')) {
             return Look::No;
         }
         self.remove(cx, at, at + length);
@@ -545,6 +566,10 @@ impl Engine {
             }
         } else if naked && cx.tools.is_none() {
             self.out.trace.refuse(Reason::NoTools, "");
+            return Look::No;
+        }
+        if self.in_invented_turn(at) {
+            self.out.trace.refuse(Reason::Runaway, &found.name(cx).unwrap_or_default());
             return Look::No;
         }
         if self.out.calls.len() >= cx.policy.max_calls {
