@@ -129,9 +129,12 @@ impl JsonCalls {
             out.trace.refuse(reason, &name);
             return Flow::On;
         }
-        // What was meant as its arguments has a key that says nothing: without them it is not to be run.
-        let meant = |(key, _): &(Range<usize>, Range<usize>)| !is_about(cx.slice(key.start, key.end));
-        let lost = flat.is_empty() && tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
+        // What is none of its arguments and says nothing of the call was meant as one: without it, it is not to be run.
+        let meant = |(key, _): &(Range<usize>, Range<usize>)| {
+            let text = cx.slice(key.start, key.end);
+            !declared(key) && Key::of(text) == Key::Other && !is_about(text)
+        };
+        let lost = tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
         if let Flow::Stop(progress) = self.begin(cx, out, writer) {
             return Flow::Stop(progress);
         }
