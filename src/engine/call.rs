@@ -116,6 +116,7 @@ impl Engine {
             call.writer.break_off(at);
             call.writer.flush(cx, &mut self.out);
             call.writer.give_passed(cx, &mut self.out);
+            self.keep(Doubt::Quotes);
             self.keep(Doubt::Sentence);
             self.keep(Doubt::Bare);
             self.given.from = at;
@@ -163,7 +164,13 @@ impl Engine {
             return Step::More;
         }
         let Tail { at, missing, .. } = *tail;
+        let closed = if self.holds(Doubt::Quotes) { call.writer.behind_section(cx, at) } else { Look::Is(at) };
+        let Look::Is(closed) = closed else {
+            self.state = State::Call(call);
+            return Step::More;
+        };
         let speaks = self.hold.as_ref().and_then(|hold| match hold.doubt {
+            Doubt::Quotes => Some(sentence::quote_closes(cx, call.start, closed)),
             Doubt::Sentence => Some(sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes)),
             Doubt::Bare => {
                 let (place, pending) = (call.start..at, call.writer.pending.as_ref());
@@ -180,10 +187,11 @@ impl Engine {
                 }
                 Look::Is(()) => {
                     call.writer.flush(cx, &mut self.out);
-                    self.go_back(at);
+                    self.go_back(closed);
                     return Step::Go;
                 }
                 Look::No => {
+                    self.keep(Doubt::Quotes);
                     self.keep(Doubt::Sentence);
                     self.keep(Doubt::Bare);
                 }

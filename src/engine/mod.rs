@@ -264,6 +264,8 @@ pub(crate) enum Doubt {
     Fence,
     /// It stands in what may be inline code.
     InlineCode,
+    /// It stands in the middle of a line, right behind a quotation mark that may close behind it.
+    Quotes,
     /// It has no marker: the evidence is not all there yet, or a sentence may yet go on behind it.
     Bare,
     /// None of the names in it is offered.
@@ -280,6 +282,7 @@ impl Doubt {
             Self::Fence => Reason::FenceOfCode,
             Self::InlineCode => Reason::InlineCode,
             Self::Names => Reason::NameNotOffered,
+            Self::Quotes => Reason::Quoted,
             Self::Bare | Self::Sentence => Reason::Place,
         }
     }
@@ -501,6 +504,7 @@ impl Engine {
         if calls > 0 && hold.doubt != Doubt::Names {
             let (code, what) = match hold.doubt {
                 Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
+                Doubt::Quotes => (IssueCode::QuotedCall, "a call in quotation marks was not taken"),
                 Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
                 Doubt::Bare => (IssueCode::QuotedCall, "a call that the text speaks of was not taken"),
                 _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),

@@ -1,8 +1,8 @@
 //! The calls of one template on their way into the output, and what each is worth in the end.
-use super::head::Head;
+use super::head::{self, Head};
 use super::output::{Call, Found, Output, Piece, Value};
 use super::trace::Reason;
-use super::{Mode, Reader, UnknownTools};
+use super::{Look, Mode, Reader, UnknownTools};
 use crate::dialect::{Body, Call as Template, Dialect, Dialects, Element, Row};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
@@ -141,6 +141,17 @@ impl Writer {
         let section = self.section.filter(|_| !tail.iter().any(|e| matches!(e, Element::Literal(_))));
         let section = section.and_then(|section| self.origin.row(cx)?.sections.get(usize::from(section)));
         section.map_or(tail, |(_, close)| close)
+    }
+
+    /// Where the section of a call that ends at `at` is closed, if it is right behind that; else `at`.
+    pub(super) fn behind_section(&self, cx: &Reader<'_>, at: usize) -> Look<usize> {
+        let section = self.section.and_then(|section| self.origin.row(cx)?.sections.get(usize::from(section)));
+        let close = section.map_or(&[][..], |(_, close)| close);
+        if close.is_empty() {
+            Look::Is(at)
+        } else {
+            head::head(cx, cx.skip_space(at), close).map(|close| close.end).or(|| Look::Is(at))
+        }
     }
 
     /// What stands among calls is none: it is text, once they are over.

@@ -2,6 +2,7 @@
 use super::Taken;
 use super::named::unopened_key;
 use super::quoted::Quote;
+use super::sentence;
 use super::twice::opened_twice;
 use crate::dialect::{Body, Call as Template, Element, LateMarker, Marker};
 use crate::engine::body::BodyState;
@@ -594,7 +595,7 @@ impl Engine {
                 _ => None,
             },
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
-            (Mode::Content, None) => None,
+            (Mode::Content, None) => sentence::opens_quote(cx, at).then_some(Doubt::Quotes),
         };
         let before = self.remove(cx, at, found.end);
         if let Some(doubt) = doubt {

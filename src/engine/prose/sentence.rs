@@ -91,7 +91,7 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
             other => other.then(|_| Look::No),
         },
         ',' | '–' | '—' => small(skip(behind)),
-        '=' => Look::Is(()),
+        '=' | '→' | '⇒' | '➜' | '➡' => Look::Is(()),
         // It is asked for, not called.
         '?' if attached => Look::Is(()),
         '!' => char_at(behind).then(|next| is(next == '=')),
@@ -104,6 +104,30 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
         '+' | '*' | '/' | '%' | '|' | '&' if !attached => {
             char_at(behind).then(|next| is(next == ' ' || next == sign && next != '/'))
         }
+        _ => Look::No,
+    }
+}
+
+/// Quotation marks, as they open and close.
+const QUOTES: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('«', '»')];
+
+/// What closes the quotation mark right before `at`, which stands behind other text in its line.
+fn closing_quote(cx: &Reader<'_>, at: usize) -> Option<char> {
+    let before = cx.slice(0, at);
+    let (open, close) = QUOTES.into_iter().find(|(open, _)| before.ends_with(*open))?;
+    (!cx.at_line_start(at - open.len_utf8())).then_some(close)
+}
+
+/// A quotation mark stands right before `at`, in a line that began before it.
+pub(crate) fn opens_quote(cx: &Reader<'_>, at: usize) -> bool {
+    closing_quote(cx, at).is_some()
+}
+
+/// The quotation mark before `start` closes at `end`: what stands between the two is quoted.
+pub(crate) fn quote_closes(cx: &Reader<'_>, start: usize, end: usize) -> Look<()> {
+    match cx.rest(end).chars().next() {
+        None if !cx.eof => Look::More,
+        next if next.is_some() && next == closing_quote(cx, start) => Look::Is(()),
         _ => Look::No,
     }
 }
