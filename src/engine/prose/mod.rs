@@ -444,11 +444,15 @@ impl Engine {
         let named = !cx.dialects.auto;
         let body = BodyState::bare(cx, at);
         let list = cx.bytes().get(at) == Some(&b'[') && matches!(body, Look::Is(Body::Python) | Look::More);
-        // In the middle of a line a list of calls stands behind the end of a sentence or a colon.
-        let sentence = cx.slice(0, at).trim_end().ends_with(['.', ':', '!', '?']);
+        // In the middle of a line a list of calls stands behind the end of a sentence or a colon, an object behind a sentence
+        // alone: a colon announces an example as well.
+        let object = matches!(body, Look::Is(Body::Json) | Look::More) && cx.bytes().get(at) == Some(&b'{');
+        let before = cx.slice(0, at).trim_end();
+        let sentence = before.ends_with(['.', '!', '?']) || !object && before.ends_with(':');
         let place = if named
-            || labelled(before_colon(cx, at))
-            || (list && ((cx.tools.is_some() && sentence) || cx.at_line_start(at)))
+            || labelled(cx, at)
+            || ((list || object) && cx.tools.is_some() && sentence)
+            || (list && cx.at_line_start(at))
         {
             true
         } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
@@ -506,7 +510,6 @@ impl Engine {
                 }
             }
         }
-        let before = cx.slice(0, at).trim_end();
         let in_sentence = named && !alone && !cx.at_line_start(at) && before.ends_with(|c: char| c.is_alphanumeric());
         if in_sentence && self.hold.is_none() && self.out.calls.len() < cx.policy.max_calls {
             let before = self.remove(cx, at, at);
@@ -558,14 +561,17 @@ impl Engine {
     }
 }
 
-/// The word before the colon that stands before `at`, if one does.
-fn before_colon<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
+/// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or a line `Tool Call: {...}`.
+fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     let near = cx.slice(floor(cx.text, at.saturating_sub(64)), at);
-    let Some(before) = near.trim_end_matches([' ', '\t']).strip_suffix(':') else { return "" };
-    before.get(before.len() - name_before(before)..).unwrap_or_default()
-}
-
-/// The word says that a call follows: `function_call: {...}`.
-fn labelled(word: &str) -> bool {
-    Key::of(word) == Key::Function && word.len() > "function".len()
+    let Some(before) = near.trim_end_matches([' ', '\t', '*']).strip_suffix(':') else { return false };
+    let word = before.get(before.len() - name_before(before)..).unwrap_or_default();
+    let label = before.rsplit('\n').next().unwrap_or_default().trim_matches([' ', '\t', '*', '#']);
+    let says = |spelling: &&str| {
+        let alike =
+            |(a, b): ((&str, &str), (&str, &str))| a.0.eq_ignore_ascii_case(b.0) && a.1.eq_ignore_ascii_case(b.1);
+        spelling.eq_ignore_ascii_case(label) || spelling.split_once('_').zip(label.split_once(' ')).is_some_and(alike)
+    };
+    let mut spellings = Key::Function.spellings().iter().filter(|spelling| spelling.len() > "function".len());
+    spellings.clone().any(|spelling| *spelling == word) || spellings.any(says)
 }
