@@ -222,7 +222,7 @@ impl Row {
             if call.body == Body::Parameters && row.parameters.is_empty() {
                 return Err(Error::at(ErrorCode::BadDialect, text, "{parameters} needs a template in `parameters`"));
             }
-            if row.admits(Bare::Elements) {
+            if row.by_name() && opener.as_deref() == Some("<") {
                 // What opens such a call is everywhere: an offered name finds it.
             } else if let Some(opener) = opener {
                 if let Some(inner) = call.inner(&row.parameters) {

@@ -210,16 +210,16 @@ impl Parameters {
 
     /// What closes the call, where the closing marker holds its name.
     fn named_closer(&self, cx: &Reader<'_>, writer: &Writer) -> Option<Box<[Element]>> {
-        match (writer.origin.tail(cx), &self.head.name) {
-            (
-                [space @ Element::Space, Element::Literal(open), Element::Slot(Slot::Name), Element::Literal(end)],
-                Some(name),
-            ) => {
-                let name = cx.slice(name.start, name.end);
-                Some(Box::new([space.clone(), Element::Literal(format!("{open}{name}{end}").into())]))
-            }
-            _ => None,
-        }
+        let (tail, name) = (writer.origin.tail(cx), self.head.name.as_ref()?);
+        let at = tail.iter().position(|element| *element == Element::Slot(Slot::Name))?;
+        let (before, behind) = (tail.get(..at)?, tail.get(at + 1..)?);
+        let ((Element::Literal(open), before), (Element::Literal(end), behind)) =
+            (before.split_last()?, behind.split_first()?)
+        else {
+            return None;
+        };
+        let named = Element::Literal(format!("{open}{}{end}", cx.slice(name.start, name.end)).into());
+        Some(before.iter().cloned().chain([named]).chain(behind.iter().cloned()).collect())
     }
 
     /// A parameter begins at `at`, and `head` says how. Where only its own name makes it one, that is a name, and one of

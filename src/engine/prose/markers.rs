@@ -552,9 +552,9 @@ impl Engine {
                 }
             },
         }
-        // A call outside the section its dialect asks for needs an offered name to vouch for it.
+        // A call outside the section its dialect asks for needs an offered name to vouch for it, and so does a tag.
         let special = entry.dialect.special_markers && template.is_special();
-        let naked = !inside && !entry.sections.is_empty() && !special;
+        let naked = !inside && !entry.sections.is_empty() && !special || entry.by_name();
         if template.body != Body::Json && template.body != Body::Python {
             match found.name(cx) {
                 Some(name) if naked && !cx.offered(&name) => {
