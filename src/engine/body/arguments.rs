@@ -153,7 +153,7 @@ impl Arguments {
                 let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
                 let end = if signs { limit } else { end };
                 let sure = mended.json.starts_with('{') && !mended.guessed && !doubtful;
-                let sure = sure && !lenient::goes_on(cx.slice(end, limit), closed);
+                let sure = sure && !lenient::ended_early(cx.slice(end, limit), closed);
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json.into_owned())), writer.start..end);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";

@@ -493,7 +493,7 @@ impl JsonCalls {
     /// The calls are over at `end`: one that was mended last is no call to run if what stands behind it goes on with it.
     fn leave(&self, cx: &Reader<'_>, writer: &mut Writer, end: usize) -> Progress {
         let mended = self.mended.filter(|mended| mended.begun == writer.begun);
-        if mended.is_some_and(|Mend { limit, closed, .. }| lenient::goes_on(cx.slice(end, limit), closed)) {
+        if mended.is_some_and(|Mend { limit, closed, .. }| lenient::ended_early(cx.slice(end, limit), closed)) {
             tear(writer);
         }
         Progress::Done { end }

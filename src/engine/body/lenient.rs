@@ -2,11 +2,11 @@
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
 use crate::engine::{Look, Reader};
-use crate::json::{self, LiteralOptions, Pairs, PartialOptions, RepairOptions, Repaired};
+use crate::json::{self, Balance, LiteralOptions, Pairs, PartialOptions, RepairOptions, Repaired};
 use crate::turn::{Repair, RepairCode};
 
 /// So much of the line behind a value is looked at.
-const LINE: usize = 4096;
+pub(super) const LINE: usize = 4096;
 
 /// How far repair may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,25 +128,19 @@ pub(super) fn ends_in_string(cx: &Reader<'_>, start: usize, limit: usize) -> boo
     repair(cx, start, limit).is_ok_and(|mended| mended.unended)
 }
 
-/// What stands behind a mended value is a part of it: it ended too early. Up to the marker that closes the call nothing but
-/// signs and plain words are the text's; else what begins right behind the value goes on with it, and so does a line that
-/// closes more brackets than it opens.
-pub(super) fn goes_on(rest: &str, closed: bool) -> bool {
+/// A mended value ended too early, as what stands `behind` it is a part of it. Up to the marker that closes the call nothing
+/// but signs and plain words are the text's; else what begins right behind the value goes on with it, and so does a line
+/// that closes more brackets than it opens.
+pub(super) fn ended_early(behind: &str, closed: bool) -> bool {
     if closed {
-        return rest.contains(char::is_alphanumeric) && rest.contains(['"', '}', ']']);
+        return behind.contains(char::is_alphanumeric) && behind.contains(['"', '}', ']']);
     }
-    let (mut braces, mut brackets) = (0, 0);
-    let line = rest.bytes().take(LINE).take_while(|byte| *byte != b'\n');
-    rest.trim_ascii_start().starts_with(['"', ',', ';', ':', '}', ']'])
-        || line.into_iter().any(|byte| {
-            match byte {
-                b'{' => braces += 1,
-                b'}' => braces -= 1,
-                b'[' => brackets += 1,
-                b']' => brackets -= 1,
-                _ => {}
-            }
-            braces < 0 || brackets < 0
+    let mut balance = Balance::default();
+    let mut line = behind.bytes().take(LINE).take_while(|byte| *byte != b'\n');
+    behind.trim_ascii_start().starts_with(['"', ',', ';', ':', '}', ']'])
+        || line.any(|byte| {
+            balance.read(byte);
+            balance.closes_more()
         })
 }
 

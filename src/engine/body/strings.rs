@@ -1,10 +1,11 @@
 //! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
 //! one that closes the call.
-use super::lenient::{self, Bound, closer};
+use super::lenient::{self, Bound, LINE, closer};
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, head};
+use crate::json::Balance;
 
 /// A key is no longer.
 const KEY: usize = 128;
@@ -25,33 +26,28 @@ pub(super) struct Strings {
     /// The value is over.
     over: bool,
     /// The closing marker that ends the value, and the line behind it.
-    ended: Option<Ended>,
+    ended: Option<LineBehind>,
     /// Where the next closing marker stands, if that is no place before `at`, and how far none does.
     closer: usize,
     searched: usize,
 }
 
-/// A closing marker, as far as the line behind it was read: where that closes brackets that it does not open, behind words, the
-/// marker may be a part of a value.
+/// The line behind a closing marker, as far as it was read.
 #[derive(Debug, Clone, Copy)]
-struct Ended {
+struct LineBehind {
     marker: usize,
     at: usize,
     words: bool,
-    braces: i32,
-    brackets: i32,
+    balance: Balance,
 }
 
-impl Ended {
-    /// So much of the line is looked at.
-    const LINE: usize = 4096;
-
-    /// Whether the value goes on in the line.
-    fn goes_on(&mut self, cx: &Reader<'_>, row: u16) -> Look<()> {
+impl LineBehind {
+    /// It closes brackets that it does not open, behind words: the value may go on in it, and the marker be a part of that.
+    fn closes_more(&mut self, cx: &Reader<'_>, row: u16) -> Look<()> {
         loop {
             let byte = match cx.bytes().get(self.at).copied() {
                 None if !cx.eof => return Look::More,
-                Some(byte) if byte != b'\n' && self.at - self.marker < Self::LINE => byte,
+                Some(byte) if byte != b'\n' && self.at - self.marker < LINE => byte,
                 _ => return Look::No,
             };
             match marker(cx, self.at, row) {
@@ -59,15 +55,10 @@ impl Ended {
                 Look::Is(_) => return Look::No,
                 Look::No => {}
             }
-            match byte {
-                b'{' => self.braces += 1,
-                b'}' => self.braces -= 1,
-                b'[' => self.brackets += 1,
-                b']' => self.brackets -= 1,
-                _ => self.words |= !byte.is_ascii_whitespace(),
-            }
+            self.balance.read(byte);
+            self.words |= !(byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}' | b'[' | b']'));
             self.at += 1;
-            if self.words && (self.braces < 0 || self.brackets < 0) {
+            if self.words && self.balance.closes_more() {
                 return Look::Is(());
             }
         }
@@ -82,7 +73,9 @@ struct Open {
     key: bool,
     /// The last quote of its own kind in it.
     inner: Option<usize>,
+    /// Brackets in it, counted up to a place, and only once a quote in it was found to be text.
     balance: Balance,
+    counted: usize,
     /// The last closing marker in it.
     closer: Option<usize>,
     /// Where nothing but markers and white space stand behind that.
@@ -91,36 +84,19 @@ struct Open {
     before_call: Option<Bound>,
 }
 
-/// How many more braces, brackets and parentheses a string opens than it closes, counted only once a quote in it was found to be
-/// text.
-#[derive(Debug)]
-struct Balance {
-    counted: usize,
-    open: [i32; 3],
-}
-
-impl Balance {
-    /// Counts what stands before `to`, but for what is escaped.
-    fn count(&mut self, bytes: &[u8], to: usize) -> [i32; 3] {
-        let [braces, brackets, parens] = &mut self.open;
+impl Open {
+    /// Counts the brackets before `to`, but for what is escaped.
+    fn count_brackets(&mut self, bytes: &[u8], to: usize) {
         while self.counted < to {
             match bytes.get(self.counted) {
                 Some(b'\\') => self.counted += 1,
-                Some(b'{') => *braces += 1,
-                Some(b'}') => *braces -= 1,
-                Some(b'[') => *brackets += 1,
-                Some(b']') => *brackets -= 1,
-                Some(b'(') => *parens += 1,
-                Some(b')') => *parens -= 1,
-                _ => {}
+                Some(byte) => self.balance.read(*byte),
+                None => {}
             }
             self.counted += 1;
         }
-        self.open
     }
-}
 
-impl Open {
     /// The quote right before `at` opens something in the string, and does not close it: `print("</tool_call>")`.
     fn is_opened(&self, cx: &Reader<'_>, at: usize) -> bool {
         let Some(inner) = self.inner.filter(|inner| cx.skip_space(inner + 1) >= at) else { return false };
@@ -130,7 +106,7 @@ impl Open {
 
     /// Behind the marker of a call stands a quote at `at` that nothing escapes: so the string was over before that marker, most
     /// surely if the quote opens something.
-    fn call_goes_on(&self, cx: &Reader<'_>, at: usize) -> Look<Bound> {
+    fn end_before_call(&self, cx: &Reader<'_>, at: usize) -> Look<Bound> {
         let before = cx.bytes().get(self.behind..at).unwrap_or_default().trim_ascii_end();
         let opens = matches!(before.last(), Some(b'{' | b'[' | b'(' | b'=' | b':' | b','));
         self.before_call.map_or(Look::No, |bound| Look::Is(Bound { doubtful: bound.doubtful || !opens, ..bound }))
@@ -238,8 +214,8 @@ impl Strings {
             return Look::Is(Bound::sure(at));
         }
         let end = at + found.length;
-        let ended = self.ended.get_or_insert(Ended { marker: at, at: end, words: false, braces: 0, brackets: 0 });
-        match ended.goes_on(cx, row) {
+        let line = LineBehind { marker: at, at: end, words: false, balance: Balance::default() };
+        match self.ended.get_or_insert(line).closes_more(cx, row) {
             Look::More => Look::More,
             look => Look::Is(Bound { at, doubtful: look == Look::Is(()) }),
         }
@@ -296,7 +272,8 @@ impl Strings {
                     body: self.at,
                     key: self.key,
                     inner: None,
-                    balance: Balance { counted: self.at, open: [0; 3] },
+                    balance: Balance::default(),
+                    counted: self.at,
                     closer: None,
                     behind: 0,
                     before_call: None,
@@ -324,7 +301,7 @@ impl Strings {
                 Look::No => {
                     string.inner = Some(at);
                     self.at += 1;
-                    string.call_goes_on(cx, at)
+                    string.end_before_call(cx, at)
                 }
                 Look::Is(verdict) => {
                     self.trusted |= string.closer.is_some();
@@ -338,7 +315,7 @@ impl Strings {
         if let Some(closer) = string.closer {
             let adjacent = at == string.behind;
             if byte == b'"' && string.before_call.is_some_and(|bound| !bound.doubtful) {
-                return string.call_goes_on(cx, at);
+                return string.end_before_call(cx, at);
             }
             match marker(cx, at, row) {
                 Look::More => return Look::More,
@@ -437,10 +414,10 @@ fn verdict(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<V
     let Some(byte) = cx.bytes().get(next).copied() else {
         return if cx.eof { Look::Is(Verdict::Closes) } else { Look::More };
     };
-    let [braces, brackets, parens] = match string.inner {
-        Some(_) => string.balance.count(cx.bytes(), at),
-        None => [0; 3],
-    };
+    if string.inner.is_some() {
+        string.count_brackets(cx.bytes(), at);
+    }
+    let Balance { braces, brackets, parens } = string.balance;
     let within = |bracket: u8| open.contains(&bracket);
     let object = open.last() == Some(&b'{');
     let closes = match byte {

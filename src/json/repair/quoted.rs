@@ -4,6 +4,7 @@ use super::grammar::{Kind, Repairer};
 use super::lookahead::{self, Quote, is_word, punctuation, skip_white};
 use super::torn::is_torn;
 use super::{Ending, behind};
+use crate::json::Balance;
 use crate::json::block::find_special_or;
 use crate::turn::RepairCode;
 
@@ -61,34 +62,6 @@ enum Verdict {
     Ended(usize),
 }
 
-/// Brackets in the body so far, counted only once a quote in it was found to be part of the text.
-#[derive(Default)]
-struct Balance {
-    counted: usize,
-    braces: i32,
-    brackets: i32,
-    parens: i32,
-}
-
-impl Balance {
-    fn count(&mut self, bytes: &[u8], from: usize, to: usize) -> &Self {
-        let from = self.counted.max(from);
-        for byte in bytes.get(from..to).unwrap_or_default() {
-            match byte {
-                b'{' => self.braces += 1,
-                b'}' => self.braces -= 1,
-                b'[' => self.brackets += 1,
-                b']' => self.brackets -= 1,
-                b'(' => self.parens += 1,
-                b')' => self.parens -= 1,
-                _ => {}
-            }
-        }
-        self.counted = to;
-        self
-    }
-}
-
 /// What was seen of a string while looking for its end.
 pub(super) struct Search {
     pub(super) body: usize,
@@ -106,7 +79,9 @@ pub(super) struct Search {
     /// It goes on behind a quote with a line that could be a member.
     pub(super) kept_line: bool,
     pub(super) newline: Option<usize>,
+    /// Brackets in the body, counted up to a place, and only once a quote in it was found to be part of the text.
     balance: Balance,
+    counted: usize,
 }
 
 /// What the quotes of a string's own kind in it say of the next one.
@@ -121,6 +96,27 @@ enum Doubt {
 }
 
 impl Search {
+    fn new(body: usize, place: Place) -> Self {
+        Self {
+            body,
+            place,
+            inner: None,
+            odd: false,
+            unbalanced: None,
+            escaped: None,
+            odd_escaped: false,
+            kept_line: false,
+            newline: None,
+            balance: Balance::default(),
+            counted: body,
+        }
+    }
+
+    fn count_brackets(&mut self, bytes: &[u8], to: usize) {
+        self.balance.count(bytes.get(self.counted..to).unwrap_or_default());
+        self.counted = to;
+    }
+
     fn doubt(&self) -> Doubt {
         match (self.inner, self.odd) {
             (_, true) => Doubt::Open,
@@ -206,18 +202,7 @@ impl Repairer<'_> {
             self.find_triple(&mut found, triple);
             return found;
         }
-        let mut search = Search {
-            body,
-            place,
-            inner: None,
-            odd: false,
-            unbalanced: None,
-            escaped: None,
-            odd_escaped: false,
-            kept_line: false,
-            newline: None,
-            balance: Balance::default(),
-        };
+        let mut search = Search::new(body, place);
         self.find_end(&mut found, &mut search);
         let doubted = search.inner.is_some();
         if (doubted || found.unclosed) && !self.argument {
@@ -275,8 +260,10 @@ impl Repairer<'_> {
                                 }
                                 // `x}, {"`: the string was over, and this begins the next object.
                                 let object = bytes.get(..at).is_some_and(|text| text.trim_ascii_end().ends_with(b"{"));
-                                let next = object && search.balance.count(bytes, search.body, at).braces <= 0;
-                                self.guess_if(next);
+                                if object {
+                                    search.count_brackets(bytes, at);
+                                    self.guess_if(search.balance.braces <= 0);
+                                }
                                 search.inner = Some(at);
                                 search.odd ^= !is_apostrophe(bytes, at, at + length);
                                 found.doubtful = true;
@@ -337,7 +324,7 @@ impl Repairer<'_> {
         let Some((byte, length)) = punctuation(bytes, next) else { return Verdict::Closes };
         let doubted = search.inner.is_some();
         if doubted && matches!(byte, b'}' | b']' | b')' | b',' | b';' | b':') {
-            search.balance.count(bytes, search.body, at);
+            search.count_brackets(bytes, at);
         }
         let balance = &search.balance;
         let spaced = next > after;
