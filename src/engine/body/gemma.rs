@@ -3,7 +3,7 @@
 use super::Progress;
 use super::lenient;
 use super::members::Members;
-use super::shown::{Shown, opens};
+use super::shown::{ShownCalls, opens};
 use crate::dialect::{Element, Row};
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::output::{Found, Output, Piece, Value};
@@ -48,7 +48,7 @@ struct OpenString {
     sent: usize,
     /// Where its text begins.
     start: usize,
-    calls: Shown,
+    calls: ShownCalls,
 }
 
 impl Gemma {
@@ -263,7 +263,7 @@ impl Gemma {
             return None;
         }
         let key = (self.depth == 1).then(|| Values::new(before, quote, None).only_key()).flatten();
-        Some(OpenString { key, sent: end, start: end, calls: Shown::new(end) })
+        Some(OpenString { key, sent: end, start: end, calls: ShownCalls::new(end) })
     }
 
     /// Gives out what is certain of the string that a member is.

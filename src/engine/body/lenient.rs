@@ -225,6 +225,12 @@ pub(super) struct Literal {
     pub(super) guessed: bool,
 }
 
+impl Literal {
+    pub(super) fn mended(&self, code: RepairCode) -> bool {
+        self.repairs.iter().any(|repair| repair.code == code)
+    }
+}
+
 /// A Python or JSON literal as JSON text. What is no literal is kept as its source text, in a string.
 pub(super) fn literal(text: &str, offset: usize) -> Literal {
     if text.trim().is_empty() {
@@ -270,7 +276,7 @@ fn source_text(text: &str) -> Literal {
 
 /// What was read of `text`, which stands at `offset`, with the repairs that are some in Python as well.
 fn settled(text: &str, mut read: Literal, offset: usize) -> Literal {
-    let joined = read.repairs.iter().any(|repair| repair.code == RepairCode::Joined);
+    let joined = read.mended(RepairCode::Joined);
     // Python's spelling is what this dialect is: no repair.
     read.repairs.retain(|repair| !spelt_so_in_python(text, repair));
     if !joined && let Some(at) = inner_quote(text) {

@@ -1,6 +1,6 @@
 //! What follows a Python call: a separator and another call, what closes the list, or the end.
-use super::value::{Item, next_item};
-use super::{Expect, Python, Quoted, space, torn};
+use super::ahead::{Item, next_item};
+use super::{Expect, Python, Quoted, space, stray};
 use crate::dialect::Element;
 use crate::engine::body::Progress;
 use crate::engine::writer::Writer;
@@ -16,7 +16,7 @@ impl Python {
         byte: Option<u8>,
     ) -> Option<Progress> {
         let behind = self.at;
-        let progress = self.goes_on(cx, writer, at, byte);
+        let progress = self.behind_call(cx, writer, at, byte);
         let Some(Progress::Done { end }) = progress else { return progress };
         match self.closed_early(cx, behind, at) {
             Look::Is(()) => {
@@ -36,8 +36,8 @@ impl Python {
         progress
     }
 
-    /// At `at`, in the line of the last call, which ended at `behind`, another argument of it stands: its parenthesis came too early, or the string before
-    /// it ended there.
+    /// At `at`, in the line of the last call, which ended at `behind`, another argument of it stands: its parenthesis came
+    /// too early, or the string before that ended there.
     fn closed_early(&self, cx: &Reader<'_>, behind: usize, at: usize) -> Look<()> {
         if cx.slice(behind, at).contains('\n') {
             return Look::No;
@@ -46,11 +46,11 @@ impl Python {
         if self.list && at == behind && matches!(cx.bytes().get(at), Some(b':' | b'.')) {
             return Look::Is(());
         }
-        torn::argument(cx, at, &self.name)
+        stray::argument_at(cx, at, &self.name)
     }
 
     /// `byte` stands at `at`, behind a call. `None` if the calls go on, or are over only behind what closes them.
-    fn goes_on(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
+    fn behind_call(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
         let done = Some(Progress::Done { end: self.at });
         let quoted = self.quoted;
         if let Quoted::Open(quote) = quoted {
