@@ -12,7 +12,7 @@ use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::{Tool, read_text};
-use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use crate::turn::{CallStatus, Repair, RepairCode};
 
 /// Arguments alone, after a head that holds the name.
 #[derive(Debug)]
@@ -251,10 +251,7 @@ pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
     if tool.parameters.iter().any(|(name, _)| names(text, name)) {
         return None;
     }
-    let value = match read_text(text, tool.expected(key)) {
-        ArgumentValue::Text(text) => Value::Text(Piece::Made(text.into_owned())),
-        ArgumentValue::Json(json) => Value::Json(Piece::Made(json.into_owned())),
-    };
+    let value = Value::from(read_text(text, tool.expected(key)));
     Some(Found::Members(vec![(Piece::Made(key.to_owned()), value)]))
 }
 

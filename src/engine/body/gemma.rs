@@ -13,7 +13,7 @@ use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, head};
 use crate::json::push_escaped;
 use crate::schema::{Expected, Tool};
-use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
 mod values;
@@ -150,7 +150,7 @@ impl Gemma {
                 None => return Next::More,
                 Some(b'{' | b'(' | b'[') => self.depth += 1,
                 Some(b'}' | b')' | b']') if self.depth <= 1 => {
-                    return match self.goes_on(cx, quote, tail, tool) {
+                    return match self.closes_early(cx, quote, tail, tool) {
                         Look::More if !cx.eof => Next::Closing,
                         Look::Is(()) => Next::End(End::Early),
                         Look::No | Look::More => Next::End(End::Bracket),
@@ -211,9 +211,9 @@ impl Gemma {
         Look::Is(())
     }
 
-    /// Behind the bracket at hand, which closes the outermost one, its members go on: it came too early. If it is of another
+    /// The bracket at hand, which closes the outermost one, came too early: its members go on behind it. If it is of another
     /// kind, any text there says so, as a string may have ended before it.
-    fn goes_on(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
+    fn closes_early(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
         let (open, close) = (cx.bytes().get(self.start), cx.bytes().get(self.at));
         let own = matches!((open, close), (Some(b'{'), Some(b'}')) | (Some(b'('), Some(b')')));
         let at = match cx.behind_space(self.at, self.at + 1) {
@@ -297,10 +297,7 @@ impl Gemma {
                 Read::Json(json) => Value::Json(Piece::Made(json)),
                 Read::Word(word) => {
                     let expected = tool.map_or(Expected::ANY, |t| t.expected(&key).json_first());
-                    match bare_word(&word, expected) {
-                        ArgumentValue::Text(t) => Value::Text(Piece::Made(t.into_owned())),
-                        ArgumentValue::Json(t) => Value::Json(Piece::Made(t.into_owned())),
-                    }
+                    Value::from(bare_word(&word, expected))
                 }
                 Read::Nothing => break,
             };
