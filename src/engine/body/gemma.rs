@@ -1,7 +1,7 @@
 //! Gemma's value syntax: `{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],opts:{k:1}}`. Strings stand between markers that
 //! the dialect names, without escapes; everything else is bare.
 use super::Progress;
-use super::lenient;
+use super::literal;
 use super::members::Members;
 use super::shown::{ShownCalls, opens};
 use crate::dialect::{Element, Row};
@@ -252,7 +252,7 @@ impl Gemma {
             let closed = text.ends_with(mark) && (value.len() > 1 || near.len() < text.len());
             return if closed { Before::Over } else { Before::Quoted };
         }
-        let literal = near.len() == text.len() && lenient::looks_literal(value);
+        let literal = near.len() == text.len() && literal::looks_like_one(value);
         if literal || text.ends_with(['}', ']']) { Before::Over } else { Before::Bare }
     }
 

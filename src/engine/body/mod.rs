@@ -6,6 +6,7 @@ pub(super) mod json_calls;
 pub(super) mod keys;
 pub(super) mod lenient;
 pub(super) mod line;
+mod literal;
 pub(super) mod members;
 pub(super) mod parameters;
 pub(super) mod python;

@@ -1,6 +1,6 @@
 //! Python calls: `[f(a=1), g()]`, with or without the list, as models write them rather than as Python reads them.
 use super::Progress;
-use super::lenient;
+use super::literal;
 use super::members::Members;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::output::{Output, Piece, Value, span};
@@ -324,7 +324,7 @@ impl Python {
         match self.begun.index() {
             Some(index) => {
                 if let (Expect::Value, Some(key)) = (self.expect, self.key.take())
-                    && let Some(json) = lenient::certain_literal(cx.slice(self.scan.start, end))
+                    && let Some(json) = literal::certain(cx.slice(self.scan.start, end))
                 {
                     self.members.keep_cut(Piece::Made(key), Value::Json(Piece::Made(json)));
                 }

@@ -113,11 +113,11 @@ impl Open {
     }
 }
 
-/// What a quote in a string is, if it is no part of the text.
-enum Verdict {
-    Closes,
-    /// The string was over at the quote before, which opened the key that this one closes.
-    ClosesKey,
+/// What a quote in a string closes.
+enum Closes {
+    String,
+    /// The string was over at the quote before, which opened this key.
+    Key,
 }
 
 impl Strings {
@@ -296,17 +296,17 @@ impl Strings {
             return Look::No;
         }
         if byte == string.quote {
-            return match verdict(cx, string, &self.open, at) {
+            return match closes(cx, string, &self.open, at) {
                 Look::More => Look::More,
                 Look::No => {
                     string.inner = Some(at);
                     self.at += 1;
                     string.end_before_call(cx, at)
                 }
-                Look::Is(verdict) => {
+                Look::Is(closes) => {
                     self.trusted |= string.closer.is_some();
                     (self.string, self.begins) = (None, true);
-                    self.key &= !matches!(verdict, Verdict::ClosesKey);
+                    self.key &= !matches!(closes, Closes::Key);
                     self.at += 1;
                     Look::No
                 }
@@ -408,11 +408,11 @@ fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, row: u16) -> Look<
     role.or(|| Look::Is(at + length)).map(|end| Found { length: end - at, opens })
 }
 
-/// What the quote at `at` is, of the kind that opened `string` in the brackets `open`.
-fn verdict(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<Verdict> {
+/// What the quote at `at` closes, of the kind that opened `string` in the brackets `open`. `No`: it is a part of the text.
+fn closes(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<Closes> {
     let next = cx.skip_space(at + 1);
     let Some(byte) = cx.bytes().get(next).copied() else {
-        return if cx.eof { Look::Is(Verdict::Closes) } else { Look::More };
+        return if cx.eof { Look::Is(Closes::String) } else { Look::More };
     };
     if string.inner.is_some() {
         string.count_brackets(cx.bytes(), at);
@@ -427,15 +427,15 @@ fn verdict(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<V
         b'}' => braces <= 0 && within(b'{'),
         b']' => brackets <= 0 && within(b'['),
         b')' => parens <= 0 && within(b'('),
-        b',' | b';' if object && braces <= 0 => return next_key(cx, next + 1).map(|()| Verdict::Closes),
+        b',' | b';' if object && braces <= 0 => return next_key(cx, next + 1).map(|()| Closes::String),
         b',' | b';' if object => false,
         b',' | b';' => true,
-        b':' if ended_before(cx, string, at) => return Look::Is(Verdict::ClosesKey),
+        b':' if ended_before(cx, string, at) => return Look::Is(Closes::Key),
         // The comma before it is missing.
-        b'"' | b'\'' if object => return whole_key(cx, next).map(|()| Verdict::Closes),
+        b'"' | b'\'' if object => return whole_key(cx, next).map(|()| Closes::String),
         _ => false,
     };
-    if closes { Look::Is(Verdict::Closes) } else { Look::No }
+    if closes { Look::Is(Closes::String) } else { Look::No }
 }
 
 /// The string was over before its last quote, which opened the key that the quote at `at` closes.

@@ -1,6 +1,6 @@
 //! Calls in JSON that strict reading refuses, or that the text cuts off.
 use super::*;
-use crate::engine::body::mend_last;
+use crate::engine::body::{literal, mend_last};
 use crate::json::{Ending, Repaired};
 
 /// A value that is no JSON so early is read once more, as text.
@@ -396,7 +396,7 @@ impl JsonCalls {
         start: usize,
     ) -> Option<Progress> {
         let end = cx.text.len();
-        let certain = lenient::certain_literal(cx.slice(start, end)).filter(|json| json.starts_with('{'))?;
+        let certain = literal::certain(cx.slice(start, end)).filter(|json| json.starts_with('{'))?;
         writer.flush(cx, out);
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);

@@ -4,7 +4,7 @@ use super::value::{Argument, ValueScan};
 use super::{Expect, Python, expression, stray};
 use crate::dialect::Element;
 use crate::engine::body::Progress;
-use crate::engine::body::lenient::{self, Literal};
+use crate::engine::body::literal::{self, Literal};
 use crate::engine::output::{Output, Piece, Value};
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
@@ -116,7 +116,7 @@ impl Python {
     fn named(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: String, (text, end): (&str, usize)) {
         let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
         let text = if self.escaped { &unescaped } else { text };
-        let read = if self.scan.is_string(text) { lenient::string } else { lenient::literal };
+        let read = if self.scan.is_string(text) { literal::read_string } else { literal::read };
         let read = read(text, self.scan.start);
         // Of `l=imit=5`, the first sign is one too many.
         let unknown = |tool: &Tool| !tool.parameters.is_empty() && !tool.declares(&key);
@@ -136,7 +136,7 @@ impl Python {
     fn positional(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, text: &str) -> Option<Progress> {
         let fail = Some(Progress::Fail { at: self.scan.start });
         let Some(tool) = cx.tool(&self.name) else { return fail };
-        let read = lenient::literal(text.trim_start_matches("**"), self.scan.start);
+        let read = literal::read(text.trim_start_matches("**"), self.scan.start);
         let members = members(&read.json).filter(|list| list.iter().all(|(key, _)| tool.declares(key)));
         let doubtful = if let Some(members) = members {
             if !self.begin(cx, out, writer) {

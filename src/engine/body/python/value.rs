@@ -3,7 +3,7 @@ use super::ahead::{fence_closes, next_is_argument, next_item};
 use super::space::{self, behind_comment};
 use super::string::{Means, OpenString};
 use crate::dialect::Row;
-use crate::engine::body::lenient;
+use crate::engine::body::literal;
 use crate::engine::{Look, Reader};
 use crate::json::push_escaped;
 
@@ -62,7 +62,7 @@ impl ValueScan {
             push_escaped(&mut json, text);
         } else {
             let quote = char::from(string.quote);
-            let read = lenient::string(&format!("{quote}{text}{quote}"), from);
+            let read = literal::read_string(&format!("{quote}{text}{quote}"), from);
             json.push_str(read.json.strip_prefix('"')?.strip_suffix('"')?);
         }
         Some(json)
@@ -144,7 +144,7 @@ impl ValueScan {
 
     /// The comma of bare words (`location=Palo Alto, CA`) belongs to the value unless a name follows.
     fn ends_at_comma(&self, cx: &Reader<'_>, argument: Argument<'_>) -> Look<()> {
-        if !argument.keyed || lenient::looks_literal(cx.slice(self.start, self.at).trim()) {
+        if !argument.keyed || literal::looks_like_one(cx.slice(self.start, self.at).trim()) {
             return Look::Is(());
         }
         next_is_argument(cx, self.at + 1)
@@ -153,8 +153,8 @@ impl ValueScan {
     /// The value is over before the white space here: a comment stands at `next`, behind that, or an argument or a call that
     /// lacks its comma.
     fn ends_before(&self, cx: &Reader<'_>, next: usize, called: &str) -> Look<()> {
-        let literal = || lenient::looks_literal(cx.slice(self.start, self.at));
-        if cx.bytes().get(next) == Some(&b'#') && literal() {
+        let whole = || literal::looks_like_one(cx.slice(self.start, self.at));
+        if cx.bytes().get(next) == Some(&b'#') && whole() {
             match behind_comment(cx, next) {
                 Look::No => {}
                 look => return look.map(|_| ()),
@@ -162,7 +162,7 @@ impl ValueScan {
         }
         // Bare words are a value as well, if what stands behind them is known.
         match next_item(cx, next, called) {
-            Look::Is(_) if cx.tools.is_some() || literal() => Look::Is(()),
+            Look::Is(_) if cx.tools.is_some() || whole() => Look::Is(()),
             Look::More => Look::More,
             _ => Look::No,
         }
