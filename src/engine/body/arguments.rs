@@ -45,20 +45,19 @@ impl Arguments {
         let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
             return Progress::Fail { at: self.start };
         };
-        let tail = writer.origin.tail(cx);
         if self.lenient.is_some() {
             return self.mend(cx, out, writer, index);
         }
-        self.start = if self.sent == self.start { cx.skip_space(self.start) } else { self.start };
+        if self.sent == self.start {
+            self.start = cx.skip_space(self.start);
+            if self.sent < self.start {
+                self.sent = self.start;
+                self.scanner = Scanner::new(self.start, cx.policy.max_depth);
+            }
+        }
         let first = cx.bytes().get(self.start).copied();
         if first.is_none() && !cx.eof {
-            self.sent = self.start;
-            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
             return Progress::More;
-        }
-        if self.sent < self.start {
-            self.sent = self.start;
-            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
         }
         match first.map_or(Look::No, |byte| prefaced(cx, byte, self.start)) {
             Look::No => {}
@@ -70,35 +69,7 @@ impl Arguments {
             }
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
-            let raw = writer.start..self.start;
-            if first.is_none() || (cx.eof && cut_off(cx.rest(self.start), tail, &[])) {
-                // The text ends where the arguments should begin, or in what closes the call.
-                writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
-                return Progress::Done { end: cx.text.len() };
-            }
-            let null = match nothing(cx, self.start) {
-                Look::Is(end) => Some(end),
-                Look::More => return Progress::More,
-                Look::No => None,
-            };
-            let end = null.unwrap_or(self.start);
-            let over = match is_over(cx, writer, end) {
-                Look::More => return Progress::More,
-                look => look == Look::Is(()),
-            };
-            if over && null.is_some() {
-                writer.piece(out, index, "{}");
-                let (found, _, repair) = whole_arguments(None, "null", || span(self.start..end));
-                writer.over(index, found, writer.start..end).repairs.extend(repair);
-                return Progress::Done { end };
-            } else if !over {
-                // Neither arguments stand there nor what closes the call.
-                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-            } else {
-                writer.piece(out, index, "{}");
-                writer.over(index, Found::none(), raw);
-            }
-            return Progress::Done { end: self.start };
+            return self.without(cx, out, writer, index);
         }
         self.scanner.reuse(&mut out.members);
         let result = self.scanner.scan(cx.bytes(), cx.eof);
@@ -135,6 +106,37 @@ impl Arguments {
                 Progress::Done { end: cx.text.len() }
             }
         }
+    }
+
+    /// No arguments stand where they should.
+    fn without(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
+        let rest = cx.rest(self.start);
+        if rest.is_empty() || cx.eof && cut_off(rest, writer.origin.tail(cx), &[]) {
+            // The text ends there, or in what closes the call.
+            writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
+            return Progress::Done { end: cx.text.len() };
+        }
+        let null = match nothing(cx, self.start) {
+            Look::Is(end) => Some(end),
+            Look::More => return Progress::More,
+            Look::No => None,
+        };
+        let over = match is_over(cx, writer, null.unwrap_or(self.start)) {
+            Look::More => return Progress::More,
+            look => look == Look::Is(()),
+        };
+        let null = null.filter(|_| over);
+        let end = null.unwrap_or(self.start);
+        if over {
+            writer.piece(out, index, "{}");
+        }
+        let pending = writer.over(index, Found::none(), writer.start..end);
+        pending.repairs.extend(null.map(|_| null_arguments()));
+        if !over {
+            // Nor does what closes the call stand there.
+            pending.status = CallStatus::Malformed;
+        }
+        Progress::Done { end }
     }
 
     /// The arguments are no JSON: repair reads them up to what closes the call.
@@ -267,6 +269,10 @@ fn names(text: &str, parameter: &str) -> bool {
     })
 }
 
+fn null_arguments() -> Repair {
+    Repair::new(RepairCode::Literal, "null arguments became {}")
+}
+
 /// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, other text as the
 /// only argument of the `tool`, nothing as `{}`.
 pub(super) fn whole_arguments(
@@ -308,9 +314,7 @@ pub(super) fn whole_arguments(
                 None => (Found::Json(piece()), CallStatus::Malformed, None),
             }
         }
-        Some(b'n') => {
-            (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}")))
-        }
+        Some(b'n') => (Found::none(), CallStatus::Ok, Some(null_arguments())),
         Some(b'{') => (Found::Json(piece()), CallStatus::Ok, None),
         Some(b'[') if text.get(1..).is_some_and(|rest| rest.trim_ascii() == "]") => (
             Found::none(),

@@ -20,7 +20,7 @@ pub(super) struct Strings {
     key: bool,
     /// A value may begin here.
     begins: bool,
-    string: Option<Open>,
+    string: Option<OpenString>,
     /// A marker stood in a string that went on behind it: so do others.
     trusted: bool,
     /// The value is over.
@@ -67,7 +67,7 @@ impl LineBehind {
 
 /// The string that is open.
 #[derive(Debug)]
-struct Open {
+struct OpenString {
     quote: u8,
     body: usize,
     key: bool,
@@ -84,7 +84,7 @@ struct Open {
     before_call: Option<Bound>,
 }
 
-impl Open {
+impl OpenString {
     /// Counts the brackets before `to`, but for what is escaped.
     fn count_brackets(&mut self, bytes: &[u8], to: usize) {
         while self.counted < to {
@@ -95,6 +95,19 @@ impl Open {
             }
             self.counted += 1;
         }
+    }
+
+    /// What closes a call, or opens the next one, is `found` in it at `at`.
+    fn holds(&mut self, at: usize, found: &Found) {
+        let adjacent = at == self.behind;
+        if found.opens == Opens::Nothing || !adjacent {
+            self.closer = Some(at);
+        }
+        if found.opens != Opens::Nothing {
+            let doubtful = self.before_call.is_some() && !adjacent;
+            self.before_call = self.closer.map(|at| Bound { at, doubtful });
+        }
+        self.behind = at + found.length;
     }
 
     /// The quote right before `at` opens something in the string, and does not close it: `print("</tool_call>")`.
@@ -164,39 +177,22 @@ impl Strings {
             let Some(byte) = cx.bytes().get(self.at).copied() else {
                 return if cx.eof { self.at_end(cx) } else { Look::More };
             };
-            let found = match self.ends(cx, closer, row) {
+            let (at, found) = (self.at, self.ends(cx, closer, row));
+            match found {
                 Look::More => return Look::More,
-                Look::No => None,
-                Look::Is(found) => Some(found),
-            };
-            let at = self.at;
-            if let Some(found) = &found
-                && self.ends_value(cx, at)
-            {
-                return self.end(cx, at, found, writer.origin.row);
+                Look::Is(found) if self.ends_value(cx, at) => return self.end(cx, at, &found, writer.origin.row),
+                _ => {}
             }
-            let look = match (&mut self.string, found) {
-                (None, _) => {
-                    self.outside(byte);
-                    Look::No
-                }
-                (Some(string), Some(found)) => {
-                    let adjacent = at == string.behind;
-                    if found.opens == Opens::Nothing || !adjacent {
-                        string.closer = Some(at);
-                    }
-                    if found.opens != Opens::Nothing {
-                        let doubtful = string.before_call.is_some() && !adjacent;
-                        string.before_call = string.closer.map(|at| Bound { at, doubtful });
-                    }
-                    string.behind = at + found.length;
+            match (&mut self.string, found) {
+                (None, _) => self.outside(byte),
+                (Some(string), Look::Is(found)) => {
+                    string.holds(at, &found);
                     self.at = string.behind;
-                    Look::No
                 }
-                (Some(_), None) => self.inside(cx, byte, writer.origin.row),
-            };
-            if look != Look::No {
-                return look;
+                (Some(_), _) => match self.inside(cx, byte, writer.origin.row) {
+                    Look::No => {}
+                    look => return look,
+                },
             }
         }
     }
@@ -267,7 +263,7 @@ impl Strings {
             b',' | b';' => (self.key, self.begins) = (self.open.last() == Some(&b'{'), true),
             b':' | b'=' => (self.key, self.begins) = (false, true),
             b'"' | b'\'' | b'`' if self.begins => {
-                self.string = Some(Open {
+                self.string = Some(OpenString {
                     quote: byte,
                     body: self.at,
                     key: self.key,
@@ -358,6 +354,7 @@ impl Strings {
 }
 
 /// A marker in a text.
+#[derive(Debug, Clone, Copy)]
 struct Found {
     length: usize,
     opens: Opens,
@@ -409,7 +406,7 @@ fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, row: u16) -> Look<
 }
 
 /// What the quote at `at` closes, of the kind that opened `string` in the brackets `open`. `No`: it is a part of the text.
-fn closes(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<Closes> {
+fn closes(cx: &Reader<'_>, string: &mut OpenString, open: &[u8], at: usize) -> Look<Closes> {
     let next = cx.skip_space(at + 1);
     let Some(byte) = cx.bytes().get(next).copied() else {
         return if cx.eof { Look::Is(Closes::String) } else { Look::More };
@@ -439,7 +436,7 @@ fn closes(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<Cl
 }
 
 /// The string was over before its last quote, which opened the key that the quote at `at` closes.
-fn ended_before(cx: &Reader<'_>, string: &Open, at: usize) -> bool {
+fn ended_before(cx: &Reader<'_>, string: &OpenString, at: usize) -> bool {
     let Some(inner) = string.inner.filter(|inner| at - inner <= KEY) else { return false };
     let before = cx.bytes().get(string.body..inner).unwrap_or_default();
     let trimmed = before.trim_ascii_end();
