@@ -160,7 +160,7 @@ impl Gemma {
                 Some(b',') if self.depth == 1 => match key_at(cx, self.at + 1, quote) {
                     Look::Is(key) => match self.before_comma(cx, quote) {
                         Before::Over => return Next::Member,
-                        Before::Bare if may_be_parameter(tool, cx.slice(key.start, key.end)) => return Next::Member,
+                        Before::Bare if may_be_parameter(tool, cx.part(&key)) => return Next::Member,
                         Before::Bare | Before::Quoted => {}
                     },
                     Look::More => return Next::More,
@@ -233,7 +233,7 @@ impl Gemma {
             Look::More => return Look::More,
         }
         key_at(cx, at + usize::from(comma), quote).then(|key| {
-            let key = cx.slice(key.start, key.end);
+            let key = cx.part(&key);
             let is = comma || key.is_empty() || tool.is_some_and(|tool| tool.declares(key));
             if is { Look::Is(()) } else { Look::No }
         })

@@ -237,7 +237,7 @@ impl JsonCalls {
         }
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
-        let text = cx.slice(key.start, key.end);
+        let text = cx.part(&key);
         let mut what = Key::of(text);
         let top = self.frames.len() == 1;
         let explicit = top && matches!(text, "tool_calls" | "toolCalls");
@@ -274,7 +274,7 @@ impl JsonCalls {
             _ => what = Key::Other,
         }
         if text == "params" && frame.name.is_none() {
-            let named = |method: &Range<usize>| cx.offered(&decode(cx.slice(method.start, method.end)));
+            let named = |method: &Range<usize>| cx.offered(&decode(cx.part(method)));
             frame.name = frame.method.take().filter(named);
         }
         // A second key of the same meaning is one of the flat arguments.
@@ -363,7 +363,7 @@ impl JsonCalls {
                         return Flow::Stop(progress);
                     }
                     if let Some(index) = self.frames.last().and_then(|f| f.index) {
-                        writer.piece(out, index, cx.slice(arguments.start, arguments.end));
+                        writer.piece(out, index, cx.part(&arguments));
                     }
                 }
             }

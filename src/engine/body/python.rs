@@ -117,7 +117,7 @@ impl Python {
         let at = cx.skip_space(name.end);
         let named = at == name.end;
         match cx.bytes().get(at) {
-            _ if at - name.end > 64 || !(named || cx.offered(cx.slice(name.start, name.end))) => Look::No,
+            _ if at - name.end > 64 || !(named || cx.offered(cx.part(name))) => Look::No,
             None if !cx.eof => Look::More,
             Some(b'(') => Look::Is(at),
             _ => Look::No,
@@ -224,7 +224,7 @@ impl Python {
                 Look::No => return Some(Progress::Fail { at }),
             },
         };
-        if !self.printed && cx.slice(name.start, name.end) == "print" && !cx.offered("print") {
+        if !self.printed && cx.part(&name) == "print" && !cx.offered("print") {
             let inside = cx.skip_space(open + 1);
             match Self::plausible(cx, inside) {
                 Look::Is(()) if Self::may_be_meant(cx, inside) => {
@@ -253,7 +253,7 @@ impl Python {
 
     /// The name at `name`, and whether Markdown's backslashes, which are taken out of it, stand in it.
     fn read_name(&mut self, cx: &Reader<'_>, name: Range<usize>) -> (String, bool) {
-        let text = cx.slice(name.start, name.end);
+        let text = cx.part(&name);
         let escaped = text.contains('\\');
         if !escaped {
             return (text.to_owned(), false);
@@ -311,7 +311,7 @@ impl Python {
     fn may_be_meant(cx: &Reader<'_>, at: usize) -> bool {
         let start = if cx.bytes().get(at) == Some(&b'[') { cx.skip_space(at + 1) } else { at };
         let name = name_at(cx, start);
-        cx.tools.is_none() || cx.offered(&cx.slice(name.start, name.end).replace('\\', ""))
+        cx.tools.is_none() || cx.offered(&cx.part(&name).replace('\\', ""))
     }
 
     fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {

@@ -102,7 +102,7 @@ impl ShownCalls {
         match self.innermost() {
             Innermost::Nothing => return Look::Is(()),
             Innermost::String => self.depth -= 1,
-            Innermost::Call if opens(cx.slice(before.start, before.end)) && !over => self.depth += 1,
+            Innermost::Call if opens(cx.part(&before)) && !over => self.depth += 1,
             // What was open in it broke off.
             Innermost::Call => return Look::Is(()),
         }

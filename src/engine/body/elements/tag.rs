@@ -68,6 +68,6 @@ impl Tag {
     }
 
     pub(super) fn name<'t>(&self, cx: &Reader<'t>) -> &'t str {
-        cx.slice(self.name.start, self.name.end)
+        cx.part(&self.name)
     }
 }

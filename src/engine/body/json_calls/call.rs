@@ -5,7 +5,7 @@ impl JsonCalls {
     /// The name in the last frame, if it is known.
     pub(super) fn name<'t>(&self, cx: &Reader<'t>) -> Option<Cow<'t, str>> {
         let range = self.frames.last()?.name.as_ref()?;
-        Some(decode(cx.slice(range.start, range.end)))
+        Some(decode(cx.part(range)))
     }
 
     /// Begins the call of the last frame, if its name is known.
@@ -20,7 +20,7 @@ impl JsonCalls {
         self.outer_call_is_over(cx, out, writer);
         let in_list = self.frames.in_list();
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
-        let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.slice(id.start, id.end)));
+        let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.part(&id)));
         match writer.begin(cx, out, &name, id.as_deref()) {
             Some(index) => {
                 frame.index = Some(index);
@@ -38,7 +38,7 @@ impl JsonCalls {
     /// The list of a call's object holds further calls, and this is the first: that call's own arguments are whole.
     pub(super) fn outer_call_is_over(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
         let Some(outer) = self.frames.outer_call() else { return };
-        let text = |range: Range<usize>| decode(cx.slice(range.start, range.end));
+        let text = |range: Range<usize>| decode(cx.part(&range));
         let (start, index, arguments) = (outer.start, outer.index.take(), outer.arguments.take());
         let (name, id) = (outer.name.take().map(text), outer.id.clone().map(text));
         let index = match index {
@@ -66,7 +66,7 @@ impl JsonCalls {
         arguments: Range<usize>,
         raw: Range<usize>,
     ) {
-        let text = cx.slice(arguments.start, arguments.end);
+        let text = cx.part(&arguments);
         let name = self.name(cx);
         let tool = name.and_then(|name| cx.tool(&name));
         let (found, status, repair) = whole_arguments(tool, text, || self.piece(cx, arguments.clone()));
@@ -86,7 +86,7 @@ impl JsonCalls {
     }
 
     pub(super) fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
-        if cx.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
+        if cx.made { Piece::Made(cx.part(&range).to_owned()) } else { span(range) }
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Other {
 impl Other {
     /// The key as it is written.
     pub(super) fn raw_key<'t>(&self, cx: &Reader<'t>) -> &'t str {
-        cx.slice(self.key.start, self.key.end)
+        cx.part(&self.key)
     }
 
     pub(super) fn key<'t>(&self, cx: &Reader<'t>) -> Cow<'t, str> {
@@ -39,7 +39,7 @@ impl Other {
     }
 
     pub(super) fn value<'t>(&self, cx: &Reader<'t>) -> &'t str {
-        cx.slice(self.value.start, self.value.end)
+        cx.part(&self.value)
     }
 }
 

@@ -300,7 +300,7 @@ impl JsonCalls {
     /// What has been sent of the arguments of the call that is open.
     pub(super) fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
         let Some(range) = self.arguments_of_call() else { return "" };
-        Some(cx.slice(range.start, range.end)).filter(|text| text.starts_with('{')).unwrap_or_default()
+        Some(cx.part(&range)).filter(|text| text.starts_with('{')).unwrap_or_default()
     }
 
     /// The text ends inside the body.
@@ -348,7 +348,7 @@ impl JsonCalls {
         }
         let index = self.frames.iter().rev().find_map(|f| f.index);
         let named = self.frames.iter().rev().find_map(|f| f.name.clone());
-        let named = named.map(|name| decode(cx.slice(name.start, name.end)));
+        let named = named.map(|name| decode(cx.part(&name)));
         if index.is_none()
             && !writer.bare
             && let Some(name) = named
@@ -382,7 +382,7 @@ impl JsonCalls {
         let here = whole.is_some() || matches!(self.expect, Expect::Member { what: Key::Arguments, .. });
         let in_arguments = here || cx.bytes().get(start) == Some(&b'{') && self.arguments_of_call().is_some();
         let arguments = whole.unwrap_or(start..end);
-        let found = if in_arguments { lenient::certain(cx.slice(arguments.start, arguments.end)) } else { "{}".into() };
+        let found = if in_arguments { lenient::certain(cx.part(&arguments)) } else { "{}".into() };
         writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })
     }
@@ -433,7 +433,7 @@ impl JsonCalls {
             Expect::Next => &frame.others.last()?.key,
             _ => return None,
         };
-        let name = unescaped(cx.slice(key.start, key.end)).into_owned();
+        let name = unescaped(cx.part(key)).into_owned();
         let (start, value, end) = (frame.start, self.scanner_start(), cx.text.len());
         if cx.bytes().get(value) != Some(&b'{') || !(named_by_key || cx.offered(&name)) {
             return None;

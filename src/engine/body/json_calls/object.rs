@@ -66,7 +66,7 @@ impl JsonCalls {
         }
         let index = self.frames.last().and_then(|frame| frame.index);
         if let (Some(index), false, true) = (index, told, cx.bytes().get(arguments.start) == Some(&b'{')) {
-            writer.piece(out, index, cx.slice(arguments.start, arguments.end));
+            writer.piece(out, index, cx.part(&arguments));
         }
         // In a list of its own further calls may have begun: then it was over before them.
         let Some(index) = index.filter(|index| writer.is_open(*index)) else { return Flow::On };
@@ -189,7 +189,7 @@ impl JsonCalls {
             match Key::of(&key) {
                 _ if declared(&key) => false,
                 Key::Name | Key::Function => decode(value) != name && cx.offered(&decode(value)),
-                Key::Arguments => object && !is_empty(value) && value != cx.slice(arguments.start, arguments.end),
+                Key::Arguments => object && !is_empty(value) && value != cx.part(arguments),
                 _ => object && cx.offered(&key),
             }
         };
@@ -232,7 +232,7 @@ fn read_content(cx: &Reader<'_>, out: &mut Output, content: &Range<usize>) -> St
     if !cx.made {
         out.trace.note(content.clone(), Noted::Content);
     }
-    decode(cx.slice(content.start, content.end)).into_owned()
+    decode(cx.part(content)).into_owned()
 }
 
 /// An envelope without calls says that there is more to do.
@@ -259,7 +259,7 @@ fn object_of(cx: &Reader<'_>, members: &[&Other]) -> String {
 impl Frame {
     /// The object under `function` is over: what it says is said of this call.
     pub(super) fn take_in(&mut self, cx: &Reader<'_>, nested: &Self) {
-        let text = |range: &Range<usize>| decode(cx.slice(range.start, range.end));
+        let text = |range: &Range<usize>| decode(cx.part(range));
         if let (Some(own), Some(other)) = (&self.name, &nested.name) {
             self.ambiguous |= text(own) != text(other) && cx.offered(&text(own));
         }
@@ -287,7 +287,7 @@ fn argument_outside(cx: &Reader<'_>, tool: &Tool, arguments: &Range<usize>, memb
         return false;
     }
     let inside: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(&decode(cx.slice(arguments.start, arguments.end))).unwrap_or_default();
+        serde_json::from_str(&decode(cx.part(arguments))).unwrap_or_default();
     outside.any(|(key, value)| {
         let value = serde_json::from_str(value).ok();
         inside.get(&*key).is_none_or(|same| value.as_ref() != Some(same))

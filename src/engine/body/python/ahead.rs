@@ -38,7 +38,7 @@ pub(super) fn next_item(cx: &Reader<'_>, at: usize, called: &str) -> Look<Item> 
     let next = cx.skip_space(name.end);
     let more = !cx.eof && next - at < FAR;
     let declared = |tool: &str, key: &str| cx.tools.is_none() || cx.tool(tool).is_some_and(|tool| tool.declares(key));
-    let text = cx.slice(name.start, name.end);
+    let text = cx.part(&name);
     match cx.bytes().get(next) {
         None if more => Look::More,
         Some(b'=') if declared(called, text) => match cx.bytes().get(next + 1) {
@@ -54,9 +54,7 @@ pub(super) fn next_item(cx: &Reader<'_>, at: usize, called: &str) -> Look<Item> 
                 (Some(b')'), _) => Look::Is(Item::Call),
                 (Some(b'"' | b'\''), _) if cx.tools.is_some() => Look::Is(Item::Call),
                 (_, None) if more && equals - next < FAR => Look::More,
-                (_, Some(b'=')) if !key.is_empty() && declared(text, cx.slice(key.start, key.end)) => {
-                    Look::Is(Item::Call)
-                }
+                (_, Some(b'=')) if !key.is_empty() && declared(text, cx.part(&key)) => Look::Is(Item::Call),
                 _ => Look::No,
             }
         }
@@ -80,7 +78,7 @@ pub(super) fn next_is_argument(cx: &Reader<'_>, at: usize) -> Look<()> {
         None if !cx.eof && equals - at < FAR => Look::More,
         Some(b'=') if !name.is_empty() => Look::Is(()),
         // Another call: the parenthesis of this one is missing.
-        Some(b'(') if cx.offered(cx.slice(name.start, name.end)) => Look::Is(()),
+        Some(b'(') if cx.offered(cx.part(&name)) => Look::Is(()),
         Some(b')' | b'*') if name.is_empty() => Look::Is(()),
         _ => Look::No,
     }

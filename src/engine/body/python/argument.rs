@@ -54,7 +54,7 @@ impl Python {
             if self.list
                 && !self.members.list().is_empty()
                 && cx.bytes().get(equals) == Some(&b'(')
-                && cx.offered(cx.slice(name.start, name.end))
+                && cx.offered(cx.part(&name))
             {
                 let before = cx.slice(self.name_start, at).trim_end();
                 let end = self.name_start + before.strip_suffix(',').unwrap_or(before).len();

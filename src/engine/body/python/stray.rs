@@ -29,7 +29,7 @@ pub(super) fn argument_at(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> 
         _ if equals - at > 4 * NEAR => Look::No,
         (None, _) | (Some(b'='), None) if !cx.eof => Look::More,
         (Some(b'='), behind) if behind != Some(&b'=') => {
-            if is_argument(cx, called, cx.slice(name.start, name.end)) {
+            if is_argument(cx, called, cx.part(&name)) {
                 Look::Is(())
             } else {
                 Look::No
@@ -73,7 +73,7 @@ pub(super) fn argument_behind_quote(cx: &Reader<'_>, at: usize, called: &str) ->
     }
     let behind = behind.get(..behind.len() - rest.len()).unwrap_or_default();
     let assigns = behind.contains('=') && !behind.contains("==") || behind.starts_with(['"', '\'', '[', '{']);
-    let named = cx.slice(at, name.start).contains(SIGNS) && is_argument(cx, called, cx.slice(name.start, name.end));
+    let named = cx.slice(at, name.start).contains(SIGNS) && is_argument(cx, called, cx.part(&name));
     if named && assigns { Look::Is(()) } else { Look::No }
 }
 
