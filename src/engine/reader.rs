@@ -6,6 +6,7 @@ use crate::dialect::Dialects;
 use crate::json::Pairs;
 use crate::schema::{Tool, ToolSet};
 use std::cell::Cell;
+use std::ops::Range;
 
 /// What every step of the engine sees: all text so far, and what it is read by.
 #[derive(Clone, Copy)]
@@ -148,6 +149,11 @@ impl<'t> Reader<'t> {
 
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or("")
+    }
+
+    /// What stands at `range`.
+    pub(crate) fn part(&self, range: &Range<usize>) -> &'t str {
+        self.slice(range.start, range.end)
     }
 
     /// `part` as a piece: a range of the input if it points into it.

@@ -137,7 +137,8 @@ impl Tail {
     }
 }
 
-/// A member of an object stands at `at`, or behind white space there: the object before it was closed too early.
+/// The arguments that ended at `at` were closed too early: there, or behind a comma or white space, another member stands
+/// (`, "days": 2`), or a quote that closes a string which went on behind them.
 fn member(cx: &Reader<'_>, at: usize) -> Look<()> {
     let quote = |at: usize| matches!(cx.bytes().get(at), Some(b'"' | b'\''));
     let key = |at: usize| if quote(at) { whole_key(cx, at) } else { Look::No };

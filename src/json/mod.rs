@@ -1,10 +1,12 @@
 //! JSON as models write it: the strict incremental scanner, the repairer, and reading what was cut off.
+mod balance;
 mod block;
 mod partial;
 mod repair;
 mod scan;
 mod string;
 
+pub(crate) use balance::Balance;
 pub(crate) use block::find_special;
 pub use partial::{Partial, PartialOptions, parse_partial};
 #[cfg(feature = "python")]

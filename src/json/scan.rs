@@ -282,13 +282,13 @@ impl Scanner {
                     match byte {
                         // Here and at keys the body is read at once, past the dispatch: most tokens are strings.
                         b'"' => match scan_string(text, at + 1) {
-                            Body::Quote(quote) => at = self.value_ends(text, quote + 1),
-                            Body::More(stop) => {
+                            Stop::End(quote) => at = self.value_ends(text, quote + 1),
+                            Stop::More(stop) => {
                                 at = stop;
                                 self.state = State::InString;
                                 break ScanResult::Incomplete;
                             }
-                            Body::Bad(bad, kind) => break self.fail(bad, kind),
+                            Stop::Bad(bad, kind) => break self.fail(bad, kind),
                         },
                         b'{' | b'[' => {
                             if self.stack.depth >= self.max_depth {
@@ -317,25 +317,25 @@ impl Scanner {
                             self.state = State::InNumber(Number::Minus);
                         }
                         b't' | b'f' | b'n' => match scan_literal(text, at) {
-                            Body::Quote(end) => at = self.value_ends(text, end),
+                            Stop::End(end) => at = self.value_ends(text, end),
                             // A literal is passed on whole: the position stays before it.
-                            Body::More(_) => {
+                            Stop::More(_) => {
                                 self.state = State::InLiteral;
                                 break ScanResult::Incomplete;
                             }
-                            Body::Bad(bad, kind) => break self.fail(bad, kind),
+                            Stop::Bad(bad, kind) => break self.fail(bad, kind),
                         },
                         b']' if self.state == State::FirstItem => at = self.close(text, at),
                         _ => break self.fail(at, ScanError::Unexpected),
                     }
                 }
                 State::InString => match scan_string(text, at) {
-                    Body::Quote(quote) => at = self.value_ends(text, quote + 1),
-                    Body::More(stop) => {
+                    Stop::End(quote) => at = self.value_ends(text, quote + 1),
+                    Stop::More(stop) => {
                         at = stop;
                         break ScanResult::Incomplete;
                     }
-                    Body::Bad(bad, kind) => break self.fail(bad, kind),
+                    Stop::Bad(bad, kind) => break self.fail(bad, kind),
                 },
                 State::AfterValue => {
                     at = skip_white(text, at);
@@ -358,7 +358,7 @@ impl Scanner {
                             at += 1;
                             self.key = at..at;
                             self.state = State::InKey;
-                            if let Body::Quote(quote) = scan_string(text, at) {
+                            if let Stop::End(quote) = scan_string(text, at) {
                                 self.key.end = quote;
                                 let colon = text.get(quote + 1) == Some(&b':');
                                 at = quote + 1 + usize::from(colon);
@@ -370,16 +370,16 @@ impl Scanner {
                     }
                 }
                 State::InKey => match scan_string(text, at) {
-                    Body::Quote(quote) => {
+                    Stop::End(quote) => {
                         self.key.end = quote;
                         at = quote + 1;
                         self.state = State::Colon;
                     }
-                    Body::More(stop) => {
+                    Stop::More(stop) => {
                         at = stop;
                         break ScanResult::Incomplete;
                     }
-                    Body::Bad(bad, kind) => break self.fail(bad, kind),
+                    Stop::Bad(bad, kind) => break self.fail(bad, kind),
                 },
                 State::Colon => {
                     at = skip_white(text, at);
@@ -405,9 +405,9 @@ impl Scanner {
                     at = self.value_ends(text, at);
                 }
                 State::InLiteral => match scan_literal(text, at) {
-                    Body::Quote(end) => at = self.value_ends(text, end),
-                    Body::More(_) => break ScanResult::Incomplete,
-                    Body::Bad(bad, kind) => break self.fail(bad, kind),
+                    Stop::End(end) => at = self.value_ends(text, end),
+                    Stop::More(_) => break ScanResult::Incomplete,
+                    Stop::Bad(bad, kind) => break self.fail(bad, kind),
                 },
                 State::Done => break ScanResult::Complete { end: at },
                 State::Failed(at, kind) => return ScanResult::Error { at, kind },
@@ -460,10 +460,10 @@ impl Scanner {
     }
 }
 
-/// Where a string body or literal stops.
-pub(super) enum Body {
-    /// At its closing quote; after its last byte for a literal.
-    Quote(usize),
+/// Where a string, an escape or a literal stops.
+pub(super) enum Stop {
+    /// At the closing quote of a string, behind the last byte of the others.
+    End(usize),
     /// At the end of the text so far, or at an escape that the text so far does not finish.
     More(usize),
     Bad(usize, ScanError),
@@ -481,47 +481,47 @@ fn skip_white(text: &[u8], mut at: usize) -> usize {
 }
 
 #[inline]
-fn scan_string(text: &[u8], mut at: usize) -> Body {
+fn scan_string(text: &[u8], mut at: usize) -> Stop {
     loop {
         at = find_special(text, at);
         match text.get(at) {
-            None => return Body::More(at),
-            Some(b'"') => return Body::Quote(at),
+            None => return Stop::More(at),
+            Some(b'"') => return Stop::End(at),
             Some(b'\\') => match text.get(at + 1) {
-                None => return Body::More(at),
+                None => return Stop::More(at),
                 Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
                 Some(b'u') => match scan_unicode(text, at) {
-                    Body::Quote(end) => at = end,
+                    Stop::End(end) => at = end,
                     stop => return stop,
                 },
-                Some(_) => return Body::Bad(at, ScanError::Escape),
+                Some(_) => return Stop::Bad(at, ScanError::Escape),
             },
-            Some(_) => return Body::Bad(at, ScanError::ControlCharacter),
+            Some(_) => return Stop::Bad(at, ScanError::ControlCharacter),
         }
     }
 }
 
-/// The `\uXXXX` or pair of them at `at`; `Quote` holds the place after it.
-pub(super) fn scan_unicode(text: &[u8], at: usize) -> Body {
+/// The `\uXXXX` or pair of them at `at`.
+pub(super) fn scan_unicode(text: &[u8], at: usize) -> Stop {
     let unit = match hex4(text, at + 2) {
         Hex::Unit(unit) => unit,
-        Hex::More => return Body::More(at),
-        Hex::Bad => return Body::Bad(at, ScanError::Escape),
+        Hex::More => return Stop::More(at),
+        Hex::Bad => return Stop::Bad(at, ScanError::Escape),
     };
     match unit {
         0xd800..=0xdbff => {}
-        0xdc00..=0xdfff => return Body::Bad(at, ScanError::LoneSurrogate),
-        _ => return Body::Quote(at + 6),
+        0xdc00..=0xdfff => return Stop::Bad(at, ScanError::LoneSurrogate),
+        _ => return Stop::End(at + 6),
     }
     match (text.get(at + 6), text.get(at + 7)) {
-        (None, _) | (Some(b'\\'), None) => return Body::More(at),
+        (None, _) | (Some(b'\\'), None) => return Stop::More(at),
         (Some(b'\\'), Some(b'u')) => {}
-        _ => return Body::Bad(at, ScanError::LoneSurrogate),
+        _ => return Stop::Bad(at, ScanError::LoneSurrogate),
     }
     match hex4(text, at + 8) {
-        Hex::Unit(0xdc00..=0xdfff) => Body::Quote(at + 12),
-        Hex::More => Body::More(at),
-        Hex::Unit(_) | Hex::Bad => Body::Bad(at, ScanError::LoneSurrogate),
+        Hex::Unit(0xdc00..=0xdfff) => Stop::End(at + 12),
+        Hex::More => Stop::More(at),
+        Hex::Unit(_) | Hex::Bad => Stop::Bad(at, ScanError::LoneSurrogate),
     }
 }
 
@@ -541,7 +541,7 @@ fn hex4(text: &[u8], at: usize) -> Hex {
     Hex::Unit(unit)
 }
 
-fn scan_literal(text: &[u8], at: usize) -> Body {
+fn scan_literal(text: &[u8], at: usize) -> Stop {
     let word: &[u8] = match text.get(at) {
         Some(b't') => b"true",
         Some(b'f') => b"false",
@@ -549,12 +549,12 @@ fn scan_literal(text: &[u8], at: usize) -> Body {
     };
     for (i, expected) in word.iter().enumerate() {
         match text.get(at + i) {
-            None => return Body::More(at),
+            None => return Stop::More(at),
             Some(byte) if byte == expected => {}
-            Some(_) => return Body::Bad(at + i, ScanError::Unexpected),
+            Some(_) => return Stop::Bad(at + i, ScanError::Unexpected),
         }
     }
-    Body::Quote(at + word.len())
+    Stop::End(at + word.len())
 }
 
 /// Reads on in a number: where it stops, in which state, and whether something stands there that is no part of it.

@@ -1,6 +1,6 @@
 //! Reading, writing and comparing JSON strings.
 use super::block::{BLOCK, find_special, quote_or_backslash};
-use super::scan::{Body, Member, scan_unicode};
+use super::scan::{Member, Stop, scan_unicode};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -45,7 +45,7 @@ fn read_escape(json: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
         b'b' => 0x08,
         b'f' => 0x0c,
         b'u' => {
-            let Body::Quote(end) = scan_unicode(json, at) else { return None };
+            let Stop::End(end) = scan_unicode(json, at) else { return None };
             let escape = std::str::from_utf8(json.get(at..end)?).ok()?;
             let units = escape.split("\\u").skip(1).filter_map(|unit| u16::from_str_radix(unit, 16).ok());
             for unit in char::decode_utf16(units) {

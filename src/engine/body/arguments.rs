@@ -12,7 +12,7 @@ use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::{Tool, read_text};
-use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use crate::turn::{CallStatus, Repair, RepairCode};
 
 /// Arguments alone, after a head that holds the name.
 #[derive(Debug)]
@@ -45,20 +45,19 @@ impl Arguments {
         let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
             return Progress::Fail { at: self.start };
         };
-        let tail = writer.origin.tail(cx);
         if self.lenient.is_some() {
             return self.mend(cx, out, writer, index);
         }
-        self.start = if self.sent == self.start { cx.skip_space(self.start) } else { self.start };
+        if self.sent == self.start {
+            self.start = cx.skip_space(self.start);
+            if self.sent < self.start {
+                self.sent = self.start;
+                self.scanner = Scanner::new(self.start, cx.policy.max_depth);
+            }
+        }
         let first = cx.bytes().get(self.start).copied();
         if first.is_none() && !cx.eof {
-            self.sent = self.start;
-            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
             return Progress::More;
-        }
-        if self.sent < self.start {
-            self.sent = self.start;
-            self.scanner = Scanner::new(self.start, cx.policy.max_depth);
         }
         match first.map_or(Look::No, |byte| prefaced(cx, byte, self.start)) {
             Look::No => {}
@@ -70,35 +69,7 @@ impl Arguments {
             }
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
-            let raw = writer.start..self.start;
-            if first.is_none() || (cx.eof && cut_off(cx.rest(self.start), tail, &[])) {
-                // The text ends where the arguments should begin, or in what closes the call.
-                writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
-                return Progress::Done { end: cx.text.len() };
-            }
-            let null = match nothing(cx, self.start) {
-                Look::Is(end) => Some(end),
-                Look::More => return Progress::More,
-                Look::No => None,
-            };
-            let end = null.unwrap_or(self.start);
-            let over = match is_over(cx, writer, end) {
-                Look::More => return Progress::More,
-                look => look == Look::Is(()),
-            };
-            if over && null.is_some() {
-                writer.piece(out, index, "{}");
-                let (found, _, repair) = whole_arguments(None, "null", || span(self.start..end));
-                writer.over(index, found, writer.start..end).repairs.extend(repair);
-                return Progress::Done { end };
-            } else if !over {
-                // Neither arguments stand there nor what closes the call.
-                writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-            } else {
-                writer.piece(out, index, "{}");
-                writer.over(index, Found::none(), raw);
-            }
-            return Progress::Done { end: self.start };
+            return self.without(cx, out, writer, index);
         }
         self.scanner.reuse(&mut out.members);
         let result = self.scanner.scan(cx.bytes(), cx.eof);
@@ -137,6 +108,37 @@ impl Arguments {
         }
     }
 
+    /// No arguments stand where they should.
+    fn without(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
+        let rest = cx.rest(self.start);
+        if rest.is_empty() || cx.eof && cut_off(rest, writer.origin.tail(cx), &[]) {
+            // The text ends there, or in what closes the call.
+            writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
+            return Progress::Done { end: cx.text.len() };
+        }
+        let null = match nothing(cx, self.start) {
+            Look::Is(end) => Some(end),
+            Look::More => return Progress::More,
+            Look::No => None,
+        };
+        let over = match is_over(cx, writer, null.unwrap_or(self.start)) {
+            Look::More => return Progress::More,
+            look => look == Look::Is(()),
+        };
+        let null = null.filter(|_| over);
+        let end = null.unwrap_or(self.start);
+        if over {
+            writer.piece(out, index, "{}");
+        }
+        let pending = writer.over(index, Found::none(), writer.start..end);
+        pending.repairs.extend(null.map(|_| null_arguments()));
+        if !over {
+            // Nor does what closes the call stand there.
+            pending.status = CallStatus::Malformed;
+        }
+        Progress::Done { end }
+    }
+
     /// The arguments are no JSON: repair reads them up to what closes the call.
     fn mend(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
         let strings = self.lenient.get_or_insert_with(|| Box::new(Strings::new(self.start)));
@@ -153,7 +155,7 @@ impl Arguments {
                 let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
                 let end = if signs { limit } else { end };
                 let sure = mended.json.starts_with('{') && !mended.guessed && !doubtful;
-                let sure = sure && !lenient::goes_on(cx.slice(end, limit), closed);
+                let sure = sure && !lenient::ended_early(cx.slice(end, limit), closed);
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json.into_owned())), writer.start..end);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";
@@ -251,10 +253,7 @@ pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
     if tool.parameters.iter().any(|(name, _)| names(text, name)) {
         return None;
     }
-    let value = match read_text(text, tool.expected(key)) {
-        ArgumentValue::Text(text) => Value::Text(Piece::Made(text.into_owned())),
-        ArgumentValue::Json(json) => Value::Json(Piece::Made(json.into_owned())),
-    };
+    let value = Value::from(read_text(text, tool.expected(key)));
     Some(Found::Members(vec![(Piece::Made(key.to_owned()), value)]))
 }
 
@@ -268,6 +267,10 @@ fn names(text: &str, parameter: &str) -> bool {
         let value = behind.trim_start_matches(['"', '\'', '\\', ' ']).strip_prefix([':', '=']);
         !before.ends_with(in_word) && value.is_some_and(|value| !value.starts_with('='))
     })
+}
+
+fn null_arguments() -> Repair {
+    Repair::new(RepairCode::Literal, "null arguments became {}")
 }
 
 /// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, other text as the
@@ -311,9 +314,7 @@ pub(super) fn whole_arguments(
                 None => (Found::Json(piece()), CallStatus::Malformed, None),
             }
         }
-        Some(b'n') => {
-            (Found::none(), CallStatus::Ok, Some(Repair::new(RepairCode::Literal, "null arguments became {}")))
-        }
+        Some(b'n') => (Found::none(), CallStatus::Ok, Some(null_arguments())),
         Some(b'{') => (Found::Json(piece()), CallStatus::Ok, None),
         Some(b'[') if text.get(1..).is_some_and(|rest| rest.trim_ascii() == "]") => (
             Found::none(),

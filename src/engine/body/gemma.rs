@@ -1,9 +1,9 @@
 //! Gemma's value syntax: `{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],opts:{k:1}}`. Strings stand between markers that
 //! the dialect names, without escapes; everything else is bare.
 use super::Progress;
-use super::lenient;
+use super::literal;
 use super::members::Members;
-use super::shown::{Shown, opens};
+use super::shown::{ShownCalls, opens};
 use crate::dialect::{Element, Row};
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::output::{Found, Output, Piece, Value};
@@ -13,7 +13,7 @@ use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, head};
 use crate::json::push_escaped;
 use crate::schema::{Expected, Tool};
-use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
+use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
 mod values;
@@ -48,7 +48,7 @@ struct OpenString {
     sent: usize,
     /// Where its text begins.
     start: usize,
-    calls: Shown,
+    calls: ShownCalls,
 }
 
 impl Gemma {
@@ -150,7 +150,7 @@ impl Gemma {
                 None => return Next::More,
                 Some(b'{' | b'(' | b'[') => self.depth += 1,
                 Some(b'}' | b')' | b']') if self.depth <= 1 => {
-                    return match self.goes_on(cx, quote, tail, tool) {
+                    return match self.closes_early(cx, quote, tail, tool) {
                         Look::More if !cx.eof => Next::Closing,
                         Look::Is(()) => Next::End(End::Early),
                         Look::No | Look::More => Next::End(End::Bracket),
@@ -160,7 +160,7 @@ impl Gemma {
                 Some(b',') if self.depth == 1 => match key_at(cx, self.at + 1, quote) {
                     Look::Is(key) => match self.before_comma(cx, quote) {
                         Before::Over => return Next::Member,
-                        Before::Bare if may_be_parameter(tool, cx.slice(key.start, key.end)) => return Next::Member,
+                        Before::Bare if may_be_parameter(tool, cx.part(&key)) => return Next::Member,
                         Before::Bare | Before::Quoted => {}
                     },
                     Look::More => return Next::More,
@@ -211,9 +211,9 @@ impl Gemma {
         Look::Is(())
     }
 
-    /// Behind the bracket at hand, which closes the outermost one, its members go on: it came too early. If it is of another
+    /// The bracket at hand, which closes the outermost one, came too early: its members go on behind it. If it is of another
     /// kind, any text there says so, as a string may have ended before it.
-    fn goes_on(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
+    fn closes_early(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
         let (open, close) = (cx.bytes().get(self.start), cx.bytes().get(self.at));
         let own = matches!((open, close), (Some(b'{'), Some(b'}')) | (Some(b'('), Some(b')')));
         let at = match cx.behind_space(self.at, self.at + 1) {
@@ -233,7 +233,7 @@ impl Gemma {
             Look::More => return Look::More,
         }
         key_at(cx, at + usize::from(comma), quote).then(|key| {
-            let key = cx.slice(key.start, key.end);
+            let key = cx.part(&key);
             let is = comma || key.is_empty() || tool.is_some_and(|tool| tool.declares(key));
             if is { Look::Is(()) } else { Look::No }
         })
@@ -252,7 +252,7 @@ impl Gemma {
             let closed = text.ends_with(mark) && (value.len() > 1 || near.len() < text.len());
             return if closed { Before::Over } else { Before::Quoted };
         }
-        let literal = near.len() == text.len() && lenient::looks_literal(value);
+        let literal = near.len() == text.len() && literal::looks_like_one(value);
         if literal || text.ends_with(['}', ']']) { Before::Over } else { Before::Bare }
     }
 
@@ -263,7 +263,7 @@ impl Gemma {
             return None;
         }
         let key = (self.depth == 1).then(|| Values::new(before, quote, None).only_key()).flatten();
-        Some(OpenString { key, sent: end, start: end, calls: Shown::new(end) })
+        Some(OpenString { key, sent: end, start: end, calls: ShownCalls::new(end) })
     }
 
     /// Gives out what is certain of the string that a member is.
@@ -297,10 +297,7 @@ impl Gemma {
                 Read::Json(json) => Value::Json(Piece::Made(json)),
                 Read::Word(word) => {
                     let expected = tool.map_or(Expected::ANY, |t| t.expected(&key).json_first());
-                    match bare_word(&word, expected) {
-                        ArgumentValue::Text(t) => Value::Text(Piece::Made(t.into_owned())),
-                        ArgumentValue::Json(t) => Value::Json(Piece::Made(t.into_owned())),
-                    }
+                    Value::from(bare_word(&word, expected))
                 }
                 Read::Nothing => break,
             };

@@ -1,9 +1,9 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
-use super::Progress;
 use super::arguments::whole_arguments;
 use super::keys::{call_key_in, decode, schema_like, string_end};
 use super::lenient::{self, Bound};
 use super::strings::Strings;
+use super::{Progress, mend_last};
 use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
@@ -15,11 +15,13 @@ use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
 
+mod call;
 mod frames;
 mod mend;
 mod object;
 
-use frames::{Envelope, Frame, Frames, Kind};
+use call::tear;
+use frames::{Envelope, Frame, Frames, Kind, Other};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expect {
@@ -45,7 +47,7 @@ enum Expect {
     Broken {
         start: usize,
         error: usize,
-        place: Place,
+        broke: Broke,
     },
     /// Strict reading failed at `error`: the closer or the end decides how far the repair may read.
     Lenient {
@@ -57,7 +59,7 @@ enum Expect {
 
 /// Where an object broke off as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Broke {
     InValue,
     BehindValue,
     Elsewhere,
@@ -144,7 +146,7 @@ impl JsonCalls {
                 Expect::Element => self.element(cx, writer),
                 Expect::Next => self.next(cx, out, writer, at, byte),
                 Expect::Between => self.between(cx, writer, at, byte),
-                Expect::Broken { start, error, place } => self.is_worth_repair(cx, out, writer, (start, error), place),
+                Expect::Broken { start, error, broke } => self.is_worth_repair(cx, out, writer, (start, error), broke),
                 Expect::Lenient { start, error, searched } => self.lenient(cx, out, writer, start, error, searched),
             };
             match go_on {
@@ -186,7 +188,7 @@ impl JsonCalls {
             }
             b']' if close => self.close(cx, out, writer, at),
             b']' if self.frames.last().is_some_and(|frame| frame.kind == Kind::List) => {
-                self.comma_too_many(writer, at);
+                comma_too_many(writer, at);
                 self.close(cx, out, writer, at)
             }
             _ if self.frames.is_empty() => Flow::Stop(Progress::Fail { at }),
@@ -214,7 +216,7 @@ impl JsonCalls {
     ) -> Flow {
         if byte == b'}' && (close || self.frames.last().is_some_and(|frame| frame.envelope.is_some())) {
             if !close {
-                self.comma_too_many(writer, at);
+                comma_too_many(writer, at);
             }
             return self.close(cx, out, writer, at);
         }
@@ -235,7 +237,7 @@ impl JsonCalls {
         }
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
-        let text = cx.slice(key.start, key.end);
+        let text = cx.part(&key);
         let mut what = Key::of(text);
         let top = self.frames.len() == 1;
         let explicit = top && matches!(text, "tool_calls" | "toolCalls");
@@ -272,25 +274,18 @@ impl JsonCalls {
             _ => what = Key::Other,
         }
         if text == "params" && frame.name.is_none() {
-            let named = |method: &Range<usize>| cx.offered(&decode(cx.slice(method.start, method.end)));
+            let named = |method: &Range<usize>| cx.offered(&decode(cx.part(method)));
             frame.name = frame.method.take().filter(named);
         }
         // A second key of the same meaning is one of the flat arguments.
         if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
             what = Key::Other;
         }
-        let described = |(key, _): &(Range<usize>, Range<usize>)| cx.slice(key.start, key.end) == "description";
-        if what == Key::Arguments && writer.bare && writer.begun == 0 && frame.others.iter().any(described) {
-            // A tool's definition, not a call of it.
-            out.trace.refuse(Reason::Definition, &self.name(cx).unwrap_or_default());
-            return Flow::Stop(Progress::Fail { at });
-        }
-        if what == Key::Arguments && writer.bare && first == b'{' {
-            let name = self.name(cx);
-            match schema_like(cx, value, name.as_deref()) {
-                Look::Is(()) => {
-                    out.trace.refuse(Reason::Definition, &name.unwrap_or_default());
-                    return Flow::Stop(Progress::Fail { at: value });
+        if what == Key::Arguments && writer.bare {
+            match self.definition(cx, writer, at, value) {
+                Look::Is(at) => {
+                    out.trace.refuse(Reason::Definition, &self.name(cx).unwrap_or_default());
+                    return Flow::Stop(Progress::Fail { at });
                 }
                 Look::More => return Flow::Stop(Progress::More),
                 Look::No => {}
@@ -310,58 +305,16 @@ impl JsonCalls {
         self.go(value, Expect::Member { key, what })
     }
 
-    /// The name in the last frame, if it is known.
-    fn name<'t>(&self, cx: &Reader<'t>) -> Option<Cow<'t, str>> {
-        let range = self.frames.last()?.name.as_ref()?;
-        Some(decode(cx.slice(range.start, range.end)))
-    }
-
-    /// Begins the call of the last frame, if its name is known.
-    fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Flow {
-        if self.frames.last().is_none_or(|frame| frame.index.is_some()) {
-            return Flow::On;
+    /// What has the arguments that begin at `value`, under a key at `at`, is a tool's definition, and no call of it: how far it
+    /// was read.
+    fn definition(&self, cx: &Reader<'_>, writer: &Writer, at: usize, value: usize) -> Look<usize> {
+        let described = |member: &Other| member.raw_key(cx) == "description";
+        if writer.begun == 0 && self.frames.last().is_some_and(|frame| frame.others.iter().any(described)) {
+            return Look::Is(at);
         }
-        let Some(name) = self.name(cx) else { return Flow::On };
-        // What is nested under `function` begins its parent's call, since the id stands there.
-        let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
-        let parent_id = if nested { self.frames.parent().and_then(|f| f.id.clone()) } else { None };
-        self.outer_call_is_over(cx, out, writer);
-        let in_list = self.frames.in_list();
-        let Some(frame) = self.frames.last_mut() else { return Flow::On };
-        let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.slice(id.start, id.end)));
-        match writer.begin(cx, out, &name, id.as_deref()) {
-            Some(index) => {
-                frame.index = Some(index);
-                Flow::On
-            }
-            None if writer.begun == 0 && !in_list => Flow::Stop(Progress::Fail { at: self.at }),
-            None => {
-                // One name too many does not void its siblings: the element is passed over.
-                frame.name = None;
-                Flow::On
-            }
-        }
-    }
-
-    /// The list of a call's object holds further calls, and this is the first: that call's own arguments are whole.
-    fn outer_call_is_over(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
-        let Some(outer) = self.frames.outer_call() else { return };
-        let text = |range: Range<usize>| decode(cx.slice(range.start, range.end));
-        let (start, index, arguments) = (outer.start, outer.index.take(), outer.arguments.take());
-        let (name, id) = (outer.name.take().map(text), outer.id.clone().map(text));
-        let index = match index {
-            Some(index) => Some(index).filter(|index| writer.is_open(*index)),
-            // They stand in a string.
-            None => name.and_then(|name| writer.begin(cx, out, &name, id.as_deref())),
-        };
-        if let (Some(index), Some(arguments)) = (index, arguments) {
-            let end = arguments.end;
-            self.over(cx, writer, index, arguments, start..end);
-            // What of a mended object is its own, and what the list's, is a guess; what was mended is all of theirs.
-            if let (true, Some(pending)) = (cx.made, &mut writer.pending) {
-                pending.status = CallStatus::Malformed;
-                self.repairs.clone_from(&pending.repairs);
-            }
+        match cx.bytes().get(value) {
+            Some(b'{') => schema_like(cx, value, self.name(cx).as_deref()).map(|()| value),
+            _ => Look::No,
         }
     }
 
@@ -410,13 +363,13 @@ impl JsonCalls {
                         return Flow::Stop(progress);
                     }
                     if let Some(index) = self.frames.last().and_then(|f| f.index) {
-                        writer.piece(out, index, cx.slice(arguments.start, arguments.end));
+                        writer.piece(out, index, cx.part(&arguments));
                     }
                 }
             }
             Key::Method => {
                 frame.method = Some(value.clone());
-                frame.others.push((key, value));
+                frame.others.push(Other { key, value });
             }
             Key::Id => frame.id = Some(value),
             Key::Arguments => {
@@ -425,9 +378,9 @@ impl JsonCalls {
             }
             Key::Content => {
                 frame.content = Some(value.clone());
-                frame.others.push((key, value));
+                frame.others.push(Other { key, value });
             }
-            _ => frame.others.push((key, value)),
+            _ => frame.others.push(Other { key, value }),
         }
         self.go(end, Expect::Next)
     }
@@ -479,9 +432,8 @@ impl JsonCalls {
         match cx.behind_space(next, next + 1) {
             Look::More => Flow::Stop(Progress::More),
             Look::Is(first) if cx.bytes().get(first).is_some_and(|b| inside(*b)) => {
-                if let (Some(_), Some(pending)) = (odd, &mut writer.pending) {
-                    let what = "signs between two calls were left out";
-                    pending.repairs.push(Repair::at(RepairCode::Surroundings, at, what));
+                if odd.is_some() {
+                    mend_last(writer, RepairCode::Surroundings, at, "signs between two calls were left out");
                 }
                 self.before = Some((self.at, writer.begun));
                 self.go(next, Expect::Value { close: false })
@@ -493,7 +445,7 @@ impl JsonCalls {
     /// The calls are over at `end`: one that was mended last is no call to run if what stands behind it goes on with it.
     fn leave(&self, cx: &Reader<'_>, writer: &mut Writer, end: usize) -> Progress {
         let mended = self.mended.filter(|mended| mended.begun == writer.begun);
-        if mended.is_some_and(|Mend { limit, closed, .. }| lenient::goes_on(cx.slice(end, limit), closed)) {
+        if mended.is_some_and(|Mend { limit, closed, .. }| lenient::ended_early(cx.slice(end, limit), closed)) {
             tear(writer);
         }
         Progress::Done { end }
@@ -546,38 +498,12 @@ impl JsonCalls {
             _ => self.go(end, Expect::Between),
         }
     }
-
-    /// The arguments of a call are whole.
-    fn over(&mut self, cx: &Reader<'_>, writer: &mut Writer, index: usize, arguments: Range<usize>, raw: Range<usize>) {
-        let text = cx.slice(arguments.start, arguments.end);
-        let name = self.name(cx);
-        let tool = name.and_then(|name| cx.tool(&name));
-        let (found, status, repair) = whole_arguments(tool, text, || self.piece(cx, arguments.clone()));
-        let repairs = std::mem::take(&mut self.repairs);
-        let raw = if cx.made { writer.start..writer.start } else { raw };
-        // What repair made of something else than an object is a guess, and so is a call for which no offered name
-        // vouches, unless it is a dict of Python's.
-        let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
-        let guess = cx.made && (!found.is_object() || !vouched || self.guessed);
-        let pending = writer.over(index, found, raw);
-        if !cx.made && self.scanned.0 == arguments {
-            pending.members = std::mem::take(&mut self.scanned.1);
-        }
-        pending.status = if guess { CallStatus::Malformed } else { status };
-        pending.repairs.extend(repairs);
-        pending.repairs.extend(repair);
-    }
-
-    fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
-        if cx.made { Piece::Made(cx.slice(range.start, range.end).to_owned()) } else { span(range) }
-    }
 }
 
-/// The last call read is only a part of what was written.
-fn tear(writer: &mut Writer) {
-    if let Some(pending) = writer.pending.as_mut().filter(|pending| pending.status.readable()) {
-        pending.status = CallStatus::Malformed;
-    }
+/// A list or an envelope closes at `at`, right behind a comma.
+#[cold]
+fn comma_too_many(writer: &mut Writer, at: usize) {
+    mend_last(writer, RepairCode::Comma, at, "a comma too many was left out");
 }
 
 /// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.

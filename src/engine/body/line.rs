@@ -56,7 +56,7 @@ impl Line {
                 return Progress::Fail { at: self.start };
             }
         };
-        let text = cx.slice(extent.text.start, extent.text.end);
+        let text = cx.part(&extent.text);
         let Some(found) = cx.tool(&name).and_then(|tool| only_argument(tool, text)) else {
             return Progress::Fail { at: self.start };
         };
@@ -161,7 +161,7 @@ impl Line {
 
 /// The text without white space and one pair of quotes round it.
 fn unquoted(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
-    let text = cx.slice(range.start, range.end);
+    let text = cx.part(&range);
     let start = range.start + (text.len() - text.trim_start().len());
     let text = text.trim();
     let inner = ['"', '\'', '`'].into_iter().find_map(|quote| {

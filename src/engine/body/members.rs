@@ -4,6 +4,16 @@ use crate::engine::Reader;
 use crate::engine::output::{Found, Output, Piece, Value};
 use crate::engine::writer::Writer;
 use crate::json::push_string;
+use crate::turn::ArgumentValue;
+
+impl From<ArgumentValue<'_>> for Value {
+    fn from(value: ArgumentValue<'_>) -> Self {
+        match value {
+            ArgumentValue::Text(text) => Self::Text(Piece::Made(text.into_owned())),
+            ArgumentValue::Json(json) => Self::Json(Piece::Made(json.into_owned())),
+        }
+    }
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Members {

@@ -6,6 +6,7 @@ pub(super) mod json_calls;
 pub(super) mod keys;
 pub(super) mod lenient;
 pub(super) mod line;
+mod literal;
 pub(super) mod members;
 pub(super) mod parameters;
 pub(super) mod python;
@@ -19,6 +20,7 @@ use super::tail::{closes, cut_off};
 use super::writer::Writer;
 use super::{Look, Reader, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
+use crate::turn::{Repair, RepairCode};
 use arguments::{Arguments, ends_line, nothing};
 use elements::Elements;
 use gemma::Gemma;
@@ -201,6 +203,13 @@ impl BodyState {
             },
             _ => Look::No,
         }
+    }
+}
+
+/// The last call that was read was mended at `at`.
+fn mend_last(writer: &mut Writer, code: RepairCode, at: usize, what: &'static str) {
+    if let Some(pending) = &mut writer.pending {
+        pending.repairs.push(Repair::at(code, at, what));
     }
 }
 

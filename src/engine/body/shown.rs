@@ -36,20 +36,28 @@ pub(super) fn opens(before: &str) -> bool {
 }
 
 /// The calls that stand in a string, as far as it was looked at.
-#[derive(Debug, Default)]
-pub(super) struct Shown {
+#[derive(Debug)]
+pub(super) struct ShownCalls {
     /// Up to here.
     at: usize,
-    /// The calls that are open there, and the strings in them, by turns: with an odd number, a call is the innermost.
-    open: usize,
+    /// How many calls are open there, and strings in them: by turns, as a call opens a string, and a string shows a call.
+    depth: usize,
     /// A call has been shown.
     any: bool,
 }
 
-impl Shown {
+/// What is open innermost in a string.
+enum Innermost {
+    Nothing,
+    Call,
+    /// A string of a call.
+    String,
+}
+
+impl ShownCalls {
     /// In the string whose text begins at `start`.
     pub(super) const fn new(start: usize) -> Self {
-        Self { at: start, open: 0, any: false }
+        Self { at: start, depth: 0, any: false }
     }
 
     pub(super) const fn any(&self) -> bool {
@@ -58,7 +66,15 @@ impl Shown {
 
     /// It shows calls, and all of them whole.
     pub(super) const fn whole(&self) -> bool {
-        self.any && self.open == 0
+        self.any && self.depth == 0
+    }
+
+    const fn innermost(&self) -> Innermost {
+        match self.depth {
+            0 => Innermost::Nothing,
+            depth if depth % 2 == 1 => Innermost::Call,
+            _ => Innermost::String,
+        }
     }
 
     /// The next of the string's own quotes stands at `quote`: it closes none that a call in it has opened.
@@ -69,26 +85,26 @@ impl Shown {
         while let Some(i) = memchr::memchr(b'<', cx.slice(self.at, quote.start).as_bytes()) {
             let hit = self.at + i;
             self.at = hit + 1;
-            if self.open % 2 == 1 {
+            if let Innermost::Call = self.innermost() {
                 let closed = row.calls.iter().any(|call| closes(inside, &call.tail, hit) == Look::Is(()));
-                self.open -= usize::from(closed);
+                self.depth -= usize::from(closed);
             } else if calls(inside, row, hit) {
-                self.open += 1;
+                self.depth += 1;
                 self.any = true;
             }
         }
         // One that opens a string has text behind it.
         let over = match cx.bytes().get(quote.end) {
-            None if self.open > 0 && !cx.eof => return Look::More,
+            None if self.depth > 0 && !cx.eof => return Look::More,
             byte => matches!(byte, Some(b'}' | b',' | b']' | b')')),
         };
         self.at = quote.end;
-        match self.open {
-            0 => return Look::Is(()),
-            open if open % 2 == 0 => self.open -= 1,
-            _ if opens(cx.slice(before.start, before.end)) && !over => self.open += 1,
+        match self.innermost() {
+            Innermost::Nothing => return Look::Is(()),
+            Innermost::String => self.depth -= 1,
+            Innermost::Call if opens(cx.part(&before)) && !over => self.depth += 1,
             // What was open in it broke off.
-            _ => return Look::Is(()),
+            Innermost::Call => return Look::Is(()),
         }
         Look::No
     }

@@ -1,10 +1,11 @@
 //! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
 //! one that closes the call.
-use super::lenient::{self, Bound, closer};
+use super::lenient::{self, Bound, LINE, closer};
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
 use crate::engine::{Look, Reader, head};
+use crate::json::Balance;
 
 /// A key is no longer.
 const KEY: usize = 128;
@@ -19,39 +20,34 @@ pub(super) struct Strings {
     key: bool,
     /// A value may begin here.
     begins: bool,
-    string: Option<Open>,
+    string: Option<OpenString>,
     /// A marker stood in a string that went on behind it: so do others.
     trusted: bool,
     /// The value is over.
     over: bool,
     /// The closing marker that ends the value, and the line behind it.
-    ended: Option<Ended>,
+    ended: Option<LineBehind>,
     /// Where the next closing marker stands, if that is no place before `at`, and how far none does.
     closer: usize,
     searched: usize,
 }
 
-/// A closing marker, as far as the line behind it was read: where that closes brackets that it does not open, behind words, the
-/// marker may be a part of a value.
+/// The line behind a closing marker, as far as it was read.
 #[derive(Debug, Clone, Copy)]
-struct Ended {
+struct LineBehind {
     marker: usize,
     at: usize,
     words: bool,
-    braces: i32,
-    brackets: i32,
+    balance: Balance,
 }
 
-impl Ended {
-    /// So much of the line is looked at.
-    const LINE: usize = 4096;
-
-    /// Whether the value goes on in the line.
-    fn goes_on(&mut self, cx: &Reader<'_>, origin: Origin) -> Look<()> {
+impl LineBehind {
+    /// It closes brackets that it does not open, behind words: the value may go on in it, and the marker be a part of that.
+    fn closes_more(&mut self, cx: &Reader<'_>, origin: Origin) -> Look<()> {
         loop {
             let byte = match cx.bytes().get(self.at).copied() {
                 None if !cx.eof => return Look::More,
-                Some(byte) if byte != b'\n' && self.at - self.marker < Self::LINE => byte,
+                Some(byte) if byte != b'\n' && self.at - self.marker < LINE => byte,
                 _ => return Look::No,
             };
             match marker(cx, self.at, origin) {
@@ -59,15 +55,10 @@ impl Ended {
                 Look::Is(_) => return Look::No,
                 Look::No => {}
             }
-            match byte {
-                b'{' => self.braces += 1,
-                b'}' => self.braces -= 1,
-                b'[' => self.brackets += 1,
-                b']' => self.brackets -= 1,
-                _ => self.words |= !byte.is_ascii_whitespace(),
-            }
+            self.balance.read(byte);
+            self.words |= !(byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}' | b'[' | b']'));
             self.at += 1;
-            if self.words && (self.braces < 0 || self.brackets < 0) {
+            if self.words && self.balance.closes_more() {
                 return Look::Is(());
             }
         }
@@ -76,13 +67,15 @@ impl Ended {
 
 /// The string that is open.
 #[derive(Debug)]
-struct Open {
+struct OpenString {
     quote: u8,
     body: usize,
     key: bool,
     /// The last quote of its own kind in it.
     inner: Option<usize>,
+    /// Brackets in it, counted up to a place, and only once a quote in it was found to be text.
     balance: Balance,
+    counted: usize,
     /// The last closing marker in it, or where nothing must close a call, the last that opens one.
     closer: Option<usize>,
     /// That one opens a call, and nothing closes the one before it.
@@ -93,36 +86,33 @@ struct Open {
     before_call: Option<Bound>,
 }
 
-/// How many more braces, brackets and parentheses a string opens than it closes, counted only once a quote in it was found to be
-/// text.
-#[derive(Debug)]
-struct Balance {
-    counted: usize,
-    open: [i32; 3],
-}
-
-impl Balance {
-    /// Counts what stands before `to`, but for what is escaped.
-    fn count(&mut self, bytes: &[u8], to: usize) -> [i32; 3] {
-        let [braces, brackets, parens] = &mut self.open;
+impl OpenString {
+    /// Counts the brackets before `to`, but for what is escaped.
+    fn count_brackets(&mut self, bytes: &[u8], to: usize) {
         while self.counted < to {
             match bytes.get(self.counted) {
                 Some(b'\\') => self.counted += 1,
-                Some(b'{') => *braces += 1,
-                Some(b'}') => *braces -= 1,
-                Some(b'[') => *brackets += 1,
-                Some(b']') => *brackets -= 1,
-                Some(b'(') => *parens += 1,
-                Some(b')') => *parens -= 1,
-                _ => {}
+                Some(byte) => self.balance.read(*byte),
+                None => {}
             }
             self.counted += 1;
         }
-        self.open
     }
-}
 
-impl Open {
+    /// What closes a call, or opens the next one, is `found` in it at `at`.
+    fn holds(&mut self, at: usize, found: &Found) {
+        let adjacent = at == self.behind;
+        if found.opens == Opens::Nothing || !adjacent {
+            self.closer = Some(at);
+            self.unclosed = found.opens != Opens::Nothing;
+        }
+        if found.opens != Opens::Nothing {
+            let doubtful = self.before_call.is_some() && !adjacent;
+            self.before_call = self.closer.map(|at| Bound { at, doubtful });
+        }
+        self.behind = at + found.length;
+    }
+
     /// The quote right before `at` opens something in the string, and does not close it: `print("</tool_call>")`.
     fn is_opened(&self, cx: &Reader<'_>, at: usize) -> bool {
         let Some(inner) = self.inner.filter(|inner| cx.skip_space(inner + 1) >= at) else { return false };
@@ -132,18 +122,18 @@ impl Open {
 
     /// Behind the marker of a call stands a quote at `at` that nothing escapes: so the string was over before that marker, most
     /// surely if the quote opens something.
-    fn call_goes_on(&self, cx: &Reader<'_>, at: usize) -> Look<Bound> {
+    fn end_before_call(&self, cx: &Reader<'_>, at: usize) -> Look<Bound> {
         let before = cx.bytes().get(self.behind..at).unwrap_or_default().trim_ascii_end();
         let opens = matches!(before.last(), Some(b'{' | b'[' | b'(' | b'=' | b':' | b','));
         self.before_call.map_or(Look::No, |bound| Look::Is(Bound { doubtful: bound.doubtful || !opens, ..bound }))
     }
 }
 
-/// What a quote in a string is, if it is no part of the text.
-enum Verdict {
-    Closes,
-    /// The string was over at the quote before, which opened the key that this one closes.
-    ClosesKey,
+/// What a quote in a string closes.
+enum Closes {
+    String,
+    /// The string was over at the quote before, which opened this key.
+    Key,
 }
 
 impl Strings {
@@ -190,40 +180,22 @@ impl Strings {
             let Some(byte) = cx.bytes().get(self.at).copied() else {
                 return if cx.eof { self.at_end(cx) } else { Look::More };
             };
-            let found = match self.ends(cx, closer, origin) {
+            let (at, found) = (self.at, self.ends(cx, closer, origin));
+            match found {
                 Look::More => return Look::More,
-                Look::No => None,
-                Look::Is(found) => Some(found),
-            };
-            let at = self.at;
-            if let Some(found) = &found
-                && self.ends_value(cx, at)
-            {
-                return self.end(cx, at, found, writer.origin);
+                Look::Is(found) if self.ends_value(cx, at) => return self.end(cx, at, &found, writer.origin),
+                _ => {}
             }
-            let look = match (&mut self.string, found) {
-                (None, _) => {
-                    self.outside(byte);
-                    Look::No
-                }
-                (Some(string), Some(found)) => {
-                    let adjacent = at == string.behind;
-                    if found.opens == Opens::Nothing || !adjacent {
-                        string.closer = Some(at);
-                        string.unclosed = found.opens != Opens::Nothing;
-                    }
-                    if found.opens != Opens::Nothing {
-                        let doubtful = string.before_call.is_some() && !adjacent;
-                        string.before_call = string.closer.map(|at| Bound { at, doubtful });
-                    }
-                    string.behind = at + found.length;
+            match (&mut self.string, found) {
+                (None, _) => self.outside(byte),
+                (Some(string), Look::Is(found)) => {
+                    string.holds(at, &found);
                     self.at = string.behind;
-                    Look::No
                 }
-                (Some(_), None) => self.inside(cx, byte, writer.origin),
-            };
-            if look != Look::No {
-                return look;
+                (Some(_), _) => match self.inside(cx, byte, writer.origin) {
+                    Look::No => {}
+                    look => return look,
+                },
             }
         }
     }
@@ -241,8 +213,8 @@ impl Strings {
             return Look::Is(Bound::sure(at));
         }
         let end = at + found.length;
-        let ended = self.ended.get_or_insert(Ended { marker: at, at: end, words: false, braces: 0, brackets: 0 });
-        match ended.goes_on(cx, origin) {
+        let line = LineBehind { marker: at, at: end, words: false, balance: Balance::default() };
+        match self.ended.get_or_insert(line).closes_more(cx, origin) {
             Look::More => Look::More,
             look => Look::Is(Bound { at, doubtful: look == Look::Is(()) }),
         }
@@ -294,12 +266,13 @@ impl Strings {
             b',' | b';' => (self.key, self.begins) = (self.open.last() == Some(&b'{'), true),
             b':' | b'=' => (self.key, self.begins) = (false, true),
             b'"' | b'\'' | b'`' if self.begins => {
-                self.string = Some(Open {
+                self.string = Some(OpenString {
                     quote: byte,
                     body: self.at,
                     key: self.key,
                     inner: None,
-                    balance: Balance { counted: self.at, open: [0; 3] },
+                    balance: Balance::default(),
+                    counted: self.at,
                     closer: None,
                     unclosed: false,
                     behind: 0,
@@ -323,17 +296,17 @@ impl Strings {
             return Look::No;
         }
         if byte == string.quote {
-            return match verdict(cx, string, &self.open, at) {
+            return match closes(cx, string, &self.open, at) {
                 Look::More => Look::More,
                 Look::No => {
                     string.inner = Some(at);
                     self.at += 1;
-                    string.call_goes_on(cx, at)
+                    string.end_before_call(cx, at)
                 }
-                Look::Is(verdict) => {
+                Look::Is(closes) => {
                     self.trusted |= string.closer.is_some();
                     (self.string, self.begins) = (None, true);
-                    self.key &= !matches!(verdict, Verdict::ClosesKey);
+                    self.key &= !matches!(closes, Closes::Key);
                     self.at += 1;
                     Look::No
                 }
@@ -342,7 +315,7 @@ impl Strings {
         if let Some(closer) = string.closer {
             let adjacent = at == string.behind;
             if byte == b'"' && string.before_call.is_some_and(|bound| !bound.doubtful) {
-                return string.call_goes_on(cx, at);
+                return string.end_before_call(cx, at);
             }
             match marker(cx, at, origin) {
                 Look::More => return Look::More,
@@ -386,6 +359,7 @@ impl Strings {
 }
 
 /// A marker in a text.
+#[derive(Debug, Clone, Copy)]
 struct Found {
     length: usize,
     opens: Opens,
@@ -438,16 +412,16 @@ fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, origin: Origin) ->
     role.or(|| Look::Is(at + length)).map(|end| Found { length: end - at, opens })
 }
 
-/// What the quote at `at` is, of the kind that opened `string` in the brackets `open`.
-fn verdict(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<Verdict> {
+/// What the quote at `at` closes, of the kind that opened `string` in the brackets `open`. `No`: it is a part of the text.
+fn closes(cx: &Reader<'_>, string: &mut OpenString, open: &[u8], at: usize) -> Look<Closes> {
     let next = cx.skip_space(at + 1);
     let Some(byte) = cx.bytes().get(next).copied() else {
-        return if cx.eof { Look::Is(Verdict::Closes) } else { Look::More };
+        return if cx.eof { Look::Is(Closes::String) } else { Look::More };
     };
-    let [braces, brackets, parens] = match string.inner {
-        Some(_) => string.balance.count(cx.bytes(), at),
-        None => [0; 3],
-    };
+    if string.inner.is_some() {
+        string.count_brackets(cx.bytes(), at);
+    }
+    let Balance { braces, brackets, parens } = string.balance;
     let within = |bracket: u8| open.contains(&bracket);
     let object = open.last() == Some(&b'{');
     let closes = match byte {
@@ -457,19 +431,19 @@ fn verdict(cx: &Reader<'_>, string: &mut Open, open: &[u8], at: usize) -> Look<V
         b'}' => braces <= 0 && within(b'{'),
         b']' => brackets <= 0 && within(b'['),
         b')' => parens <= 0 && within(b'('),
-        b',' | b';' if object && braces <= 0 => return next_key(cx, next + 1).map(|()| Verdict::Closes),
+        b',' | b';' if object && braces <= 0 => return next_key(cx, next + 1).map(|()| Closes::String),
         b',' | b';' if object => false,
         b',' | b';' => true,
-        b':' if ended_before(cx, string, at) => return Look::Is(Verdict::ClosesKey),
+        b':' if ended_before(cx, string, at) => return Look::Is(Closes::Key),
         // The comma before it is missing.
-        b'"' | b'\'' if object => return whole_key(cx, next).map(|()| Verdict::Closes),
+        b'"' | b'\'' if object => return whole_key(cx, next).map(|()| Closes::String),
         _ => false,
     };
-    if closes { Look::Is(Verdict::Closes) } else { Look::No }
+    if closes { Look::Is(Closes::String) } else { Look::No }
 }
 
 /// The string was over before its last quote, which opened the key that the quote at `at` closes.
-fn ended_before(cx: &Reader<'_>, string: &Open, at: usize) -> bool {
+fn ended_before(cx: &Reader<'_>, string: &OpenString, at: usize) -> bool {
     let Some(inner) = string.inner.filter(|inner| at - inner <= KEY) else { return false };
     let before = cx.bytes().get(string.body..inner).unwrap_or_default();
     let trimmed = before.trim_ascii_end();

@@ -33,16 +33,36 @@ pub(crate) struct BlockQuote {
     looked: Option<usize>,
 }
 
-/// Elements that show what stands in them. Like a fence, one that shows code may hold nothing but calls.
-const SHOWN: [(&str, bool); 5] =
-    [("pre", true), ("code", true), ("samp", true), ("example", false), ("blockquote", false)];
+/// An element that shows what stands in it.
+#[derive(Debug)]
+struct Element {
+    name: &'static str,
+    /// Like a fence, one that shows code may hold nothing but calls.
+    code: bool,
+}
+
+impl Element {
+    /// `tag` begins with its name.
+    fn is(&self, tag: &str) -> bool {
+        let name = tag.get(..self.name.len()).is_some_and(|name| name.eq_ignore_ascii_case(self.name));
+        name && !tag.as_bytes().get(self.name.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+    }
+}
+
+static ELEMENTS: [Element; 5] = [
+    Element { name: "pre", code: true },
+    Element { name: "code", code: true },
+    Element { name: "samp", code: true },
+    Element { name: "example", code: false },
+    Element { name: "blockquote", code: false },
+];
 
 /// How far the text has been looked through for such elements, and the one that is open.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shown {
     looked: usize,
-    /// Which of [`SHOWN`] it is, and where the last opening tag, or the last call in it, ended.
-    open: Option<(usize, usize)>,
+    /// And where the last opening tag, or the last call in it, ended.
+    open: Option<(&'static Element, usize)>,
 }
 
 /// Longer lines are not looked through for what they begin with.
@@ -95,20 +115,13 @@ impl Engine {
             && last.raw.end > *looked
         {
             *looked = last.raw.end;
-            *open = open.map(|(which, _)| (which, last.raw.end));
+            *open = open.map(|(element, _)| (element, last.raw.end));
         }
         let text = cx.slice(*looked, at);
         for place in memchr::memchr_iter(b'<', text.as_bytes()).map(|i| *looked + i) {
             let rest = cx.slice(place + 1, at);
-            let is = |rest: &str, tag: &str| {
-                let behind = rest.get(..tag.len()).filter(|name| name.eq_ignore_ascii_case(tag));
-                behind.is_some()
-                    && !rest.as_bytes().get(tag.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
-            };
-            let closed = rest.strip_prefix('/').is_some_and(|rest| {
-                open.is_some_and(|(which, _)| SHOWN.get(which).is_some_and(|(tag, _)| is(rest, tag)))
-            });
-            if closed {
+            let closing = rest.strip_prefix('/');
+            if open.is_some_and(|(element, _)| closing.is_some_and(|tag| element.is(tag))) {
                 *open = None;
                 continue;
             }
@@ -117,18 +130,18 @@ impl Engine {
                 Some((_, behind)) => blank(behind),
                 None => cx.at_line_start(place),
             };
-            if let Some(which) = SHOWN.iter().position(|(tag, _)| begins && is(rest, tag)) {
+            if let Some(element) = ELEMENTS.iter().find(|element| begins && element.is(rest)) {
                 let tag = rest.get(..floor(rest, LINE)).unwrap_or_default();
                 let end = tag.find('>').map_or(at, |i| place + 2 + i);
                 if cx.slice(place, end).ends_with("/>") {
                     continue;
                 }
-                *open = Some((open.map_or(which, |(outer, _)| outer), end));
+                *open = Some((open.map_or(element, |(outer, _)| outer), end));
             }
         }
         *looked = at.max(*looked);
-        open.is_some_and(|(which, behind)| {
-            let code = SHOWN.get(which).is_some_and(|(_, code)| *code) && cx.policy.fences != Fences::Ignore;
+        open.is_some_and(|(element, behind)| {
+            let code = element.code && cx.policy.fences != Fences::Ignore;
             !code || cx.skip_space(behind) < at
         })
     }

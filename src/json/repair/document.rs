@@ -177,7 +177,6 @@ fn find_start(text: &str, search: bool) -> Option<usize> {
     match bytes.get(start)? {
         b'{' | b'[' => return Some(start),
         b'(' if lookahead::value(bytes, skip_white(bytes, start + 1)) => return Some(start),
-        b'/' | b'#' if lookahead::comment(bytes, start) && bytes.get(start + 1) != Some(&b' ') || !search => {}
         _ => {}
     }
     if is_scalar(bytes, start) {
@@ -227,14 +226,10 @@ fn triple(rest: &[u8], mark: usize) -> bool {
 fn fenced(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, b"```").find_map(|fence| {
-        let label = word_end(bytes, fence + 3);
+        let label = lookahead::word_end(bytes, fence + 3, 32);
         let start = skip_white(bytes, label);
         lookahead::opens_value(bytes, start).then_some(start)
     })
-}
-
-fn word_end(bytes: &[u8], at: usize) -> usize {
-    lookahead::word_end(bytes, at, 32)
 }
 
 /// The first bracket that opens a value, in prose.

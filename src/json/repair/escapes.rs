@@ -3,13 +3,13 @@ use super::grammar::Repairer;
 use super::lookahead::{self, Quote};
 use super::quoted::Quoted;
 use crate::json::block::find_special_or;
-use crate::json::scan::{Body, scan_unicode};
+use crate::json::scan::{Stop, scan_unicode};
 use crate::turn::RepairCode;
 
 impl Repairer<'_> {
-    /// Writes the string as JSON: what is valid stays, byte for byte. With `close` unset its end is left open, for a
-    /// string that goes on.
-    pub(super) fn write_string(&mut self, string: &Quoted, key: bool, open: bool, close: bool) {
+    /// Writes the string as JSON: what is valid stays, byte for byte. With `open` unset it goes on with the string before it,
+    /// with `close` unset its end is left open for one that goes on with it.
+    pub(super) fn write_string(&mut self, string: &Quoted, open: bool, close: bool) {
         if open && (string.quote != Quote::Double || string.body != string.open + 1) {
             self.out.record(RepairCode::Quotes, string.open, "the string is in double quotes now");
             self.out.replace(string.open, string.body, "\"");
@@ -18,7 +18,7 @@ impl Repairer<'_> {
         }
         self.python |= string.quote == Quote::Single;
         if string.doubtful {
-            self.write_body(string, key);
+            self.write_body(string);
         }
         if !close {
             self.out.copy_to(string.end);
@@ -33,24 +33,24 @@ impl Repairer<'_> {
         }
     }
 
-    fn write_body(&mut self, string: &Quoted, key: bool) {
+    fn write_body(&mut self, string: &Quoted) {
         let text = self.bytes.get(..string.end).unwrap_or(self.bytes);
-        let mut seen = Seen::default();
+        let mut recorded = Recorded::default();
         let mut at = string.body;
         loop {
             at = find_special_or(text, at, b'"');
             match text.get(at) {
                 None => return,
                 Some(b'"') => {
-                    if string.quote == Quote::Double && seen.first(0) {
+                    if string.quote == Quote::Double && is_first(&mut recorded.quotes) {
                         self.out.record(RepairCode::Quotes, at, "quotes inside the string are escaped now");
                     }
                     self.out.replace(at, at + 1, "\\\"");
                     at += 1;
                 }
-                Some(b'\\') => at = self.write_escape(text, at, string, key, &mut seen),
+                Some(b'\\') => at = self.write_escape(text, at, string, &mut recorded.escapes),
                 Some(&byte) => {
-                    if seen.first(1) {
+                    if is_first(&mut recorded.controls) {
                         let message = "line breaks or control characters in the string are escaped now";
                         self.out.record(RepairCode::ControlCharacter, at, message);
                     }
@@ -62,10 +62,10 @@ impl Repairer<'_> {
     }
 
     /// Mends the escape at `at`, if it has to be; answers where to go on.
-    fn write_escape(&mut self, text: &[u8], at: usize, string: &Quoted, key: bool, seen: &mut Seen) -> usize {
+    fn write_escape(&mut self, text: &[u8], at: usize, string: &Quoted, recorded: &mut bool) -> usize {
         let python = self.python || string.quote != Quote::Double;
         let mut edit = |from: usize, to: usize, with: &str, message: &'static str| {
-            if seen.first(2) {
+            if is_first(recorded) {
                 self.out.record(RepairCode::Escape, at, message);
             }
             self.out.replace(from, to, with);
@@ -85,8 +85,8 @@ impl Repairer<'_> {
                 at + 2
             }
             Some(b'u') => match scan_unicode(text, at) {
-                Body::Quote(end) => end,
-                Body::More(_) if string.cut => {
+                Stop::End(end) => end,
+                Stop::More(_) if string.cut => {
                     edit(at, text.len(), "", "the escape is cut off");
                     text.len()
                 }
@@ -99,7 +99,7 @@ impl Repairer<'_> {
                     at + 1
                 }
             },
-            Some(b'_' | b'*') if key => {
+            Some(b'_' | b'*') if string.key => {
                 self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");
                 self.out.replace(at, at + 1, "");
                 at + 2
@@ -122,16 +122,16 @@ impl Repairer<'_> {
     }
 }
 
-/// Which kinds of mending were recorded for a string: each is recorded once.
+/// What was recorded of a string: each kind of mending is, once.
 #[derive(Default)]
-struct Seen(u8);
+struct Recorded {
+    quotes: bool,
+    controls: bool,
+    escapes: bool,
+}
 
-impl Seen {
-    fn first(&mut self, kind: u8) -> bool {
-        let first = self.0 & (1 << kind) == 0;
-        self.0 |= 1 << kind;
-        first
-    }
+fn is_first(recorded: &mut bool) -> bool {
+    !std::mem::replace(recorded, true)
 }
 
 /// An escape of Python or JavaScript that JSON lacks: where it ends, and its character (`None`: nothing).

@@ -373,7 +373,7 @@ impl<'a> Repairer<'a> {
             return Ok(at);
         }
         if !key.valid() {
-            self.write_string(&key, true, true, true);
+            self.write_string(&key, true, true);
         }
         self.state = State::Colon;
         Ok(key.after)

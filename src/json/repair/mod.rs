@@ -1,7 +1,7 @@
 //! Repair: text that strict JSON refuses becomes valid JSON, and what was valid in it stays byte for byte.
 //!
 //! The text is read once, by a machine with an explicit stack that knows what may follow what ([`grammar`]); its
-//! tokens are read leniently ([`quoted`], [`unclosed`], [`crooked`], [`bare`]) with bounded looks ahead ([`lookahead`]);
+//! tokens are read leniently ([`quoted`], [`verdict`], [`unclosed`], [`crooked`], [`bare`]) with bounded looks ahead ([`lookahead`]);
 //! every change is an edit of the input ([`output`]). What can only be guessed is kept ([`behind`], [`torn`]) and said. Work is
 //! linear in the text, depth is limited, and nothing is ever evaluated.
 mod bare;
@@ -20,6 +20,7 @@ mod space;
 mod token;
 mod torn;
 mod unclosed;
+mod verdict;
 
 use crate::turn::Repair;
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! What stands between the parts of a value and says nothing: white space, comments, ellipses.
 use super::grammar::{Kind, Repairer, State};
 use super::lookahead::{self, is_word, skip_white};
-use super::unclosed::balance;
+use crate::json::Balance;
 use crate::turn::RepairCode;
 
 impl Repairer<'_> {
@@ -75,7 +75,7 @@ impl Repairer<'_> {
         // The value was in it, or a bracket.
         let valueless = self.state == State::Value
             && matches!(rest.get(skip_white(rest, 0)), None | Some(b',' | b'}' | b']' | b')'));
-        if valueless || balance(text) != (0, 0) {
+        if valueless || !Balance::of(text).is_even() {
             return true;
         }
         let closing = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'}' | b']' | b')');

@@ -3,6 +3,7 @@
 use super::lookahead::{Quote, is_word, skip_white};
 use super::quoted::is_apostrophe;
 use super::token;
+use crate::json::Balance;
 
 /// Structure shows in the body of a string, `text`, whose marks are `quote`: it begins with a sign that stands before a value,
 /// a mark that should open something in it closes something, one that should close opens, or the brackets before it are
@@ -17,34 +18,30 @@ pub(super) fn is_torn(text: &[u8], quote: Quote) -> bool {
         // They say themselves what they open and close.
         return false;
     }
-    let (mut open, mut depth) = (false, [0_i32; 2]);
+    let (mut open, mut balance) = (false, Balance::default());
     // Nothing but signs stands behind a bracket that closes what the string does not open.
     let mut closed = false;
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         match byte {
             b'\\' => at += 1,
-            b'{' => depth[0] += 1,
-            b'}' => depth[0] -= 1,
-            b'[' => depth[1] += 1,
-            b']' => depth[1] -= 1,
             _ if byte == mark && !is_apostrophe(text, at, at + 1) => {
                 if if open { opens(text, at) } else { closed || closes(text, at) } {
                     return true;
                 }
                 open = !open;
             }
-            _ => {}
+            _ => balance.read(byte),
         }
         closed = match byte {
-            b'}' | b']' => closed || depth.iter().any(|depth| *depth < 0),
+            b'}' | b']' => closed || balance.closes_more(),
             b'{' | b'[' | b',' | b':' | b' ' | b'\n' | b'\r' | b'\t' => closed,
             _ => false,
         };
         at += 1;
     }
     // What opens in it does not end in it.
-    open && depth.iter().any(|depth| *depth > 0) || matches!(begins, Some(b'{' | b'[')) && depth != [0; 2]
+    open && balance.opens_more() || matches!(begins, Some(b'{' | b'[')) && !balance.is_even()
 }
 
 /// Structure shows in a text without quotes round it: it begins with a sign that stands before a value, a key stands in it, or

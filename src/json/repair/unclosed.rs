@@ -2,6 +2,7 @@
 use super::grammar::Repairer;
 use super::lookahead::{self, Quote, skip_white};
 use super::quoted::{Place, Quoted, Search};
+use crate::json::Balance;
 
 /// What stands for a closing `"` where the text was written as HTML.
 const ENTITY: &[u8] = b"&quot;";
@@ -74,7 +75,7 @@ impl Repairer<'_> {
             let end = missing.unwrap_or(tail);
             (found.end, found.after) = (end, end);
             let text = bytes.get(found.body..end).unwrap_or_default();
-            self.guess_if(balance(text) != (0, 0));
+            self.guess_if(!Balance::of(text).is_even());
             return;
         }
         // That the text was cut off inside the string is likelier wherever nothing else says that it was not.
@@ -89,7 +90,7 @@ impl Repairer<'_> {
                 let text = bytes.get(found.body..).unwrap_or_default();
                 // Neither its quote nor a bracket: behind a line there were likely more.
                 let torn = text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some();
-                let doubtful = torn || closed && balance(text) != (0, 0);
+                let doubtful = torn || closed && !Balance::of(text).is_even();
                 self.guess_if(doubtful && !self.argument);
             }
         }
@@ -110,19 +111,8 @@ impl Repairer<'_> {
             rest = before.trim_ascii_end();
         }
         let text = rest.get(body..)?;
-        (!text.is_empty() && balance(text) == (0, 0)).then_some(rest.len())
+        (!text.is_empty() && Balance::of(text).is_even()).then_some(rest.len())
     }
-}
-
-/// How many more braces and brackets `text` opens than it closes.
-pub(super) fn balance(text: &[u8]) -> (i64, i64) {
-    text.iter().fold((0, 0), |(braces, brackets), byte| match byte {
-        b'{' => (braces + 1, brackets),
-        b'}' => (braces - 1, brackets),
-        b'[' => (braces, brackets + 1),
-        b']' => (braces, brackets - 1),
-        _ => (braces, brackets),
-    })
 }
 
 /// The length of the mark at the end of `text` that nothing in it opens: an entity, a curly quote, an escaped one.

@@ -1,6 +1,6 @@
 //! The values between Gemma's brackets.
 use crate::engine::body::elements::find;
-use crate::engine::body::lenient;
+use crate::engine::body::literal;
 use crate::engine::body::shown::opens;
 use crate::engine::body::values::Keys;
 use crate::json::push_string;
@@ -254,7 +254,7 @@ impl<'t> Values<'t> {
             }
             Some(b'{') => Read::Json(self.object(depth + 1, schema)),
             Some(b'[') => Read::Json(self.list(depth + 1, schema)),
-            Some(quote @ (b'"' | b'\'')) => self.literal(quote),
+            Some(quote @ (b'"' | b'\'')) => self.in_quotes(quote),
             Some(_) if depth == 0 => self.bare(schema),
             Some(_) => self.bare_within(schema, listed),
         }
@@ -327,7 +327,7 @@ impl<'t> Values<'t> {
     }
 
     /// A string in `quote`s of JSON's or Python's.
-    fn literal(&mut self, quote: u8) -> Read {
+    fn in_quotes(&mut self, quote: u8) -> Read {
         let rest = self.rest();
         let end = rest.bytes().enumerate().skip(1).scan(false, |escaped, (i, b)| {
             let end = b == quote && !*escaped;
@@ -336,7 +336,7 @@ impl<'t> Values<'t> {
         });
         let end = end.flatten().next();
         let length = end.map_or(rest.len(), |i| i + 1);
-        let read = lenient::literal(&rest[..length], self.at);
+        let read = literal::read(&rest[..length], self.at);
         if end.is_none() && !self.cut {
             self.fits(Fit::Part);
         }
@@ -433,7 +433,7 @@ pub(super) fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
     }
     match read_text(word, expected) {
         ArgumentValue::Text(_) if expected.is_any() && matches!(word, "True" | "False") => {
-            ArgumentValue::Json(lenient::literal(word, 0).json.into())
+            ArgumentValue::Json(literal::read(word, 0).json.into())
         }
         value => value,
     }

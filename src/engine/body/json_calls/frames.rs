@@ -1,4 +1,7 @@
 //! The lists and objects that are open round what is being read.
+use crate::engine::Reader;
+use crate::json::unescaped;
+use std::borrow::Cow;
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +20,29 @@ pub(super) enum Envelope {
     NoCalls,
 }
 
+/// A member of an object that is none of the known ones.
+#[derive(Debug)]
+pub(super) struct Other {
+    /// Without its quotes.
+    pub(super) key: Range<usize>,
+    pub(super) value: Range<usize>,
+}
+
+impl Other {
+    /// The key as it is written.
+    pub(super) fn raw_key<'t>(&self, cx: &Reader<'t>) -> &'t str {
+        cx.part(&self.key)
+    }
+
+    pub(super) fn key<'t>(&self, cx: &Reader<'t>) -> Cow<'t, str> {
+        unescaped(self.raw_key(cx))
+    }
+
+    pub(super) fn value<'t>(&self, cx: &Reader<'t>) -> &'t str {
+        cx.part(&self.value)
+    }
+}
+
 /// An open list or object.
 #[derive(Debug)]
 pub(super) struct Frame {
@@ -29,8 +55,7 @@ pub(super) struct Frame {
     pub(super) arguments: Option<Range<usize>>,
     /// The call that has begun for it.
     pub(super) index: Option<usize>,
-    /// Members that are none of the known ones: key and value.
-    pub(super) others: Vec<(Range<usize>, Range<usize>)>,
+    pub(super) others: Vec<Other>,
     /// An envelope's content.
     pub(super) content: Option<Range<usize>>,
     pub(super) envelope: Option<Envelope>,

@@ -1,6 +1,7 @@
 //! Calls in JSON that strict reading refuses, or that the text cuts off.
 use super::*;
-use crate::json::Ending;
+use crate::engine::body::{literal, mend_last};
+use crate::json::{Ending, Repaired};
 
 /// A value that is no JSON so early is read once more, as text.
 const NEAR: usize = 64;
@@ -16,21 +17,13 @@ impl JsonCalls {
         let object = self.frames.call().or_else(|| self.frames.last().filter(|frame| frame.envelope.is_some()));
         let start = object.map_or(at, |frame| frame.start);
         self.at = at;
-        let place = match self.expect {
-            Expect::Member { .. } | Expect::Element => Place::InValue,
-            Expect::Next => Place::BehindValue,
-            _ => Place::Elsewhere,
+        let broke = match self.expect {
+            Expect::Member { .. } | Expect::Element => Broke::InValue,
+            Expect::Next => Broke::BehindValue,
+            _ => Broke::Elsewhere,
         };
-        self.expect = Expect::Broken { start, error: at, place };
+        self.expect = Expect::Broken { start, error: at, broke };
         Flow::On
-    }
-
-    /// A list or an envelope closes at `at`, right behind a comma.
-    #[cold]
-    pub(super) fn comma_too_many(&self, writer: &mut Writer, at: usize) {
-        if let Some(pending) = &mut writer.pending {
-            pending.repairs.push(Repair::at(RepairCode::Comma, at, "a comma too many was left out"));
-        }
     }
 
     /// In a list of calls neither a comma nor its end stands at `at`: another call may, else the list is over.
@@ -42,9 +35,7 @@ impl JsonCalls {
             _ => None,
         };
         if let Some((code, what, expect)) = odd {
-            if let Some(pending) = &mut writer.pending {
-                pending.repairs.push(Repair::at(code, at, what));
-            }
+            mend_last(writer, code, at, what);
             return self.go(at + 1, expect);
         }
         let next = match cx.behind_space(at, at + 1) {
@@ -59,9 +50,7 @@ impl JsonCalls {
         };
         let what = if another { "a comma between two calls is missing" } else { "the list is not closed" };
         let code = if another { RepairCode::Comma } else { RepairCode::Bracket };
-        if let Some(pending) = &mut writer.pending {
-            pending.repairs.push(Repair::at(code, at, what));
-        }
+        mend_last(writer, code, at, what);
         if another {
             return self.go(at, Expect::Value { close: false });
         }
@@ -76,14 +65,14 @@ impl JsonCalls {
         out: &Output,
         writer: &mut Writer,
         (start, error): (usize, usize),
-        place: Place,
+        broke: Broke,
     ) -> Flow {
         if writer.begun > 0 && !writer.vouched() {
             // What is no JSON may hold anything: no name further on vouches for what is before it.
             return Flow::Stop(Progress::Fail { at: error });
         }
         let alone = writer.origin.is_bare() && writer.begun == 0;
-        let doubtful = (alone && !self.is_answer(cx, out, writer, error, place)) || self.before.is_some();
+        let doubtful = (alone && !self.is_answer(cx, out, writer, error, broke)) || self.before.is_some();
         if doubtful && self.frames.iter().all(|frame| frame.index.is_none()) {
             // Nothing closes it but itself: prose that begins with a brace would never be over.
             match call_key_in(cx, start) {
@@ -91,7 +80,7 @@ impl JsonCalls {
                 Look::No => {
                     // What stands there may be a marker that was taken for the beginning of a list.
                     let value = self.scanner_start();
-                    let near = place == Place::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
+                    let near = broke == Broke::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
                     let fail = Progress::Fail { at: if near { value } else { error } };
                     return Flow::Stop(self.before.map_or(fail, |(end, _)| self.leave(cx, writer, end)));
                 }
@@ -102,6 +91,7 @@ impl JsonCalls {
         Flow::On
     }
 
+    /// The object at `start` is no JSON at `error`: repair reads it, as far as what stands round it lets it.
     // Not in `step`: its frame would be larger for every chunk.
     #[cold]
     pub(super) fn lenient(
@@ -113,7 +103,6 @@ impl JsonCalls {
         error: usize,
         searched: usize,
     ) -> Flow {
-        let begun = self.frames.iter().rev().find_map(|f| f.index);
         let bare = writer.origin.is_bare() && writer.fence.is_none();
         let mut searched = searched;
         let bound = match writer.fence {
@@ -128,27 +117,9 @@ impl JsonCalls {
         };
         let over = limit < cx.text.len();
         let closed = over && !bare;
-        let fail = |error: usize| Flow::Stop(Progress::Fail { at: error.max(limit.min(error + 1)) });
-        let mut mended = match lenient::repair(cx, start, limit) {
+        let mended = match lenient::repair(cx, start, limit) {
             Ok(mended) => mended,
-            Err(reached) => {
-                let among = writer.begun > 0 && self.before.is_none();
-                if begun.is_none() && !among {
-                    // What it holds on the way down is no call either, and is not read once more.
-                    return fail(error.max(reached));
-                }
-                // An object that begins here and gives nothing at all is nested too deep, cut off or not.
-                let end = lenient::too_deep_end(cx, start, limit);
-                if let Some(index) = begun {
-                    let raw = if self.frames.len() > 1 { start } else { writer.start }..end.unwrap_or(limit);
-                    writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
-                    out.trace.note(error..error, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
-                } else if let Some(end) = end {
-                    writer.pass(span(start..end));
-                }
-                let Some(end) = end else { return Flow::Stop(Progress::Done { end: limit }) };
-                return self.pass_to(end);
-            }
+            Err(reached) => return self.too_deep(cx, out, writer, (start, error), error.max(reached), limit),
         };
         if closed && mended.ending == Ending::Cut && writer.fence.take().is_some() {
             // Inside a string it may be a part of it: only the end of the text decides.
@@ -160,16 +131,61 @@ impl JsonCalls {
             self.frames.pop();
             return self.closed(cx, writer, start + mended.consumed);
         }
-        if !closed && !mended.complete() {
-            // The text ended inside the value: what there is of it is certain as far as it goes.
-            let arguments = self.arguments_of_call();
-            let start = arguments.map_or(start, |arguments| arguments.start);
-            return Flow::Stop(
-                (self.incomplete(cx, writer, start, limit, begun))
-                    .or_else(|| if over { None } else { self.incomplete_made(cx, out, writer, start) })
-                    .unwrap_or(Progress::Fail { at: limit }),
-            );
+        if closed || mended.complete() {
+            let mended = Repaired { guessed: mended.guessed || doubtful, ..mended };
+            let mend = Mend { limit, closed, begun: writer.begun };
+            return self.read_mended(cx, out, writer, (start, error), mended, mend);
         }
+        // The text ended inside the value: what there is of it is certain as far as it goes.
+        let start = self.arguments_of_call().map_or(start, |arguments| arguments.start);
+        let begun = self.frames.iter().rev().find_map(|f| f.index);
+        let progress = match self.incomplete(cx, writer, start, limit, begun) {
+            None if !over => self.incomplete_made(cx, out, writer, start),
+            progress => progress,
+        };
+        Flow::Stop(progress.unwrap_or(Progress::Fail { at: limit }))
+    }
+
+    /// The object at `start`, which is no JSON at `error`, is nested too deep to be read further than it was `reached`.
+    fn too_deep(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        (start, error): (usize, usize),
+        reached: usize,
+        limit: usize,
+    ) -> Flow {
+        let begun = self.frames.iter().rev().find_map(|f| f.index);
+        let among = writer.begun > 0 && self.before.is_none();
+        if begun.is_none() && !among {
+            // What it holds on the way down is no call either, and is not read once more.
+            return Flow::Stop(Progress::Fail { at: reached.max(limit.min(reached + 1)) });
+        }
+        // An object that begins here and gives nothing at all is nested too deep, cut off or not.
+        let end = lenient::too_deep_end(cx, start, limit);
+        if let Some(index) = begun {
+            let raw = if self.frames.len() > 1 { start } else { writer.start }..end.unwrap_or(limit);
+            writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
+            out.trace.note(error..error, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
+        } else if let Some(end) = end {
+            writer.pass(span(start..end));
+        }
+        let Some(end) = end else { return Flow::Stop(Progress::Done { end: limit }) };
+        self.frames.leave_call();
+        self.go_behind(end)
+    }
+
+    /// The object at `start`, no JSON at `error`, is read as what repair made of it.
+    fn read_mended(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        (start, error): (usize, usize),
+        mut mended: Repaired<'_>,
+        mend: Mend,
+    ) -> Flow {
         // The list of a call's object holds what cannot be read: that call itself is whole.
         if self.frames.outer_call().is_some_and(|outer| outer.envelope.is_some()) {
             self.outer_call_is_over(cx, out, writer);
@@ -177,58 +193,60 @@ impl JsonCalls {
         let begun = self.frames.begun();
         let told = self.told(cx);
         self.frames.leave_call();
-        if !self.frames.is_empty() {
-            lenient::leave_list(&mut mended, cx.slice(start, limit));
+        let alone = self.frames.is_empty();
+        if !alone {
+            lenient::leave_list(&mut mended, cx.slice(start, mend.limit));
         }
+        let end = start + mended.consumed;
         // The call before it is over; its places are in this text, not in the repaired one.
         writer.flush(cx, out);
         let before = writer.begun;
         if let Some(call) = begun.and_then(|index| out.calls.get_mut(index)) {
             call.name = Piece::Made(call.name.get(cx.text).into_owned());
         }
-        writer.adopt = begun;
-        writer.muted = begun;
+        (writer.adopt, writer.muted) = (begun, begun);
         let mut inner = Self::new(0, self.max_depth);
-        inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
-        (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed || doubtful);
-        let inside = Reader { text: &mended.json, made: true, eof: true, memo: &Memo::default(), ..*cx };
-        inner.step(&inside, out, writer);
+        inner.single_quoted = cx.slice(start + 1, mend.limit).trim_ascii_start().starts_with('\'');
+        (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed);
+        inner.read_made(cx, out, writer, &mended.json);
         writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
-        let end = start + mended.consumed;
-        match (begun, adopted) {
-            (Some(index), false) => {
-                // The repaired object is no call any more, but one has begun.
+        match begun {
+            // The repaired object is no call any more, but one has begun.
+            Some(index) if !adopted => {
                 writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
             }
-            (None, _) if writer.begun == before && !self.frames.is_empty() => self.pass(writer, span(start..end)),
-            (None, _) if !writer.vouched() && writer.begun == before && before == 0 && self.frames.is_empty() => {
+            Some(_) => {}
+            None if writer.begun != before => {}
+            None if !alone => self.pass(writer, span(start..end)),
+            None if !writer.vouched() && before == 0 => {
                 return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
-            _ => {}
-        }
-        if let Some((end, _)) = self.before
-            && begun.is_none()
-            && writer.begun == before
-            && self.frames.is_empty()
-        {
-            return Flow::Stop(self.leave(cx, writer, end));
+            None => {
+                if let Some((end, _)) = self.before {
+                    return Flow::Stop(self.leave(cx, writer, end));
+                }
+            }
         }
         if let Some(pending) = &mut writer.pending {
             pending.raw = start..end;
         }
         if begun.is_some() || writer.begun > before {
-            self.mended = Some(Mend { limit, closed, begun: writer.begun });
+            self.mended = Some(Mend { begun: writer.begun, ..mend });
         }
-        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
-        self.go(end.max(error.min(end)), expect)
+        self.go_behind(end)
+    }
+
+    /// Reads `json`, which repair made of a part of the input.
+    fn read_made(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, json: &str) {
+        self.step(&Reader { text: json, made: true, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
     }
 
     /// The object that breaks off as JSON at `error` is all there is in the answer or in a fence so far, and began as one:
     /// text of any length may stand in it before its calls.
-    fn is_answer(&self, cx: &Reader<'_>, out: &Output, writer: &Writer, error: usize, place: Place) -> bool {
+    fn is_answer(&self, cx: &Reader<'_>, out: &Output, writer: &Writer, error: usize, broke: Broke) -> bool {
         let text =
-            cx.bytes().get(self.scanner_start()..error).filter(|_| place != Place::Elsewhere).unwrap_or_default();
+            cx.bytes().get(self.scanner_start()..error).filter(|_| broke != Broke::Elsewhere).unwrap_or_default();
         let (markers, mut at) = (&cx.dialects.markers, 0);
         let mut marked = || loop {
             at = markers.next_stop(text, at);
@@ -261,18 +279,16 @@ impl JsonCalls {
         let Some(frame) = self.frames.last().filter(|_| cx.made) else { return false };
         let tool = self.name(cx).and_then(|name| cx.tool(&name));
         let declared = |key: &str| tool.is_some_and(|tool| tool.declares(key));
-        frame.others.iter().any(|(key, _)| {
-            let key = unescaped(cx.slice(key.start, key.end));
+        frame.others.iter().any(|member| {
+            let key = member.key(cx);
             let word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
             !word || declared(&key)
         })
     }
 
-    /// The call that is open ends at `end`, and could not be read.
-    fn pass_to(&mut self, end: usize) -> Flow {
-        self.frames.leave_call();
-        let expect = if self.frames.is_empty() { Expect::Between } else { Expect::Next };
-        self.go(end, expect)
+    /// The call that was open ends at `end`.
+    fn go_behind(&mut self, end: usize) -> Flow {
+        self.go(end, if self.frames.is_empty() { Expect::Between } else { Expect::Next })
     }
 
     /// The arguments of the call that is open, as far as they were read.
@@ -284,7 +300,7 @@ impl JsonCalls {
     /// What has been sent of the arguments of the call that is open.
     pub(super) fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
         let Some(range) = self.arguments_of_call() else { return "" };
-        Some(cx.slice(range.start, range.end)).filter(|text| text.starts_with('{')).unwrap_or_default()
+        Some(cx.part(&range)).filter(|text| text.starts_with('{')).unwrap_or_default()
     }
 
     /// The text ends inside the body.
@@ -313,9 +329,7 @@ impl JsonCalls {
         }
         // Calls in it are whole, only the brackets round them are missing.
         let Some(frame) = self.frames.iter().rfind(|frame| frame.is_call()) else {
-            if let Some(pending) = &mut writer.pending {
-                pending.repairs.push(Repair::at(RepairCode::Bracket, end, "the list is not closed"));
-            }
+            mend_last(writer, RepairCode::Bracket, end, "the list is not closed");
             return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
         };
         if self.expect == Expect::Next && !writer.bare {
@@ -334,7 +348,7 @@ impl JsonCalls {
         }
         let index = self.frames.iter().rev().find_map(|f| f.index);
         let named = self.frames.iter().rev().find_map(|f| f.name.clone());
-        let named = named.map(|name| decode(cx.slice(name.start, name.end)));
+        let named = named.map(|name| decode(cx.part(&name)));
         if index.is_none()
             && !writer.bare
             && let Some(name) = named
@@ -368,7 +382,7 @@ impl JsonCalls {
         let here = whole.is_some() || matches!(self.expect, Expect::Member { what: Key::Arguments, .. });
         let in_arguments = here || cx.bytes().get(start) == Some(&b'{') && self.arguments_of_call().is_some();
         let arguments = whole.unwrap_or(start..end);
-        let found = if in_arguments { lenient::certain(cx.slice(arguments.start, arguments.end)) } else { "{}".into() };
+        let found = if in_arguments { lenient::certain(cx.part(&arguments)) } else { "{}".into() };
         writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })
     }
@@ -382,13 +396,13 @@ impl JsonCalls {
         start: usize,
     ) -> Option<Progress> {
         let end = cx.text.len();
-        let certain = lenient::certain_literal(cx.slice(start, end)).filter(|json| json.starts_with('{'))?;
+        let certain = literal::certain(cx.slice(start, end)).filter(|json| json.starts_with('{'))?;
         writer.flush(cx, out);
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
         // What closes the last one was made: more may have followed.
         (writer.muted, writer.untold) = (Some(out.calls.len()), true);
-        inner.step(&Reader { text: &certain, made: true, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
+        inner.read_made(cx, out, writer, &certain);
         let muted = writer.muted.take();
         writer.untold = false;
         if let Some(pending) = writer.pending.as_ref().filter(|p| Some(p.index) == muted && out.streaming()) {
@@ -416,10 +430,10 @@ impl JsonCalls {
         let key = match &self.expect {
             Expect::Member { key, what: Key::Other } => key,
             // The arguments are whole, and what closes the object is missing.
-            Expect::Next => &frame.others.last()?.0,
+            Expect::Next => &frame.others.last()?.key,
             _ => return None,
         };
-        let name = unescaped(cx.slice(key.start, key.end)).into_owned();
+        let name = unescaped(cx.part(key)).into_owned();
         let (start, value, end) = (frame.start, self.scanner_start(), cx.text.len());
         if cx.bytes().get(value) != Some(&b'{') || !(named_by_key || cx.offered(&name)) {
             return None;

@@ -29,20 +29,18 @@ impl JsonCalls {
     fn named_by_keys(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
         let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
         let members = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.others)).unwrap_or_default();
-        for (key, value) in members.iter().cloned() {
-            let name = unescaped(cx.slice(key.start, key.end)).into_owned();
-            let object = matches!(cx.bytes().get(value.start), Some(b'{' | b'n'));
-            if !object || !(named_by_key || cx.offered(&name)) {
+        for member in &members {
+            let (name, value) = (member.key(cx), member.value(cx));
+            if !value.starts_with(['{', 'n']) || !(named_by_key || cx.offered(&name)) {
                 continue;
             }
             let Some(index) = writer.begin(cx, out, &name, None) else { continue };
             if !cx.made {
-                out.trace.note(key, Noted::Name);
+                out.trace.note(member.key.clone(), Noted::Name);
             }
-            let null = cx.bytes().get(value.start) == Some(&b'n');
-            writer.piece(out, index, if null { "{}" } else { cx.slice(value.start, value.end) });
-            let lost = cx.tool(&name).is_some_and(|tool| argument_outside(cx, tool, &value, &members));
-            self.over(cx, writer, index, value, raw.clone());
+            writer.piece(out, index, if value.starts_with('n') { "{}" } else { value });
+            let lost = cx.tool(&name).is_some_and(|tool| argument_outside(cx, tool, &member.value, &members));
+            self.over(cx, writer, index, member.value.clone(), raw.clone());
             if lost {
                 tear(writer);
             }
@@ -68,7 +66,7 @@ impl JsonCalls {
         }
         let index = self.frames.last().and_then(|frame| frame.index);
         if let (Some(index), false, true) = (index, told, cx.bytes().get(arguments.start) == Some(&b'{')) {
-            writer.piece(out, index, cx.slice(arguments.start, arguments.end));
+            writer.piece(out, index, cx.part(&arguments));
         }
         // In a list of its own further calls may have begun: then it was over before them.
         let Some(index) = index.filter(|index| writer.is_open(*index)) else { return Flow::On };
@@ -84,30 +82,29 @@ impl JsonCalls {
             tear(writer);
         }
         if let Some(frame) = self.frames.last().filter(|frame| !frame.others.is_empty()) {
-            self.beside_call(cx, out, writer, frame.others.iter());
+            self.read_rest(cx, out, writer, frame.others.iter());
         }
         Flow::On
     }
 
-    /// What the last frame holds beside its call: at the top of an answer, `content` is its content.
-    fn beside_call<'m>(
+    /// What the last frame holds beside its call: at the top of an answer, `content` is its content, and of the other
+    /// `members` an issue says what stands in them.
+    fn read_rest<'m>(
         &self,
         cx: &Reader<'_>,
         out: &mut Output,
         writer: &Writer,
-        members: impl Iterator<Item = &'m (Range<usize>, Range<usize>)>,
+        members: impl Iterator<Item = &'m Other>,
     ) {
         let top = writer.origin.is_bare() && self.frames.len() == 1;
         let is_argument = |name: Cow<'_, str>| cx.tool(&name).is_some_and(|tool| tool.declares("content"));
-        let content = self.frames.last().and_then(|frame| frame.content.clone());
+        let content = self.frames.last().and_then(|frame| frame.content.as_ref());
         let content = content.filter(|_| top && !self.name(cx).is_some_and(is_argument));
-        if let Some(content) = content.clone() {
-            if !cx.made {
-                out.trace.note(content.clone(), Noted::Content);
-            }
-            out.made_content(decode(cx.slice(content.start, content.end)).into_owned());
+        if let Some(content) = content {
+            let text = read_content(cx, out, content);
+            out.made_content(text);
         }
-        beside_calls(cx, out, writer.start, members.filter(|(_, value)| content.as_ref() != Some(value)));
+        report(cx, out, writer.start, members.filter(|member| content != Some(&member.value)));
     }
 
     /// The arguments stand flat beside the name, or there are none.
@@ -118,9 +115,8 @@ impl JsonCalls {
             return Flow::On;
         };
         let tool = cx.tool(&name);
-        let declared =
-            |key: &Range<usize>| tool.is_some_and(|tool| tool.declares(&unescaped(cx.slice(key.start, key.end))));
-        let flat: Vec<_> = others.iter().filter(|(key, _)| declared(key)).collect();
+        let declared = |member: &Other| tool.is_some_and(|tool| tool.declares(&member.key(cx)));
+        let flat: Vec<_> = others.iter().filter(|member| declared(member)).collect();
         let alone = cx.tools.is_none() && self.frames.len() == 1 && others.is_empty() && !cx.made;
         let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
         if flat.is_empty() && !bare_name {
@@ -130,9 +126,9 @@ impl JsonCalls {
             return Flow::On;
         }
         // What is none of its arguments and says nothing of the call was meant as one: without it, it is not to be run.
-        let meant = |(key, _): &(Range<usize>, Range<usize>)| {
-            let text = cx.slice(key.start, key.end);
-            !declared(key) && Key::of(text) == Key::Other && !is_about(text)
+        let meant = |member: &Other| {
+            let key = member.raw_key(cx);
+            !declared(member) && Key::of(key) == Key::Other && !is_about(key)
         };
         let lost = tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
         if let Flow::Stop(progress) = self.begin(cx, out, writer) {
@@ -148,7 +144,7 @@ impl JsonCalls {
         if !flat.is_empty() {
             pending.repairs.push(Repair::new(RepairCode::Misplaced, "the arguments stood beside the name"));
         }
-        self.beside_call(cx, out, writer, others.iter().filter(|(key, _)| !declared(key)));
+        self.read_rest(cx, out, writer, others.iter().filter(|member| !declared(member)));
         Flow::On
     }
 
@@ -163,21 +159,22 @@ impl JsonCalls {
     ) {
         let members: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&mended.json).unwrap_or_default();
-        let (mut content, mut goes_on, mut issues) = (None, false, Vec::new());
+        let (mut content, mut unfinished, mut issues) = (None, false, Vec::new());
         for (key, value) in members {
             match (Key::of(&key), value) {
                 (Key::Content, serde_json::Value::String(text)) if content.is_none() => content = Some(text),
                 (Key::Calls, _) => {}
-                (Key::NeedsMoreWork, more) => goes_on |= more == true,
-                (_, value) => issues.extend(beside(&key, &value.to_string(), from)),
+                (Key::NeedsMoreWork, more) => unfinished |= more == true,
+                (_, value) => issues.extend(issue_of(&key, &value.to_string(), from)),
             }
         }
-        if !says(out, writer, envelope, content) {
+        if !counts(out, writer, envelope, content.is_some()) {
             return;
         }
+        out.made_content(content.unwrap_or_default());
         issues.into_iter().for_each(|issue| out.issue(issue));
-        if goes_on && envelope == Envelope::NoCalls {
-            out.issue(unfinished(from));
+        if unfinished && envelope == Envelope::NoCalls {
+            out.issue(needs_more_work(from));
         }
         if let Some(pending) = &mut writer.pending {
             let beside = |repair: &Repair| repair.offset.is_none_or(|at| at >= from);
@@ -189,13 +186,13 @@ impl JsonCalls {
     fn is_ambiguous(&self, cx: &Reader<'_>, arguments: &Range<usize>) -> bool {
         let (Some(frame), Some(name)) = (self.frames.last(), self.name(cx)) else { return false };
         let declared = |key: &str| cx.tool(&name).is_some_and(|t| t.declares(key));
-        let another = |(key, value): &(Range<usize>, Range<usize>)| {
-            let (key, value) = (unescaped(cx.slice(key.start, key.end)), cx.slice(value.start, value.end));
+        let another = |member: &Other| {
+            let (key, value) = (member.key(cx), member.value(cx));
             let object = value.starts_with('{') || value.starts_with("\"{");
             match Key::of(&key) {
                 _ if declared(&key) => false,
                 Key::Name | Key::Function => decode(value) != name && cx.offered(&decode(value)),
-                Key::Arguments => object && !is_empty(value) && value != cx.slice(arguments.start, arguments.end),
+                Key::Arguments => object && !is_empty(value) && value != cx.part(arguments),
                 _ => object && cx.offered(&key),
             }
         };
@@ -205,38 +202,58 @@ impl JsonCalls {
 
 /// What an envelope holds beside its calls: content, and what is worth an issue.
 fn whole_envelope(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, frame: &Frame, envelope: Envelope) {
-    let content = frame.content.as_ref().map(|content| decode(cx.slice(content.start, content.end)));
-    if !says(out, writer, envelope, content.map(Cow::into_owned)) {
+    let content = frame.content.as_ref();
+    if !counts(out, writer, envelope, content.is_some()) {
         return;
     }
-    if let Some(content) = frame.content.clone().filter(|_| !cx.made) {
-        out.trace.note(content, Noted::Content);
+    if let Some(content) = content {
+        let text = read_content(cx, out, content);
+        out.made_content(text);
     }
-    let others = frame.others.iter().filter(|(_, value)| frame.content.as_ref() != Some(value));
-    beside_calls(cx, out, writer.start, others);
-    let text = |range: &Range<usize>| cx.slice(range.start, range.end);
-    let goes_on = |(key, value): &(_, _)| Key::of(text(key)) == Key::NeedsMoreWork && text(value) == "true";
-    if envelope == Envelope::NoCalls && frame.others.iter().any(goes_on) {
-        out.issue(unfinished(if cx.made { writer.start } else { frame.start }));
+    report(cx, out, writer.start, frame.others.iter().filter(|member| content != Some(&member.value)));
+    let unfinished = |member: &Other| Key::of(member.raw_key(cx)) == Key::NeedsMoreWork && member.value(cx) == "true";
+    if envelope == Envelope::NoCalls && frame.others.iter().any(unfinished) {
+        out.issue(needs_more_work(if cx.made { writer.start } else { frame.start }));
     }
+}
+
+/// The envelope says something that counts. Else it stays as it is written.
+fn counts(out: &mut Output, writer: &mut Writer, envelope: Envelope, has_content: bool) -> bool {
+    if envelope == Envelope::NoCalls {
+        // Behind other text it is an example, or a message that is shown.
+        if !has_content || !out.says_nothing() {
+            return false;
+        }
+        writer.answered = true;
+    }
+    out.enveloped = true;
+    true
+}
+
+/// The string at `content`, which is one of what is said.
+fn read_content(cx: &Reader<'_>, out: &mut Output, content: &Range<usize>) -> String {
+    if !cx.made {
+        out.trace.note(content.clone(), Noted::Content);
+    }
+    decode(cx.part(content)).into_owned()
 }
 
 /// An envelope without calls says that there is more to do.
-fn unfinished(at: usize) -> Issue {
+fn needs_more_work(at: usize) -> Issue {
     Issue::at(IssueCode::EnvelopeMember, at, "there are no calls, and the envelope says that more work is needed")
 }
 
-/// An object of these members, keys and values.
-fn object_of(cx: &Reader<'_>, members: &[&(Range<usize>, Range<usize>)]) -> String {
+/// An object of these members.
+fn object_of(cx: &Reader<'_>, members: &[&Other]) -> String {
     let mut json = String::from("{");
-    for (key, value) in members {
+    for member in members {
         if json.len() > 1 {
             json.push_str(", ");
         }
         json.push('"');
-        json.push_str(cx.slice(key.start, key.end));
+        json.push_str(member.raw_key(cx));
         json.push_str("\": ");
-        json.push_str(cx.slice(value.start, value.end));
+        json.push_str(member.value(cx));
     }
     json.push('}');
     json
@@ -245,7 +262,7 @@ fn object_of(cx: &Reader<'_>, members: &[&(Range<usize>, Range<usize>)]) -> Stri
 impl Frame {
     /// The object under `function` is over: what it says is said of this call.
     pub(super) fn take_in(&mut self, cx: &Reader<'_>, nested: &Self) {
-        let text = |range: &Range<usize>| decode(cx.slice(range.start, range.end));
+        let text = |range: &Range<usize>| decode(cx.part(range));
         if let (Some(own), Some(other)) = (&self.name, &nested.name) {
             self.ambiguous |= text(own) != text(other) && cx.offered(&text(own));
         }
@@ -263,60 +280,35 @@ impl Frame {
 
 /// A parameter that the tool has is among the members beside the `arguments`, and not in them, or with another value: they
 /// closed too early, or nobody can tell which is meant.
-fn argument_outside(
-    cx: &Reader<'_>,
-    tool: &Tool,
-    arguments: &Range<usize>,
-    members: &[(Range<usize>, Range<usize>)],
-) -> bool {
-    let text = |range: &Range<usize>| cx.slice(range.start, range.end);
+fn argument_outside(cx: &Reader<'_>, tool: &Tool, arguments: &Range<usize>, members: &[Other]) -> bool {
     let mut outside = (members.iter())
-        .filter(|(key, _)| !is_about(text(key)))
-        .map(|(key, value)| (unescaped(text(key)), value))
+        .filter(|member| !is_about(member.raw_key(cx)))
+        .map(|member| (member.key(cx), member.value(cx)))
         .filter(|(key, _)| tool.declares(key))
         .peekable();
     if outside.peek().is_none() {
         return false;
     }
     let inside: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(&decode(text(arguments))).unwrap_or_default();
+        serde_json::from_str(&decode(cx.part(arguments))).unwrap_or_default();
     outside.any(|(key, value)| {
-        let value = serde_json::from_str(text(value)).ok();
+        let value = serde_json::from_str(value).ok();
         inside.get(&*key).is_none_or(|same| value.as_ref() != Some(same))
     })
 }
 
-/// What an envelope says in its `content`. `false`: it says nothing that counts, and stays as it is written.
-fn says(out: &mut Output, writer: &mut Writer, envelope: Envelope, content: Option<String>) -> bool {
-    if envelope == Envelope::NoCalls {
-        // Behind other text it is an example, or a message that is shown.
-        if content.is_none() || !out.says_nothing() {
-            return false;
-        }
-        writer.answered = true;
-    }
-    out.enveloped = true;
-    out.made_content(content.unwrap_or_default());
-    true
-}
-
 /// Says what stands in these members, which are neither content nor a part of a call. `start`: where the calls begin.
-fn beside_calls<'m>(
-    cx: &Reader<'_>,
-    out: &mut Output,
-    start: usize,
-    members: impl Iterator<Item = &'m (Range<usize>, Range<usize>)>,
-) {
-    for (key, value) in members {
-        let at = if cx.made { start } else { key.start };
-        if let Some(issue) = beside(cx.slice(key.start, key.end), cx.slice(value.start, value.end), at) {
+fn report<'m>(cx: &Reader<'_>, out: &mut Output, start: usize, members: impl Iterator<Item = &'m Other>) {
+    for member in members {
+        let at = if cx.made { start } else { member.key.start };
+        if let Some(issue) = issue_of(member.raw_key(cx), member.value(cx), at) {
             out.issue(issue);
         }
     }
 }
 
 /// What a member beside the calls says, if it is more than what every message has.
-fn beside(key: &str, value: &str, at: usize) -> Option<Issue> {
+fn issue_of(key: &str, value: &str, at: usize) -> Option<Issue> {
     let usual = ["type", "id", "index", "role", "status", "object", "model", "finish_reason", "strict"];
     if usual.contains(&key) || Key::of(key) == Key::NeedsMoreWork {
         return None;

@@ -1,11 +1,11 @@
 //! What follows a Python call: a separator and another call, what closes the list, or the end.
-use super::value::{Item, next_item};
-use super::{Expect, Python, Quoted, space, torn};
+use super::ahead::{Item, next_item};
+use super::{Expect, Python, Quoted, space, stray};
 use crate::dialect::Element;
-use crate::engine::body::Progress;
+use crate::engine::body::{Progress, mend_last};
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
-use crate::turn::{CallStatus, Repair, RepairCode};
+use crate::turn::{CallStatus, RepairCode};
 
 impl Python {
     pub(super) fn after_call(
@@ -16,7 +16,7 @@ impl Python {
         byte: Option<u8>,
     ) -> Option<Progress> {
         let behind = self.at;
-        let progress = self.goes_on(cx, writer, at, byte);
+        let progress = self.behind_call(cx, writer, at, byte);
         let Some(Progress::Done { end }) = progress else { return progress };
         match self.closed_early(cx, behind, at) {
             Look::Is(()) => {
@@ -31,13 +31,13 @@ impl Python {
             Look::No => {}
         }
         if self.list {
-            repair(writer, RepairCode::Bracket, end, "the closing bracket of the list is missing");
+            mend_last(writer, RepairCode::Bracket, end, "the closing bracket of the list is missing");
         }
         progress
     }
 
-    /// At `at`, in the line of the last call, which ended at `behind`, another argument of it stands: its parenthesis came too early, or the string before
-    /// it ended there.
+    /// At `at`, in the line of the last call, which ended at `behind`, another argument of it stands: its parenthesis came
+    /// too early, or the string before that ended there.
     fn closed_early(&self, cx: &Reader<'_>, behind: usize, at: usize) -> Look<()> {
         if cx.slice(behind, at).contains('\n') {
             return Look::No;
@@ -46,11 +46,11 @@ impl Python {
         if self.list && at == behind && matches!(cx.bytes().get(at), Some(b':' | b'.')) {
             return Look::Is(());
         }
-        torn::argument(cx, at, &self.name)
+        stray::argument_at(cx, at, &self.name)
     }
 
     /// `byte` stands at `at`, behind a call. `None` if the calls go on, or are over only behind what closes them.
-    fn goes_on(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
+    fn behind_call(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: Option<u8>) -> Option<Progress> {
         let done = Some(Progress::Done { end: self.at });
         let quoted = self.quoted;
         if let Quoted::Open(quote) = quoted {
@@ -77,7 +77,9 @@ impl Python {
                 };
             }
             b')' if self.list || at == self.at => match self.too_many(cx, at) {
-                Look::Is(()) => repair(writer, RepairCode::Bracket, at, "a closing parenthesis too many was left out"),
+                Look::Is(()) => {
+                    mend_last(writer, RepairCode::Bracket, at, "a closing parenthesis too many was left out")
+                }
                 Look::More => return Some(Progress::More),
                 Look::No => return done,
             },
@@ -101,7 +103,7 @@ impl Python {
             return None;
         }
         if self.list && cx.bytes().get(next) == Some(&b',') {
-            repair(writer, RepairCode::Comma, next, "a comma too many was left out");
+            mend_last(writer, RepairCode::Comma, next, "a comma too many was left out");
             self.at = next;
             return None;
         }
@@ -109,7 +111,7 @@ impl Python {
         match Self::plausible(cx, if quoted { next + 1 } else { next }) {
             Look::Is(()) => {
                 if next > cx.skip_space(at + 1) {
-                    repair(writer, RepairCode::Comment, at + 1, "a comment was left out");
+                    mend_last(writer, RepairCode::Comment, at + 1, "a comment was left out");
                 }
                 self.at = next;
                 self.expect = Expect::Call;
@@ -144,7 +146,7 @@ impl Python {
             match next_item(cx, at + usize::from(quote), "") {
                 Look::More => return Some(Progress::More),
                 Look::Is(Item::Call) => {
-                    repair(writer, RepairCode::Comma, self.at, "a missing comma was added");
+                    mend_last(writer, RepairCode::Comma, self.at, "a missing comma was added");
                     self.at = at;
                     self.expect = Expect::Call;
                     return None;
@@ -166,12 +168,5 @@ impl Python {
             Look::More => Some(Progress::More),
             _ => done,
         }
-    }
-}
-
-/// The last call was mended.
-fn repair(writer: &mut Writer, code: RepairCode, at: usize, what: &'static str) {
-    if let Some(pending) = &mut writer.pending {
-        pending.repairs.push(Repair::at(code, at, what));
     }
 }

@@ -1,8 +1,9 @@
 //! What shows that a string of a Python call ended somewhere else than it seems: an argument of the call stands in it, at a
-//! quote that nothing escapes. Such a call is malformed, since one argument's text would run as another's.
-use super::value::name_at;
+//! quote that nothing escapes, or behind the call. Such a call is malformed, since one argument's text would run as another's.
+use super::ahead::name_at;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Reader};
+use std::ops::Range;
 
 /// So far an argument's name is looked for from a quote.
 const NEAR: usize = 160;
@@ -13,18 +14,22 @@ fn is_argument(cx: &Reader<'_>, called: &str, name: &str) -> bool {
     !name.is_empty() && (cx.tools.is_none() || cx.tool(called).is_some_and(|tool| tool.declares(name)))
 }
 
-/// An argument of `called` stands at `at`, perhaps behind signs that are not its own: its name and its equals sign.
-pub(super) fn argument(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
+/// The name behind the signs that stand near `at`.
+fn name_near(cx: &Reader<'_>, at: usize, sign: impl Fn(char) -> bool) -> Range<usize> {
     let near = cx.slice(at, floor(cx.text, at + NEAR));
-    let rest = near.trim_start_matches([' ', '\t', ',', ')', ']', '}', '"', '\'']);
-    let name = name_at(cx, at + near.len() - rest.len());
+    name_at(cx, at + near.len() - near.trim_start_matches(sign).len())
+}
+
+/// An argument of `called` stands at `at`, perhaps behind signs that are not its own: `, days=`, `"), days =`.
+pub(super) fn argument_at(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
+    let name = name_near(cx, at, |c| matches!(c, ' ' | '\t' | ',' | ')' | ']' | '}' | '"' | '\''));
     let equals = cx.skip_space(name.end);
     let (sign, behind) = (cx.bytes().get(equals), cx.bytes().get(equals + 1));
     match (sign, behind) {
         _ if equals - at > 4 * NEAR => Look::No,
         (None, _) | (Some(b'='), None) if !cx.eof => Look::More,
         (Some(b'='), behind) if behind != Some(&b'=') => {
-            if is_argument(cx, called, cx.slice(name.start, name.end)) {
+            if is_argument(cx, called, cx.part(&name)) {
                 Look::Is(())
             } else {
                 Look::No
@@ -35,16 +40,18 @@ pub(super) fn argument(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
 }
 
 /// An argument of `called` stands in the source text from `start` to `end`, behind one of its quotes or before one.
-pub(super) fn holds_argument(cx: &Reader<'_>, start: usize, end: usize, called: &str) -> bool {
+pub(super) fn argument_within(cx: &Reader<'_>, start: usize, end: usize, called: &str) -> bool {
     let cx = &Reader { text: cx.slice(0, end), eof: true, ..*cx };
     let text = cx.slice(start, end).bytes().zip(start..);
     let mut quotes = text.filter(|(byte, _)| matches!(byte, b'"' | b'\'')).map(|(_, at)| at);
-    quotes.any(|at| argument_behind(cx, at + 1, called) == Look::Is(()) || opens_value(cx, start, at, called, false))
+    quotes.any(|at| {
+        argument_behind_quote(cx, at + 1, called) == Look::Is(()) || opens_value(cx, start, at, called, false)
+    })
 }
 
 /// In `json`, a list or an object that was mended, a quote which nothing escaped stands in a string next to a comma, signs aside:
 /// there another item may have been meant.
-pub(super) fn holds_item(json: &str) -> bool {
+pub(super) fn item_within(json: &str) -> bool {
     let sign = |c: char| c == ' ' || (c != ',' && c != '\\' && SIGNS.contains(&c));
     let parts = |at: usize| Some((json.get(at.saturating_sub(NEAR)..at), json.get(at + 2..)?));
     let mut quotes = memchr::memmem::find_iter(json.as_bytes(), "\\\"").filter_map(parts);
@@ -54,22 +61,20 @@ pub(super) fn holds_item(json: &str) -> bool {
     })
 }
 
-/// Behind the quote that ends before `at` an argument of `called` stands: a sign or a blank, its name, and its equals sign or
-/// the quote of its value, with signs among them that should not be there.
-pub(super) fn argument_behind(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
-    let near = cx.slice(at, floor(cx.text, at + NEAR));
-    let rest = near.trim_start_matches(|c: char| c.is_ascii_whitespace() || SIGNS.contains(&c));
-    let signs = near.get(..near.len() - rest.len()).unwrap_or_default();
-    let name = name_at(cx, at + signs.len());
-    let behind = near.get(signs.len() + name.len()..).unwrap_or_default();
-    let signed = behind.trim_start_matches(|c: char| c == ' ' || SIGNS.contains(&c));
-    if signed.is_empty() && near.len() < NEAR && !cx.eof {
+/// Behind the quote that ends before `at` an argument of `called` stands: a sign, its name, and its equals sign or the quote of
+/// its value, with signs among them that should not be there: `, days=`, `, "days": "`, `)days"="`.
+pub(super) fn argument_behind_quote(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
+    let name = name_near(cx, at, |c| c.is_ascii_whitespace() || SIGNS.contains(&c));
+    let near = floor(cx.text, at + NEAR);
+    let behind = cx.slice(name.end, near);
+    let rest = behind.trim_start_matches(|c: char| c == ' ' || SIGNS.contains(&c));
+    if rest.is_empty() && near - at < NEAR && !cx.eof {
         return Look::More;
     }
-    let behind = behind.get(..behind.len() - signed.len()).unwrap_or_default();
+    let behind = behind.get(..behind.len() - rest.len()).unwrap_or_default();
     let assigns = behind.contains('=') && !behind.contains("==") || behind.starts_with(['"', '\'', '[', '{']);
-    let is = signs.contains(SIGNS) && assigns && is_argument(cx, called, cx.slice(name.start, name.end));
-    if is { Look::Is(()) } else { Look::No }
+    let named = cx.slice(at, name.start).contains(SIGNS) && is_argument(cx, called, cx.part(&name));
+    if named && assigns { Look::Is(()) } else { Look::No }
 }
 
 /// The quote at `at`, in a string whose text begins at `start`, begins the value of an argument of `called`: its name and its

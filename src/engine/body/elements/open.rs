@@ -1,0 +1,109 @@
+//! An element whose closing tag has not come.
+use super::tag::{Kind, Tag};
+use super::{Node, Within};
+use crate::dialect::Element;
+use crate::engine::Reader;
+use crate::schema::Expected;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+#[derive(Debug)]
+pub(super) struct OpenElement {
+    /// The tags that are open, its own first.
+    pub(super) tags: SmallVec<[Tag; 4]>,
+    /// It shows a call: the innermost element whose text that is, counted from 1. What is open inside is text.
+    shows: Option<usize>,
+    /// What such elements hold.
+    pub(super) texts: Vec<Range<usize>>,
+    /// How far tags have been looked for.
+    pub(super) searched: usize,
+    /// How far its text has been given out.
+    pub(super) sent: usize,
+    /// It can only be a string.
+    pub(super) streams: bool,
+    /// Where what was certain of its text ended, once it turned out to be more than a string.
+    certain: usize,
+}
+
+impl OpenElement {
+    /// The element that `tag` opens.
+    pub(super) fn new(cx: &Reader<'_>, within: &Within<'_>, tag: Tag) -> Self {
+        let expected = within.tool.map_or(Expected::ANY, |tool| tool.expected(tag.name(cx)));
+        let end = tag.end;
+        Self {
+            tags: SmallVec::from_iter([tag]),
+            shows: None,
+            texts: Vec::new(),
+            searched: end,
+            sent: end,
+            streams: expected.is_string() || expected.is_any(),
+            certain: end,
+        }
+    }
+
+    /// How far its text is certain, if it can only be a string.
+    pub(super) fn certain(&self) -> usize {
+        // A tag that may open a child.
+        let child = self.tags.get(1).filter(|_| self.shows != Some(1));
+        if self.streams { child.map_or(self.searched, |child| child.start) } else { self.certain }
+    }
+
+    /// It, with as much of its text as is certain, should nothing close it.
+    pub(super) fn cut(&self, cx: &Reader<'_>) -> Option<(String, Node)> {
+        let own = self.tags.first()?;
+        let text = cx.slice(own.end, self.certain());
+        (!text.is_empty()).then(|| (own.name(cx).to_owned(), Node::Text(text.to_owned())))
+    }
+
+    /// Nothing but white space stands in it, as far as that was looked at.
+    pub(super) fn is_empty(&self, cx: &Reader<'_>) -> bool {
+        let own = self.tags.first().map_or(self.searched, |tag| tag.end);
+        cx.skip_space(own) >= self.searched
+    }
+
+    /// It shows calls, whole ones or one that is open.
+    pub(super) fn shows_calls(&self) -> bool {
+        self.shows.is_some() || !self.texts.is_empty()
+    }
+
+    /// `tag` opens an element in it, or a call that it shows.
+    pub(super) fn opens(&mut self, cx: &Reader<'_>, within: &Within<'_>, tag: Tag) {
+        let section = |tag: &Tag| {
+            let opens = |open: &[Element]| matches!(open.first(), Some(Element::Literal(text)) if cx.slice(tag.start, tag.end) == &**text);
+            within.row.sections.iter().any(|(open, _)| opens(open))
+        };
+        let outer = self.tags.len();
+        let certain = self.certain().min(tag.start);
+        match self.shows {
+            Some(_) => {}
+            None if tag.kind == Kind::Call => {
+                // The section that it stands in is a part of what is shown.
+                let inside = self.tags.last().is_some_and(section) && outer > 1;
+                self.shows = Some(outer - usize::from(inside));
+                self.streams &= self.shows == Some(1);
+            }
+            // Text before a child is kept with the children.
+            None => self.streams &= outer == 1 && section(&tag),
+        }
+        self.certain = certain;
+        self.tags.push(tag);
+    }
+
+    /// `tag` closes the last one that is open. Else it does not fit.
+    pub(super) fn closes(&mut self, cx: &Reader<'_>, tag: &Tag) -> bool {
+        let certain = self.certain().min(tag.start);
+        let Some(open) = self.tags.pop() else { return false };
+        if open.name(cx) != tag.name(cx) {
+            self.tags.push(open);
+            return false;
+        }
+        let outer = self.tags.len();
+        if self.shows == Some(outer + 1) {
+            self.texts.push(open.end..tag.start);
+            self.shows = None;
+        }
+        self.streams &= outer == 0 || self.shows.is_some();
+        self.certain = certain;
+        true
+    }
+}

@@ -1,0 +1,98 @@
+//! The call that an object is: it begins once its name and arguments are there, and is over with them.
+use super::*;
+
+impl JsonCalls {
+    /// The name in the last frame, if it is known.
+    pub(super) fn name<'t>(&self, cx: &Reader<'t>) -> Option<Cow<'t, str>> {
+        let range = self.frames.last()?.name.as_ref()?;
+        Some(decode(cx.part(range)))
+    }
+
+    /// Begins the call of the last frame, if its name is known.
+    pub(super) fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Flow {
+        if self.frames.last().is_none_or(|frame| frame.index.is_some()) {
+            return Flow::On;
+        }
+        let Some(name) = self.name(cx) else { return Flow::On };
+        // What is nested under `function` begins its parent's call, since the id stands there.
+        let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
+        let parent_id = if nested { self.frames.parent().and_then(|f| f.id.clone()) } else { None };
+        self.outer_call_is_over(cx, out, writer);
+        let in_list = self.frames.in_list();
+        let Some(frame) = self.frames.last_mut() else { return Flow::On };
+        let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.part(&id)));
+        match writer.begin(cx, out, &name, id.as_deref()) {
+            Some(index) => {
+                frame.index = Some(index);
+                Flow::On
+            }
+            None if writer.begun == 0 && !in_list => Flow::Stop(Progress::Fail { at: self.at }),
+            None => {
+                // One name too many does not void its siblings: the element is passed over.
+                frame.name = None;
+                Flow::On
+            }
+        }
+    }
+
+    /// The list of a call's object holds further calls, and this is the first: that call's own arguments are whole.
+    pub(super) fn outer_call_is_over(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
+        let Some(outer) = self.frames.outer_call() else { return };
+        let text = |range: Range<usize>| decode(cx.part(&range));
+        let (start, index, arguments) = (outer.start, outer.index.take(), outer.arguments.take());
+        let (name, id) = (outer.name.take().map(text), outer.id.clone().map(text));
+        let index = match index {
+            Some(index) => Some(index).filter(|index| writer.is_open(*index)),
+            // They stand in a string.
+            None => name.and_then(|name| writer.begin(cx, out, &name, id.as_deref())),
+        };
+        if let (Some(index), Some(arguments)) = (index, arguments) {
+            let end = arguments.end;
+            self.over(cx, writer, index, arguments, start..end);
+            // What of a mended object is its own, and what the list's, is a guess; what was mended is all of theirs.
+            if let (true, Some(pending)) = (cx.made, &mut writer.pending) {
+                pending.status = CallStatus::Malformed;
+                self.repairs.clone_from(&pending.repairs);
+            }
+        }
+    }
+
+    /// The arguments of a call are whole.
+    pub(super) fn over(
+        &mut self,
+        cx: &Reader<'_>,
+        writer: &mut Writer,
+        index: usize,
+        arguments: Range<usize>,
+        raw: Range<usize>,
+    ) {
+        let text = cx.part(&arguments);
+        let name = self.name(cx);
+        let tool = name.and_then(|name| cx.tool(&name));
+        let (found, status, repair) = whole_arguments(tool, text, || self.piece(cx, arguments.clone()));
+        let repairs = std::mem::take(&mut self.repairs);
+        let raw = if cx.made { writer.start..writer.start } else { raw };
+        // What repair made of something else than an object is a guess, and so is a call for which no offered name
+        // vouches, unless it is a dict of Python's.
+        let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
+        let guess = cx.made && (!found.is_object() || !vouched || self.guessed);
+        let pending = writer.over(index, found, raw);
+        if !cx.made && self.scanned.0 == arguments {
+            pending.members = std::mem::take(&mut self.scanned.1);
+        }
+        pending.status = if guess { CallStatus::Malformed } else { status };
+        pending.repairs.extend(repairs);
+        pending.repairs.extend(repair);
+    }
+
+    pub(super) fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
+        if cx.made { Piece::Made(cx.part(&range).to_owned()) } else { span(range) }
+    }
+}
+
+/// The last call read is only a part of what was written.
+pub(super) fn tear(writer: &mut Writer) {
+    if let Some(pending) = writer.pending.as_mut().filter(|pending| pending.status.readable()) {
+        pending.status = CallStatus::Malformed;
+    }
+}

@@ -1,0 +1,283 @@
+//! The arguments of a Python call: by name or by place, and whether a value is what was meant.
+use super::ahead::{Item, name_at, next_item};
+use super::value::{Argument, ValueScan};
+use super::{Expect, Python, expression, stray};
+use crate::dialect::Element;
+use crate::engine::body::Progress;
+use crate::engine::body::literal::{self, Literal};
+use crate::engine::output::{Output, Piece, Value};
+use crate::engine::writer::Writer;
+use crate::engine::{Look, Reader};
+use crate::json::{Member, ScanResult, Scanner, unescaped};
+use crate::schema::Tool;
+use crate::turn::{Repair, RepairCode};
+
+impl Python {
+    /// An argument, or what closes the call, stands at `at`.
+    pub(super) fn argument(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: Option<u8>,
+    ) -> Option<Progress> {
+        let Some(byte) = byte else { return Some(Progress::More) };
+        if byte == b')' {
+            return self.end_call(cx, out, writer, at + 1);
+        }
+        if byte == b',' {
+            self.repairs.push(Repair::at(RepairCode::Comma, at, "a comma too many was left out"));
+            self.at = at + 1;
+            return None;
+        }
+        let more = |at: usize| at >= cx.text.len() && !cx.eof;
+        let name = name_at(cx, at);
+        let equals = cx.skip_space(name.end);
+        let assigned = cx.bytes().get(equals) == Some(&b'=');
+        if more(equals) || assigned && more(equals + 1) {
+            return Some(Progress::More);
+        }
+        let keyed = assigned && cx.bytes().get(equals + 1) != Some(&b'=') && !name.is_empty();
+        let start = if keyed { cx.skip_space(equals + 1) } else { at };
+        if more(start) {
+            return Some(Progress::More);
+        }
+        if keyed {
+            let (key, _) = self.read_name(cx, name);
+            if !self.begin(cx, out, writer) {
+                return Some(Progress::Fail { at });
+            }
+            self.key = Some(key);
+        } else {
+            // The next call of the list, where the parenthesis should close: `[f(a=1, g(b=2)]`.
+            if self.list
+                && !self.members.list().is_empty()
+                && cx.bytes().get(equals) == Some(&b'(')
+                && cx.offered(cx.part(&name))
+            {
+                let before = cx.slice(self.name_start, at).trim_end();
+                let end = self.name_start + before.strip_suffix(',').unwrap_or(before).len();
+                self.repairs.push(Repair::at(RepairCode::Bracket, end, "the closing parenthesis is missing"));
+                return self.end_call(cx, out, writer, end);
+            }
+            // Two words in a row are prose, whatever may close the parenthesis further on.
+            let word = |at: usize| cx.bytes().get(at).is_some_and(u8::is_ascii_alphabetic);
+            if writer.begun == 0 && equals > name.end && word(name.start) && word(equals) {
+                return Some(Progress::Fail { at });
+            }
+            self.key = None;
+        }
+        self.scan = ValueScan::at(start);
+        self.at = start;
+        self.expect = Expect::Value;
+        None
+    }
+
+    pub(super) fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
+        let argument = Argument { row: writer.origin.row(cx), keyed: self.key.is_some(), called: &self.name };
+        let Look::Is(end) = self.scan.end(cx, argument) else {
+            self.tell(cx, out, writer);
+            return Some(Progress::More);
+        };
+        let text = cx.slice(self.scan.start, end).trim();
+        self.at = end;
+        self.expect = Expect::AfterArgument;
+        self.unreadable |= self.scan.torn;
+        if let Some(key) = self.key.take() {
+            self.named(cx, out, writer, key, (text, end));
+            return None;
+        }
+        match self.positional(cx, out, writer, text) {
+            Some(Progress::Fail { .. }) if writer.begun > 0 => {
+                // What was begun stays, as what it is; a call that was not is text.
+                self.unreadable = true;
+                self.pass();
+                None
+            }
+            progress => progress,
+        }
+    }
+
+    /// Gives out what is certain of the string that the value is.
+    fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer) {
+        let (Some(key), Some(index), true) = (&self.key, self.begun.index(), out.streaming()) else { return };
+        // Markdown's escapes are taken out of the whole value. At the end of the text a quote stands in the string that may
+        // have closed it.
+        if self.escaped || cx.eof {
+            return;
+        }
+        if let Some(json) = self.scan.certain(cx) {
+            self.members.grow(out, writer, index, key, &json);
+        }
+    }
+
+    /// The argument `key` has the value `text`, which ends at `end`.
+    fn named(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: String, (text, end): (&str, usize)) {
+        let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
+        let text = if self.escaped { &unescaped } else { text };
+        let read = if self.scan.is_string(text) { literal::read_string } else { literal::read };
+        let read = read(text, self.scan.start);
+        // Of `l=imit=5`, the first sign is one too many.
+        let unknown = |tool: &Tool| !tool.parameters.is_empty() && !tool.declares(&key);
+        let sign_in_key = || {
+            let source = read.mended(RepairCode::SourceText) && text.contains('=');
+            source && cx.tool(&self.name).is_some_and(unknown)
+        };
+        self.unreadable |= read.guessed
+            || self.is_expression(text, &read.repairs)
+            || self.holds_other(cx, writer, (text, end), &read)
+            || sign_in_key();
+        self.repairs.extend(read.repairs);
+        self.member(cx, out, writer, key, read.json);
+    }
+
+    /// A value without a name: the schema's next parameter, or a dict of them all.
+    fn positional(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, text: &str) -> Option<Progress> {
+        let fail = Some(Progress::Fail { at: self.scan.start });
+        let Some(tool) = cx.tool(&self.name) else { return fail };
+        let read = literal::read(text.trim_start_matches("**"), self.scan.start);
+        let members = members(&read.json).filter(|list| list.iter().all(|(key, _)| tool.declares(key)));
+        let doubtful = if let Some(members) = members {
+            if !self.begin(cx, out, writer) {
+                return fail;
+            }
+            for (key, value) in members {
+                self.member(cx, out, writer, key, value);
+            }
+            self.is_expression(text, &read.repairs)
+        } else {
+            // A word that is no literal is more likely prose than an argument.
+            if read.mended(RepairCode::SourceText) || expression::is_format(text) {
+                return fail;
+            }
+            let Some((key, _)) = tool.parameters.get(self.members.list().len()) else { return fail };
+            if !self.begin(cx, out, writer) {
+                return fail;
+            }
+            // Where others have been named, its place says nothing, unless they were the first.
+            let mut before = self.members.list().iter().zip(&tool.parameters);
+            let in_order = before.all(|((name, _), (known, _))| name.as_str(cx.text) == known);
+            self.member(cx, out, writer, key.clone(), read.json);
+            expression::is_pair(text) || !in_order
+        };
+        self.unreadable |= read.guessed || doubtful;
+        self.repairs.extend(read.repairs);
+        let what = "a positional argument got its parameter's name";
+        self.repairs.push(Repair::at(RepairCode::Positional, self.scan.start, what));
+        None
+    }
+
+    fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: String, json: String) {
+        let (key, value) = (Piece::Made(key), Value::Json(Piece::Made(json)));
+        if self.members.add(cx, out, writer, self.begun.index(), key, value) {
+            let what = "an argument stood twice: the last value counts";
+            self.repairs.push(Repair::new(RepairCode::DuplicateKey, what));
+        }
+    }
+
+    /// `byte` stands at `at`, behind an argument: a comma, or what closes the call.
+    pub(super) fn after_argument(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+        byte: Option<u8>,
+    ) -> Option<Progress> {
+        match byte {
+            None => Some(Progress::More),
+            Some(b',') => {
+                self.at = at + 1;
+                self.expect = Expect::Argument;
+                None
+            }
+            Some(b')') => self.end_call(cx, out, writer, at + 1),
+            Some(byte) => {
+                match next_item(cx, at, &self.name) {
+                    Look::More => return Some(Progress::More),
+                    Look::Is(Item::Argument) => {
+                        self.repairs.push(Repair::at(RepairCode::Comma, self.at, "a missing comma was added"));
+                        self.at = at;
+                        self.expect = Expect::Argument;
+                        return None;
+                    }
+                    _ => {}
+                }
+                // The parenthesis is missing: `f(a=1]`. What else stands there was a part of the value.
+                self.unreadable |= matches!(byte, b'}' | b'"' | b'\'' | b':') || byte == b']' && !self.list;
+                self.repairs.push(Repair::at(RepairCode::Bracket, self.at, "the closing parenthesis is missing"));
+                self.end_call(cx, out, writer, self.at)
+            }
+        }
+    }
+
+    /// What belongs to something else stands in the value, whose `text` ends at `end`, or what it was meant as is not clear.
+    fn holds_other(&self, cx: &Reader<'_>, writer: &Writer, (text, end): (&str, usize), read: &Literal) -> bool {
+        let argument = || stray::argument_within(cx, self.scan.start, end, &self.name);
+        // What was meant as a list or an object is none, or has items that nothing parts.
+        let unparted = || {
+            // Strings in parentheses are joined.
+            let list = text.starts_with(['[', '{']) || read.mended(RepairCode::SourceText);
+            let none = list && read.json.starts_with('"') && text.contains(['"', '\'']);
+            none || read.mended(RepairCode::Quotes) && stray::item_within(&read.json)
+        };
+        // A call that was shown in the string closed it, perhaps.
+        let call = || {
+            let whole = self.scan.is_string(text) && self.scan.shows_calls;
+            !whole && opener(cx, writer).is_some_and(|opener| text.contains(opener))
+        };
+        // The quotes of the string were written as entities, and so was what else it holds.
+        let entities = ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"];
+        read.mended(RepairCode::SourceText) && argument()
+            || text.starts_with(['[', '{', '(']) && unparted()
+            || read.mended(RepairCode::Quotes) && call()
+            || entities.iter().any(|quote| text.starts_with(quote))
+    }
+
+    /// The value is an expression, or holds one.
+    fn is_expression(&self, text: &str, repairs: &[Repair]) -> bool {
+        // What of `text` was mended so, and all that follows it.
+        let mended = |code: RepairCode| {
+            let rest = |repair: &Repair| text.get(repair.offset?.checked_sub(self.scan.start)?..);
+            repairs.iter().filter(move |repair| repair.code == code).filter_map(rest)
+        };
+        match text.bytes().next() {
+            _ if self.scan.holes => true,
+            Some(b'[' | b'{' | b'(') => {
+                let begins = expression::begins_expression;
+                // Source text that begins with a string goes on behind it, or it would be one. What no line break ends is no
+                // comment, and was meant as a value.
+                mended(RepairCode::SourceText).any(|item| item.starts_with(['"', '\'']) || begins(item))
+                    || mended(RepairCode::Quotes).any(begins)
+                    || mended(RepairCode::Comment).any(|rest| rest.starts_with('#') && !rest.contains('\n'))
+            }
+            // Something is done with the string.
+            Some(quote @ (b'"' | b'\'')) if !text.ends_with(char::from(quote)) => true,
+            _ if expression::is_format(text) => true,
+            _ => repairs.iter().any(|r| r.code == RepairCode::SourceText) && expression::is_expression(text),
+        }
+    }
+}
+
+/// The marker that the call began with.
+fn opener<'t>(cx: &Reader<'t>, writer: &Writer) -> Option<&'t str> {
+    let call = writer.origin.template(cx)?;
+    match call.head.first() {
+        Some(Element::Literal(marker)) => Some(&**marker),
+        _ => None,
+    }
+}
+
+/// The members of `json`, if it is an object that is no more than that.
+fn members(json: &str) -> Option<Vec<(String, String)>> {
+    let mut scanner = Scanner::new(0, usize::MAX);
+    if !json.starts_with('{') || scanner.scan(json.as_bytes(), true) != (ScanResult::Complete { end: json.len() }) {
+        return None;
+    }
+    let member = |member: &Member| {
+        let key = json.get(member.key.clone())?;
+        Some((unescaped(key).into_owned(), json.get(member.value()?)?.to_owned()))
+    };
+    scanner.members().iter().map(member).collect()
+}

@@ -1,0 +1,249 @@
+//! Where a string in a value of a Python call ends, in which quotes of its own kind may stand without a backslash.
+use super::ahead::{brackets_end, fence_closes, looks_structured, next_is_argument, next_item, unescaped_argument};
+use super::space::behind_comment;
+use super::stray;
+use super::value::Argument;
+use crate::engine::body::shown::ShownCalls;
+use crate::engine::{Look, Reader};
+
+/// A string whose end has not come.
+#[derive(Debug)]
+pub(super) struct OpenString {
+    pub(super) quote: u8,
+    triple: bool,
+    /// Where its first quote stands.
+    pub(super) start: usize,
+    /// Braces in it are holes.
+    format: bool,
+    pub(super) calls: ShownCalls,
+    inner: Option<Inner>,
+    /// A quote in it had a comma behind it, as if it were its last.
+    ended: bool,
+    /// Where the last escape in it begins.
+    pub(super) escape: Option<usize>,
+    /// What stands in it looks as if it had ended before: an argument, or a structure that lacks its comma.
+    pub(super) torn: bool,
+}
+
+/// A quote of the string's own kind that stands in it without a backslash, while its counterpart has not come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inner {
+    /// It may be an apostrophe, which has none.
+    Apostrophe,
+    /// It stands where a string ends, though nothing that could follow the value does.
+    Closing,
+    /// It stands where a string begins, as in code that was not escaped.
+    Opening,
+    /// As that, and one that may close the string stands before it: `"x" if y else "z"`.
+    Reopening,
+}
+
+impl Inner {
+    /// The next quote closes this one, unless the call surely goes on behind it.
+    fn is_open(self) -> bool {
+        matches!(self, Self::Opening | Self::Reopening)
+    }
+}
+
+/// What a quote or an escape in a string is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Means {
+    /// A part of its text.
+    Text,
+    EndsString,
+    /// Its end, and that of the value: only the comma behind it is missing.
+    EndsValue,
+}
+
+impl OpenString {
+    /// The string that the quote at `at` opens, in a value that begins at `value`. `No`: it is one in a word.
+    pub(super) fn at(cx: &Reader<'_>, value: usize, at: usize) -> Look<Self> {
+        let Some(prefix) = prefix(cx.slice(value, at)) else { return Look::No };
+        let rest = cx.bytes().get(at..).unwrap_or_default();
+        let Some(quote) = rest.first().copied() else { return Look::No };
+        if rest.len() < 3 && rest.iter().all(|byte| *byte == quote) && !cx.eof {
+            return Look::More;
+        }
+        Look::Is(Self {
+            quote,
+            triple: rest.starts_with(&[quote; 3]),
+            start: at,
+            format: prefix.contains(['f', 'F']),
+            calls: ShownCalls::new(at + 1),
+            inner: None,
+            ended: false,
+            escape: None,
+            torn: false,
+        })
+    }
+
+    /// Where its text begins.
+    pub(super) fn text(&self) -> usize {
+        self.start + if self.triple { 3 } else { 1 }
+    }
+
+    /// Up to its `end`, what it is has holes: `f"{city}"`.
+    pub(super) fn has_holes(&self, cx: &Reader<'_>, end: usize) -> bool {
+        self.format && cx.slice(self.start, end).contains('{')
+    }
+
+    /// Reads on from `at`, behind the next quote of its kind or the next escape. `nested`: it stands in brackets.
+    pub(super) fn read(
+        &mut self,
+        cx: &Reader<'_>,
+        at: &mut usize,
+        argument: Argument<'_>,
+        nested: bool,
+    ) -> Look<Means> {
+        let rest = cx.bytes().get(*at..).unwrap_or_default();
+        let Some(hit) = memchr::memchr2(self.quote, b'\\', rest) else {
+            *at = cx.text.len();
+            return Look::More;
+        };
+        *at += hit;
+        let rest = rest.get(hit..).unwrap_or_default();
+        if rest.first() == Some(&b'\\') {
+            return self.escape(cx, at, argument);
+        }
+        if self.triple {
+            if rest.len() < 3 && !cx.eof {
+                return Look::More;
+            }
+            let ends = rest.starts_with(&[self.quote; 3]);
+            *at += if ends { 3 } else { 1 };
+            return Look::Is(if ends { Means::EndsString } else { Means::Text });
+        }
+        let look = match argument.row.map_or(Look::Is(()), |row| self.calls.closes(cx, row, *at..*at + 1)) {
+            Look::Is(()) => self.quote(cx, *at, argument, nested),
+            // It is one of a call that is shown.
+            Look::No => Look::Is(Means::Text),
+            Look::More => Look::More,
+        };
+        *at += usize::from(look != Look::More);
+        look
+    }
+
+    /// A backslash stands at `at`.
+    fn escape(&mut self, cx: &Reader<'_>, at: &mut usize, argument: Argument<'_>) -> Look<Means> {
+        let Some(escaped) = cx.bytes().get(*at + 1).copied() else { return Look::More };
+        if escaped == self.quote && !self.triple && argument.keyed {
+            match unescaped_argument(cx, *at + 2, self.quote, argument.called) {
+                Look::More => return Look::More,
+                look => self.torn |= look == Look::Is(()),
+            }
+        }
+        // Two of them may be one character.
+        let half = |escape: usize| matches!(cx.rest(escape).as_bytes(), [b'\\', b'u', b'd' | b'D', ..]);
+        let pair = |escape: usize| escape + 6 == *at && half(escape);
+        if !self.escape.is_some_and(pair) {
+            self.escape = Some(*at);
+        }
+        *at += 2;
+        while !cx.text.is_char_boundary(*at) {
+            *at += 1;
+        }
+        Look::Is(Means::Text)
+    }
+
+    /// A quote of its kind stands at `at`. It closes the string only where the structure goes on; else it is an apostrophe, or
+    /// one of two round a word.
+    fn quote(&mut self, cx: &Reader<'_>, at: usize, argument: Argument<'_>, nested: bool) -> Look<Means> {
+        let mut next = cx.skip_space(at + 1);
+        if cx.bytes().get(next) == Some(&b'#') {
+            match behind_comment(cx, next) {
+                Look::Is(behind) => next = behind,
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
+        let ends = match self.inner {
+            Some(inner) if inner.is_open() => ends_in_quotes(cx, next, argument.called),
+            _ => self.ends(cx, at, next, argument, nested),
+        };
+        match ends {
+            Look::Is(_) => self.torn |= self.inner == Some(Inner::Reopening),
+            Look::No => return self.keep(cx, at, next, argument.called),
+            Look::More => {}
+        }
+        ends
+    }
+
+    /// The quote at `at` closes the string, by what stands at `next`, behind it.
+    fn ends(&mut self, cx: &Reader<'_>, at: usize, next: usize, argument: Argument<'_>, nested: bool) -> Look<Means> {
+        let ends = Look::Is(Means::EndsString);
+        match cx.bytes().get(next) {
+            None if !cx.eof => Look::More,
+            None => ends,
+            // Two of them: the one inside, and the string's own.
+            Some(byte) if *byte == self.quote && next == at + 1 => Look::No,
+            Some(b')' | b']' | b'}' | b':' | b'+' | b'\'' | b'"' | b'[' | b'.' | b'%' | b'*' | b';') => ends,
+            Some(b'`') => fence_closes(cx, next).then(|()| ends),
+            Some(b',') if nested || !argument.keyed => ends,
+            Some(b',') => next_is_argument(cx, next + 1).then(|()| ends),
+            Some(_) if self.inner.is_some() || nested || opens_behind(cx, at) => Look::No,
+            Some(_) => match next_item(cx, next, argument.called) {
+                Look::No if cx.tools.is_some() && next > at + 1 => {
+                    let look = looks_structured(cx, next);
+                    self.torn |= look == Look::Is(());
+                    look.then(|()| Look::No)
+                }
+                look => look.map(|_| Means::EndsValue),
+            },
+        }
+    }
+
+    /// The quote at `at`, with something else than white space at `next` behind it, is a part of the text.
+    fn keep(&mut self, cx: &Reader<'_>, at: usize, next: usize, called: &str) -> Look<Means> {
+        let opens = self.opens(cx, at);
+        self.torn |= stray::opens_value(cx, self.start + 1, at, called, self.ended);
+        if !opens && !self.inner.is_some_and(Inner::is_open) {
+            match stray::argument_behind_quote(cx, at + 1, called) {
+                Look::More => return Look::More,
+                look => self.torn |= look == Look::Is(()),
+            }
+            self.ended |= cx.bytes().get(next) == Some(&b',');
+        }
+        let parts = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
+        self.inner = match self.inner {
+            Some(Inner::Closing | Inner::Reopening) if opens => Some(Inner::Reopening),
+            _ if opens => Some(Inner::Opening),
+            Some(_) => None,
+            None if cx.bytes().get(at + 1).is_some_and(parts) => Some(Inner::Closing),
+            None => Some(Inner::Apostrophe),
+        };
+        Look::Is(Means::Text)
+    }
+
+    /// The quote at `at` looks as if it opened something: by what stands before it, and by what follows.
+    fn opens(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let closes = |byte: &u8| byte.is_ascii_whitespace() || b")]},:;.!?'\"".contains(byte);
+        (at == self.start + 1 || opens_behind(cx, at)) && cx.bytes().get(at + 1).is_some_and(|byte| !closes(byte))
+    }
+}
+
+/// While another quote is open in it, a string ends only before what is surely the call's own: `next` is where that stands.
+fn ends_in_quotes(cx: &Reader<'_>, next: usize, called: &str) -> Look<Means> {
+    let ends = match cx.bytes().get(next) {
+        None if !cx.eof => Look::More,
+        None => Look::Is(()),
+        Some(b')' | b']' | b'}') => brackets_end(cx, next, called),
+        Some(b',') => next_item(cx, cx.skip_space(next + 1), called).map(|_| ()),
+        Some(_) => Look::No,
+    };
+    ends.map(|()| Means::EndsString)
+}
+
+/// What stands before the quote at `at` may stand before a string.
+fn opens_behind(cx: &Reader<'_>, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|i| cx.bytes().get(i));
+    before.is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b'(' | b'[' | b'{' | b':' | b'<' | b','))
+}
+
+/// The prefix of a string that begins behind `before` (`r`, `f`, mostly none). `None`: a quote there is one in a word.
+fn prefix(before: &str) -> Option<&str> {
+    let letters = before.chars().rev().take(3).take_while(|c| c.is_alphanumeric()).map(char::len_utf8).sum::<usize>();
+    let prefix = before.get(before.len() - letters..)?;
+    let known = prefix.len() < 3 && prefix.bytes().all(|byte| b"rbufRBUF".contains(&byte));
+    // A value may begin with any, as it always could.
+    (known || before.len() <= 2).then_some(prefix)
+}

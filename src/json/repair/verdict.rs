@@ -1,0 +1,267 @@
+//! Whether a quote closes the string that it stands in, by what the string holds and what follows the quote.
+use super::behind;
+use super::crooked::{self, Likely};
+use super::grammar::{Kind, Repairer};
+use super::lookahead::{self, Quote, is_word, punctuation, skip_white};
+use super::quoted::{Place, Search};
+use crate::json::Balance;
+
+/// A comment behind a doubtful quote is none if its line is longer.
+const COMMENT_LIMIT: usize = 256;
+
+/// What a quote of its own kind in a string is.
+pub(super) enum Verdict {
+    Closes,
+    Inner,
+    /// It would close, but for a brace that stands open in the string.
+    Unbalanced,
+    /// The string had ended before, at this place, without a mark.
+    Ended(usize),
+}
+
+/// What the quotes of a string's own kind in it say of the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// There are none.
+    None,
+    /// They come in pairs.
+    Paired,
+    /// One of them is open.
+    Open,
+}
+
+impl Search {
+    fn doubt(&self) -> Doubt {
+        match (self.inner, self.odd) {
+            (_, true) => Doubt::Open,
+            (Some(_), false) => Doubt::Paired,
+            (None, false) => Doubt::None,
+        }
+    }
+}
+
+impl Repairer<'_> {
+    /// Whether the quote from `at` to `after` closes the string.
+    pub(super) fn verdict(&self, search: &mut Search, at: usize, after: usize) -> Verdict {
+        let bytes = self.bytes;
+        let mut next = skip_white(bytes, after);
+        if !search.odd {
+            next = lookahead::escaped_white(bytes, next).unwrap_or(next);
+        }
+        let Some((byte, length)) = punctuation(bytes, next) else { return Verdict::Closes };
+        let doubted = search.inner.is_some();
+        if doubted && matches!(byte, b'}' | b']' | b')' | b',' | b';' | b':') {
+            search.count_brackets(bytes, at);
+        }
+        let balance = &search.balance;
+        let spaced = next > after;
+        let closes = match search.place {
+            Place::Top => true,
+            Place::Key if matches!(byte, b':' | b'=') => true,
+            Place::Key => match lookahead::unclosed_key(bytes, search.body, at) {
+                Some(colon) => return Verdict::Ended(colon),
+                None => spaced || !is_word(byte),
+            },
+            _ if matches!(byte, b'/' | b'#' | b'.' | 0xe2) && lookahead::comment(bytes, next) => {
+                !doubted && (spaced || byte == b'/')
+            }
+            _ if byte == b'`' && lookahead::fence(bytes, next) => true,
+            _ if byte == b'+' && Quote::at(bytes, skip_white(bytes, next + 1)).is_some() => {
+                // `x = "+"`: in the text of a program.
+                let joins = spaced || !behind::opens_string(bytes, at);
+                self.guess_if(joins && doubted && !self.argument);
+                joins
+            }
+            _ if !doubted && behind::expression(bytes, at, after) => true,
+            Place::Member { bare_keys } => match byte {
+                b'}' => balance.braces <= 0,
+                b']' => balance.brackets <= 0 && (self.open_arrays > 0 || skip_white(bytes, next + 1) == bytes.len()),
+                b')' => balance.parens <= 0 && self.open_parens > 0,
+                b',' | b';'
+                    if self.holds_open(balance) && self.key_or_end(next + length, bare_keys, search.doubt()) =>
+                {
+                    return Verdict::Unbalanced;
+                }
+                b',' | b';' => {
+                    self.key_or_end(next + length, bare_keys, search.doubt())
+                        || self.crooked_behind(search, at, next + length)
+                }
+                b':' => match self.ended_before(search, at) {
+                    Some(end) => return Verdict::Ended(end),
+                    None => false,
+                },
+                // Two of them before a bracket or a comma: the one inside, and the string's own.
+                _ if let Some((_, length)) = Quote::at(bytes, next) => {
+                    let behind = bytes.get(skip_white(bytes, next + length));
+                    !matches!(behind, Some(b',' | b']' | b'}' | b')')) && lookahead::quoted_key(bytes, next)
+                }
+                _ => {
+                    let member = self.new_line(after, next) && lookahead::bare_key(bytes, next);
+                    // `A="1"` and another such line: this one closes what was opened in the text.
+                    search.kept_line |= member && search.odd;
+                    member && !search.odd
+                }
+            },
+            Place::Item { first } => match byte {
+                b']' => balance.brackets <= 0,
+                b'}' => balance.braces <= 0 && (self.open_objects > 0 || skip_white(bytes, next + 1) == bytes.len()),
+                b')' => balance.parens <= 0 && self.open_parens > 0,
+                b',' | b';' => self.item_or_end(next + length) || self.member_behind_item(search, next + length),
+                b':' => first && !doubted,
+                b'{' | b'[' => spaced,
+                _ => match Quote::at(bytes, next) {
+                    Some((_, length)) => !self.ends_here(next + length),
+                    None => self.new_line(after, next) && lookahead::value(bytes, next),
+                },
+            },
+            Place::Argument => match byte {
+                b')' => balance.parens <= 0,
+                b']' => balance.brackets <= 0 && (self.open_arrays > 0 || self.stops(byte)),
+                b'}' => balance.braces <= 0 && (self.open_objects > 0 || self.stops(byte)),
+                b',' => self.argument_or_end(next + length),
+                _ if self.stops(byte) => true,
+                _ => match Quote::at(bytes, next) {
+                    Some((_, length)) => spaced && !self.ends_here(next + length),
+                    None => self.new_line(after, next) && lookahead::keyword(bytes, next),
+                },
+            },
+        };
+        if closes { Verdict::Closes } else { Verdict::Inner }
+    }
+
+    /// A brace stands open in the string. Once one was that nothing closed, braces tell no more: each string after it would
+    /// be searched to the end of the text.
+    fn holds_open(&self, balance: &Balance) -> bool {
+        balance.braces > 0 && !self.loose_brace.get()
+    }
+
+    /// The last quote in the string that ends at `end` opened it or the next item, or closed it before: `""a"`, `["a, "b"]`,
+    /// `"a""`.
+    pub(super) fn is_doubled(&self, search: &Search, end: usize) -> bool {
+        let Some(inner) = search.inner.filter(|_| search.odd) else { return false };
+        let before = self.bytes.get(search.body..inner).unwrap_or_default().trim_ascii_end();
+        let inches = before.last().is_some_and(u8::is_ascii_digit);
+        before.is_empty()
+            || matches!(search.place, Place::Item { .. }) && before.ends_with(b",")
+            || inner + 1 == end && !inches
+    }
+
+    /// A value of an object ends at the quote before `after`, and the quotes in it do not come in pairs: one of them may have
+    /// been its end, or this one no end. If all of them are escaped, or the only one means inches, what stands behind says
+    /// whether that is doubtful.
+    pub(super) fn leaves_one_open(&self, search: &Search, after: usize) -> bool {
+        let Place::Member { bare_keys } = search.place else { return false };
+        if self.argument || search.odd == search.odd_escaped {
+            return false;
+        }
+        let before = search.inner.and_then(|inner| self.bytes.get(search.body..inner));
+        let sure = before.is_none_or(|text| text.last().is_some_and(u8::is_ascii_digit) && !text.contains(&b'"'));
+        !sure || !self.is_followed(after, bare_keys)
+    }
+
+    /// What follows a member as it should stands at `at`: a bracket, or a comma and a key.
+    fn is_followed(&self, at: usize, bare_keys: bool) -> bool {
+        let next = skip_white(self.bytes, at);
+        match self.bytes.get(next) {
+            None | Some(b'}' | b']' | b')') => true,
+            Some(b',') => {
+                let key = skip_white(self.bytes, next + 1);
+                Quote::at(self.bytes, key).is_some() || bare_keys && lookahead::bare_key(self.bytes, key)
+            }
+            Some(_) => false,
+        }
+    }
+
+    fn new_line(&self, from: usize, to: usize) -> bool {
+        self.bytes.get(from..to).is_some_and(|white| white.contains(&b'\n'))
+    }
+
+    /// The comment at `at` ends with its line and holds no quote: in a line of text, what looks like one is a part of it.
+    fn is_whole_comment(&self, at: usize) -> bool {
+        let line = self.bytes.get(at..self.bytes.len().min(at + COMMENT_LIMIT)).unwrap_or_default();
+        let end = line.iter().position(|byte| matches!(byte, b'\n' | b'"'));
+        end.is_some_and(|end| line.get(end) == Some(&b'\n'))
+    }
+
+    /// A comma, a closing bracket or the end of the text comes next.
+    fn ends_here(&self, at: usize) -> bool {
+        matches!(self.bytes.get(skip_white(self.bytes, at)), None | Some(b',' | b']' | b'}' | b')'))
+    }
+
+    /// After a comma in an object: a key, a closing bracket, a comment, another comma or the end.
+    pub(super) fn key_or_end(&self, at: usize, bare_keys: bool, doubt: Doubt) -> bool {
+        let next = skip_white(self.bytes, at);
+        match self.bytes.get(next) {
+            None => true,
+            Some(b'}' | b']' | b',' | b'{') => doubt != Doubt::Open,
+            Some(_) if lookahead::comment(self.bytes, next) => doubt == Doubt::None || self.is_whole_comment(next),
+            // It may be the string's own end.
+            Some(_) if Quote::at(self.bytes, next).is_some() && doubt == Doubt::Open => {
+                crooked::is_whole_key(self.bytes, next)
+            }
+            Some(_) if Quote::at(self.bytes, next).is_some() => lookahead::quoted_key(self.bytes, next),
+            Some(_) => {
+                (bare_keys || self.new_line(at, next)) && lookahead::bare_key(self.bytes, next)
+                    || lookahead::half_quoted_key(self.bytes, next)
+            }
+        }
+    }
+
+    /// After a comma in an object: a key whose quotes are not as they should be, and no mark in the string that would
+    /// have to be closed first.
+    fn crooked_behind(&self, search: &Search, at: usize, behind: usize) -> bool {
+        // `print(", note: ", x)`: this one opens something.
+        let opens = || matches!(self.bytes.get(search.body..at), Some([.., b'(' | b'[' | b'=']));
+        !search.odd
+            && !self.holds_open(&search.balance)
+            && match crooked::likely(self.bytes, behind) {
+                Likely::No => false,
+                Likely::Word => search.inner.is_none() && !opens(),
+                Likely::Bare => !opens(),
+                Likely::Marked => true,
+            }
+    }
+
+    /// After a comma in an array of an object: the object's next key, before which the end of the array is missing.
+    fn member_behind_item(&self, search: &Search, behind: usize) -> bool {
+        let member = self.frames.iter().rev().nth(1).is_some_and(|frame| frame.kind == Kind::Object);
+        !search.odd && member && crooked::member_for_item(self.bytes, skip_white(self.bytes, behind))
+    }
+
+    fn item_or_end(&self, at: usize) -> bool {
+        let next = skip_white(self.bytes, at);
+        match self.bytes.get(next) {
+            None | Some(b']' | b'}' | b')' | b',') => true,
+            Some(_) => lookahead::comment(self.bytes, next) || lookahead::value(self.bytes, next),
+        }
+    }
+
+    /// After a comma in parentheses: a keyword argument, a value that needs no guessing, or the end.
+    pub(super) fn argument_or_end(&self, at: usize) -> bool {
+        let next = skip_white(self.bytes, at);
+        match self.bytes.get(next) {
+            None | Some(b')' | b']' | b'}' | b'{' | b'[' | b'(' | b'0'..=b'9' | b'-' | b'*') => true,
+            Some(_) if Quote::at(self.bytes, next).is_some() => true,
+            Some(_) => lookahead::keyword(self.bytes, next) || lookahead::literal(self.bytes, next),
+        }
+    }
+
+    /// A quoted key and a colon stand where the string should have been over: its last inner quote opened that key.
+    fn ended_before(&self, search: &Search, at: usize) -> Option<usize> {
+        let opening = search.inner.filter(|opening| at - opening <= lookahead::KEY_LIMIT)?;
+        let before = self.bytes.get(search.body..opening)?;
+        let open = self.holds_open(&search.balance);
+        self.guess_if(behind::stray_sign(before, open));
+        // It is one of an object in the string.
+        if open {
+            return None;
+        }
+        let trimmed = before.trim_ascii_end();
+        let new_line = before.get(trimmed.len()..)?.contains(&b'\n');
+        let (ends_with_comma, kept) = match trimmed.split_last() {
+            Some((b',', kept)) => (true, kept.trim_ascii_end()),
+            _ => (false, trimmed),
+        };
+        (ends_with_comma || new_line).then(|| search.body + kept.len())
+    }
+}
