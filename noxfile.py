@@ -42,19 +42,19 @@ def install_package(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Format and lints, warnings as errors, with and without Python in the core."""
+    """Format and lints, warnings as errors: the core alone, with the Jinja engine, with Python."""
     install_tools(session, "lint")
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("cargo", "fmt", "--check", external=True)
-    for features in ([], ["--features", "python"]):
+    for features in ([], ["--features", "templates"], ["--features", "python"]):
         session.run("cargo", "clippy", "--all-targets", *features, "--", "-D", "warnings", external=True)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """The Rust tests; then the wheel that users get, installed into a clean environment, and the Python tests."""
-    session.run("cargo", "test", external=True)
+    session.run("cargo", "test", "--features", "templates", external=True)
     # The core knows nothing of Python: cargo finds no pyo3 among its dependencies, and says so with this code.
     session.run("cargo", "tree", "-e", "normal", "-i", "pyo3", external=True, success_codes=[101], silent=True)
     install_tools(session, "test")
@@ -109,7 +109,9 @@ def typing(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """The docs of the crate without warnings."""
-    session.run("cargo", "doc", "--no-deps", external=True, env={"RUSTDOCFLAGS": "-D warnings"})
+    session.run(
+        "cargo", "doc", "--no-deps", "--features", "templates", external=True, env={"RUSTDOCFLAGS": "-D warnings"}
+    )
 
 
 @nox.session
@@ -137,18 +139,22 @@ def sdks(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py].
 
-    And what it costs to read providers' answers, and what the router adds to a chunk of a backend's stream.
+    And what it costs to read providers' answers, to declare a thousand tools, and what the router adds to a chunk of a
+    backend's stream; then the engine and the repairer alone, in Rust.
     """
     install_tools(session, "bench")
     install_package(session)
     session.run("python", "benches/python/compare.py", *session.posargs)
     session.run("python", "benches/python/providers.py")
+    session.run("python", "benches/python/tools.py")
     session.run("python", "benches/python/router.py")
+    for bench in ("engine", "repair"):
+        session.run("cargo", "run", "--release", "--manifest-path", f"benches/{bench}/Cargo.toml", external=True)
 
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Search for texts that break a promise: nox -s fuzz -- [examples per test]."""
+    """Search for texts that break a promise, with the search profile of `tests/conftest.py`."""
     install_tools(session, "test")
     install_package(session)
     session.run("pytest", "tests/test_promises.py", env={"HYPOTHESIS_PROFILE": "search"})

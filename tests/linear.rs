@@ -1,12 +1,13 @@
 //! Time grows with the text, whatever the text is: `tests/data/hostile.jsonl`, one text a line, made of `before`, many times
 //! `unit` (with `{n}` a number, and `{long}` as much of `long` as a marker may have) and `after`. The engine's bench prints
 //! what each costs.
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use toolglot::dialect::Dialects;
 use toolglot::engine::{Options, StreamParser, extract};
+use toolglot::provider::{Provider, check_history, convert_messages, repair_history};
 use toolglot::schema::ToolSet;
 
 /// How much longer the longer text is. Were time to grow with the square, it would take so many times what as many
@@ -65,28 +66,26 @@ fn time(run: impl Fn()) -> Duration {
 }
 
 /// Both ways take about as long, so what else the machine does falls on both; the shortest of several runs counts.
+fn not_linear(may_take: f64, short: impl Fn(), long: impl Fn()) -> Option<String> {
+    let (mut many, mut one) = (Duration::MAX, Duration::MAX);
+    for _ in 0..10 {
+        many = many.min(time(|| (0..LONGER).for_each(|_| short())));
+        one = one.min(time(&long));
+        let ratio = one.as_secs_f64() / many.max(Duration::from_micros(200)).as_secs_f64();
+        if ratio < may_take {
+            return None;
+        }
+    }
+    Some(format!("{many:?} for {LONGER} short ones, {one:?} for one so many times as long"))
+}
+
 #[track_caller]
 fn assert_linear(bytes: usize, run: impl Fn(&str)) {
     let mut wrong = Vec::new();
     for hostile in texts() {
         let (short, long) = (hostile.text(bytes), hostile.text(bytes * LONGER));
-        let (mut many, mut one) = (Duration::MAX, Duration::MAX);
-        let mut ratio = f64::MAX;
-        for _ in 0..10 {
-            many = many.min(time(|| (0..LONGER).for_each(|_| run(&short))));
-            one = one.min(time(|| run(&long)));
-            ratio = one.as_secs_f64() / many.max(Duration::from_micros(200)).as_secs_f64();
-            if ratio < MAY_TAKE {
-                break;
-            }
-        }
-        if ratio >= MAY_TAKE {
-            wrong.push(format!(
-                "{}: {many:?} for {LONGER} of {} bytes, {one:?} for {}",
-                hostile.about,
-                short.len(),
-                long.len()
-            ));
+        if let Some(times) = not_linear(MAY_TAKE, || run(&short), || run(&long)) {
+            wrong.push(format!("{}: {times}", hostile.about));
         }
     }
     assert!(wrong.is_empty(), "not linear:\n{}", wrong.join("\n"));
@@ -117,4 +116,63 @@ fn in_chunks() {
         }
         black_box(parser.finish(&mut events));
     });
+}
+
+/// Conversations of about `count` calls, by what is odd about them.
+fn histories(count: usize) -> Vec<(&'static str, Vec<Value>)> {
+    let call = |id: String| json!({"id": id, "type": "function", "function": {"name": "get_time", "arguments": "{}"}});
+    let assistant = |calls: Vec<Value>| json!({"role": "assistant", "content": null, "tool_calls": calls});
+    let result = |id: String| json!({"role": "tool", "tool_call_id": id, "content": "12:00"});
+    let user = || json!({"role": "user", "content": "What time is it?"});
+    let id = |n: usize| format!("call_{n}");
+    let turns = |call_id: &dyn Fn(usize) -> String, result_id: &dyn Fn(usize) -> String| {
+        let turn = |n| [user(), assistant(vec![call(call_id(n))]), result(result_id(n))];
+        (0..count).flat_map(turn).collect::<Vec<_>>()
+    };
+    let parallel = |ids: &dyn Fn(usize) -> String| {
+        let mut messages = vec![user(), assistant((0..count).map(|n| call(ids(n))).collect())];
+        messages.extend((0..count).map(|n| result(ids(n))));
+        messages
+    };
+    let never = (0..count).flat_map(|n| [user(), assistant(vec![call(id(n))])]).collect();
+    let orphans = (0..count).flat_map(|n| [user(), result(id(n))]).collect();
+    let items = |n: usize| json!({"type": "function_call", "call_id": id(n), "name": "get_time", "arguments": "{}"});
+    let outputs = |n: usize| json!({"type": "function_call_output", "call_id": id(n), "output": "12:00"});
+    vec![
+        ("each call answered", turns(&id, &id)),
+        ("all calls in one message", parallel(&id)),
+        ("no call answered", never),
+        ("results without calls", orphans),
+        ("results in the wrong order", turns(&id, &|n| id(count - 1 - n))),
+        ("one id for all calls", turns(&|_| id(0), &|_| id(0))),
+        ("one id for all calls of a message", parallel(&|_| id(0))),
+        ("calls and results without ids", turns(&|_| String::new(), &|_| String::new())),
+        ("items of Responses", (0..count).map(items).chain((0..count).map(outputs)).collect()),
+    ]
+}
+
+#[test]
+fn conversations() {
+    const CALLS: usize = 50;
+    type Run = (&'static str, fn(&[Value]));
+    let runs: [Run; 3] = [
+        ("check", |messages| drop(black_box(check_history(messages, None)))),
+        ("repair", |messages| drop(black_box(repair_history(messages, None)))),
+        ("there and back, without the first messages", |messages| {
+            let there = convert_messages(messages, None, None, Provider::Anthropic, None).expect("messages");
+            let rest = there.messages.get(there.messages.len() / 2..).unwrap_or_default();
+            let from = Some(Provider::Anthropic);
+            drop(black_box(convert_messages(rest, None, from, Provider::OpenAi, Some(&there.side))));
+        }),
+    ];
+    let mut wrong = Vec::new();
+    // All but a square's work is in both, and it takes less: so the long one may take less here.
+    for ((about, short), (_, long)) in histories(CALLS).iter().zip(histories(CALLS * LONGER)) {
+        for (name, run) in runs {
+            if let Some(times) = not_linear(3.0, || run(short), || run(&long)) {
+                wrong.push(format!("{name}, {about}: {times}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not linear:\n{}", wrong.join("\n"));
 }

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use toolglot::dialect::Dialects;
 use toolglot::provider::{Node, Provider, Reading, StreamNormalizer, normalize, normalize_node};
 use toolglot::schema::ToolSet;
-use toolglot::turn::{Event, Turn};
+use toolglot::schema::convert::{Format, Target};
+use toolglot::turn::{CallStatus, Event, Turn};
 
 struct Case {
     file: String,
@@ -351,4 +352,95 @@ fn a_call_in_an_error_body_is_rescued() {
             }
         }
     }
+}
+
+/// Whatever dialect the caller named, the calls in an error body are read, and all that comes of them is what was written.
+#[test]
+fn what_an_error_body_quotes_is_read_in_its_own_words() {
+    let call = r#"get_weather{"city": "Paris"}"#;
+    let sentence = format!("{call} is what I would call");
+    let (one, two) = (format!("{call}</function>"), format!("{call}</function>\n{call}</function>"));
+    let texts: [(&str, &str, usize, CallStatus); 11] = [
+        (r#"<function=get_weather>{"city": "Paris"}</function>"#, "", 1, CallStatus::Ok),
+        (&one, "", 1, CallStatus::Ok),
+        (&two, "", 2, CallStatus::Ok),
+        (
+            r#"<tool-use>{"tool_calls": [{"function": {"name": "get_weather"}, "parameters": {"city": "Paris"}}]}</tool-use>"#,
+            "",
+            1,
+            CallStatus::Ok,
+        ),
+        ("```json\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n```", "", 1, CallStatus::Ok),
+        (
+            "I look it up.\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}",
+            "I look it up.",
+            1,
+            CallStatus::Ok,
+        ),
+        (r#"<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>"#, "", 1, CallStatus::Ok),
+        (r#"[TOOL_CALLS]get_weather{"city": "Paris"}"#, "", 1, CallStatus::Ok),
+        // Cut off: nothing closes what the model did not.
+        (r#"get_weather{"city": "Par"#, "", 1, CallStatus::Incomplete),
+        (r#"{"name": "get_weather", "arguments": {"city": "Par"#, "", 1, CallStatus::Incomplete),
+        (&sentence, &sentence, 0, CallStatus::Ok),
+    ];
+    for dialect in ["auto", "groq", "llama3_json", "mistral", "hermes", "deepseek_v31"] {
+        let reading = Reading { dialects: Some(Dialects::named(dialect).unwrap()), ..reading() };
+        for (text, content, calls, status) in texts {
+            let error = json!({"message": "Failed to call a function.", "type": "invalid_request_error",
+                               "code": "tool_use_failed", "failed_generation": text});
+            let body = json!({"error": error});
+            let turn = normalize_node(&Node::from(&body), Some(Provider::OpenAi), &reading).expect(text);
+            assert_eq!(turn.tool_calls.len(), calls, "{dialect}: {text}: {turn:?}");
+            assert_eq!(turn.content.trim(), content, "{dialect}: {text}");
+            for call in &turn.tool_calls {
+                assert_eq!((&*call.name, call.status), ("get_weather", status), "{dialect}: {text}");
+                let city = if status == CallStatus::Ok { "Paris" } else { "Par" };
+                assert_eq!(call.arguments.to_value(), json!({"city": city}), "{dialect}: {text}");
+                assert!(text.contains(&*call.raw), "{dialect}: {text}: {}", call.raw);
+            }
+            assert!(turn.dialect.as_deref() != Some("hermes") || text.starts_with("<tool_call>"), "{dialect}: {text}");
+        }
+    }
+}
+
+/// A limit of the policy is kept whatever the pieces: what follows a piece that was left out is not put in its place.
+#[test]
+fn arguments_that_are_too_long_have_no_holes() {
+    let long = "b".repeat(60);
+    for pieces in [["{\"x\":\"a", &long, "c\"}"], ["", &format!("{{\"x\":\"{long}\"}}"), ""]] {
+        let mut reading = reading();
+        reading.tools = None;
+        reading.options.policy.max_arguments_bytes = 40;
+        let mut stream = StreamNormalizer::new(Some(Provider::OpenAi), &reading);
+        let mut events = Vec::new();
+        for piece in pieces {
+            let call = json!({"index": 0, "id": "c", "function": {"name": "write", "arguments": piece}});
+            let chunk = json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
+            stream.feed_node(&Node::from(&chunk), &mut events);
+        }
+        let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+        stream.feed_node(&Node::from(&end), &mut events);
+        let turn = stream.finish(&mut events).unwrap();
+        assert_eq!(turn.tool_calls[0].status, CallStatus::Malformed, "{turn:?}");
+    }
+}
+
+/// One table of names: what one entry point takes, all take.
+#[test]
+fn every_name_of_a_provider_means_a_format_and_a_wire() {
+    for name in Format::names() {
+        for name in [name.to_owned(), name.to_uppercase(), name.replace('_', "-")] {
+            let format = Target::named(&name).unwrap_or_else(|error| panic!("{name}: {error}")).format;
+            match Provider::from_name(&name) {
+                Ok(provider) => {
+                    let own = Target::named(provider.as_str()).unwrap().format;
+                    let server = matches!(format, Format::LlamaCpp | Format::OpenRouter);
+                    assert!(own == format || server && own == Format::OpenAi, "{name}: {provider:?}, {format:?}");
+                }
+                Err(error) => assert_eq!(format, Format::Mcp, "{error}"),
+            }
+        }
+    }
+    assert!(Provider::ALL.iter().all(|provider| Provider::from_name(provider.as_str()) == Ok(*provider)));
 }

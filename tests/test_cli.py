@@ -96,7 +96,13 @@ def test_bytes_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (["extract", "--jsonl", "--field", "x", "{object}"], "no field 'x'; it has 'text'"),
         (["extract", "--jsonl", "{object}"], "'text' is no string"),
         (["extract", "--json", "--openai"], "not allowed with"),
-        (["dialects", "nothing"], "no dialect 'nothing'"),
+        (["dialects", "nothing"], 'unknown dialect "nothing"'),
+        (["dialects", "hermess"], 'did you mean "hermes"?'),
+        (["extract", "--policy", "max_calls=-1", "{answer}"], "max_calls: the number is negative"),
+        (["extract", "--policy", f"max_markup_bytes={2**64 - 1}", "{answer}"], "max_markup_bytes"),
+        (["explain", "--policy", "max_depth=129", "{answer}"], "max_depth: 129 is more than 128"),
+        (["extract", "--policy", "max_calls=many", "{answer}"], "max_calls takes a number"),
+        (["extract", "--policy", "fences=some", "{answer}"], "fences"),
         ([], "required"),
         (["no-such-command"], "invalid choice"),
     ],
@@ -123,6 +129,9 @@ def test_dialects(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["dialects", rows[0].name]) == 0
     out = capsys.readouterr().out
     assert all(line in out for line in rows[0].example.split("\n"))
+    for name in ("Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen3_xml"):
+        assert main(["dialects", name]) == 0
+        assert capsys.readouterr().out.startswith("qwen3_coder ")
     assert main(["dialects", "--json"]) == 0
     assert [toolglot.Dialect(**row) for row in json.loads(capsys.readouterr().out)] == rows
 

@@ -31,17 +31,23 @@ def test_readme(line: int, code: str) -> None:
     assert printed.getvalue().splitlines()[: len(said)] == said
 
 
-MIGRATING = re.findall(
-    r"^```python\n(.*?)^```", (ROOT / "docs" / "migrating.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
-)
+GUIDES = [
+    pytest.param(name, code, id=f"{name}-{number}")
+    for name in ("migrating", "own-dialects")
+    for number, code in enumerate(
+        re.findall(
+            r"^```python\n(.*?)^```", (ROOT / "docs" / f"{name}.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
+        )
+    )
+]
 
 
-@pytest.mark.parametrize("code", MIGRATING, ids=range(len(MIGRATING)))
-def test_migrating(code: str) -> None:
+@pytest.mark.parametrize(("name", "code"), GUIDES)
+def test_guides(name: str, code: str) -> None:
     """Each block prints what its comments say."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, "migrating.md", "exec"), {"__name__": "migrating"})
+        exec(compile(code, f"{name}.md", "exec"), {"__name__": name})
     assert printed.getvalue().splitlines() == re.findall(r"# -> (.*)", code)
 
 

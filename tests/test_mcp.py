@@ -49,7 +49,7 @@ def test_each_call_on_its_session() -> None:
 def test_what_may_not_run_does_not() -> None:
     session = Session("a")
     tools = asyncio.run(list_tools(session))
-    with pytest.raises(ValueError, match="unknown_tool"):
+    with pytest.raises(toolglot.BadOptionError, match="unknown_tool"):
         asyncio.run(call(session, tools.check("b", {})))
     with pytest.raises(toolglot.BadToolError):
         asyncio.run(call({"one": session, "two": session}, toolglot.ToolCall("a", {}), tools))

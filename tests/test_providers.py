@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -350,3 +354,76 @@ def test_what_only_the_provider_knows_of_an_answer_is_kept() -> None:
         {"messageStop": {"stopReason": "tool_use"}},
     ])  # fmt: skip
     assert toolglot.assistant_message(turn, provider="bedrock") == {"role": "assistant", "content": blocks}
+
+
+LONG = "word " * 100_000
+CHAT = {"choices": [{"index": 0, "message": {"role": "assistant", "content": LONG}, "finish_reason": "stop"}]}
+CHUNK = {"choices": [{"index": 0, "delta": {"content": LONG}}]}
+HISTORY = [{"role": "user", "content": LONG}, {"role": "assistant", "content": LONG}]
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(lambda: toolglot.normalize(json.dumps(CHAT).encode()), id="bytes"),
+        pytest.param(lambda: toolglot.normalize(CHAT), id="dict"),
+        pytest.param(lambda: toolglot.normalize_choices(CHAT), id="choices"),
+        pytest.param(
+            lambda: toolglot.StreamNormalizer("openai").feed(b"data: %s\n\n" % json.dumps(CHUNK).encode()), id="sse"
+        ),
+        pytest.param(lambda: toolglot.StreamNormalizer("openai").feed(CHUNK), id="chunk"),
+        pytest.param(lambda: toolglot.harden(LONG), id="harden"),
+        pytest.param(lambda: toolglot.convert_messages(HISTORY, to="anthropic"), id="history"),
+    ],
+)
+def test_long_work_lets_other_threads_run(work: Callable[[], object]) -> None:
+    """No thread is made to give the interpreter up here, so another one runs only where it is released."""
+    before = sys.getswitchinterval()
+    for _ in range(50):
+        go, ran = threading.Lock(), threading.Event()
+        go.acquire()
+        other = threading.Thread(target=lambda go=go, ran=ran: (go.acquire(), ran.set()))  # type: ignore[misc]
+        other.start()
+        time.sleep(0.01)
+        sys.setswitchinterval(1000)
+        try:
+            go.release()
+            work()
+            meanwhile = ran.is_set()
+        finally:
+            sys.setswitchinterval(before)
+        other.join()
+        if meanwhile:
+            return
+    raise AssertionError("the interpreter was not released")
+
+
+def names() -> list[str]:
+    """Every name there is, as the error for one that is none lists them."""
+    with pytest.raises(toolglot.UnknownProviderError) as caught:
+        TOOLS.to("nobody")
+    return caught.value.message.split("there are ")[1].split(", ")
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_entry_point_takes_every_name(name: str) -> None:
+    assert TOOLS.to(name)
+    assert TOOLS.to_json(name)
+    assert len(TOOLS.names(name)) == len(TOOLS)
+    assert isinstance(TOOLS.losses(name), tuple)
+    if name == "mcp":
+        return
+    turn = toolglot.Turn(content="Hi")
+    history = [{"role": "user", "content": "Hi"}]
+    assert toolglot.StreamNormalizer(name).provider
+    assert toolglot.assistant_message(turn, provider=name)
+    assert turn.to_message(name)
+    call = toolglot.ToolCall("ping", {})
+    assert toolglot.format_tool_result(call, "ok", provider=name)
+    assert toolglot.format_tool_results([(call, "ok")], provider=name)
+    assert toolglot.provider_id("id", name)
+    assert list(toolglot.convert_messages(history, to=name))
+    assert isinstance(toolglot.check_history(history, name), list)
+    assert toolglot.repair_history(history, name) is not None
+    with pytest.raises(toolglot.ProviderError):
+        toolglot.normalize(b"", provider=name)

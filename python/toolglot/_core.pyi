@@ -55,16 +55,71 @@ _UnknownTools: TypeAlias = Literal["flag", "text", "allow"]
 _StartsIn: TypeAlias = Literal["content", "reasoning"]
 _LossKind: TypeAlias = Literal["dropped", "rewritten", "described", "not_strict", "renamed"]
 _EventKind: TypeAlias = Literal["text", "reasoning", "call_started", "arguments", "call_ended", "reclassified", "issue"]
+_IssueCode: TypeAlias = Literal[
+    "unknown_tool",
+    "malformed_call",
+    "incomplete_call",
+    "invalid_arguments",
+    "stray_marker",
+    "text_in_section",
+    "envelope_member",
+    "draft_in_reasoning",
+    "quoted_call",
+    "invented_result",
+    "repeated_call",
+    "limit_reached",
+    "reclassified",
+    "special_token",
+    "invalid_utf8",
+    "provider_field",
+    "unknown_event",
+    "provider_error",
+    "stop_reason",
+    "converted",
+    "missing_result",
+    "orphan_result",
+    "misplaced_result",
+    "duplicate_id",
+    "bad_id",
+    "bad_name",
+    "bad_order",
+    "empty_content",
+    "argument_type",
+]
+_RepairCode: TypeAlias = Literal[
+    "quotes",
+    "literal",
+    "comma",
+    "colon",
+    "control_character",
+    "escape",
+    "bracket",
+    "unclosed_string",
+    "comment",
+    "surroundings",
+    "number",
+    "joined",
+    "double_encoded",
+    "misplaced",
+    "name",
+    "coerced",
+    "marker",
+    "duplicate_key",
+    "positional",
+    "source_text",
+    "markdown_escape",
+    "null_dropped",
+]
 
 @final
 class Issue:
     """One recorded observation: what was odd, and where."""
 
     __match_args__ = ("code", "message", "offset", "place")
-    def __new__(cls, code: str, message: str = "", offset: int | None = None, place: str = "") -> Self: ...
+    def __new__(cls, code: _IssueCode, message: str = "", offset: int | None = None, place: str = "") -> Self: ...
     @property
-    def code(self) -> str:
-        """What was observed, as a fixed word."""
+    def code(self) -> _IssueCode:
+        """What was observed, as a fixed word: ``docs/codes.md`` lists them."""
     @property
     def message(self) -> str:
         """A sentence for people."""
@@ -85,10 +140,12 @@ class Repair:
     """One recorded change between what the model wrote and what the caller gets."""
 
     __match_args__ = ("code", "message", "offset", "pointer")
-    def __new__(cls, code: str, message: str = "", offset: int | None = None, pointer: str | None = None) -> Self: ...
+    def __new__(
+        cls, code: _RepairCode, message: str = "", offset: int | None = None, pointer: str | None = None
+    ) -> Self: ...
     @property
-    def code(self) -> str:
-        """What was changed, as a fixed word."""
+    def code(self) -> _RepairCode:
+        """What was changed, as a fixed word: ``docs/codes.md`` lists them."""
     @property
     def message(self) -> str:
         """A sentence for people."""
@@ -637,8 +694,12 @@ class Dialect:
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
 
-def dialects() -> list[Dialect]:
-    """The catalogue, in the order of precedence."""
+def dialects(name: str | None = None) -> list[Dialect]:
+    """The catalogue, in the order of precedence; or only the dialect that ``name`` means, as ``dialect=`` takes it.
+
+    Raises:
+        UnknownDialectError: No dialect is called so.
+    """
 
 def extract(
     text: str | bytes,

@@ -99,6 +99,8 @@ DIALECTS_EPILOG = """\
 examples:
   toolglot dialects             names, and the models that write them
   toolglot dialects hermes      one dialect in full, with an example
+  toolglot dialects Qwen/Qwen3-Coder-30B-A3B-Instruct
+                                the dialect that this model writes
   toolglot dialects --json      everything, for programs
 """
 
@@ -178,7 +180,9 @@ def parser() -> argparse.ArgumentParser:
         epilog=DIALECTS_EPILOG,
         formatter_class=raw,
     )
-    command.add_argument("name", nargs="?", metavar="NAME", help="show this dialect in full")
+    command.add_argument(
+        "name", nargs="?", metavar="NAME", help="show in full what this name, parser or model id means"
+    )
     command.add_argument("--json", action="store_true", help="print the catalogue as JSON")
     command.set_defaults(run=run_dialects)
     return main
@@ -212,11 +216,15 @@ def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
         name, equals, value = option.partition("=")
         if not equals:
             raise Failure(f"--policy {option}: OPTION=VALUE is needed, such as fences=ignore")
-        policy[name.strip()] = int(value) if value.strip().isdecimal() else value.strip()
-    known = Policy().to_dict()
-    for name in policy:
+        name, value = name.strip(), value.strip()
+        known = Policy().to_dict()
         if name not in known:
             raise Failure(f"--policy {name}: no such option; there are {', '.join(known)}")
+        try:
+            policy[name] = int(value) if isinstance(known[name], int) else value
+        except ValueError:
+            raise Failure(f"--policy {option}: {name} takes a number") from None
+    Policy(**policy)
     return {"dialect": arguments.dialect, "starts_in": arguments.starts_in, "policy": policy or None}
 
 
@@ -401,11 +409,7 @@ def read_tools(file: str) -> list[Any]:
 
 def run_dialects(arguments: argparse.Namespace, out: TextIO) -> int:
     """``toolglot dialects``."""
-    rows = dialects()
-    if arguments.name is not None:
-        rows = [row for row in rows if arguments.name == row.name or arguments.name in row.parsers]
-        if not rows:
-            raise Failure(f"no dialect {arguments.name!r}; 'toolglot dialects' lists them")
+    rows = dialects(arguments.name)
     if arguments.json:
         print(json.dumps([row.to_dict() for row in rows], ensure_ascii=False, indent=1), file=out)
         return EXIT_OK

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ._core import ToolCall, ToolSet
-from .errors import BadToolError
+from .errors import BadOptionError, BadToolError
 
 __all__ = ["McpTools", "Session", "call", "list_tools"]
 
@@ -80,11 +80,11 @@ async def call(session: Any, call: ToolCall, tools: ToolSet | None = None) -> An
         tools: What ``list_tools`` returned; needed where a tool's name is not its name at the server.
 
     Raises:
-        ValueError: The call is not runnable: ``call.error_message()`` says why.
+        BadOptionError: The call is not runnable: ``call.error_message()`` says why.
         BadToolError: No session offers the tool.
     """
     if not call.runnable:
-        raise ValueError(f"a call with status {call.status!r} is not run")
+        raise BadOptionError(f"a call with status {call.status!r} is not run", call.name)
     name, server = call.name, None
     if tools is not None and call.name in tools:
         tool = tools[call.name]

@@ -6,16 +6,26 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+const TEXT: &str = include_str!("catalogue.json");
+
 static ROWS: Lazy<Vec<Arc<Dialect>>> = Lazy::new(|| {
-    let rows: Vec<Dialect> = serde_json::from_str(include_str!("catalogue.json")).unwrap_or_default();
-    rows.into_iter()
-        .map(|mut row| {
-            // The catalogue stays for good, so that a turn names its dialect without a copy.
-            row.name = Cow::Borrowed(row.name.into_owned().leak());
-            Arc::new(respelt(row))
-        })
-        .collect()
+    // The test below reads each row on its own, so this is never taken in a released build.
+    read(TEXT).unwrap_or_else(|error| {
+        debug_assert_eq!(error, "", "the catalogue cannot be read");
+        Vec::new()
+    })
 });
+
+/// The rows in a catalogue's text; the error tells the place of what cannot be read.
+fn read(text: &str) -> Result<Vec<Arc<Dialect>>, String> {
+    let rows: Vec<Dialect> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let ready = |mut row: Dialect| {
+        // The catalogue stays for good, so that a turn names its dialect without a copy.
+        row.name = Cow::Borrowed(row.name.into_owned().leak());
+        Arc::new(respelt(row))
+    };
+    Ok(rows.into_iter().map(ready).collect())
+}
 
 /// How wide bars and blanks come out where they are no single token: as ASCII's, or doubled.
 const SPELLINGS: [(&str, &str); 3] = [("|", "▁"), ("|", "_"), ("｜｜", "▁")];
@@ -76,13 +86,61 @@ fn key(name: &str) -> String {
 }
 
 fn row_of(name: &str) -> Option<usize> {
-    let name = key(name.strip_suffix(".jinja").unwrap_or(name));
-    if let Some(i) = NAMES.get(&name) {
+    let name = name.strip_suffix(".jinja").unwrap_or(name);
+    let key = key(name);
+    if let Some(i) = NAMES.get(&key) {
         return Some(*i);
     }
     // A model id: the longest fragment in it decides.
     let fragments = ROWS.iter().enumerate().flat_map(|(i, row)| row.models.iter().map(move |m| (m, i)));
-    fragments.filter(|(m, _)| name.contains(m.as_str())).max_by_key(|(m, _)| m.len()).map(|(_, i)| i)
+    let (longest, row) = fragments.filter(|(m, _)| names_model(&key, m)).max_by_key(|(m, _)| m.len())?;
+    (*longest == key || !is_slip(name)).then_some(row)
+}
+
+/// The fragment stands in a model's id: not with half of a number, and in a single word only at its end or before a
+/// number. What letters stand behind it there make it another word (`hermess`), but for those of a variant (`gemma3n`).
+fn names_model(id: &str, fragment: &str) -> bool {
+    let word = id.chars().all(char::is_alphanumeric);
+    let number = fragment.ends_with(|c: char| c.is_ascii_digit());
+    id.match_indices(fragment).any(|(at, _)| {
+        let rest = id.get(at + fragment.len()..).unwrap_or_default();
+        let letters = rest.chars().take_while(|c| c.is_alphabetic()).count();
+        !(number && rest.starts_with(|c: char| c.is_ascii_digit())) && (!word || letters <= if number { 2 } else { 0 })
+    })
+}
+
+/// A name's letters and digits: `deepseek-v3.1` and `deepseek_v3_1` are the same.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The name is that of a dialect or parser with one letter left out or wrong. One too many is a model's variant, and
+/// another number is another version.
+fn is_slip(name: &str) -> bool {
+    if name.contains(['/', ':']) {
+        return false;
+    }
+    let written = plain(name);
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let slip = |known: &str| {
+        let known = plain(known);
+        (written.len()..=written.len() + 1).contains(&known.len())
+            && written != known
+            && digits(&written) == digits(&known)
+            && strsim::osa_distance(&written, &known) == 1
+    };
+    !NAMES.keys().any(|known| plain(known) == written) && NAMES.keys().any(|known| slip(known))
+}
+
+/// The name of a dialect or parser that may have been meant.
+fn nearest(name: &str) -> Option<&'static str> {
+    // Nobody mistypes so much.
+    let written = Some(plain(name)).filter(|written| (3..=48).contains(&written.len()))?;
+    let names = ROWS.iter().flat_map(|row| std::iter::once(&*row.name).chain(row.parsers.iter().map(String::as_str)));
+    let (distance, near) = names
+        .map(|known| (strsim::osa_distance(&written, &plain(known)), known))
+        .min_by_key(|(distance, _)| *distance)?;
+    (distance * 3 <= written.len()).then_some(near)
 }
 
 /// How models of that name write calls, where it is not as the example of their row.
@@ -104,11 +162,102 @@ pub fn find(name: &str) -> Result<Arc<Dialects>, Error> {
     let row = NAMES.get(name).copied().or_else(|| row_of(name));
     let Some((row, cell)) = row.and_then(|i| Some((ROWS.get(i)?, COMPILED.get(i)?))) else {
         let known: Vec<&str> = ROWS.iter().take(8).map(|r| &*r.name).collect();
+        let meant = nearest(name).map_or(String::new(), |near| format!("did you mean {near:?}? "));
         let message = format!(
-            "unknown dialect {name:?}: known are \"auto\", {}, ... and the ids of their models",
+            "unknown dialect {name:?}: {meant}known are \"auto\", {}, ... and the ids of their models",
             known.join(", ")
         );
         return Err(Error::new(ErrorCode::UnknownDialect, message));
     };
     cell.get_or_try_init(|| Dialects::compile(std::slice::from_ref(row), false).map(Arc::new)).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn every_row_can_be_read_and_compiled() {
+        let rows: Vec<Value> = serde_json::from_str(TEXT).expect("the catalogue is JSON");
+        for row in &rows {
+            let name = &row["name"];
+            let read: Dialect =
+                serde_json::from_value(row.clone()).unwrap_or_else(|error| panic!("row {name}: {error}"));
+            if let Err(error) = Dialects::compile(&[Arc::new(respelt(read))], false) {
+                panic!("row {name}: {error}");
+            }
+        }
+        assert_eq!(rows.len(), catalogue().len());
+        Dialects::compile(catalogue(), true).expect("all rows together");
+    }
+
+    #[test]
+    fn a_typo_in_the_catalogue_is_told_with_its_place() {
+        let error = read(&TEXT.replacen("\"parsers\"", "\"parser\"", 1)).expect_err("no such column");
+        assert!(error.contains("`parser`") && error.contains("line "), "{error}");
+    }
+
+    fn dialect(name: &str) -> Option<&'static str> {
+        row_of(name).and_then(|i| ROWS.get(i)).map(|row| &*row.name)
+    }
+
+    #[test]
+    fn model_ids_mean_their_dialect() {
+        for (id, expected) in [
+            ("Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen3_coder"),
+            ("unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF:Q4_K_M", "qwen3_coder"),
+            ("Qwen3-Coder-30B-A3B-Instruct-Q4_K_M.gguf", "qwen3_coder"),
+            ("qwen3-coder:30b", "qwen3_coder"),
+            ("QWEN/QWEN3-8B-AWQ", "hermes"),
+            ("qwen2.5vl:7b", "hermes"),
+            ("qwen3vl", "hermes"),
+            ("NousResearch/DeepHermes-3-Llama-3-8B-Preview", "hermes"),
+            ("openhermes", "hermes"),
+            ("Qwen3-Coder.jinja", "qwen3_coder"),
+            ("meta-llama/Llama-3.1-8B-Instruct", "llama3_json"),
+            ("llama3.2:3b-instruct-q4_K_M", "llama3_json"),
+            ("mistralai/Mistral-Small-3.2-24B-Instruct-2506", "mistral"),
+            ("deepseek-ai/DeepSeek-V3.1", "deepseek_v31"),
+            ("deepseek-v3:671b", "deepseek_v3"),
+            ("zai-org/GLM-4.5V", "glm45"),
+            ("glm-4.5v", "glm45"),
+            ("gemma3n:e4b", "gemma3"),
+            ("gemma3n", "gemma3"),
+            ("gpt-oss:20b", "harmony"),
+            ("Step-3.5", "qwen3_coder"),
+            ("deepseek_v3_1", "deepseek_v31"),
+            ("qwen25", "hermes"),
+        ] {
+            assert_eq!(dialect(id), Some(expected), "{id}");
+        }
+        for row in catalogue() {
+            for name in std::iter::once(&*row.name).chain(row.parsers.iter().chain(&row.models).map(String::as_str)) {
+                assert!(row_of(name).is_some() && row_of(&name.to_uppercase()).is_some(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_is_an_error_that_names_the_nearest() {
+        for (name, near) in [
+            ("hermess", "hermes"),
+            ("herms", "hermes"),
+            ("qwen3codr", "qwen3_coder"),
+            ("qwen3_codr", "qwen3_coder"),
+            ("qwen3coder", "qwen3_coder"),
+            ("mistrall", "mistral"),
+            ("llama3_jsn", "llama3_json"),
+            ("deepseek_v31x", "deepseek_v31"),
+            ("pythonik", "pythonic"),
+        ] {
+            let error = find(name).expect_err(name);
+            assert_eq!(error.code, ErrorCode::UnknownDialect);
+            assert!(error.message.contains(&format!("did you mean {near:?}?")), "{error}");
+        }
+        for name in ["museum", "granite-34b-code", "", "x", "no such thing", &"x".repeat(100_000)] {
+            let error = find(name).expect_err(name);
+            assert!(!error.message.contains("did you mean") || name == "museum", "{error}");
+        }
+    }
 }

@@ -44,10 +44,11 @@ pub(crate) use trace::{Markup, Note, Noted};
 /// assert_eq!(turn.content.trim(), "Hi");
 /// ```
 pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options) -> Turn<'a> {
+    let policy = options.policy.clamped();
     let mut engine = Engine::new(options, false);
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
-    engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
+    engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
     engine.out.into_turn(text, dialects)
 }
 
@@ -69,11 +70,12 @@ pub(crate) fn observe<'a>(
     tools: Option<&ToolSet>,
     options: &Options,
 ) -> Observed<'a> {
+    let policy = options.policy.clamped();
     let mut engine = Engine::new(options, false);
     engine.out.trace = Trace::on();
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
-    engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &options.policy, memo: &memo });
+    engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
     let turn = engine.out.clone().into_turn(text, dialects);
     let dialect = |call: &Call| call.origin.dialect(dialects).cloned();
     let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), dialect(call))).collect();
@@ -108,7 +110,8 @@ pub struct StreamParser {
 }
 
 impl StreamParser {
-    pub fn new(dialects: Arc<Dialects>, tools: Option<Arc<ToolSet>>, options: Options) -> Self {
+    pub fn new(dialects: Arc<Dialects>, tools: Option<Arc<ToolSet>>, mut options: Options) -> Self {
+        options.policy = options.policy.clamped();
         let engine = Engine::new(&options, true);
         Self {
             text: String::new(),

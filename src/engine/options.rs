@@ -1,4 +1,5 @@
 //! The caller's choices where reasonable people differ, each with a safe default.
+use crate::error::{Error, ErrorCode};
 
 /// Where the model's text begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,12 +54,51 @@ pub struct Policy {
     pub unknown_tools: UnknownTools,
     /// Calls beyond this many stay text.
     pub max_calls: usize,
-    /// Arguments nested deeper than this are malformed.
+    /// Arguments nested deeper than this are malformed. At most [`Self::MAX_DEPTH`].
     pub max_depth: usize,
     /// Arguments longer than this are malformed.
     pub max_arguments_bytes: usize,
     /// A marker's header (name, attributes, keys) longer than this is text.
     pub max_markup_bytes: usize,
+}
+
+impl Policy {
+    /// JSON readers stop at this depth, and grammars of nested tags call themselves as deep as this allows.
+    pub const MAX_DEPTH: usize = 128;
+    /// No text is longer, so a limit of so many bytes is none, and a place and a limit can be added.
+    pub const MAX_BYTES: usize = isize::MAX as usize;
+
+    /// What the limits may be at most, by name.
+    fn limits(&mut self) -> [(&'static str, &mut usize, usize); 4] {
+        [
+            ("max_calls", &mut self.max_calls, Self::MAX_BYTES),
+            ("max_depth", &mut self.max_depth, Self::MAX_DEPTH),
+            ("max_arguments_bytes", &mut self.max_arguments_bytes, Self::MAX_BYTES),
+            ("max_markup_bytes", &mut self.max_markup_bytes, Self::MAX_BYTES),
+        ]
+    }
+
+    /// Whether the limits are within what there is. Reading clamps what is not.
+    ///
+    /// # Errors
+    /// [`ErrorCode::BadOption`], with the name of the limit as its place.
+    pub fn check(&self) -> Result<(), Error> {
+        for (name, value, most) in self.clone().limits() {
+            if *value > most {
+                return Err(Error::at(ErrorCode::BadOption, name, format!("{value} is more than {most}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The policy as everything reads by it: no limit is more than there is.
+    pub(crate) fn clamped(&self) -> Self {
+        let mut policy = self.clone();
+        for (_, value, most) in policy.limits() {
+            *value = (*value).min(most);
+        }
+        policy
+    }
 }
 
 impl Default for Policy {
@@ -80,4 +120,74 @@ impl Default for Policy {
 pub struct Options {
     pub starts_in: StartsIn,
     pub policy: Policy,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialects;
+    use crate::engine::{StreamParser, extract};
+    use crate::turn::CallStatus;
+
+    const MOST: Policy = Policy {
+        fences: Fences::Calls,
+        reasoning: ReasoningCalls::IfUnclosed,
+        unknown_tools: UnknownTools::Flag,
+        max_calls: usize::MAX,
+        max_depth: usize::MAX,
+        max_arguments_bytes: usize::MAX,
+        max_markup_bytes: usize::MAX,
+    };
+
+    fn read(text: &str, dialect: &str) -> Vec<CallStatus> {
+        let options = Options { policy: MOST, ..Options::default() };
+        let dialects = Dialects::named(dialect).expect(dialect);
+        let whole = extract(text, &dialects, None, &options);
+        let mut parser = StreamParser::new(dialects, None, options);
+        let mut events = Vec::new();
+        text.as_bytes().chunks(4 << 10).for_each(|chunk| parser.feed_bytes(chunk, &mut events));
+        let status = |turn: &crate::Turn<'_>| turn.tool_calls.iter().map(|call| call.status).collect::<Vec<_>>();
+        assert_eq!(status(&parser.finish(&mut events)), status(&whole));
+        status(&whole)
+    }
+
+    #[test]
+    fn limits_beyond_all_there_is_are_none() {
+        for row in crate::dialect::catalogue() {
+            for dialect in [&*row.name, "auto"] {
+                let found = read(&row.example, dialect);
+                let options = Options::default();
+                let usual = extract(&row.example, &Dialects::named(dialect).expect(dialect), None, &options);
+                assert_eq!(found.len(), usual.tool_calls.len(), "{}, told {dialect}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn depth_is_limited_whoever_sets_it() {
+        let deep = |unit: &str| unit.repeat(100_000);
+        for (dialect, text) in [
+            ("gemma4", format!("<|tool_call>call:f{{a:{}", deep("{a:"))),
+            ("gemma4", format!("<|tool_call>call:f{{a:{}", deep("["))),
+            ("minimax_m3", format!("]<]minimax[>[<invoke name=\"f\">{}", deep("]<]minimax[>[<a>"))),
+            ("claude_xml", format!("<invoke name=\"f\"><parameter name=\"a\">{}", deep("<a>"))),
+            ("hermes", format!("<tool_call>{{\"name\": \"f\", \"arguments\": {}", deep("{\"a\":"))),
+            ("pythonic", format!("[f(a={}", deep("["))),
+        ] {
+            assert!(!read(&text, dialect).contains(&CallStatus::Ok), "{dialect}");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_is_none_is_told() {
+        assert_eq!(Policy::default().check(), Ok(()));
+        assert_eq!(MOST.clamped().check(), Ok(()));
+        for (name, value, most) in MOST.clone().limits() {
+            let mut policy = Policy::default();
+            let limits = policy.limits();
+            let (_, limit, _) = limits.into_iter().find(|(known, ..)| *known == name).expect(name);
+            *limit = most.saturating_add(1).max(*value);
+            assert_eq!(policy.check().expect_err(name).place, name);
+        }
+    }
 }

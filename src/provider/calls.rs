@@ -66,6 +66,8 @@ pub(super) struct Slot {
     pub(super) ended: bool,
     /// A free-text tool: the arguments are its input, not JSON.
     pub(super) custom: bool,
+    /// The arguments are longer than the limit, and `text` is not all of them.
+    pub(super) too_long: bool,
     /// What must go back with the call.
     pub(super) extra: Option<Map<String, Value>>,
     /// The event index, once the call was announced.
@@ -93,6 +95,7 @@ impl Slot {
             twin: None,
             ended: false,
             custom: false,
+            too_long: false,
             extra: None,
             started: None,
             sent: 0,
@@ -133,8 +136,14 @@ impl Slot {
         self.pieces > 1 && self.snapshot.is_some()
     }
 
+    /// Whether `piece` may be added. Behind one that was left out nothing is: it would close the gap.
+    fn room(&mut self, piece: &str, max_bytes: usize) -> bool {
+        self.too_long |= self.text.len() + piece.len() > max_bytes;
+        !self.too_long
+    }
+
     fn append(&mut self, piece: &str, max_bytes: usize) {
-        if piece.is_empty() || self.text.len() + piece.len() > max_bytes {
+        if piece.is_empty() || !self.room(piece, max_bytes) {
             return;
         }
         self.pieces += 1;
@@ -164,6 +173,7 @@ impl Slot {
     }
 
     fn replace(&mut self, text: &str) {
+        self.too_long = false;
         if self.text.get(..self.sent).is_none_or(|sent| !text.starts_with(sent)) {
             self.rewritten = true;
             self.sent = text.len();
@@ -239,7 +249,7 @@ impl Calls {
         match piece.arguments {
             Piece::Absent => {}
             Piece::Text(text) if slot.custom => {
-                if slot.text.len() + text.len() <= max_bytes {
+                if slot.room(text, max_bytes) {
                     slot.text.push_str(text);
                 }
             }
@@ -283,10 +293,9 @@ impl Calls {
 
     /// The whole arguments of the call at `at`, whatever was sent of them before.
     pub(super) fn set(&mut self, at: usize, text: &str) {
-        if let Some(slot) = self.slots.get_mut(at)
-            && text.len() <= self.max_bytes
-            && slot.text != text
-        {
+        let Some(slot) = self.slots.get_mut(at) else { return };
+        slot.too_long = text.len() > self.max_bytes;
+        if !slot.too_long && slot.text != text {
             slot.snapshot = None;
             slot.replace(text);
         }

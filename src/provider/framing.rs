@@ -5,8 +5,8 @@
 //! This is framing of bytes that were handed to us; connections and retries are the caller's.
 use crate::json::{ScanResult, Scanner};
 
-/// A frame longer than this is given up: nothing a model answers is that long.
-pub(super) const MAX_FRAME_BYTES: usize = 64 << 20;
+/// Nothing a model answers is longer: at such a frame the stream is given up.
+const MAX_FRAME_BYTES: usize = 64 << 20;
 
 /// How the payloads of a stream are framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,11 +43,19 @@ pub(super) struct Splitter {
     event: String,
     data: Vec<u8>,
     has_data: bool,
+    limit: usize,
     overflow: bool,
 }
 
 impl Default for Splitter {
     fn default() -> Self {
+        Self::new(MAX_FRAME_BYTES)
+    }
+}
+
+impl Splitter {
+    /// `limit`: the most bytes of a frame.
+    pub(super) fn new(limit: usize) -> Self {
         Self {
             framing: Framing::Unknown,
             buffer: Vec::new(),
@@ -56,17 +64,33 @@ impl Default for Splitter {
             event: String::new(),
             data: Vec::new(),
             has_data: false,
+            limit,
             overflow: false,
         }
     }
-}
 
-impl Splitter {
-    /// Takes more bytes and hands every frame they complete to `each`.
+    /// Takes more bytes and hands every frame they complete to `each`; behind a frame that is too long, nothing.
     pub(super) fn feed(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
+        self.take(bytes, each);
+        // Half of a line's end may wait in the buffer.
+        if self.overflow || self.buffer.len() > self.limit.saturating_add(1) {
+            self.give_up();
+        }
+    }
+
+    /// What comes behind a hole would be read as if it stood where the hole is.
+    fn give_up(&mut self) {
+        (self.buffer, self.data, self.has_data) = (Vec::new(), Vec::new(), false);
+        self.overflow = true;
+    }
+
+    fn take(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
+        if self.overflow {
+            return;
+        }
         // Who reads lines (`iter_lines`) hands them over without their ends.
         if !self.buffer.is_empty() && is_other_field(&self.buffer) && is_field(bytes) {
-            self.feed(b"\n", each);
+            self.take(b"\n", each);
         }
         if is_whole_line(bytes) && (self.buffer.is_empty() && self.framing != Framing::Lines) {
             self.framing = Framing::Events;
@@ -77,10 +101,6 @@ impl Splitter {
         if self.framing == Framing::Events && self.buffer.is_empty() {
             let used = self.events(bytes, each);
             self.buffer.extend_from_slice(bytes.get(used..).unwrap_or_default());
-            return;
-        }
-        if self.buffer.len() + bytes.len() > MAX_FRAME_BYTES {
-            self.overflow = true;
             return;
         }
         self.buffer.extend_from_slice(bytes);
@@ -105,6 +125,9 @@ impl Splitter {
 
     /// The end of the stream: an event without its blank line still counts. Returns what no frame could be made of.
     pub(super) fn finish(&mut self, each: &mut dyn FnMut(Frame<'_>)) -> Vec<u8> {
+        if self.overflow {
+            return Vec::new();
+        }
         if self.framing == Framing::Events {
             let buffer = std::mem::take(&mut self.buffer);
             if !buffer.is_empty() {
@@ -117,7 +140,7 @@ impl Splitter {
         if rest.iter().all(|b| b.is_ascii_whitespace() || matches!(b, b',' | b']')) { Vec::new() } else { rest }
     }
 
-    /// A frame was longer than [`MAX_FRAME_BYTES`], and the stream was not read on.
+    /// A frame was too long, and the stream was not read on.
     pub(super) fn overflowed(&self) -> bool {
         self.overflow
     }
@@ -139,6 +162,9 @@ impl Splitter {
             if let Some(line) = bytes.get(from..end) {
                 self.line(line, each);
             }
+            if self.overflow {
+                return bytes.len();
+            }
             from = next;
             search = next;
         }
@@ -152,6 +178,9 @@ impl Splitter {
     fn line(&mut self, line: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
         if line.is_empty() {
             return self.dispatch(each);
+        }
+        if line.len() > self.limit {
+            return self.give_up();
         }
         let (field, value) = match memchr::memchr(b':', line) {
             Some(0) => return,
@@ -170,6 +199,9 @@ impl Splitter {
                     } else {
                         self.data.push(b'\n');
                     }
+                }
+                if self.data.len() + value.len() > self.limit {
+                    return self.give_up();
                 }
                 self.data.extend_from_slice(value);
                 self.has_data = true;
@@ -225,6 +257,7 @@ impl Splitter {
                 self.scanner.restart(from);
             }
             match self.scanner.scan(&self.buffer, false) {
+                ScanResult::Complete { end } if end - from > self.limit => return self.give_up(),
                 ScanResult::Complete { end } => {
                     if let Some(data) = self.buffer.get(from..end) {
                         each(Frame::Data { event: "", data });
@@ -240,6 +273,9 @@ impl Splitter {
                         self.scanner.restart(0);
                         break;
                     };
+                    if end > self.limit {
+                        return self.give_up();
+                    }
                     each(Frame::Data { event: "", data: rest.get(..end).unwrap_or_default() });
                     from += end + 1;
                     self.scanner.restart(from);
@@ -369,6 +405,39 @@ mod tests {
         assert!(splitter.finish(&mut push).is_empty());
         assert_eq!(out.len(), 3, "{out:?}");
         assert!(out[1].contains("event: \"b\""), "{out:?}");
+    }
+
+    #[test]
+    fn behind_a_frame_that_is_too_long_nothing_is_read() {
+        let long = format!("{{\"x\":\"{}\"}}", "y".repeat(40));
+        let value = "{\"a\":1}";
+        let lines = "\"pppppppppppppppppppp\",";
+        let streams = [
+            format!("data: {value}\n\ndata: {long}\n\ndata: {value}\n\n"),
+            format!("data: {value}\n\n: {long}\n\ndata: {value}\n\n"),
+            // One frame over several lines, each of them short.
+            format!("data: {value}\n\ndata: [{lines}\ndata: {lines}\ndata: {lines}1]\n\ndata: {value}\n\n"),
+            format!("{value}\n{long}\n{value}\n"),
+            format!("{value}\n{{oops {long}\n{value}\n"),
+            format!("[{value},{long},{value}]"),
+        ];
+        for stream in streams {
+            for size in 1..=stream.len() {
+                let mut splitter = Splitter::new(40);
+                let mut out = Vec::new();
+                let mut push = |frame: Frame<'_>| out.push(format!("{frame:?}"));
+                stream.as_bytes().chunks(size).for_each(|chunk| splitter.feed(chunk, &mut push));
+                assert!(splitter.overflowed(), "{stream} in pieces of {size}");
+                assert!(splitter.finish(&mut push).is_empty(), "{stream} in pieces of {size}");
+                assert_eq!(out.len(), 1, "{stream} in pieces of {size}: {out:?}");
+                assert!(splitter.buffer.capacity() == 0 && splitter.data.is_empty());
+            }
+        }
+        // Many short frames in one chunk are none that is long.
+        let mut splitter = Splitter::new(40);
+        let mut count = 0;
+        splitter.feed(format!("data: {value}\n\n").repeat(100).as_bytes(), &mut |_| count += 1);
+        assert_eq!((count, splitter.overflowed()), (100, false));
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub use stream::StreamNormalizer;
 use crate::dialect::Dialects;
 use crate::engine::Options;
 use crate::error::{Error, ErrorCode};
-use crate::schema::ToolSet;
+use crate::schema::{ToolSet, convert::Format};
 use crate::turn::Turn;
 use reader::Reader;
 use std::sync::Arc;
@@ -112,20 +112,17 @@ impl Provider {
     /// # Errors
     /// [`ErrorCode::UnknownProvider`]
     pub fn from_name(name: &str) -> Result<Self, Error> {
-        let lower = name.trim().to_ascii_lowercase().replace(['-', '.', ' '], "_");
-        Ok(match lower.as_str() {
-            "openai" | "openai_chat" | "chat" | "openai_compatible" | "azure" | "azure_openai" | "groq"
-            | "openrouter" | "vllm" | "sglang" | "llamacpp" | "llama_cpp" | "lmstudio" | "lm_studio" | "litellm"
-            | "deepseek" | "xai" | "together" | "fireworks" | "cerebras" | "moonshot" | "zai" | "huggingface"
-            | "tgi" | "localai" => Self::OpenAi,
-            "openai_responses" | "responses" => Self::OpenAiResponses,
-            "anthropic" | "claude" => Self::Anthropic,
-            "gemini" | "google" | "vertex" | "vertexai" | "google_genai" => Self::Gemini,
-            "mistral" | "mistralai" => Self::Mistral,
-            "cohere" => Self::Cohere,
-            "ollama" => Self::Ollama,
-            "bedrock" | "aws" | "converse" => Self::Bedrock,
-            _ => {
+        Ok(match Format::named(name) {
+            Some(Format::OpenAi | Format::LlamaCpp | Format::OpenRouter) => Self::OpenAi,
+            Some(Format::OpenAiResponses) => Self::OpenAiResponses,
+            Some(Format::Anthropic) => Self::Anthropic,
+            Some(Format::Gemini) => Self::Gemini,
+            Some(Format::Mistral) => Self::Mistral,
+            Some(Format::Cohere) => Self::Cohere,
+            Some(Format::Ollama) => Self::Ollama,
+            Some(Format::Bedrock) => Self::Bedrock,
+            // Tools of MCP are a format; there is no model behind it that answers.
+            Some(Format::Mcp) | None => {
                 let known: Vec<_> = Self::ALL.iter().map(|p| p.as_str()).collect();
                 return Err(Error::new(
                     ErrorCode::UnknownProvider,

@@ -76,6 +76,17 @@ impl<'a> Node<'a> {
         self.get(keys[0]).or_else(|| self.get(keys[1]))
     }
 
+    /// About so many bytes of JSON it is.
+    #[cfg(feature = "python")]
+    pub(crate) fn weight(&self) -> usize {
+        8 + match self {
+            Self::Null | Self::Bool(_) => 0,
+            Self::Number(text) | Self::String(text) => text.len(),
+            Self::Array(items) => items.iter().map(Self::weight).sum(),
+            Self::Object(members) => members.iter().map(|(key, value)| key.len() + value.weight()).sum(),
+        }
+    }
+
     /// The member at the end of `path`.
     pub fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, key| node.get(key))

@@ -54,9 +54,11 @@ const MAX_CHOICES: usize = 128;
 
 impl Reader {
     pub(super) fn new(provider: Provider, reading: &Reading, listen: bool) -> Self {
+        let mut reading = reading.clone();
+        reading.options.policy = reading.options.policy.clamped();
         Self {
             provider,
-            reading: reading.clone(),
+            reading,
             listen,
             choices: Vec::new(),
             first: None,

@@ -54,6 +54,11 @@ pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Pol
     let id = if slot.id.is_empty() { new_call_id() } else { slot.id.clone() };
     let named = name(&slot.name, tools);
     let mut call = ToolCall::new(id, named.name, Arguments::default());
+    if slot.too_long || slot.text.len() > policy.max_arguments_bytes {
+        call.status = CallStatus::Malformed;
+        call.raw = Cow::Owned(slot.text.clone());
+        return call;
+    }
     if slot.custom {
         let mut text = String::from("{\"input\":");
         crate::json::push_string(&mut text, &slot.text);
@@ -170,9 +175,6 @@ fn not_an_object(call: &mut ToolCall<'static>, text: &str) {
 fn mend(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &Policy) {
     call.status = CallStatus::Malformed;
     call.raw = Cow::Owned(text.to_owned());
-    if text.len() > policy.max_arguments_bytes {
-        return;
-    }
     let options = RepairOptions { max_depth: policy.max_depth, join_values: false, search: true };
     let Ok(repaired) = json::repair(text, &options) else { return };
     // A second object behind the first is another call's: which of them is meant, nobody knows.

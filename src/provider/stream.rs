@@ -28,6 +28,8 @@ pub struct StreamNormalizer {
     issues: Vec<Issue>,
 }
 
+const TOO_LONG: &str = "a frame of the stream was too long to be read; nothing behind it was";
+
 /// So many payloads may come before the first that shows the wire format.
 const MAX_WAITING: usize = 64;
 
@@ -152,7 +154,7 @@ impl StreamNormalizer {
         let mut splitter = std::mem::take(&mut self.splitter);
         let rest = splitter.finish(&mut |frame| self.frame(frame));
         if splitter.overflowed() {
-            self.note(Issue::of(IssueCode::LimitReached, "", "a frame of the stream was too long to be read"));
+            self.note(Issue::of(IssueCode::LimitReached, "", TOO_LONG));
         }
         if !rest.is_empty() {
             if self.reader.as_ref().is_none_or(|reader| reader.choices.is_empty()) {
@@ -166,6 +168,9 @@ impl StreamNormalizer {
             }
         }
         if self.reader.is_none() {
+            if splitter.overflowed() {
+                return Err(errors::error(self.provider, "", TOO_LONG));
+            }
             if self.waiting.is_empty() {
                 return Err(errors::no_answer(self.provider, None));
             }
@@ -175,5 +180,56 @@ impl StreamNormalizer {
         let turns = reader.finish();
         reader.take_events(true, events);
         turns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::turn::CallStatus;
+
+    fn chunk(delta: &str) -> String {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta}}}]}}\n\n")
+    }
+
+    fn call(kind: &str, key: &str, first: &str) -> String {
+        format!(
+            "{{\"tool_calls\":[{{\"index\":0,\"id\":\"c\",\"type\":\"{kind}\",\"{kind}\":{{\"name\":\"write\",\"{key}\":\"{first}\"}}}}]}}"
+        )
+    }
+
+    /// A call's arguments are not put together across a frame that was too long to be read.
+    #[test]
+    fn a_call_with_a_hole_is_incomplete() {
+        for (kind, key, pieces) in
+            [("function", "arguments", ["{\\\"text\\\":\\\"a", "b", "c\\\"}"]), ("custom", "input", ["a", "b", "c"])]
+        {
+            let long = pieces[1].repeat(400);
+            let deltas = [pieces[0], &long, pieces[2]];
+            let bytes: String = deltas.iter().map(|piece| chunk(&call(kind, key, piece))).collect();
+            let end =
+                "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
+            for size in [1, 7, 64, 10_000] {
+                let mut stream = StreamNormalizer::new(Some(Provider::OpenAi), &Reading::default());
+                stream.splitter = Splitter::new(300);
+                let mut events = Vec::new();
+                for piece in format!("{bytes}{end}").as_bytes().chunks(size) {
+                    stream.feed_bytes(piece, &mut events);
+                }
+                let turn = stream.finish(&mut events).expect("a turn");
+                assert_eq!(turn.tool_calls.len(), 1, "{kind}, in pieces of {size}");
+                assert_eq!(turn.tool_calls[0].status, CallStatus::Incomplete, "{kind}, in pieces of {size}: {turn:?}");
+                assert!(turn.issues.iter().any(|issue| issue.code == IssueCode::LimitReached), "{turn:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_of_one_frame_that_is_too_long_is_an_error() {
+        let mut stream = StreamNormalizer::new(None, &Reading::default());
+        stream.splitter = Splitter::new(8);
+        let mut events = Vec::new();
+        stream.feed_bytes(chunk("{}").as_bytes(), &mut events);
+        assert!(stream.finish(&mut events).expect_err("no answer").message.contains("too long"));
     }
 }

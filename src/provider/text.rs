@@ -1,6 +1,7 @@
 //! The one place where this room meets the engine: reading text that may hold calls.
 use super::{Node, Reading};
 use crate::engine::StreamParser;
+use crate::json::{ScanResult, Scanner};
 use crate::schema::Resolution;
 use crate::turn::{Event, Turn};
 
@@ -28,56 +29,94 @@ impl TextReader {
     }
 }
 
-/// Reads what an error body quotes of the model's answer.
-///
-/// That is text of any dialect, but often with markers lost on the way: `name{...}</function>`, or the calls as JSON in
-/// one of several envelopes. Those are spelt anew in a dialect's way, so that the engine judges them like all others.
-pub(super) fn read_quoted(text: &str, reading: &Reading, events: &mut Vec<Event>) -> Turn<'static> {
-    let spelt = named_body(text, reading).or_else(|| enveloped(text));
-    read(spelt.as_deref().unwrap_or(text), reading, events)
+/// What an error body quotes of the model's answer, where no dialect knows it for calls: their markers are often lost on
+/// the way, or they stand in an envelope of the server's.
+pub(super) struct Quoted<'t> {
+    pub(super) before: &'t str,
+    /// Name and arguments.
+    pub(super) calls: Vec<(String, String)>,
+    pub(super) behind: &'t str,
 }
 
-fn spell(name: &str, arguments: &str) -> String {
-    let mut out = String::from("<tool_call>\n{\"name\": ");
-    crate::json::push_string(&mut out, name);
-    out.push_str(", \"arguments\": ");
-    out.push_str(arguments);
-    out.push_str("}\n</tool_call>\n");
-    out
-}
-
-/// `name{...}</function>`, with or without what opens it.
-fn named_body(text: &str, reading: &Reading) -> Option<String> {
-    let (head, _) = text.split_once('{')?;
-    let body = text.get(head.len()..)?.trim_end();
-    let name = head.trim().trim_start_matches("<function").trim_matches(['=', '>', '(', ' ']);
-    let word = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.:/".contains(c));
-    let offered = reading.tools.as_ref().is_none_or(|tools| tools.resolve(name) != Resolution::Unknown);
-    (word && offered).then(|| spell(name, body.strip_suffix("</function>").unwrap_or(body)))
-}
-
-/// JSON that is a call, a list of calls or `{"tool_calls": [...]}`, perhaps in a tag, with the name and the arguments
-/// in the call or in its `function`.
-fn enveloped(text: &str) -> Option<String> {
-    let (start, end) = (text.find(['{', '['])?, text.rfind(['}', ']'])? + 1);
-    let node = Node::parse(text.get(start..end)?.as_bytes()).ok()?;
-    let calls = match &node {
-        Node::Array(items) => items.as_slice(),
-        object if object.get("tool_calls").is_some() => object.list("tool_calls"),
-        object => std::slice::from_ref(object),
-    };
-    let mut out = String::new();
-    for call in calls {
-        let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
-        let name = function.text("name")?;
-        let keys = ["arguments", "parameters"];
-        let arguments = match function.either(keys).or_else(|| call.either(keys))? {
-            Node::String(text) => text.to_string(),
-            value => value.to_json(),
-        };
-        out.push_str(&spell(name, &arguments));
+impl<'t> Quoted<'t> {
+    pub(super) fn read(text: &'t str, reading: &Reading) -> Option<Self> {
+        Self::named(text, reading).or_else(|| Self::enveloped(text))
     }
-    (!out.is_empty()).then_some(out)
+
+    /// `name{...}</function>`, with or without what opens it, once or one after another.
+    fn named(text: &'t str, reading: &Reading) -> Option<Self> {
+        let mut calls = Vec::new();
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let (head, _) = rest.split_once('{')?;
+            let name = head.trim().trim_start_matches("<function").trim_matches(['=', '>', '(', ' ']);
+            let word = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.:/".contains(c));
+            let offered = reading.tools.as_ref().is_none_or(|tools| tools.resolve(name) != Resolution::Unknown);
+            if !word || !offered {
+                return None;
+            }
+            let body = rest.get(head.len()..)?;
+            let end = match Scanner::new(0, reading.options.policy.max_depth).scan(body.as_bytes(), true) {
+                ScanResult::Complete { end } => end,
+                ScanResult::Incomplete => body.len(),
+                ScanResult::Error { .. } => body.find(CLOSING).unwrap_or(body.len()),
+            };
+            calls.push((name.to_owned(), body.get(..end)?.to_owned()));
+            let behind = body.get(end..)?.trim_start();
+            rest = behind.strip_prefix(CLOSING).unwrap_or(behind).trim_start();
+        }
+        (!calls.is_empty()).then_some(Self { before: "", calls, behind: "" })
+    }
+
+    /// JSON that is a call, a list of calls or `{"tool_calls": [...]}`, perhaps in a tag or a fence, with the name and the
+    /// arguments in the call or in its `function`.
+    fn enveloped(text: &'t str) -> Option<Self> {
+        let (start, end) = (text.find(['{', '['])?, text.rfind(['}', ']'])? + 1);
+        let node = Node::parse(text.get(start..end)?.as_bytes()).ok()?;
+        let entries = match &node {
+            Node::Array(items) => items.as_slice(),
+            object if object.get("tool_calls").is_some() => object.list("tool_calls"),
+            object => std::slice::from_ref(object),
+        };
+        let mut calls = Vec::new();
+        for call in entries {
+            let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
+            let name = function.text("name")?;
+            let keys = ["arguments", "parameters"];
+            let arguments = match function.either(keys).or_else(|| call.either(keys))? {
+                Node::String(text) => text.to_string(),
+                value => value.to_json(),
+            };
+            calls.push((name.to_owned(), arguments));
+        }
+        let (before, behind) = (text.get(..start)?, text.get(end..)?);
+        (!calls.is_empty()).then_some(Self { before: without_opening(before), calls, behind: without_closing(behind) })
+    }
+}
+
+/// What closes a call of Llama's, also where its opening marker is lost.
+const CLOSING: &str = "</function>";
+
+/// The text without the tag or the fence at its end.
+fn without_opening(text: &str) -> &str {
+    let line = text.trim_end().rfind('\n').map_or(0, |end| end + 1);
+    match text.get(line..).map(str::trim) {
+        Some(last) if last.starts_with("```") => text.get(..line).unwrap_or_default(),
+        Some(last) if last.ends_with('>') => text.get(..text.rfind('<').unwrap_or(text.len())).unwrap_or_default(),
+        _ => text,
+    }
+}
+
+/// The text without the tag or the fence at its beginning.
+fn without_closing(text: &str) -> &str {
+    let rest = text.trim_start();
+    if let Some(behind) = rest.strip_prefix("```") {
+        return behind;
+    }
+    match rest.strip_prefix("</").and_then(|rest| rest.split_once('>')) {
+        Some((tag, behind)) if !tag.contains('\n') => behind,
+        _ => text,
+    }
 }
 
 /// Reads a whole text: reasoning that may be a call, or what an error body quotes.

@@ -115,13 +115,17 @@ impl Dialect {
     }
 }
 
-/// The catalogue, in the order of precedence.
+/// The catalogue, in the order of precedence, or the dialect in it that a name means.
 #[pyfunction]
-pub(super) fn dialects() -> PyResult<Vec<Dialect>> {
+#[pyo3(signature = (name=None))]
+pub(super) fn dialects(name: Option<&Bound<'_, PyString>>) -> PyResult<Vec<Dialect>> {
+    let meant = name.map(named).transpose()?;
+    let meant = meant.as_deref().and_then(Dialects::name);
+    let rows = catalogue().iter().filter(|row| meant.is_none_or(|name| row.name == name));
     let ready = |row: &Arc<dialect::Dialect>| {
         Ok(Dialect { row: Arc::clone(row), ready: guard(|| Dialects::named(&row.name))?? })
     };
-    catalogue().iter().map(ready).collect()
+    rows.map(ready).collect()
 }
 
 /// The dialect that was named last. A program names the same one again and again, mostly by the very same string.

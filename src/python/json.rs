@@ -2,6 +2,7 @@
 use super::convert::json_to_py;
 use super::guard::guard_detached;
 use super::objects::build_strict;
+use super::policy::Count;
 use super::report::{Repair, tuple_of};
 use super::text::utf8;
 use crate::json::{self, Ending, PartialOptions, RepairOptions, Repaired};
@@ -29,16 +30,18 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 /// >>> toolglot.repair_json("{'city': 'Bern', days: 03,}")
 /// {'city': 'Bern', 'days': 3}
 #[pyfunction]
-#[pyo3(signature = (text, *, report = false, search = true, join = true, max_depth = 128))]
+#[pyo3(signature = (text, *, report = false, search = true, join = true, max_depth = Count::of(128)),
+       text_signature = "(text, *, report=False, search=True, join=True, max_depth=128)")]
 pub(super) fn repair_json<'py>(
     text: &Bound<'py, PyString>,
     report: bool,
     search: bool,
     join: bool,
-    max_depth: usize,
+    max_depth: Count,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = text.py();
-    let options = RepairOptions { max_depth: depth(max_depth)?, join_values: join, search };
+    let max_depth = depth(max_depth)?;
+    let options = RepairOptions { max_depth, join_values: join, search };
     let (text, _) = utf8(text)?;
     if !report {
         // Mostly the text is valid, and goes straight into objects. What is not has been read once already.
@@ -74,11 +77,12 @@ pub(super) fn repair_json<'py>(
 /// >>> toolglot.parse_partial_json('{"path": "src/a.py", "line": 12')
 /// {'path': 'src/a.py'}
 #[pyfunction]
-#[pyo3(signature = (text, *, keep_strings = true, max_depth = 128))]
+#[pyo3(signature = (text, *, keep_strings = true, max_depth = Count::of(128)),
+       text_signature = "(text, *, keep_strings=True, max_depth=128)")]
 pub(super) fn parse_partial_json<'py>(
     text: &Bound<'py, PyString>,
     keep_strings: bool,
-    max_depth: usize,
+    max_depth: Count,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = text.py();
     let options = PartialOptions { keep_strings, max_depth: depth(max_depth)? };
@@ -88,7 +92,8 @@ pub(super) fn parse_partial_json<'py>(
 }
 
 /// Values are built by recursion: their depth is limited whatever the caller asks for.
-fn depth(max_depth: usize) -> PyResult<usize> {
+fn depth(max_depth: Count) -> PyResult<usize> {
+    let max_depth = max_depth.get("max_depth")?;
     if (1..=128).contains(&max_depth) {
         return Ok(max_depth);
     }

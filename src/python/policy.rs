@@ -2,11 +2,9 @@
 use super::convert::type_name;
 use crate::engine::{self, Fences, ReasoningCalls, UnknownTools};
 use crate::{Error, ErrorCode};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-
-/// Arguments may not be allowed to nest deeper than this: JSON readers stop there.
-const MAX_DEPTH: usize = 128;
 
 /// The choices that reasonable people make differently, each with a safe default.
 #[pyclass(frozen, eq, skip_from_py_object, module = "toolglot", name = "Policy")]
@@ -45,6 +43,34 @@ pub(super) trait Choice: Copy + PartialEq + Default + 'static {
     }
 }
 
+/// A count as Python has it: an integer that is none is out of range, like any other value that an option may not have.
+#[derive(Clone, Copy)]
+pub(super) struct Count(Option<usize>);
+
+impl Count {
+    pub(super) const fn of(count: usize) -> Self {
+        Self(Some(count))
+    }
+
+    /// The count, given for the option `name`.
+    pub(super) fn get(self, name: &str) -> Result<usize, Error> {
+        let error = || Error::at(ErrorCode::BadOption, name, "the number is negative or too large");
+        self.0.ok_or_else(error)
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Count {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match value.extract() {
+            Ok(count) => Ok(Self(Some(count))),
+            Err(error) if PyErr::is_instance_of::<PyOverflowError>(&error, value.py()) => Ok(Self(None)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 #[pymethods]
 impl Policy {
     #[new]
@@ -54,25 +80,24 @@ impl Policy {
         fences: Option<&str>,
         reasoning: Option<&str>,
         unknown_tools: Option<&str>,
-        max_calls: Option<usize>,
-        max_depth: Option<usize>,
-        max_arguments_bytes: Option<usize>,
-        max_markup_bytes: Option<usize>,
+        max_calls: Option<Count>,
+        max_depth: Option<Count>,
+        max_arguments_bytes: Option<Count>,
+        max_markup_bytes: Option<Count>,
     ) -> PyResult<Self> {
         let default = engine::Policy::default();
-        let max_depth = max_depth.unwrap_or(default.max_depth);
-        if max_depth > MAX_DEPTH {
-            return Err(Error::at(ErrorCode::BadOption, "max_depth", format!("at most {MAX_DEPTH}")).into());
-        }
-        Ok(Self(engine::Policy {
+        let count = |name, value: Option<Count>, default| value.map_or(Ok(default), |value| value.get(name));
+        let policy = engine::Policy {
             fences: Choice::parse(fences)?,
             reasoning: Choice::parse(reasoning)?,
             unknown_tools: Choice::parse(unknown_tools)?,
-            max_calls: max_calls.unwrap_or(default.max_calls),
-            max_depth,
-            max_arguments_bytes: max_arguments_bytes.unwrap_or(default.max_arguments_bytes),
-            max_markup_bytes: max_markup_bytes.unwrap_or(default.max_markup_bytes),
-        }))
+            max_calls: count("max_calls", max_calls, default.max_calls)?,
+            max_depth: count("max_depth", max_depth, default.max_depth)?,
+            max_arguments_bytes: count("max_arguments_bytes", max_arguments_bytes, default.max_arguments_bytes)?,
+            max_markup_bytes: count("max_markup_bytes", max_markup_bytes, default.max_markup_bytes)?,
+        };
+        policy.check()?;
+        Ok(Self(policy))
     }
 
     #[getter]
@@ -143,7 +168,7 @@ pub(super) fn policy_argument(value: Option<&Bound<'_, PyAny>>) -> PyResult<engi
     }
     let Ok(dict) = value.cast::<PyDict>() else {
         let message = format!("policy takes a Policy or a dict of its options, not a {}", type_name(value));
-        return Err(pyo3::exceptions::PyTypeError::new_err(message));
+        return Err(PyTypeError::new_err(message));
     };
     let class = value.py().get_type::<Policy>();
     for key in dict.keys() {

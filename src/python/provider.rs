@@ -5,7 +5,7 @@ use super::dialect::dialect_argument;
 use super::event::Event;
 use super::guard::{guard, guard_detached};
 use super::parser::event_list;
-use super::policy::policy_argument;
+use super::policy::{Count, policy_argument};
 use super::report::Issue;
 use super::source::tools_argument;
 use super::text::{Input, utf8};
@@ -91,13 +91,13 @@ fn read<T: Send>(
     provider: &str,
     (tools, dialect, policy): Given<'_, '_>,
     of_bytes: impl FnOnce(&[u8], Option<Provider>, &Reading) -> Result<T, Error> + Send,
-    of_node: impl FnOnce(&Node<'_>, Option<Provider>, &Reading) -> Result<T, Error>,
+    of_node: impl FnOnce(&Node<'_>, Option<Provider>, &Reading) -> Result<T, Error> + Send,
 ) -> PyResult<(T, Option<Arc<schema::ToolSet>>)> {
     let provider = provider_argument(provider)?;
     let reading = reading(tools, dialect, policy)?;
     let read = match payload(response)? {
         Payload::Text(bytes) => guard_detached(py, bytes.len(), || of_bytes(&bytes, provider, &reading))?,
-        Payload::Node(node) => guard(|| of_node(&node, provider, &reading))?,
+        Payload::Node(node) => guard_detached(py, node.weight(), || of_node(&node, provider, &reading))?,
     };
     Ok((read?, reading.tools))
 }
@@ -128,6 +128,8 @@ pub(super) struct StreamNormalizer(Mutex<State>);
 struct State {
     stage: Stage,
     events: Vec<turn::Event>,
+    /// So many bytes were fed.
+    bytes: usize,
     tools: Option<Arc<schema::ToolSet>>,
 }
 
@@ -152,7 +154,7 @@ impl StreamNormalizer {
         let provider = provider_argument(provider)?;
         let reading = reading(tools, dialect, policy)?;
         let stream = guard(|| provider::StreamNormalizer::new(provider, &reading))?;
-        let state = State { stage: Stage::Open(Box::new(stream)), events: Vec::new(), tools: reading.tools };
+        let state = State { stage: Stage::Open(Box::new(stream)), events: Vec::new(), bytes: 0, tools: reading.tools };
         Ok(Self(Mutex::new(state)))
     }
 
@@ -161,15 +163,16 @@ impl StreamNormalizer {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let worked = if let Ok(text) = chunk.cast::<PyString>() {
             let text = utf8(text)?.0;
-            state.run(|stream, events| stream.feed_bytes(text.as_bytes(), events))
+            state.run(py, text.len(), |stream, events| stream.feed_bytes(text.as_bytes(), events))
         } else if let Ok(bytes) = chunk.cast::<PyBytes>() {
-            state.run(|stream, events| stream.feed_bytes(bytes.as_bytes(), events))
+            let bytes = bytes.as_bytes();
+            state.run(py, bytes.len(), |stream, events| stream.feed_bytes(bytes, events))
         } else if let Ok(bytes) = chunk.cast::<PyByteArray>() {
             let bytes = bytes.to_vec();
-            state.run(|stream, events| stream.feed_bytes(&bytes, events))
+            state.run(py, bytes.len(), |stream, events| stream.feed_bytes(&bytes, events))
         } else {
             let node: Node<'static> = from_payload(chunk)?;
-            state.run(|stream, events| stream.feed_node(&node, events))
+            state.run(py, node.weight(), |stream, events| stream.feed_node(&node, events))
         };
         worked?;
         state.take(py)
@@ -178,7 +181,7 @@ impl StreamNormalizer {
     /// Says that the stream is over and returns the events of what was still open.
     fn close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        state.close()?;
+        state.close(py)?;
         state.take(py)
     }
 
@@ -190,7 +193,7 @@ impl StreamNormalizer {
     /// As `finish`, the turns of all choices (`n > 1`) in their order.
     fn choices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        state.close()?;
+        state.close(py)?;
         state.turns(py)
     }
 
@@ -216,23 +219,30 @@ impl StreamNormalizer {
 }
 
 impl State {
-    fn run(&mut self, work: impl FnOnce(&mut provider::StreamNormalizer, &mut Vec<turn::Event>)) -> PyResult<()> {
+    /// Has the stream take a chunk of so many `bytes`.
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        bytes: usize,
+        work: impl FnOnce(&mut provider::StreamNormalizer, &mut Vec<turn::Event>) + Send,
+    ) -> PyResult<()> {
         let Stage::Open(stream) = &mut self.stage else {
             return Err(Error::new(ErrorCode::BadOption, "feed() after the stream was finished").into());
         };
+        self.bytes = self.bytes.saturating_add(bytes);
         let events = &mut self.events;
-        let worked = guard(|| work(stream, events));
+        let worked = guard_detached(py, bytes, || work(stream, events));
         if worked.is_err() {
             self.stage = Stage::Broken;
         }
         worked
     }
 
-    fn close(&mut self) -> PyResult<()> {
+    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
         let Stage::Open(_) = &self.stage else { return Ok(()) };
         let Stage::Open(stream) = std::mem::replace(&mut self.stage, Stage::Broken) else { return Ok(()) };
         let events = &mut self.events;
-        self.stage = Stage::Closed(guard(|| stream.finish_choices(events))?);
+        self.stage = Stage::Closed(guard_detached(py, self.bytes, || stream.finish_choices(events))?);
         Ok(())
     }
 
@@ -321,13 +331,14 @@ fn target(provider: &str, dialect: Option<&str>) -> PyResult<Target> {
     Ok(Target::Provider(Provider::from_name(provider)?))
 }
 
-fn result_options(target: &Target, max_chars: Option<usize>, harden: Option<bool>) -> ResultOptions {
-    ResultOptions { max_chars, harden: harden.unwrap_or(matches!(target, Target::Text(_))) }
+fn result_options(target: &Target, max_chars: Option<Count>, harden: Option<bool>) -> PyResult<ResultOptions> {
+    let max_chars = max_chars.map(|count| count.get("max_chars")).transpose()?;
+    Ok(ResultOptions { max_chars, harden: harden.unwrap_or(matches!(target, Target::Text(_))) })
 }
 
 /// One tool's result as the message that the provider wants.
 #[pyfunction]
-#[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(100_000), harden=None),
+#[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None),
        text_signature = "(call, result, *, is_error=False, provider='openai', dialect=None, max_chars=100000, harden=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(super) fn format_tool_result<'py>(
@@ -337,11 +348,11 @@ pub(super) fn format_tool_result<'py>(
     is_error: bool,
     provider: &str,
     dialect: Option<&str>,
-    max_chars: Option<usize>,
+    max_chars: Option<Count>,
     harden: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let target = target(provider, dialect)?;
-    let options = result_options(&target, max_chars, harden);
+    let options = result_options(&target, max_chars, harden)?;
     let result = result_argument(call, result, is_error)?;
     let message = guard(|| match &target {
         Target::Provider(provider) => provider::format_tool_result(result, *provider, &options),
@@ -352,18 +363,18 @@ pub(super) fn format_tool_result<'py>(
 
 /// The results of one turn as the messages that the provider wants.
 #[pyfunction]
-#[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(100_000), harden=None),
+#[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None),
        text_signature = "(results, *, provider='openai', dialect=None, max_chars=100000, harden=None)")]
 pub(super) fn format_tool_results<'py>(
     py: Python<'py>,
     results: &Bound<'py, PyAny>,
     provider: &str,
     dialect: Option<&str>,
-    max_chars: Option<usize>,
+    max_chars: Option<Count>,
     harden: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let target = target(provider, dialect)?;
-    let options = result_options(&target, max_chars, harden);
+    let options = result_options(&target, max_chars, harden)?;
     let mut read = Vec::new();
     for (index, entry) in results.try_iter()?.enumerate() {
         let entry = entry?;
@@ -416,6 +427,19 @@ fn messages_argument(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
     messages.try_iter()?.map(|message| from_payload(&message?)).collect()
 }
 
+/// About so many bytes of JSON are in `values`.
+fn weight(values: &[Value]) -> usize {
+    let of = |value: &Value| match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => weight(items),
+        Value::Object(members) => {
+            members.iter().map(|(key, value)| key.len() + weight(std::slice::from_ref(value))).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    values.iter().map(|value| 8 + of(value)).sum()
+}
+
 fn issues(py: Python<'_>, issues: Vec<turn::Issue>) -> PyResult<Vec<Bound<'_, Issue>>> {
     issues.into_iter().map(|issue| Bound::new(py, Issue(issue))).collect()
 }
@@ -449,7 +473,9 @@ pub(super) fn convert_messages<'py>(
         Some(Value::Object(side)) => Some(side),
         _ => None,
     };
-    let written = guard(|| provider::convert_messages(&messages, system.as_ref(), from, to, side.as_ref()))??;
+    let bytes = weight(&messages);
+    let convert = || provider::convert_messages(&messages, system.as_ref(), from, to, side.as_ref());
+    let written = guard_detached(py, bytes, convert)??;
     converted(py, written)
 }
 
@@ -463,7 +489,7 @@ pub(super) fn check_history<'py>(
 ) -> PyResult<Vec<Bound<'py, Issue>>> {
     let provider = provider_argument(provider)?;
     let messages = messages_argument(messages)?;
-    issues(py, guard(|| provider::check_history(&messages, provider))??)
+    issues(py, guard_detached(py, weight(&messages), || provider::check_history(&messages, provider))??)
 }
 
 /// A history with what can be mended mended.
@@ -476,7 +502,7 @@ pub(super) fn repair_history<'py>(
 ) -> PyResult<Converted<'py>> {
     let provider = provider_argument(provider)?;
     let messages = messages_argument(messages)?;
-    let written = guard(|| provider::repair_history(&messages, provider))??;
+    let written = guard_detached(py, weight(&messages), || provider::repair_history(&messages, provider))??;
     converted(py, written)
 }
 
@@ -490,6 +516,6 @@ pub(super) fn provider_id(id: &str, provider: &str) -> PyResult<String> {
 
 /// Text with the markers of chat templates and dialects broken up.
 #[pyfunction]
-pub(super) fn harden(text: &str) -> PyResult<String> {
-    guard(|| provider::harden(text))
+pub(super) fn harden(py: Python<'_>, text: &str) -> PyResult<String> {
+    guard_detached(py, text.len(), || provider::harden(text))
 }

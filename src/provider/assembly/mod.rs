@@ -163,9 +163,6 @@ impl Assembly {
     /// The whole turn. The events of what was still open are in [`Assembly::events`].
     pub(super) fn turn(&mut self) -> Turn<'static> {
         self.end_calls();
-        if self.calls.overflow {
-            self.issue(Issue::of(IssueCode::LimitReached, "", "more calls than the limit; the rest were left out"));
-        }
         let mut dialect = None;
         let mut source = if self.native() && !self.settled.is_empty() { Source::Native } else { Source::None };
         if let Some(reader) = self.reader.take() {
@@ -181,6 +178,9 @@ impl Assembly {
         }
         if source == Source::None {
             dialect = self.rescue(&mut source).or(dialect);
+        }
+        if self.calls.overflow {
+            self.issue(Issue::of(IssueCode::LimitReached, "", "more calls than the limit; the rest were left out"));
         }
         let calls: Vec<_> = self.settled.drain(..).flatten().collect();
         let stop_reason = self.stop(&calls, source);

@@ -227,7 +227,9 @@ impl Assembly {
         for at in 0..count {
             let last = at + 1 == count;
             let empty = self.calls.slots.get(at).is_some_and(|slot| slot.text.trim().is_empty() && !slot.ended);
-            let cut = last && ((empty && broken) || (self.objects && length && self.last_is_call));
+            // Nothing in a free text shows that it goes on.
+            let open = self.listen && self.calls.slots.get(at).is_some_and(|slot| slot.custom && !slot.ended);
+            let cut = last && (((empty || open) && broken) || (self.objects && length && self.last_is_call));
             self.end(at, cut);
             self.next = self.next.max(at + 1);
         }
@@ -258,7 +260,9 @@ fn call_issue(index: usize, call: &ToolCall<'_>) -> Option<Issue> {
         CallStatus::Invalid => {
             (IssueCode::InvalidArguments, format!("the arguments of `{name}` do not fit its schema"))
         }
-        CallStatus::Malformed => (IssueCode::MalformedCall, format!("the arguments of `{name}` are no JSON")),
+        CallStatus::Malformed => {
+            (IssueCode::MalformedCall, format!("the arguments of `{name}` are no JSON, or longer than the limit"))
+        }
         CallStatus::Incomplete => (IssueCode::IncompleteCall, format!("the call of `{name}` is cut off")),
         CallStatus::UnknownTool => (IssueCode::UnknownTool, format!("no tool `{name}` is offered")),
     };

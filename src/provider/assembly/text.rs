@@ -4,8 +4,11 @@
 //! is over. It is announced, and its arguments flow, as soon as the engine is certain of them; what waits is its end
 //! (nothing may run before it counts) and the text behind it (which stands behind the call's own text if the call turns
 //! out to be none).
+use super::super::Reading;
+use super::super::calls::{CallPiece, Piece};
 use super::super::text::{self, TextReader};
 use super::Assembly;
+use crate::dialect::Dialects;
 use crate::engine::ReasoningCalls;
 use crate::turn::{Event, Issue, IssueCode, Source};
 use std::borrow::Cow;
@@ -202,34 +205,76 @@ impl Assembly {
             ReasoningCalls::IfUnclosed => unanswered,
             ReasoningCalls::Ignore => false,
         };
-        let quoted = self.failed_generation.take();
-        let (text, from) = match quoted {
-            Some(text) => (text, Source::FailedGeneration),
-            None if readable && !self.fielded.trim().is_empty() => (self.fielded.clone(), Source::Reasoning),
-            None => return None,
-        };
-        let mut events = Vec::new();
-        let turn = match from {
-            Source::FailedGeneration => text::read_quoted(&text, &self.reading, &mut events),
-            _ => text::read(&text, &self.reading, &mut events),
-        };
-        if turn.tool_calls.is_empty() {
-            if from == Source::FailedGeneration && unanswered {
-                self.pass(Event::Text(text));
-            }
+        if let Some(text) = self.failed_generation.take() {
+            return self.rescue_quoted(text, unanswered, source);
+        }
+        if !readable || self.fielded.trim().is_empty() {
             return None;
         }
-        *source = from;
+        let mut events = Vec::new();
+        let turn = text::read(&self.fielded, &self.reading, &mut events);
+        if turn.tool_calls.is_empty() {
+            return None;
+        }
+        *source = Source::Reasoning;
         self.text_indices.clear();
         for event in events {
-            let keep = match &event {
-                Event::Text(_) | Event::Reasoning(_) | Event::Reclassified => from == Source::FailedGeneration,
-                _ => true,
-            };
-            if keep {
+            // The reasoning is known already.
+            if !matches!(event, Event::Text(_) | Event::Reasoning(_) | Event::Reclassified) {
                 self.pass(event);
             }
         }
         turn.dialect
+    }
+
+    /// Reads what an error body quotes of the model's answer: by the reading's own dialects or by all of them, since what
+    /// the server quotes need not be what the caller named; else as calls without their markers.
+    fn rescue_quoted(&mut self, text: String, unanswered: bool, source: &mut Source) -> Option<Cow<'static, str>> {
+        let all = Reading { dialects: Some(Dialects::auto()), ..self.reading.clone() };
+        let readings = [&self.reading, &all].map(|reading| {
+            let mut events = Vec::new();
+            (text::read(&text, reading, &mut events), events)
+        });
+        let known = readings.into_iter().filter(|(turn, _)| !turn.tool_calls.is_empty());
+        // Where markers are left as text, it was not read as it was written.
+        let best = known.min_by_key(|(turn, _)| turn.content.trim().len());
+        let quoted = text::Quoted::read(&text, &self.reading).filter(|quoted| {
+            let left = quoted.before.trim().len() + quoted.behind.trim().len();
+            best.as_ref().is_none_or(|(turn, _)| left < turn.content.trim().len())
+        });
+        let Some(quoted) = quoted else {
+            let Some((turn, events)) = best else {
+                if unanswered {
+                    self.pass(Event::Text(text));
+                }
+                return None;
+            };
+            *source = Source::FailedGeneration;
+            self.text_indices.clear();
+            events.into_iter().for_each(|event| self.pass(event));
+            return turn.dialect;
+        };
+        *source = Source::FailedGeneration;
+        let prose = |text: &str| (!text.trim().is_empty()).then(|| Event::Text(text.to_owned()));
+        if let Some(event) = prose(quoted.before) {
+            self.pass(event);
+        }
+        for (number, (name, arguments)) in quoted.calls.iter().enumerate() {
+            let at = self.call(CallPiece {
+                id: None,
+                index: u64::try_from(number).ok(),
+                name: Some(name),
+                arguments: Piece::Text(arguments),
+                custom: false,
+            });
+            if let Some(at) = at {
+                self.call_end(at);
+            }
+        }
+        self.end_calls();
+        if let Some(event) = prose(quoted.behind) {
+            self.pass(event);
+        }
+        None
     }
 }

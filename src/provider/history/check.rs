@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
 use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 
 /// Every violation of what `provider` (detected if `None`) wants of a history, each with the index of its message in
 /// `place` (`/3` is the fourth message).
@@ -83,13 +84,24 @@ pub(super) fn valid_name(name: &str, provider: Provider) -> bool {
 fn pairing(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
     // Responses pairs anywhere later in the input; all others right after the calls.
     let anywhere = provider == Provider::OpenAiResponses;
-    let mut seen: Vec<&str> = Vec::new();
+    let mut first_call: HashMap<&str, usize> = HashMap::new();
+    let mut last_answer: HashMap<&str, usize> = HashMap::new();
+    for (at, message) in messages.iter().enumerate() {
+        for call in message.calls() {
+            first_call.entry(&call.id).or_insert(at);
+        }
+        last_answer.extend(message.answers().map(|answer| (answer.id.as_str(), at)));
+    }
+    let mut seen: HashSet<&str> = HashSet::new();
     for (at, message) in messages.iter().enumerate() {
         if message.role == Role::Assistant {
-            let mut turn: Vec<&str> = Vec::new();
+            let next = messages.get(at + 1).filter(|next| next.role == Role::Tool);
+            let answered: HashSet<&str> = next.into_iter().flat_map(Message::answers).map(|a| a.id.as_str()).collect();
+            let mut turn: HashSet<&str> = HashSet::new();
             for call in message.calls() {
-                let twice = turn.contains(&call.id.as_str());
-                if twice || seen.contains(&call.id.as_str()) {
+                let id = call.id.as_str();
+                let twice = !turn.insert(id);
+                if twice || seen.contains(id) {
                     let where_ = if twice { "of this message" } else { "of an earlier message" };
                     let text = format!("the id `{}` is also that of another call {where_}", call.id);
                     // Ids that come again in a later turn are common and refused by Mistral alone.
@@ -97,11 +109,8 @@ fn pairing(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
                         push(found, IssueCode::DuplicateId, message.origin, text);
                     }
                 }
-                turn.push(&call.id);
-                let next = messages.get(at + 1).filter(|next| next.role == Role::Tool);
-                let answered = |message: &Message| message.answers().any(|answer| answer.id == call.id);
-                let later = messages.iter().skip(at + 1).any(answered);
-                if !(next.is_some_and(answered) || anywhere && later) {
+                let later = last_answer.get(id).is_some_and(|answer| *answer > at);
+                if !(answered.contains(id) || anywhere && later) {
                     let (code, what) = if later {
                         (IssueCode::MisplacedResult, "stands not right after it")
                     } else {
@@ -113,23 +122,16 @@ fn pairing(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
             seen.extend(turn);
         }
         if message.role == Role::Tool {
-            let before = at.checked_sub(1).and_then(|before| messages.get(before));
-            let mut used: Vec<&str> = Vec::new();
+            let mut used: HashSet<&str> = HashSet::new();
             for answer in message.answers() {
-                let calls = |message: &Message| message.calls().any(|call| call.id == answer.id);
-                let known = if anywhere {
-                    messages.iter().take(at).any(calls)
-                } else {
-                    before.is_some_and(calls) || messages.iter().take(at).any(calls)
-                };
-                if !known {
+                let twice = !used.insert(&answer.id);
+                if first_call.get(answer.id.as_str()).is_none_or(|call| *call >= at) {
                     let text = format!("the result for `{}` answers no call before it", answer.id);
                     push(found, IssueCode::OrphanResult, message.origin, text);
-                } else if used.contains(&answer.id.as_str()) {
+                } else if twice {
                     let text = format!("a second result for `{}`", answer.id);
                     push(found, IssueCode::OrphanResult, message.origin, text);
                 }
-                used.push(&answer.id);
             }
         }
     }

@@ -3,6 +3,7 @@ use super::model::{Answer, Call, Message, Part, Role, push_behind, text_of};
 use super::{Notes, Written, chat::left_out, fill, ids, keep_aside, media, object_of};
 use crate::provider::{Provider, extra};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 fn either<'v>(value: &'v Value, camel: &str, snake: &str) -> Option<&'v Value> {
     value.get(camel).or_else(|| value.get(snake)).filter(|value| !value.is_null())
@@ -85,7 +86,7 @@ fn answer(result: &Value) -> Answer {
 pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Notes) {
     let mut system = Vec::new();
     // Ids that the history's Gemini calls do not have must not be in their results either.
-    let mut without: Vec<String> = Vec::new();
+    let mut without: HashSet<String> = HashSet::new();
     for message in messages {
         match message.role {
             Role::System => system.push(json!({"text": message.all_text()})),
@@ -127,13 +128,13 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
 /// The stand-in that Gemini documents for a call it has not made itself.
 const FOREIGN: &str = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=";
 
-fn assistant(message: &Message, without: &mut Vec<String>, notes: &mut Notes) -> Vec<Value> {
+fn assistant(message: &Message, without: &mut HashSet<String>, notes: &mut Notes) -> Vec<Value> {
     let template = message.state.get("gemini").and_then(|state| state.get("parts")).and_then(Value::as_array);
     let own = template.is_some();
     let mut function_call = |call: &Call, fields: &Map<String, Value>| {
         let mut inner = Map::new();
         if fields.get("$id") == Some(&Value::Bool(false)) || ids::is_made_up(&call.id) {
-            without.push(call.id.clone());
+            without.insert(call.id.clone());
         } else {
             inner.insert("id".into(), json!(call.id));
         }
@@ -150,14 +151,14 @@ fn assistant(message: &Message, without: &mut Vec<String>, notes: &mut Notes) ->
     }
     let foreign = message.state.keys().any(|key| key != "gemini");
     let mut fields = Map::new();
-    let mut out = Vec::new();
+    let (mut out, mut signed) = (Vec::new(), false);
     for part in &message.parts {
         match part {
             Part::Text(text) if !text.is_empty() => out.push(json!({"text": text})),
             Part::Call(call) if !call.name.is_empty() => {
                 fields.clear();
                 // Only the first call of a turn is signed; without a signature of its own Gemini 3 wants the stand-in.
-                if foreign && !own && !out.iter().any(|part: &Value| part.get("functionCall").is_some()) {
+                if foreign && !own && !std::mem::replace(&mut signed, true) {
                     fields.insert("thoughtSignature".into(), json!(FOREIGN));
                 }
                 out.push(function_call(call, &fields));
@@ -184,7 +185,7 @@ fn user(part: &Part, origin: usize, notes: &mut Notes) -> Option<Value> {
     })
 }
 
-fn result(answer: &Answer, without: &[String], notes: &mut Notes) -> Value {
+fn result(answer: &Answer, without: &HashSet<String>, notes: &mut Notes) -> Value {
     let value = match answer.parts.iter().filter(|part| !matches!(part, Part::Media(_))).collect::<Vec<_>>().as_slice()
     {
         [Part::Json(value)] => value.clone(),

@@ -27,6 +27,7 @@ use super::Provider;
 use crate::error::{Error, ErrorCode};
 use crate::turn::{Issue, IssueCode, Turn};
 use serde_json::{Map, Value, json};
+use std::collections::{HashMap, VecDeque};
 
 /// A conversation as a provider takes it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -123,7 +124,7 @@ fn read_with_places(
         if !message.is_object() {
             return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), "a message is an object"));
         }
-        let (first, results) = (out.len(), out.last().map_or(0, |last: &Message| last.answers().count()));
+        let (first, known) = (out.len(), out.last().map_or(0, |last: &Message| last.parts.len()));
         match provider {
             Provider::Anthropic => anthropic::read(message, index, &mut out),
             Provider::Gemini => gemini::read(message, index, &mut out),
@@ -138,10 +139,9 @@ fn read_with_places(
             side::restore(out.get_mut(first..).unwrap_or_default(), kept);
         }
         // A result may have joined those before it.
-        let joined = out.get(first.saturating_sub(1)).map_or(0, |before| before.answers().count()) > results;
-        let (from, skip) = if first > 0 && joined { (first - 1, results) } else { (first, 0) };
-        let new = out.get_mut(from..).into_iter().flatten().flat_map(|message| &mut message.parts);
-        let new = new.filter_map(|part| if let Part::Answer(answer) = part { Some(answer) } else { None }).skip(skip);
+        let (from, skip) = first.checked_sub(1).map_or((0, 0), |before| (before, known));
+        let new = out.get_mut(from..).into_iter().flatten().flat_map(|message| &mut message.parts).skip(skip);
+        let new = new.filter_map(|part| if let Part::Answer(answer) = part { Some(answer) } else { None });
         for (ordinal, answer) in new.enumerate() {
             places.push(index);
             if let Some(kept) = kept {
@@ -158,27 +158,64 @@ fn read_with_places(
 
 /// Results that have no name or no id get them from the calls they answer.
 fn name_answers(messages: &mut [Message]) {
-    let mut open: Vec<(String, String)> = Vec::new();
+    let mut open = Open::default();
     for message in messages {
         if message.role == Role::Assistant {
-            open.extend(message.calls().map(|call| (call.id.clone(), call.name.clone())));
+            message.calls().for_each(|call| open.push(call));
             continue;
         }
         for part in &mut message.parts {
             let Part::Answer(answer) = part else { continue };
-            let at = if answer.id.is_empty() {
-                open.iter().position(|(_, name)| answer.name.is_empty() || *name == answer.name)
-            } else {
-                open.iter().position(|(id, _)| *id == answer.id)
-            };
-            if let Some(at) = at {
-                let (id, name) = open.remove(at);
+            if let Some((id, name)) = open.take(answer) {
                 answer.id = id;
                 if answer.name.is_empty() {
                     answer.name = name;
                 }
             }
         }
+    }
+}
+
+/// Calls that no result has answered so far: id and name, and where they stand by either.
+#[derive(Default)]
+struct Open {
+    calls: Vec<Option<(String, String)>>,
+    /// All calls before this one are answered.
+    first: usize,
+    by_id: HashMap<String, VecDeque<usize>>,
+    by_name: HashMap<String, VecDeque<usize>>,
+}
+
+impl Open {
+    fn push(&mut self, call: &Call) {
+        self.by_id.entry(call.id.clone()).or_default().push_back(self.calls.len());
+        self.by_name.entry(call.name.clone()).or_default().push_back(self.calls.len());
+        self.calls.push(Some((call.id.clone(), call.name.clone())));
+    }
+
+    /// The first open call that `answer` may be for: by its id, else by its name, else whichever is next.
+    fn take(&mut self, answer: &Answer) -> Option<(String, String)> {
+        let places = match (answer.id.as_str(), answer.name.as_str()) {
+            ("", "") => None,
+            ("", name) => Some(self.by_name.get_mut(name)?),
+            (id, _) => Some(self.by_id.get_mut(id)?),
+        };
+        let Some(places) = places else {
+            while let Some(call) = self.calls.get_mut(self.first) {
+                self.first += 1;
+                if call.is_some() {
+                    return call.take();
+                }
+            }
+            return None;
+        };
+        // What was answered by its other key is still listed here.
+        while let Some(place) = places.pop_front() {
+            if let Some(call) = self.calls.get_mut(place).and_then(Option::take) {
+                return Some(call);
+            }
+        }
+        None
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
 use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// What stands for a result that never came.
 const NO_RESULT: &str = "The tool was not run: no result was recorded.";
@@ -90,7 +91,9 @@ pub fn repair_history(messages: &[Value], provider: Option<Provider>) -> Result<
 
 /// Gives the later of two calls with one id another one, and its result too.
 fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl FnMut(IssueCode, usize, String)) {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
+    // The first made of an id that may not be taken.
+    let mut attempts: HashMap<String, u64> = HashMap::new();
     for at in 0..messages.len() {
         let Some(message) = messages.get_mut(at) else { continue };
         if message.role != Role::Assistant {
@@ -98,40 +101,42 @@ fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl FnMu
         }
         // How often an id came before in this message: its results come in the same order.
         let mut renamed: Vec<(String, usize, String)> = Vec::new();
-        let mut turn: Vec<String> = Vec::new();
+        let mut turn: HashMap<String, usize> = HashMap::new();
         let origin = message.origin;
         for part in &mut message.parts {
             let Part::Call(call) = part else { continue };
-            let before = turn.iter().filter(|id| **id == call.id).count();
-            turn.push(call.id.clone());
+            let times = turn.entry(call.id.clone()).or_default();
+            let before = *times;
+            *times += 1;
             if call.id.is_empty() || seen.contains(&call.id) {
-                let mut attempt = 1;
-                let mut id = ids::made(&call.id, provider, attempt);
+                let attempt = attempts.entry(call.id.clone()).or_insert(1);
+                let mut id = ids::made(&call.id, provider, *attempt);
                 while seen.contains(&id) {
-                    attempt += 1;
-                    id = ids::made(&call.id, provider, attempt);
+                    *attempt += 1;
+                    id = ids::made(&call.id, provider, *attempt);
                 }
                 note(IssueCode::DuplicateId, origin, format!("the id `{}` of a second call became `{id}`", call.id));
                 renamed.push((std::mem::replace(&mut call.id, id.clone()), before, id.clone()));
-                seen.push(id);
+                seen.insert(id);
             } else {
-                seen.push(call.id.clone());
+                seen.insert(call.id.clone());
             }
         }
         let Some(answers) = messages.get_mut(at + 1).filter(|next| next.role == Role::Tool) else { continue };
+        if renamed.is_empty() {
+            continue;
+        }
+        let mut places: HashMap<String, VecDeque<usize>> = HashMap::new();
+        for (place, part) in answers.parts.iter().enumerate() {
+            if let Part::Answer(answer) = part {
+                places.entry(answer.id.clone()).or_default().push_back(place);
+            }
+        }
         for (old, nth, new) in renamed {
-            let mut same = answers.parts.iter_mut().filter_map(|part| match part {
-                Part::Answer(answer) if answer.id == old => Some(answer),
-                _ => None,
-            });
             // Where the earlier holder of the id is in another turn, the first result is meant; otherwise its own.
             // Results that were renamed before no longer have the old id, so the place counts among those left.
-            let place = nth.min(1);
-            if let Some(answer) = same.nth(place) {
-                answer.id = new;
-            } else if let Some(Part::Answer(answer)) =
-                answers.parts.iter_mut().find(|part| matches!(part, Part::Answer(a) if a.id == old && place == 0))
-            {
+            let place = places.get_mut(&old).and_then(|left| left.remove(nth.min(1)));
+            if let Some(Part::Answer(answer)) = place.and_then(|place| answers.parts.get_mut(place)) {
                 answer.id = new;
             }
         }
@@ -140,14 +145,18 @@ fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl FnMu
 
 /// Puts every result right behind its call.
 fn pair(messages: Vec<Message>, note: &mut impl FnMut(IssueCode, usize, String)) -> Vec<Message> {
-    let mut pool: Vec<(usize, usize, Answer)> = Vec::new();
+    let mut pool: Vec<Option<(usize, usize, Answer)>> = Vec::new();
+    let mut places: HashMap<String, VecDeque<usize>> = HashMap::new();
     let mut rest: Vec<(usize, Message)> = Vec::new();
     for (at, mut message) in messages.into_iter().enumerate() {
         if message.role == Role::Tool {
             let mut others = Vec::new();
             for part in message.parts.drain(..) {
                 match part {
-                    Part::Answer(answer) => pool.push((at, message.origin, answer)),
+                    Part::Answer(answer) => {
+                        places.entry(answer.id.clone()).or_default().push_back(pool.len());
+                        pool.push(Some((at, message.origin, answer)));
+                    }
                     other => others.push(other),
                 }
             }
@@ -170,8 +179,15 @@ fn pair(messages: Vec<Message>, note: &mut impl FnMut(IssueCode, usize, String))
         }
         let mut answers = Vec::new();
         for (id, name) in calls {
-            let found = pool.iter().position(|(place, _, answer)| *place > at && answer.id == id);
-            match found.map(|found| pool.remove(found)) {
+            let mut found = None;
+            // Calls come in order: a result before this one is before the next as well.
+            while let Some(place) = places.get_mut(&id).and_then(VecDeque::pop_front) {
+                found = pool.get_mut(place).and_then(|answer| answer.take_if(|(place, ..)| *place > at));
+                if found.is_some() {
+                    break;
+                }
+            }
+            match found {
                 Some((place, from, answer)) => {
                     if place != at + 1 {
                         note(IssueCode::MisplacedResult, from, format!("the result for `{id}` moved behind its call"));
@@ -193,7 +209,9 @@ fn pair(messages: Vec<Message>, note: &mut impl FnMut(IssueCode, usize, String))
         tool.origin = origin;
         out.push((at, tool));
     }
-    for (at, from, answer) in pool {
+    let mut with_orphans: Vec<Message> = Vec::with_capacity(out.len());
+    let mut out = out.into_iter().peekable();
+    for (at, from, answer) in pool.into_iter().flatten() {
         note(
             IssueCode::OrphanResult,
             from,
@@ -204,10 +222,13 @@ fn pair(messages: Vec<Message>, note: &mut impl FnMut(IssueCode, usize, String))
         parts.extend(answer.parts);
         let mut user = Message::new(Role::User, parts);
         user.origin = from;
-        let place = out.iter().position(|(place, _)| *place > at).unwrap_or(out.len());
-        out.insert(place, (at, user));
+        while let Some((_, message)) = out.next_if(|(place, _)| *place <= at) {
+            with_orphans.push(message);
+        }
+        with_orphans.push(user);
     }
-    out.into_iter().map(|(_, message)| message).collect()
+    with_orphans.extend(out.map(|(_, message)| message));
+    with_orphans
 }
 
 fn begin_with_user(messages: &mut Vec<Message>, provider: Provider, note: &mut impl FnMut(IssueCode, usize, String)) {

@@ -4,6 +4,7 @@ use super::side::ERROR_PREFIX;
 use super::{Notes, Written, chat::left_out, fill, keep_aside, media, other_fields, provider_id, text_of_arguments};
 use crate::provider::Provider;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 pub(super) fn read(item: &Value, index: usize, out: &mut Vec<Message>) {
     let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -22,7 +23,7 @@ pub(super) fn read(item: &Value, index: usize, out: &mut Vec<Message>) {
                 fields.shift_remove(key);
             }
             let Some(message) = answer_of_model(out, index) else { return };
-            fields.insert("$call".into(), json!(message.calls().count()));
+            fields.insert("$call".into(), json!(next_call(message)));
             message.parts.push(Part::Call(call));
             keep(message, Value::Object(fields));
         }
@@ -89,6 +90,13 @@ fn answer_of_model(out: &mut Vec<Message>, index: usize) -> Option<&mut Message>
     out.last_mut()
 }
 
+/// The number of the message's next call: each call left an item with its own.
+fn next_call(message: &Message) -> u64 {
+    let items = message.state.get("openai_responses").and_then(|state| state.get("output")).and_then(Value::as_array);
+    let last = items.into_iter().flatten().rev().find_map(|item| item.get("$call").and_then(Value::as_u64));
+    last.map_or(0, |last| last + 1)
+}
+
 fn keep(message: &mut Message, item: Value) {
     let state = message.state.entry("openai_responses").or_insert_with(|| json!({"output": []}));
     if let Some(Value::Array(items)) = state.get_mut("output") {
@@ -106,7 +114,7 @@ fn part(value: &Value) -> Part {
 }
 
 pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Notes) {
-    let mut custom: Vec<String> = Vec::new();
+    let mut custom: HashSet<&str> = HashSet::new();
     for message in messages {
         match message.role {
             Role::System => written.messages.push(json!({"role": "system", "content": message.all_text()})),
@@ -116,7 +124,7 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
             }
             Role::Assistant => {
                 keep_aside(written, message, Provider::OpenAiResponses);
-                custom.extend(message.calls().filter(|call| call.custom).map(|call| call.id.clone()));
+                custom.extend(message.calls().filter(|call| call.custom).map(|call| call.id.as_str()));
                 written.messages.extend(assistant(message, notes));
             }
             Role::Tool => {
@@ -124,7 +132,12 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
                     message.parts.iter().partition(|part| matches!(part, Part::Answer(_)));
                 for part in answers {
                     if let Part::Answer(answer) = part {
-                        written.messages.push(result(answer, custom.contains(&answer.id), message.origin, notes));
+                        written.messages.push(result(
+                            answer,
+                            custom.contains(answer.id.as_str()),
+                            message.origin,
+                            notes,
+                        ));
                     }
                 }
                 if !more.is_empty() {

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
 use serde_json::{Map, Number, Value, json};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Where it is kept in [`Written::side`]: by provider.
 const REST: &str = "$rest";
@@ -122,7 +123,7 @@ pub(super) fn restate(written: &mut Written, messages: &[Value], system: Option<
 /// of messages that something was wrong with, as [`Written::issues`] of `mended` says.
 pub(super) fn spare(mended: &mut Written, unmended: &Written, messages: &[Value], provider: Provider) {
     let first = |issue: &Issue| issue.place.trim_start_matches('/').split('/').next()?.parse().ok();
-    let wrong: Vec<usize> = mended.issues.iter().filter_map(first).collect();
+    let wrong: HashSet<usize> = mended.issues.iter().filter_map(first).collect();
     let (mut at, mut index, mut entries) = (0, 0, Vec::new());
     for step in steps(&unmended.messages, messages, &same_id(provider)) {
         let (written, read) = match &step {
@@ -164,6 +165,10 @@ pub(super) fn give_back(written: &mut Written, side: Option<&Map<String, Value>>
     let Some(Value::Array(entries)) = kept.get(MESSAGES) else { return };
     let marks: Vec<String> = written.messages.iter().map(mark).collect();
     let mut found: Vec<Option<&Value>> = vec![None; marks.len()];
+    let mut ahead: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    for (place, mark) in marks.iter().enumerate() {
+        ahead.entry(mark).or_default().push_back(place);
+    }
     let (mut next, mut first) = (0, None);
     for entry in entries {
         let at = entry.get(AT).and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok()).unwrap_or_default();
@@ -172,8 +177,15 @@ pub(super) fn give_back(written: &mut Written, side: Option<&Map<String, Value>>
             first = entry.get(AFTER).or_else(|| entry.get(BEFORE)).and_then(Value::as_array);
             continue;
         }
-        let is = |at: &usize| marks.get(*at).map(String::as_str) == of && *at >= next;
-        let Some(place) = Some(at).filter(is).or_else(|| (next..marks.len()).find(is)) else {
+        let own = Some(at).filter(|at| *at >= next && marks.get(*at).map(String::as_str) == of);
+        let other = || {
+            let places = ahead.get_mut(of?)?;
+            while places.front().is_some_and(|place| *place < next) {
+                places.pop_front();
+            }
+            places.front().copied()
+        };
+        let Some(place) = own.or_else(other) else {
             lost(written, &format!("/{at}"), provider);
             continue;
         };
@@ -217,7 +229,8 @@ fn mark(value: &Value) -> String {
     format!("{:016x}", hash(value))
 }
 
-fn hash(value: &Value) -> u64 {
+/// Of two values that are equal it is the same, whatever the order of members.
+pub(super) fn hash(value: &Value) -> u64 {
     match value {
         Value::Null => 1,
         Value::Bool(truth) => 2 + u64::from(*truth),

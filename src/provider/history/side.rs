@@ -4,11 +4,13 @@
 //! Nothing here knows the providers' shapes. What was written is read again, and what does not come back as it was is
 //! found by comparison; so no loss goes unnoticed, whoever causes it.
 use super::model::{Answer, Message, Part, Role, text_of};
+use super::rest::hash;
 use super::{Written, read_history, read_with_places};
 use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
 use serde_json::{Map, Value, json};
+use std::collections::{HashMap, VecDeque};
 
 /// The ids of a message's calls, where the provider has others or none.
 const IDS: &str = "$ids";
@@ -126,7 +128,8 @@ pub(super) fn restore_result(answer: &mut Answer, ordinal: usize, kept: &Map<Str
 
 /// Gives calls the ids they had, and results those of their calls.
 pub(super) fn restore_ids(messages: &mut [Message], side: &Map<String, Value>) {
-    let mut renamed: Vec<(String, String)> = Vec::new();
+    // What calls were called, by what they are called now, in their order.
+    let mut renamed: HashMap<String, VecDeque<String>> = HashMap::new();
     for message in messages {
         let kept = (message.role == Role::Assistant).then(|| side.get(&message.origin.to_string())?.get(IDS));
         let mut ids = kept.flatten().and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
@@ -134,12 +137,14 @@ pub(super) fn restore_ids(messages: &mut [Message], side: &Map<String, Value>) {
             match part {
                 Part::Call(call) => {
                     if let Some(id) = ids.next() {
-                        renamed.push((std::mem::replace(&mut call.id, id.to_owned()), id.to_owned()));
+                        let new = std::mem::replace(&mut call.id, id.to_owned());
+                        renamed.entry(new).or_default().push_back(id.to_owned());
                     }
                 }
                 Part::Answer(answer) => {
-                    if let Some(at) = renamed.iter().position(|(new, _)| !new.is_empty() && *new == answer.id) {
-                        answer.id = renamed.remove(at).1;
+                    let known = renamed.get_mut(&answer.id).filter(|_| !answer.id.is_empty());
+                    if let Some(id) = known.and_then(VecDeque::pop_front) {
+                        answer.id = id;
                     }
                 }
                 _ => {}
@@ -212,7 +217,10 @@ pub(super) fn report(
     written: &mut Written,
 ) -> Result<(), Error> {
     let back = read_history(&written.messages, written.system.as_ref(), provider, Some(&written.side))?;
-    let mut found = facts(&back, &[]);
+    let mut found: HashMap<(&str, u64), Vec<Value>> = HashMap::new();
+    for (_, what, value) in facts(&back, &[]) {
+        found.entry((what, hash(&value))).or_default().push(value);
+    }
     let own = provider.as_str();
     let mut last = None;
     for (origin, what, value) in facts(messages, origins) {
@@ -220,8 +228,10 @@ pub(super) fn report(
         if what == "opaque state" && value.get(0).and_then(Value::as_str) == Some(own) {
             continue;
         }
-        if let Some(at) = found.iter().position(|(_, other, known)| *other == what && *known == value) {
-            found.remove(at);
+        let same = found.get_mut(&(what, hash(&value)));
+        let at = same.as_ref().and_then(|same| same.iter().position(|known| *known == value));
+        if let (Some(same), Some(at)) = (same, at) {
+            same.swap_remove(at);
         } else if last != Some((origin, what)) {
             last = Some((origin, what));
             let message = format!("the {what} cannot be told to `{own}` as it is");

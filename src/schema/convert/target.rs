@@ -33,33 +33,64 @@ pub enum GeminiSchema {
     Parameters,
 }
 
-/// Names that mean a format: its own, and those of servers that speak it.
-const FORMATS: &[(&str, Format)] = &[
+/// Names that mean a format: its own first, and those of vendors and servers that speak it.
+const NAMES: &[(&str, Format)] = &[
     ("openai", Format::OpenAi),
-    ("openai_responses", Format::OpenAiResponses),
-    ("responses", Format::OpenAiResponses),
-    ("anthropic", Format::Anthropic),
-    ("gemini", Format::Gemini),
-    ("google", Format::Gemini),
-    ("vertex", Format::Gemini),
-    ("mistral", Format::Mistral),
-    ("cohere", Format::Cohere),
-    ("ollama", Format::Ollama),
-    ("bedrock", Format::Bedrock),
-    ("mcp", Format::Mcp),
-    ("llama_cpp", Format::LlamaCpp),
-    ("llamacpp", Format::LlamaCpp),
-    ("lmstudio", Format::LlamaCpp),
-    ("openrouter", Format::OpenRouter),
+    ("openai_chat", Format::OpenAi),
+    ("chat", Format::OpenAi),
+    ("openai_compatible", Format::OpenAi),
     ("azure", Format::OpenAi),
+    ("azure_openai", Format::OpenAi),
     ("groq", Format::OpenAi),
     ("vllm", Format::OpenAi),
     ("sglang", Format::OpenAi),
+    ("litellm", Format::OpenAi),
     ("deepseek", Format::OpenAi),
     ("xai", Format::OpenAi),
     ("together", Format::OpenAi),
     ("fireworks", Format::OpenAi),
+    ("cerebras", Format::OpenAi),
+    ("moonshot", Format::OpenAi),
+    ("zai", Format::OpenAi),
+    ("huggingface", Format::OpenAi),
+    ("tgi", Format::OpenAi),
+    ("localai", Format::OpenAi),
+    ("openai_responses", Format::OpenAiResponses),
+    ("responses", Format::OpenAiResponses),
+    ("anthropic", Format::Anthropic),
+    ("claude", Format::Anthropic),
+    ("gemini", Format::Gemini),
+    ("google", Format::Gemini),
+    ("vertex", Format::Gemini),
+    ("vertexai", Format::Gemini),
+    ("google_genai", Format::Gemini),
+    ("mistral", Format::Mistral),
+    ("mistralai", Format::Mistral),
+    ("cohere", Format::Cohere),
+    ("ollama", Format::Ollama),
+    ("bedrock", Format::Bedrock),
+    ("aws", Format::Bedrock),
+    ("converse", Format::Bedrock),
+    ("mcp", Format::Mcp),
+    ("llama_cpp", Format::LlamaCpp),
+    ("llamacpp", Format::LlamaCpp),
+    ("lmstudio", Format::LlamaCpp),
+    ("lm_studio", Format::LlamaCpp),
+    ("openrouter", Format::OpenRouter),
 ];
+
+impl Format {
+    /// The format of that name. The one table of such names: [`crate::provider::Provider`] has none of its own.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let plain = name.trim().to_ascii_lowercase().replace(['-', '.', ' '], "_");
+        NAMES.iter().find(|(known, _)| *known == plain).map(|(_, format)| *format)
+    }
+
+    /// Every name there is.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+}
 
 /// Whom tools are converted for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -93,10 +124,8 @@ impl Target {
     /// # Errors
     /// If no provider is called so.
     pub fn named(name: &str) -> Result<Self, Error> {
-        let plain = name.trim().to_ascii_lowercase().replace(['-', '.', ' '], "_");
-        let found = FORMATS.iter().find(|(known, _)| *known == plain);
-        found.map(|(_, format)| Self::new(*format)).ok_or_else(|| {
-            let known: Vec<&str> = FORMATS.iter().map(|(known, _)| *known).collect();
+        Format::named(name).map(Self::new).ok_or_else(|| {
+            let known: Vec<&str> = Format::names().collect();
             let message = format!("no provider is called {name:?}; there are {}", known.join(", "));
             Error::at(ErrorCode::UnknownProvider, name, message)
         })
