@@ -191,7 +191,7 @@ def test_unknown_dialect(name: str) -> None:
         assert caught.value.code == "unknown_dialect"
 
 
-@pytest.mark.parametrize("text", [None, 1, 1.5, [], {}, object(), bytearray(b"a"), memoryview(b"a"), str, float("nan")])
+@pytest.mark.parametrize("text", [None, 1, 1.5, [], {}, object(), memoryview(b"a"), str, float("nan")])
 def test_text_of_the_wrong_type(text: Any) -> None:
     with pytest.raises(TypeError, match="str or bytes"):
         toolglot.extract(text)

@@ -26,11 +26,11 @@ __all__ = [
     "Turn",
     "Usage",
     "__version__",
+    "_check_history",
     "_convert_messages",
     "_panic",
     "_repair_history",
     "assistant_message",
-    "check_history",
     "dialects",
     "explain",
     "extract",
@@ -211,7 +211,7 @@ class ToolCall:
 
     Args:
         name: The tool's name.
-        arguments: The arguments, as a dict or as JSON text.
+        arguments: The arguments, as a dict or as JSON text. What is no object makes the call ``"invalid"``.
         id: The call's id; a new one if None.
     """
 
@@ -325,7 +325,10 @@ class Turn:
         """Everything odd that was observed."""
     @property
     def provider_state(self) -> Any:
-        """Opaque state that must go back to the provider untouched; None when there is none."""
+        """Opaque state that must go back to the provider untouched, by provider; None when there is none.
+
+        Where a provider's answer had its calls in the text, ``["text"]["content"]`` is what the model wrote.
+        """
     def to_openai(self) -> dict[str, Any]:
         """The turn as an assistant message of OpenAI's Chat Completions.
 
@@ -641,7 +644,7 @@ def dialects() -> list[Dialect]:
     """The catalogue, in the order of precedence."""
 
 def extract(
-    text: str | bytes,
+    text: str | bytes | bytearray,
     *,
     tools: ToolSet | Iterable[Any] | None = None,
     dialect: str | Dialect | None = "auto",
@@ -776,7 +779,7 @@ class Explanation:
     def __eq__(self, other: object, /) -> bool: ...
 
 def explain(
-    text: str | bytes,
+    text: str | bytes | bytearray,
     tools: ToolSet | Iterable[Any] | None = None,
     *,
     dialect: str | Dialect | None = "auto",
@@ -827,7 +830,7 @@ class StreamParser:
         starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
     ) -> Self: ...
-    def feed(self, chunk: str | bytes) -> list[Event]:
+    def feed(self, chunk: str | bytes | bytearray) -> list[Event]:
         """Take the next piece of the answer and return what has become certain.
 
         Bytes may be cut anywhere, inside a character too.
@@ -846,6 +849,7 @@ def normalize(
     tools: ToolSet | Iterable[Any] | None = None,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
+    starts_in: _StartsIn | None = "content",
     policy: Policy | dict[str, Any] | None = None,
 ) -> Turn:
     """Read any provider's response.
@@ -857,6 +861,8 @@ def normalize(
             ``"gemini"``, ``"mistral"``, ``"cohere"``, ``"ollama"``, ``"bedrock"``, a server's or vendor's name, or
             ``"auto"``, which tells by the shape.
         dialect: How text is read for calls that the server left in it, if there are no native ones; ``False``: not.
+        starts_in: ``"reasoning"`` where the prompt has already opened the reasoning block. A server that sends reasoning
+            in a field of its own has closed it: its text is content all the same.
         policy: A Policy, or a dict of its options.
 
     Raises:
@@ -877,6 +883,7 @@ def normalize_choices(
     tools: ToolSet | Iterable[Any] | None = None,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
+    starts_in: _StartsIn | None = "content",
     policy: Policy | dict[str, Any] | None = None,
 ) -> list[Turn]:
     """Read every choice of a response (``n > 1``); the options are those of :func:`normalize`."""
@@ -900,6 +907,7 @@ class StreamNormalizer:
         *,
         tools: ToolSet | Iterable[Any] | None = None,
         dialect: str | Dialect | Literal[False] | None = "auto",
+        starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
     ) -> Self: ...
     def feed(self, chunk: Any) -> list[Event]:
@@ -931,12 +939,15 @@ class StreamNormalizer:
     @property
     def provider(self) -> str | None:
         """The wire format, once it is known."""
+    def _in_text(self, index: int) -> bool:
+        """While the stream is open: the call that the events have under ``index`` stands in the text."""
 
 def assistant_message(turn: Turn, *, provider: str = "openai", dialect: str | None = None) -> Any:
     """A turn as the assistant's message of ``provider``, with the state that must go back to it.
 
     Calls that were cut off or cannot be read are left out. For Responses, a list of items. With ``provider="text"``, for
-    a model without native tools, calls are written into the content in the form that ``dialect``'s prompt shows.
+    a model without native tools, calls are written into the content in the form that ``dialect``'s prompt shows; the
+    default is that of :meth:`ToolSet.to_prompt`, plain JSON.
 
     >>> import toolglot
     >>> turn = toolglot.Turn("Let me see.", [toolglot.ToolCall("ls", {"path": "/"})])
@@ -961,7 +972,8 @@ def format_tool_result(
         result: MCP's CallToolResult, text, bytes, an exception, or any JSON value.
         is_error: The tool failed. Exceptions and MCP results say so themselves.
         provider: A provider, or ``"text"`` for a model without native tools.
-        dialect: How a result is spelt as text.
+        dialect: How a result is spelt as text; as in :meth:`ToolSet.to_prompt`, ``"auto"``, the default, is the form for
+            plain JSON.
         max_chars: Longer text is cut in the middle, with a mark; None: never.
         harden: Break up the markers of chat templates and dialects, so that a result can forge neither a turn nor a
             call; in text mode, what spells a call without markers stands as a JSON string. The default is True for
@@ -988,9 +1000,6 @@ def format_tool_results(
     Gemini get one message; where images cannot stand in a result they follow in a user's message.
     """
 
-def check_history(messages: Iterable[Any], provider: str = "auto") -> list[Issue]:
-    """Every violation of what ``provider`` wants of a history; ``place`` begins with the index of the message."""
-
 def provider_id(id: str, provider: str) -> str:
     """A call id in the provider's grammar: itself where that is allowed, else always the same one made from it."""
 
@@ -1000,7 +1009,10 @@ def harden(text: str) -> str:
 def _convert_messages(
     messages: Iterable[Any], to: str, source: str, system: Any, side: dict[str, Any] | None
 ) -> tuple[list[Any], Any, dict[str, Any], list[Issue]]: ...
-def _repair_history(messages: Iterable[Any], provider: str) -> tuple[list[Any], Any, dict[str, Any], list[Issue]]: ...
+def _check_history(messages: Iterable[Any], provider: str) -> list[Issue]: ...
+def _repair_history(
+    messages: Iterable[Any], provider: str, system: Any, side: dict[str, Any] | None
+) -> tuple[tuple[list[Any], Any, dict[str, Any], list[Issue]], str]: ...
 def _panic(message: str) -> None:
     """Panic inside the core; for the test that a panic becomes an InternalError."""
 
@@ -1031,7 +1043,12 @@ class RepairedJson:
 
 @overload
 def repair_json(
-    text: str, *, report: Literal[False] = False, search: bool = True, join: bool = True, max_depth: int = 128
+    text: str | bytes | bytearray,
+    *,
+    report: Literal[False] = False,
+    search: bool = True,
+    join: bool = True,
+    max_depth: int = 128,
 ) -> Any:
     """Read JSON as models write it: what strict parsing refuses is mended.
 
@@ -1052,9 +1069,14 @@ def repair_json(
 
 @overload
 def repair_json(
-    text: str, *, report: Literal[True], search: bool = True, join: bool = True, max_depth: int = 128
+    text: str | bytes | bytearray,
+    *,
+    report: Literal[True],
+    search: bool = True,
+    join: bool = True,
+    max_depth: int = 128,
 ) -> RepairedJson: ...
-def parse_partial_json(text: str, *, keep_strings: bool = True, max_depth: int = 128) -> Any:
+def parse_partial_json(text: str | bytes | bytearray, *, keep_strings: bool = True, max_depth: int = 128) -> Any:
     """Read JSON that may be cut off anywhere, and keep what no further text can change.
 
     Arguments:

@@ -197,16 +197,26 @@ impl ToolCall {
             Err(_) => from_py(arguments)?.to_string(),
         };
         let found = STATUSES.iter().copied().find(|known| known.as_str() == status);
-        let status = found.ok_or_else(|| {
+        let mut status = found.ok_or_else(|| {
             Error::at(ErrorCode::BadOption, "status", format!("{status:?} is no status that a call can have"))
         })?;
+        let mut errors: Vec<_> = errors.iter().map(|error| error.0.clone()).collect();
+        if status.runnable() && !json.trim_start().starts_with('{') {
+            // No tool takes it, so it must not run.
+            status = CallStatus::Invalid;
+            errors.push(turn::ArgumentError {
+                pointer: String::new(),
+                keyword: "type".to_owned(),
+                message: "the arguments are no JSON object".to_owned(),
+            });
+        }
         let call = turn::ToolCall {
             id: id.unwrap_or_else(turn::new_call_id).into(),
             name: name.into(),
             arguments: turn::Arguments::Json(json.into()),
             status,
             repairs: repairs.iter().map(|repair| repair.0.clone()).collect(),
-            errors: errors.iter().map(|error| error.0.clone()).collect(),
+            errors,
             raw: raw.into(),
         };
         Ok(Self::from_core(py, call, &Input::NONE))

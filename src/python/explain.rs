@@ -1,16 +1,16 @@
 //! `toolglot.explain`: what was seen in a text, and why what looked like a call is none.
 use super::dialect::dialect_argument;
 use super::guard::guard_detached;
-use super::parser::{no_text, options, surrogate_issue};
+use super::parser::{options, surrogate_issue};
 use super::report::{find, hash, repr_of};
 use super::source::tools_argument;
-use super::text::{Input, utf8};
+use super::text::{Input, bytes_of, no_text, utf8};
 use super::turn::Turn;
 use crate::explain::{self as core, Line, Reason, SpanKind};
 use crate::turn::{Issue, IssueCode};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 /// Reads a model's whole answer as `extract` does, and says what was seen where.
 #[pyfunction]
@@ -32,8 +32,8 @@ pub(super) fn explain<'py>(
             (_, None) => (text.clone(), None),
             (replaced, Some(offset)) => (PyString::new(py, &replaced), Some(surrogate_issue(offset))),
         }
-    } else if let Ok(bytes) = text.cast::<PyBytes>() {
-        let text = String::from_utf8_lossy(bytes.as_bytes());
+    } else if let Some(bytes) = bytes_of(text) {
+        let text = String::from_utf8_lossy(&bytes);
         let issue = matches!(text, std::borrow::Cow::Owned(_))
             .then(|| Issue::at(IssueCode::InvalidUtf8, 0, "bytes that are no UTF-8 became U+FFFD"));
         (PyString::new(py, &text), issue)

@@ -3,11 +3,11 @@ use super::convert::json_to_py;
 use super::guard::guard_detached;
 use super::objects::build_strict;
 use super::report::{Repair, tuple_of};
-use super::text::utf8;
+use super::text::text_of;
 use crate::json::{self, Ending, PartialOptions, RepairOptions, Repaired};
 use crate::{Error, ErrorCode};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 /// Reads JSON as models write it: what strict parsing refuses is mended.
 ///
@@ -31,7 +31,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 #[pyfunction]
 #[pyo3(signature = (text, *, report = false, search = true, join = true, max_depth = 128))]
 pub(super) fn repair_json<'py>(
-    text: &Bound<'py, PyString>,
+    text: &Bound<'py, PyAny>,
     report: bool,
     search: bool,
     join: bool,
@@ -39,7 +39,7 @@ pub(super) fn repair_json<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = text.py();
     let options = RepairOptions { max_depth: depth(max_depth)?, join_values: join, search };
-    let (text, _) = utf8(text)?;
+    let text = text_of(text)?;
     if !report {
         // Mostly the text is valid, and goes straight into objects. What is not has been read once already.
         if let Some(value) = build_strict(py, &text, max_depth)? {
@@ -76,13 +76,13 @@ pub(super) fn repair_json<'py>(
 #[pyfunction]
 #[pyo3(signature = (text, *, keep_strings = true, max_depth = 128))]
 pub(super) fn parse_partial_json<'py>(
-    text: &Bound<'py, PyString>,
+    text: &Bound<'py, PyAny>,
     keep_strings: bool,
     max_depth: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = text.py();
     let options = PartialOptions { keep_strings, max_depth: depth(max_depth)? };
-    let (text, _) = utf8(text)?;
+    let text = text_of(text)?;
     let partial = guard_detached(py, text.len(), || json::parse_partial(&text, &options))??;
     json_to_py(py, &partial.json)
 }

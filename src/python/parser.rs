@@ -1,19 +1,17 @@
 //! Reading text: `toolglot.extract` and `toolglot.StreamParser`.
-use super::convert::type_name;
 use super::dialect::dialect_argument;
 use super::event::Event;
 use super::guard::{guard, guard_detached};
 use super::policy::{Choice, policy_argument};
 use super::source::tools_argument;
-use super::text::{Input, utf8};
+use super::text::{Input, bytes_of, no_text, utf8};
 use super::turn::Turn;
 use crate::engine::{self, Options};
 use crate::schema;
 use crate::turn::{self, Issue, IssueCode};
 use crate::{Error, ErrorCode};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 use std::sync::Arc;
 
 pub(super) fn options(starts_in: Option<&str>, policy: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
@@ -23,10 +21,6 @@ pub(super) fn options(starts_in: Option<&str>, policy: Option<&Bound<'_, PyAny>>
 /// Lone surrogates are no text in any encoding; the result says that they were replaced.
 pub(super) fn surrogate_issue(offset: usize) -> Issue {
     Issue::at(IssueCode::InvalidUtf8, offset, "a lone surrogate was replaced by U+FFFD")
-}
-
-pub(super) fn no_text(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    PyTypeError::new_err(format!("{what} is str or bytes, not {}", type_name(value)))
 }
 
 /// Reads a model's whole answer.
@@ -56,15 +50,14 @@ pub(super) fn extract(
             (replaced, Some(offset)) => read(&PyString::new(py, &replaced), Some(surrogate_issue(offset))),
         };
     }
-    let Ok(bytes) = text.cast::<PyBytes>() else { return Err(no_text("text", text)) };
-    let bytes = bytes.as_bytes();
-    if let Ok(text) = std::str::from_utf8(bytes) {
+    let bytes = bytes_of(text).ok_or_else(|| no_text("text", text))?;
+    if let Ok(text) = std::str::from_utf8(&bytes) {
         return read(&PyString::new(py, text), None);
     }
     let turn = guard_detached(py, bytes.len(), || {
         let mut parser = engine::StreamParser::new(Arc::clone(&dialects), tools.clone(), options.clone());
         let mut events = Vec::new();
-        parser.feed_bytes(bytes, &mut events);
+        parser.feed_bytes(&bytes, &mut events);
         parser.finish(&mut events)
     })?;
     Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools.as_ref()))
@@ -127,9 +120,8 @@ impl StreamParser {
             self.run(py, text.len(), |parser| parser.read(&text))?;
             return self.take(py, None);
         }
-        let Ok(bytes) = chunk.cast::<PyBytes>() else { return Err(no_text("a chunk", chunk)) };
-        let bytes = bytes.as_bytes();
-        self.run(py, bytes.len(), |parser| parser.read_bytes(bytes))?;
+        let bytes = bytes_of(chunk).ok_or_else(|| no_text("a chunk", chunk))?;
+        self.run(py, bytes.len(), |parser| parser.read_bytes(&bytes))?;
         self.take(py, None)
     }
 
