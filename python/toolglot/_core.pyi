@@ -261,6 +261,8 @@ class ToolCall:
     @property
     def raw(self) -> str:
         """The call as the model wrote it, markers included; ``""`` for a provider's native call."""
+    def _with_id(self, id: str) -> ToolCall:
+        """The same call under another id."""
     def error_message(self, tools: Iterable[Any] | None = None) -> str | None:
         """What to send back to the model for a call that must not run: what was wrong, the schema, the nearest names.
 

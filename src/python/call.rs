@@ -276,6 +276,14 @@ impl ToolCall {
         self.input.to_py(py, &self.raw)
     }
 
+    /// The same call under another id.
+    fn _with_id(&self, py: Python<'_>, id: String) -> PyResult<Self> {
+        let call = turn::ToolCall { id: id.into(), ..self.to_core(py)? };
+        let call = Self::from_core(py, call.into_owned(), &Input::NONE);
+        call.offered(self.tools.get());
+        Ok(call)
+    }
+
     /// What to send back to the model, for a call that must not run.
     #[pyo3(signature = (tools=None))]
     fn error_message(&self, py: Python<'_>, tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
