@@ -157,7 +157,7 @@ def test_what_stands_beside_a_history_is_there_when_it_is_mended(
     there = toolglot.convert_messages(messages, to=other, source=provider, system=system)
     mended = toolglot.repair_history(there)
     assert list(mended) == list(toolglot.repair_history(list(there), other))
-    if list(mended) != list(there):
+    if toolglot.check_history(there):
         return
     assert (list(mended), mended.provider, mended.system, mended.side) == (there, other, there.system, there.side)
     back = toolglot.convert_messages(mended, to=provider)

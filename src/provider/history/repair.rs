@@ -93,6 +93,11 @@ pub fn repair_history(
     }
     let mut written = write_history(&mended, provider);
     written.issues.splice(0..0, issues);
+    if written.issues.is_empty() && written.system.is_none() && written.messages == unmended.messages {
+        // In order as they are, also where one would be written as two.
+        let side = side.cloned().unwrap_or_default();
+        return Ok(Written { messages: messages.to_vec(), system: system.cloned(), side, issues: Vec::new() });
+    }
     written.side = Map::new();
     if let Some(side) = side.filter(|side| !side.is_empty()) {
         side::carry(side, &ids_before, &mended, provider, &mut written)?;
