@@ -139,15 +139,20 @@ class Usage:
         cached_tokens: int | None = None,
     ) -> Self: ...
     @property
-    def input_tokens(self) -> int | None: ...
+    def input_tokens(self) -> int | None:
+        """Those of the prompt."""
     @property
-    def output_tokens(self) -> int | None: ...
+    def output_tokens(self) -> int | None:
+        """Those of the answer, reasoning included."""
     @property
-    def total_tokens(self) -> int | None: ...
+    def total_tokens(self) -> int | None:
+        """Both."""
     @property
-    def reasoning_tokens(self) -> int | None: ...
+    def reasoning_tokens(self) -> int | None:
+        """Those of the answer that were reasoning."""
     @property
-    def cached_tokens(self) -> int | None: ...
+    def cached_tokens(self) -> int | None:
+        """Those of the prompt that came from a cache."""
     def to_dict(self) -> dict[str, Any]:
         """The record as a dict."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
@@ -1067,6 +1072,10 @@ def repair_json(
     Raises:
         BadJsonError: There is no JSON in the text, or it is nested too deep.
         BadOptionError: ``max_depth`` is out of range.
+
+    >>> import toolglot
+    >>> toolglot.repair_json("{'city': 'Bern', days: 03,}")
+    {'city': 'Bern', 'days': 3}
     """
 
 @overload
@@ -1093,4 +1102,8 @@ def parse_partial_json(text: str | bytes | bytearray, *, keep_strings: bool = Tr
     Raises:
         BadJsonError: There is no JSON in the text, or it is nested too deep.
         BadOptionError: ``max_depth`` is out of range.
+
+    >>> import toolglot
+    >>> toolglot.parse_partial_json('{"path": "src/a.py", "line": 12')
+    {'path': 'src/a.py'}
     """

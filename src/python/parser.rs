@@ -23,7 +23,7 @@ pub(super) fn surrogate_issue(offset: usize) -> Issue {
     Issue::at(IssueCode::InvalidUtf8, offset, "a lone surrogate was replaced by U+FFFD")
 }
 
-/// Reads a model's whole answer.
+#[doc = stub!("extract")]
 #[pyfunction]
 #[pyo3(signature = (text, *, tools=None, dialect=None, starts_in=None, policy=None),
        text_signature = "(text, *, tools=None, dialect='auto', starts_in='content', policy=None)")]
@@ -63,7 +63,7 @@ pub(super) fn extract(
     Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools.as_ref()))
 }
 
-/// Reads a model's answer as it arrives.
+#[doc = stub!("StreamParser")]
 // Not frozen with a lock inside: the borrow flag of pyo3 is 8 ns cheaper a chunk. Two threads that share a parser by
 // mistake get a RuntimeError from it if they meet while the interpreter is released.
 #[pyclass(module = "toolglot", name = "StreamParser")]
@@ -104,7 +104,7 @@ impl StreamParser {
         Ok(Self { stage: Stage::Open(parser), events: Vec::new(), fed: 0, surrogate: None, tools })
     }
 
-    /// Takes the next piece of the answer and returns what has become certain.
+    #[doc = stub!("StreamParser.feed")]
     fn feed<'py>(&mut self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         if let Ok(chunk) = chunk.cast::<PyString>() {
             if let Ok(text) = chunk.to_str() {
@@ -125,13 +125,13 @@ impl StreamParser {
         self.take(py, None)
     }
 
-    /// Says that the answer is over and returns the events of what was still held back.
+    #[doc = stub!("StreamParser.close")]
     fn close<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.end(py)?;
         self.take(py, None)
     }
 
-    /// Says that the answer is over, if `close` did not, and returns it.
+    #[doc = stub!("StreamParser.finish")]
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, Turn>> {
         self.end(py)?;
         self.turn(py)

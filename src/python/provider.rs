@@ -55,7 +55,7 @@ fn payload<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Payload<'a>> {
     from_payload(value).map(Payload::Node)
 }
 
-/// Any provider's response as a Turn.
+#[doc = stub!("normalize")]
 #[pyfunction]
 #[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, starts_in=None, policy=None),
        text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
@@ -99,7 +99,7 @@ fn read<T: Send>(
     Ok((read?, reading.tools))
 }
 
-/// As `normalize`, every choice of the response.
+#[doc = stub!("normalize_choices")]
 #[pyfunction]
 #[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, starts_in=None, policy=None),
        text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
@@ -119,7 +119,7 @@ pub(super) fn normalize_choices(
     turns.into_iter().map(|turn| Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools))).collect()
 }
 
-/// A provider's stream in, events out.
+#[doc = stub!("StreamNormalizer")]
 #[pyclass(frozen, module = "toolglot", name = "StreamNormalizer")]
 pub(super) struct StreamNormalizer(Mutex<State>);
 
@@ -158,7 +158,7 @@ impl StreamNormalizer {
         Ok(Self(Mutex::new(state)))
     }
 
-    /// Takes a chunk and returns what has become certain: a dict or an SDK's event, or a piece of the raw stream.
+    #[doc = stub!("StreamNormalizer.feed")]
     fn feed<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let worked = if let Ok(text) = chunk.cast::<PyString>() {
@@ -174,26 +174,26 @@ impl StreamNormalizer {
         state.take(py)
     }
 
-    /// Says that the stream is over and returns the events of what was still open.
+    #[doc = stub!("StreamNormalizer.close")]
     fn close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         state.close()?;
         state.take(py)
     }
 
-    /// Says that the stream is over, if `close` did not, and returns the turn.
+    #[doc = stub!("StreamNormalizer.finish")]
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.choices(py)?.get_item(0)
     }
 
-    /// As `finish`, the turns of all choices (`n > 1`) in their order.
+    #[doc = stub!("StreamNormalizer.choices")]
     fn choices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         state.close()?;
         state.turns(py)
     }
 
-    /// The wire format, once it is known.
+    #[doc = stub!("StreamNormalizer.provider")]
     #[getter]
     fn provider(&self, py: Python<'_>) -> Option<&'static str> {
         let state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
@@ -201,7 +201,7 @@ impl StreamNormalizer {
         known.map(Provider::as_str)
     }
 
-    /// While the stream is open: whether the call of the events with this index stands in the text.
+    #[doc = stub!("StreamNormalizer._in_text")]
     fn _in_text(&self, py: Python<'_>, index: usize) -> bool {
         let state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         matches!(&state.stage, Stage::Open(stream) if stream.in_text(index))
@@ -329,7 +329,7 @@ fn result_options(target: &Target, max_chars: Option<usize>, harden: Option<bool
     ResultOptions { max_chars, harden: harden.unwrap_or(matches!(target, Target::Text(_))) }
 }
 
-/// One tool's result as the message that the provider wants.
+#[doc = stub!("format_tool_result")]
 #[pyfunction]
 #[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(100_000), harden=None),
        text_signature = "(call, result, *, is_error=False, provider='openai', dialect=None, max_chars=100000, harden=None)")]
@@ -354,7 +354,7 @@ pub(super) fn format_tool_result<'py>(
     to_py(py, &message)
 }
 
-/// The results of one turn as the messages that the provider wants.
+#[doc = stub!("format_tool_results")]
 #[pyfunction]
 #[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(100_000), harden=None),
        text_signature = "(results, *, provider='openai', dialect=None, max_chars=100000, harden=None)")]
@@ -395,7 +395,7 @@ pub(super) fn format_tool_results<'py>(
     to_py(py, &Value::Array(messages))
 }
 
-/// A turn as the assistant's message of `provider`.
+#[doc = stub!("assistant_message")]
 #[pyfunction]
 #[pyo3(signature = (turn, *, provider="openai", dialect=None))]
 pub(super) fn assistant_message<'py>(
@@ -492,7 +492,7 @@ pub(super) fn repair_history<'py>(
     Ok((converted(py, guard(mend)??)?, provider.as_str()))
 }
 
-/// A call id in the provider's grammar.
+#[doc = stub!("provider_id")]
 #[pyfunction]
 #[pyo3(signature = (id, provider))]
 pub(super) fn provider_id(id: &str, provider: &str) -> PyResult<String> {
@@ -500,7 +500,7 @@ pub(super) fn provider_id(id: &str, provider: &str) -> PyResult<String> {
     guard(|| provider::provider_id(id, provider))
 }
 
-/// Text with the markers of chat templates and dialects broken up.
+#[doc = stub!("harden")]
 #[pyfunction]
 pub(super) fn harden(text: &str) -> PyResult<String> {
     guard(|| provider::harden(text))
