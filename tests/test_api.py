@@ -198,7 +198,31 @@ def test_unknown_dialect(name: str) -> None:
         assert caught.value.code == "unknown_dialect"
 
 
-@pytest.mark.parametrize("text", [None, 1, 1.5, [], {}, object(), bytearray(b"a"), memoryview(b"a"), str, float("nan")])
+@pytest.mark.parametrize("kind", [bytes, bytearray])
+def test_bytes_are_text_everywhere(kind: type[bytes]) -> None:
+    written, json_text = kind(TEXT.encode()), kind(b'{"a": 1,')
+
+    def calls(turn: toolglot.Turn) -> list[Any]:
+        return [(call.name, call.arguments) for call in turn.tool_calls]
+
+    parser = toolglot.StreamParser(tools=[TOOL])
+    parser.feed(written)
+    expected = calls(toolglot.extract(TEXT, tools=[TOOL]))
+    assert calls(toolglot.extract(written, tools=[TOOL])) == calls(parser.finish()) == expected
+    assert calls(toolglot.explain(written, [TOOL]).turn) == expected
+    assert toolglot.repair_json(json_text) == toolglot.parse_partial_json(json_text) == {"a": 1}
+    assert toolglot.repair_json(kind(b'["\xff"]')) == ["\ufffd"]
+
+
+@pytest.mark.parametrize("arguments", [[1], "[1]", "1", '"a"', None])
+def test_a_call_whose_arguments_are_no_object_does_not_run(arguments: Any) -> None:
+    call = toolglot.ToolCall("f", arguments)
+    assert (call.status, call.runnable, call.errors[0].keyword) == ("invalid", False, "type")
+    assert toolglot.ToolCall("f", arguments, status="malformed").errors == ()
+    assert pickle.loads(pickle.dumps(call)) == call
+
+
+@pytest.mark.parametrize("text", [None, 1, 1.5, [], {}, object(), memoryview(b"a"), str, float("nan")])
 def test_text_of_the_wrong_type(text: Any) -> None:
     with pytest.raises(TypeError, match="str or bytes"):
         toolglot.extract(text)

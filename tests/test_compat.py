@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import toolglot
-from toolglot import compat
+from toolglot import compat, router
 
 READ = {
     "name": "filesystem:read_file",
@@ -108,6 +108,37 @@ def test_calls_in_text() -> None:
         assert compat.extract_tool_calls_from_text(text) == [{"id": "call_1", "type": "function", "function": function}]
 
 
+@dataclass(frozen=True)
+class Request:
+    """A request, as frameworks hold it."""
+
+    tools: Any
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        FENCED,
+        "<think>Read it?</think>" + FENCED,
+        '<tool_call>{"name": "write_file", "arguments": {}}</tool_call>',
+        'Now. <tool_call>{"name": "read_file", "argum',
+        "Nothing to call.",
+    ],
+)
+def test_one_meaning_of_a_response(content: str) -> None:
+    """The router's: reasoning apart, calls of unknown tools for the client to refuse, cut-off ones nowhere."""
+    message = {"role": "assistant", "content": content}
+    response = {"id": "x", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    request = {"tools": TOOLS}
+    for same in (request, Request(TOOLS), SimpleNamespace(**request)):
+        ours = compat.transform_response_with_tools(response, same)
+        theirs = router.transform_response_with_tools(response, request)
+        for choice in (*ours["choices"], *theirs["choices"]):
+            for call in choice["message"].get("tool_calls", []):
+                call["id"] = "c"
+        assert ours == theirs
+
+
 def test_responses() -> None:
     response = {
         "id": "x",
@@ -118,7 +149,7 @@ def test_responses() -> None:
     (choice,) = compat.transform_response_with_tools(response, SimpleNamespace(tools=TOOLS))["choices"]
     assert response == before
     assert choice["finish_reason"] == "tool_calls"
-    assert choice["message"]["content"] == "I'll read it."
+    assert choice["message"]["content"].strip() == "I'll read it."
     assert choice["message"]["tool_calls"][0]["function"]["name"] == "read_file"
 
 

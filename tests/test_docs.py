@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import contextlib
 import doctest
+import inspect
 import io
+import operator
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 import readme
 import toolglot
 from support import ROOT
+from toolglot import _core
 
 PACKAGE = Path(toolglot.__file__).parent
 
@@ -57,6 +60,24 @@ def docstrings(path: Path) -> Iterator[tuple[int, str]]:
             text = ast.get_docstring(node)
             if text and ">>>" in text:
                 yield getattr(node, "lineno", 0), text
+
+
+def documented() -> Iterator[tuple[str, str]]:
+    """What the stub says of the module's names, and of the members of its classes."""
+    for node in ast.parse((PACKAGE / "_core.pyi").read_text("utf-8")).body:
+        members = node.body if isinstance(node, ast.ClassDef) else []
+        named = [member for member in members if isinstance(member, ast.FunctionDef)]
+        for item, name in [(node, ""), *((member, f"{getattr(node, 'name', '')}.") for member in named)]:
+            text = ast.get_docstring(item) if isinstance(item, ast.ClassDef | ast.FunctionDef) else None
+            if text:
+                yield f"{name}{item.name}", text
+
+
+@pytest.mark.parametrize(("name", "text"), [pytest.param(*each, id=each[0]) for each in documented()])
+def test_help_says_what_the_stub_says(name: str, text: str) -> None:
+    said = inspect.getdoc(operator.attrgetter(name)(_core))
+    assert said is not None
+    assert said.strip() == text
 
 
 @pytest.mark.parametrize("path", sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]), ids=lambda path: path.name)

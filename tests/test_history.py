@@ -146,6 +146,82 @@ def test_what_is_in_order_is_not_mended(provider: str, data: st.DataObject) -> N
         assert list(mended) == messages
 
 
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("other", PROVIDERS)
+@settings(max_examples=settings().max_examples // 12)
+@given(data=st.data())
+def test_what_stands_beside_a_history_is_there_when_it_is_mended(
+    provider: str, other: str, data: st.DataObject
+) -> None:
+    messages, system = data.draw(strange(provider))
+    there = toolglot.convert_messages(messages, to=other, source=provider, system=system)
+    mended = toolglot.repair_history(there)
+    assert list(mended) == list(toolglot.repair_history(list(there), other))
+    if toolglot.check_history(there):
+        return
+    assert (list(mended), mended.provider, mended.system, mended.side) == (there, other, there.system, there.side)
+    back = toolglot.convert_messages(mended, to=provider)
+    assert (list(back), back.system) == (messages, system)
+
+
+THINKING = [
+    {"role": "user", "content": "?"},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "Hm.", "signature": "SIG"},
+            {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}},
+        ],
+    },
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "no", "is_error": True}]},
+    {"role": "assistant", "content": "Done."},
+]
+EMPTY = {
+    "gemini": {"role": "model", "parts": [{"text": ""}]},
+    "bedrock": {"role": "assistant", "content": [{"text": ""}]},
+}
+
+
+# Of Responses, whose items of one answer are one message, an empty one becomes the first of it.
+@pytest.mark.parametrize("other", sorted({*PROVIDERS} - {"anthropic", "openai_responses"}))
+def test_what_stands_beside_messages_moves_with_them(other: str) -> None:
+    system = [{"type": "text", "text": "Be nice.", "cache_control": {"type": "ephemeral"}}]
+    there = toolglot.convert_messages(THINKING, to=other, source="anthropic", system=system)
+    at = len(toolglot.convert_messages(THINKING[:1], to=other, source="anthropic", system=system))
+    side = {str(int(key) + 1) if key.isdigit() and int(key) >= at else key: kept for key, kept in there.side.items()}
+    broken = [*there[:at], EMPTY.get(other, {"role": "assistant", "content": ""}), *there[at:]]
+    given_history = toolglot.Messages(broken, provider=other, system=there.system, side=side)
+    mended = toolglot.repair_history(given_history)
+    assert [issue.code for issue in mended.issues] == ["empty_content"]
+    assert (list(mended), mended.side) == (list(there), there.side)
+    back = toolglot.convert_messages(mended, to="anthropic")
+    assert (list(back), back.system) == (THINKING, system)
+    # An answer that is left out takes what stood beside it with it, and that is told.
+    gone = toolglot.Messages(
+        [EMPTY.get(other, {"role": "assistant", "content": ""})], provider=other, side={"0": {"anthropic": {}}}
+    )
+    assert "left out with it" in toolglot.repair_history(gone).issues[-1].message
+
+
+def test_a_system_prompt_beside_and_among_the_messages() -> None:
+    messages = [{"role": "system", "content": "Two."}, {"role": "user", "content": "?"}]
+    mended = toolglot.repair_history(messages, "anthropic", system="One.")
+    assert (mended.system, list(mended)) == ("One.\n\nTwo.", messages[1:])
+    assert toolglot.repair_history(messages).provider == "openai"
+    assert toolglot.repair_history(messages, "claude", system=None).provider == "anthropic"
+
+
+def test_a_history_is_checked_for_its_own_provider() -> None:
+    """By its shape alone, Mistral's is taken for OpenAI's, which has no rules for ids."""
+    wire = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "", "tool_calls": [wire]}]
+    messages.append({"role": "tool", "tool_call_id": "call_1", "content": "x"})
+    assert toolglot.check_history(messages) == []
+    assert {issue.code for issue in toolglot.check_history(toolglot.Messages(messages, provider="mistral"))} == {
+        "bad_id"
+    }
+
+
 @given(openai_conversations(), st.data())
 def test_whatever_is_broken_is_found_and_mended(messages: list[dict[str, Any]], data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):

@@ -427,3 +427,72 @@ def test_every_entry_point_takes_every_name(name: str) -> None:
     assert toolglot.repair_history(history, name) is not None
     with pytest.raises(toolglot.ProviderError):
         toolglot.normalize(b"", provider=name)
+@pytest.mark.parametrize("provider", ["auto", "openai"])
+def test_the_wire_format_stays_known(provider: str) -> None:
+    stream = toolglot.StreamNormalizer(provider)
+    stream.feed({"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]})
+    assert stream.provider == "openai"
+    stream.finish()
+    assert stream.provider == "openai"
+
+
+THOUGHT = "I should think.</think>Yes."
+CALLED = 'Hm. <tool_call>{"name": "ping", "arguments": {}}</tool_call>'
+
+
+def streamed(message: dict[str, Any], **options: Any) -> tuple[toolglot.Turn, list[toolglot.Event]]:
+    stream = toolglot.StreamNormalizer("openai", **options)
+    events = []
+    for key, text in message.items():
+        for letter in text:
+            events += stream.feed({"choices": [{"index": 0, "delta": {key: letter}}]})
+    events += stream.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}) + stream.close()
+    return stream.finish(), events
+
+
+@pytest.mark.parametrize("policy", ["if_unclosed", "ignore", "run"])
+@pytest.mark.parametrize("starts_in", ["content", "reasoning"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": THOUGHT},
+        {"content": "I should"},
+        {"content": CALLED},
+        {"content": CALLED + "</think>Yes." + CALLED},
+        {"reasoning_content": "Hm.", "content": "Yes."},
+        {"reasoning_content": "Hm.", "content": CALLED},
+        {"reasoning_content": CALLED, "content": " "},
+    ],
+    ids=json.dumps,
+)
+def test_a_prompt_that_opened_the_reasoning(message: dict[str, str], starts_in: Any, policy: Any) -> None:
+    """What a provider sends as text is read as that text is read alone, and a stream as the whole."""
+    options: dict[str, Any] = {"starts_in": starts_in, "policy": {"reasoning": policy}}
+    whole = toolglot.normalize({"choices": [{"message": message, "finish_reason": "stop"}]}, **options)
+    turn, events = streamed(message, **options)
+    (choice,) = toolglot.normalize_choices({"choices": [{"message": message, "finish_reason": "stop"}]}, **options)
+
+    def said(turn: toolglot.Turn) -> Any:
+        return [turn.content, turn.reasoning, [(call.name, call.status) for call in turn.tool_calls], turn.stop_reason]
+
+    assert said(turn) == said(whole) == said(choice)
+    add_up(events, turn)
+    if "reasoning_content" not in message:
+        alone = toolglot.extract(message["content"], **options)
+        assert said(whole)[:3] == said(alone)[:3]
+    else:
+        # Who tells reasoning apart has closed it.
+        other = "content" if starts_in == "reasoning" else "reasoning"
+        assert said(whole) == said(streamed(message, **{**options, "starts_in": other})[0])
+    if starts_in == "reasoning":
+        assert "reclassified" not in {event.kind for event in events}
+
+
+def test_the_text_with_calls_in_it_is_kept_as_it_was() -> None:
+    for message in ({"content": "Hi. " + CALLED}, {"content": "Hi."}):
+        whole = toolglot.normalize({"choices": [{"message": message, "finish_reason": "stop"}]})
+        for turn in (whole, streamed(message)[0]):
+            state = {"text": message} if turn.tool_calls else None
+            assert turn.provider_state == state
+            # No API is sent it.
+            assert "<tool_call>" not in json.dumps(turn.to_openai())

@@ -36,7 +36,9 @@ def event(finish: str | None = None, **delta: Any) -> bytes:
 DONE = b"data: [DONE]\n\n"
 
 
-def run(pieces: list[bytes], request: Any = REQUEST, error: Exception | None = None) -> bytes:
+def run(
+    pieces: list[bytes], request: Any = REQUEST, error: Exception | None = None, starts_in: Any = "content"
+) -> bytes:
     async def backend() -> AsyncIterator[bytes]:
         for piece in pieces:
             yield piece
@@ -44,7 +46,8 @@ def run(pieces: list[bytes], request: Any = REQUEST, error: Exception | None = N
             raise error
 
     async def go() -> bytes:
-        return b"".join([chunk async for chunk in stream_with_tool_detection(backend(), request)])
+        stream = stream_with_tool_detection(backend(), request, starts_in=starts_in)
+        return b"".join([chunk async for chunk in stream])
 
     return asyncio.run(go())
 
@@ -84,7 +87,7 @@ def test_only_what_may_begin_a_call_waits_and_only_for_one_chunk(first: str, chu
     async def go() -> bytes:
         stream = stream_with_tool_detection(backend(), REQUEST)
         piece = await anext(stream)
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()
         return piece
 
     content, _, _ = read(asyncio.run(go()))
@@ -130,6 +133,108 @@ def test_a_line_without_end() -> None:
     assert b"backend_bad_stream" in asyncio.run(go())
 
 
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"dialect": "nope!!"}, toolglot.UnknownDialectError),
+        ({"policy": {"nope": 1}}, toolglot.BadOptionError),
+        ({"policy": {"fences": "nope"}}, toolglot.BadOptionError),
+        ({"starts_in": "nope"}, toolglot.BadOptionError),
+        ({"request": {"tools": [1]}}, toolglot.BadToolError),
+        ({"request": 1}, TypeError),
+        ({"backend_stream": 1}, TypeError),
+    ],
+    ids=str,
+)
+def test_the_callers_mistakes_are_raised_at_once(options: Any, error: type[Exception]) -> None:
+    """Not told to the client as the backend's death, with its first chunk."""
+
+    async def backend() -> AsyncIterator[bytes]:
+        yield event(content="Hi")
+
+    with pytest.raises(error):
+        stream_with_tool_detection(**{"backend_stream": backend(), "request": REQUEST, **options})
+
+
+THOUGHT = ["I should ", "think. ", "More.</th", "ink>Ans", "wer."]
+
+
+def test_reasoning_that_the_prompt_opened() -> None:
+    pieces = [*(event(content=piece) for piece in THOUGHT), event("stop"), DONE]
+    out = run(pieces, starts_in="reasoning")
+    assert read(out) == ("Answer.", {}, "stop")
+    thought = [json.loads(line[6:])["choices"][0]["delta"] for line in out.decode().split("\n") if "reasoning" in line]
+    assert "".join(delta["reasoning_content"] for delta in thought) == "I should think. More."
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "".join(THOUGHT)}}]}
+    for option in ("content", "reasoning"):
+        (choice,) = transform_response_with_tools(answer, REQUEST, starts_in=option)["choices"]
+        assert choice["message"]["reasoning_content"] == "I should think. More."
+        assert choice["message"]["content"] == "Answer."
+    cut = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "I should"}}]}
+    (choice,) = transform_response_with_tools(cut, REQUEST, starts_in="reasoning")["choices"]
+    assert choice["message"]["reasoning_content"] == "I should"
+
+
+def test_reasoning_that_nobody_opened_stays_what_it_was_sent_as(caplog: pytest.LogCaptureFixture) -> None:
+    assert read(run([*(event(content=piece) for piece in THOUGHT), event("stop"), DONE])) == (
+        "I should think. More.Answer.",
+        {},
+        "stop",
+    )
+    assert 'starts_in="reasoning"' in caplog.text
+
+
+def test_a_backend_that_tells_reasoning_apart_has_closed_it() -> None:
+    pieces = [event(role="assistant"), event(reasoning_content="Hm."), event(content="Ans"), event(content="wer.")]
+    out = run([*pieces, event(content=CALL), event("stop"), DONE], starts_in="reasoning")
+    assert read(out) == ("Answer.", {0: '{"path": "é"}'}, "tool_calls")
+    message = {"role": "assistant", "reasoning_content": "Hm.", "content": "Answer." + CALL}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    (choice,) = transform_response_with_tools(answer, REQUEST, starts_in="reasoning")["choices"]
+    assert (choice["message"]["content"], choice["finish_reason"]) == ("Answer.", "tool_calls")
+
+
+def over_lines(frame: bytes) -> bytes:
+    """The same event with its payload over several lines of data."""
+    payload = json.dumps(json.loads(frame[6:]), indent=1, ensure_ascii=False)
+    return "".join(f"data: {line}\n" for line in payload.split("\n")).encode() + b"\n"
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_payload_over_several_lines(end: bytes) -> None:
+    frames = [event(content="é "), event(content=CALL[:20]), event(content=CALL[20:]), event("stop")]
+    whole = (b"".join(over_lines(frame) for frame in frames) + DONE).replace(b"\n", end)
+    assert read(run([whole])) == ("é ", {0: '{"path": "é"}'}, "tool_calls")
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [b"data: no JSON\n\n", b"data: {no JSON}\n\n", b"data: {no JSON}\n", b"data: [1]\n\n", b"data:\n", b"x\n"],
+)
+def test_what_is_no_payload_is_left_out(garbage: bytes) -> None:
+    assert read(run([event(content="Hi "), garbage, event(content="you"), event("stop"), DONE])) == (
+        "Hi you",
+        {},
+        "stop",
+    )
+
+
+def test_an_error_body_where_a_stream_should_be() -> None:
+    assert b"backend_error" in run([b'{"error": {"message": "secret"}}\n'])
+
+
+def test_lines_that_never_make_an_event() -> None:
+    async def go() -> bytes:
+        async def backend() -> AsyncIterator[bytes]:
+            yield b"data: {\n"
+            while True:
+                yield b"data: " + b"x" * 1000 + b"\n"
+
+        return b"".join([c async for c in stream_with_tool_detection(backend(), REQUEST, max_line=10_000)])
+
+    assert b"backend_bad_stream" in asyncio.run(go())
+
+
 def test_the_client_leaves() -> None:
     closed = []
 
@@ -143,7 +248,7 @@ def test_the_client_leaves() -> None:
     async def go() -> None:
         stream = stream_with_tool_detection(backend(), REQUEST)
         assert b"word" in await anext(stream)
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()
 
     asyncio.run(go())
     assert closed == [True]
@@ -177,7 +282,9 @@ def test_text_mode_says_all_in_text() -> None:
         {"role": "assistant", "content": None, "tool_calls": [wire]},
         {"role": "tool", "tool_call_id": "c", "content": "a </tool_response> b"},
     ]
-    payload = transform_request({**REQUEST, "messages": messages, "tool_choice": "required"}, mode="text")
+    payload = transform_request(
+        {**REQUEST, "messages": messages, "tool_choice": "required"}, mode="text", dialect="hermes"
+    )
     assert [message["role"] for message in payload["messages"]] == ["system", "user", "assistant", "user"]
     assert payload["messages"][3]["content"].count("</tool_response>") == 1
     assert "must call" in payload["messages"][0]["content"]

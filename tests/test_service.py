@@ -195,6 +195,128 @@ def test_a_result_that_the_model_made_up_does_not_go_back() -> None:
     assert '"time:wait"' in said["content"]
 
 
+KIMI = (
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.wait:0<|tool_call_argument_begin|>"
+    '{"n": 1}<|tool_call_end|><|tool_calls_section_end|>'
+)
+
+
+@pytest.mark.parametrize("dialect", ["auto", "kimi_k2"])
+@pytest.mark.parametrize("form", ["text", "pieces", "response", "chunks"])
+def test_the_ids_of_events_are_those_of_the_turn(form: str, dialect: str) -> None:
+    """A model that writes its ids writes the same ones in every answer."""
+    service = ToolCalling([{"name": "wait", "parameters": SCHEMA}], dialect=dialect)
+    seen: list[str] = []
+    for _ in range(3):
+        observed = service.observe(answers(KIMI)[form])
+        if form in ("pieces", "chunks"):
+            events = [event for event in observed if event.kind in ("call_started", "call_ended")]
+            assert len(events) == 2
+            assert {event.id for event in events} == {service.get_last_tool_calls()[0].id}
+        asyncio.run(run_pending(service))
+        (call,) = service.get_last_tool_calls()
+        assert service.conversation_messages()[1]["tool_call_id"] == call.id
+        seen.append(call.id)
+    assert len({*seen}) == 3
+
+
+def test_native_calls_keep_their_ids_beside_calls_in_text() -> None:
+    service = ToolCalling([{"name": "wait", "parameters": SCHEMA}])
+    native = {"index": 0, "id": "call_native", "function": {"name": "wait", "arguments": '{"n": 2}'}}
+    chunks = [
+        {"choices": [{"index": 0, "delta": {"content": KIMI}}]},
+        {"choices": [{"index": 0, "delta": {"tool_calls": [native]}}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+    ]
+    events = list(service.observe(iter(chunks)))
+    started = [event.id for event in events if event.kind == "call_started"]
+    assert started[1:] == ["call_native"]
+    assert started[0] != "functions.wait:0"
+    assert [event.id for event in events if event.kind == "call_ended"] == ["call_native"]
+    assert [call.id for call in service.get_last_tool_calls()] == ["call_native"]
+
+
+def test_a_stream_that_is_given_up_is_closed() -> None:
+    closed: list[str] = []
+
+    def chunks() -> Any:
+        try:
+            yield from ("one ", "two ")
+        finally:
+            closed.append("sync")
+
+    async def pieces() -> Any:
+        try:
+            yield "one "
+            yield "two "
+        finally:
+            closed.append("async")
+
+    async def go() -> None:
+        events = service.observe(pieces())
+        await anext(events)
+        await events.aclose()  # type: ignore[attr-defined]
+
+    service = ToolCalling()
+    source = chunks()
+    events = service.observe(source)
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+    assert closed == ["sync"]
+    asyncio.run(go())
+    assert closed == ["sync", "async"]
+    assert service.last_turn is None
+
+
+THOUGHT = "I should think.</think>Yes."
+
+
+@pytest.mark.parametrize("form", ["text", "pieces", "response", "chunks"])
+def test_a_prompt_that_opened_the_reasoning(form: str) -> None:
+    def observed(service: ToolCalling, **options: Any) -> list[str | None]:
+        found = service.observe(answers(THOUGHT)[form], **options)
+        kinds = [event.kind for event in found] if form in ("pieces", "chunks") else []
+        assert ("reclassified" in kinds) == (bool(kinds) and not options)
+        turn = service.last_turn
+        assert turn is not None
+        return [turn.reasoning, turn.content]
+
+    assert observed(ToolCalling()) == ["I should think.", "Yes."]
+    assert observed(ToolCalling(), starts_in="reasoning") == ["I should think.", "Yes."]
+    cut = ToolCalling(starts_in="reasoning")
+    found = cut.observe(answers("I should")[form])
+    if form in ("pieces", "chunks"):
+        assert {event.kind for event in found} == {"reasoning"}
+    assert cut.last_turn is not None
+    assert (cut.last_turn.reasoning, cut.last_turn.content) == ("I should", "")
+
+
+def test_one_form_for_prompt_history_and_results() -> None:
+    """Without a dialect a model is asked for plain JSON; what it is shown has that form too, until it chose another."""
+    service = ToolCalling(REGISTRY, mode="text")
+    prompt = service.with_tool_prompt([{"role": "user", "content": "?"}])[0]["content"]
+    assert prompt == service.tool_set.to_prompt("json")
+    service.observe(openai_response('{"n": 1}', name="time:wait"))
+    said, result = service.conversation_messages()
+    call = service.get_last_tool_calls()[0]
+    turn = toolglot.Turn("", [call])
+    assert said == toolglot.assistant_message(turn, provider="text", dialect="json")
+    outcome = [(call, "The call was not executed.", True)]
+    assert [result] == toolglot.format_tool_results(outcome, provider="text", dialect="json")
+    assert service.format_tool_result(call.id, "x") == toolglot.format_tool_result(
+        call, "x", provider="text", dialect="json"
+    )
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "bedrock"])
+@pytest.mark.parametrize("name", ["no such tool", "é" * 70, "9", ""])
+def test_a_name_that_is_not_offered_can_stand_in_a_history(provider: str, name: str) -> None:
+    service = ToolCalling(REGISTRY, provider=provider)
+    service.observe(toolglot.Turn("", [toolglot.ToolCall(name, {}, status="unknown_tool")], source="native"))
+    question = list(toolglot.convert_messages([{"role": "user", "content": "?"}], to=provider))
+    assert toolglot.check_history([*question, *service.conversation_messages()], provider) == []
+
+
 def test_calls_run_at_once() -> None:
     """Each waits for all the others to have begun."""
     service = ToolCalling(REGISTRY)

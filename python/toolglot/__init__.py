@@ -20,7 +20,6 @@ from ._core import (
     Usage,
     __version__,
     assistant_message,
-    check_history,
     dialects,
     explain,
     extract,
@@ -46,7 +45,7 @@ from .errors import (
     UnknownDialectError,
     UnknownProviderError,
 )
-from .messages import Messages, convert_messages, repair_history
+from .messages import Messages, check_history, convert_messages, repair_history
 
 __all__ = [
     "ArgumentError",

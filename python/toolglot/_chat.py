@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 from ._core import ToolCall, ToolSet
 
-__all__ = ["as_dict", "error_body", "finish_reason", "fresh_id", "offered", "used_ids", "whole_characters"]
+__all__ = [
+    "REASONING",
+    "as_dict",
+    "error_body",
+    "finish_reason",
+    "fresh_id",
+    "new_id",
+    "offered",
+    "used_ids",
+    "whole_characters",
+]
+
+REASONING = ("reasoning_content", "reasoning", "thinking")
+"""The fields in which servers tell reasoning apart."""
 
 
 def error_body(message: str, *, code: str | None = None, param: str | None = None, type: str | None = None) -> Any:
@@ -24,12 +39,16 @@ def error_body(message: str, *, code: str | None = None, param: str | None = Non
 
 
 def as_dict(value: Any) -> dict[str, Any]:
-    """A request or response as a dict of its own: shallow for dicts, dumped for SDK objects and pydantic models."""
+    """A request or response as a dict of its own: shallow for dicts and plain objects, dumped for pydantic models."""
     if isinstance(value, Mapping):
         return dict(value)
     dump = getattr(value, "model_dump", None) or getattr(value, "to_dict", None)
+    if dump is None and isinstance(value, SimpleNamespace):
+        return dict(vars(value))
+    if dump is None and dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if dump is None:
-        raise TypeError(f"a dict or an object with model_dump is needed, not {type(value).__name__}")
+        raise TypeError(f"a dict, a dataclass or an object with model_dump is needed, not {type(value).__name__}")
     # Fields that the client did not send must not reach the backend as null.
     return dict(dump(exclude_unset=True)) if hasattr(value, "model_dump") else dict(dump())
 
@@ -59,10 +78,15 @@ def used_ids(body: Mapping[str, Any]) -> set[str]:
     return {str(call.get("id")) for call in calls if isinstance(call, Mapping)}
 
 
+def new_id() -> str:
+    """An id that no other call has."""
+    return f"call_{uuid4().hex[:24]}"
+
+
 def fresh_id(identity: str | None, used: set[str]) -> str:
     """The id, or a new one if a call has it already: models that write their ids themselves repeat them."""
     if not identity or identity in used:
-        identity = f"call_{uuid4().hex[:24]}"
+        identity = new_id()
     used.add(identity)
     return identity
 

@@ -26,11 +26,11 @@ __all__ = [
     "Turn",
     "Usage",
     "__version__",
+    "_check_history",
     "_convert_messages",
     "_panic",
     "_repair_history",
     "assistant_message",
-    "check_history",
     "dialects",
     "explain",
     "extract",
@@ -66,6 +66,7 @@ _IssueCode: TypeAlias = Literal[
     "draft_in_reasoning",
     "quoted_call",
     "invented_result",
+    "invented_turn",
     "repeated_call",
     "limit_reached",
     "reclassified",
@@ -196,15 +197,20 @@ class Usage:
         cached_tokens: int | None = None,
     ) -> Self: ...
     @property
-    def input_tokens(self) -> int | None: ...
+    def input_tokens(self) -> int | None:
+        """Those of the prompt."""
     @property
-    def output_tokens(self) -> int | None: ...
+    def output_tokens(self) -> int | None:
+        """Those of the answer, reasoning included."""
     @property
-    def total_tokens(self) -> int | None: ...
+    def total_tokens(self) -> int | None:
+        """Both."""
     @property
-    def reasoning_tokens(self) -> int | None: ...
+    def reasoning_tokens(self) -> int | None:
+        """Those of the answer that were reasoning."""
     @property
-    def cached_tokens(self) -> int | None: ...
+    def cached_tokens(self) -> int | None:
+        """Those of the prompt that came from a cache."""
     def to_dict(self) -> dict[str, Any]:
         """The record as a dict."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
@@ -268,7 +274,7 @@ class ToolCall:
 
     Args:
         name: The tool's name.
-        arguments: The arguments, as a dict or as JSON text.
+        arguments: The arguments, as a dict or as JSON text. What is no object makes the call ``"invalid"``.
         id: The call's id; a new one if None.
     """
 
@@ -318,6 +324,8 @@ class ToolCall:
     @property
     def raw(self) -> str:
         """The call as the model wrote it, markers included; ``""`` for a provider's native call."""
+    def _with_id(self, id: str) -> ToolCall:
+        """The same call under another id."""
     def error_message(self, tools: Iterable[Any] | None = None) -> str | None:
         """What to send back to the model for a call that must not run: what was wrong, the schema, the nearest names.
 
@@ -382,7 +390,10 @@ class Turn:
         """Everything odd that was observed."""
     @property
     def provider_state(self) -> Any:
-        """Opaque state that must go back to the provider untouched; None when there is none."""
+        """Opaque state that must go back to the provider untouched, by provider; None when there is none.
+
+        Where a provider's answer had its calls in the text, ``["text"]["content"]`` is what the model wrote.
+        """
     def to_openai(self) -> dict[str, Any]:
         """The turn as an assistant message of OpenAI's Chat Completions.
 
@@ -702,7 +713,7 @@ def dialects(name: str | None = None) -> list[Dialect]:
     """
 
 def extract(
-    text: str | bytes,
+    text: str | bytes | bytearray,
     *,
     tools: ToolSet | Iterable[Any] | None = None,
     dialect: str | Dialect | None = "auto",
@@ -837,7 +848,7 @@ class Explanation:
     def __eq__(self, other: object, /) -> bool: ...
 
 def explain(
-    text: str | bytes,
+    text: str | bytes | bytearray,
     tools: ToolSet | Iterable[Any] | None = None,
     *,
     dialect: str | Dialect | None = "auto",
@@ -888,7 +899,7 @@ class StreamParser:
         starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
     ) -> Self: ...
-    def feed(self, chunk: str | bytes) -> list[Event]:
+    def feed(self, chunk: str | bytes | bytearray) -> list[Event]:
         """Take the next piece of the answer and return what has become certain.
 
         Bytes may be cut anywhere, inside a character too.
@@ -907,6 +918,7 @@ def normalize(
     tools: ToolSet | Iterable[Any] | None = None,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
+    starts_in: _StartsIn | None = "content",
     policy: Policy | dict[str, Any] | None = None,
 ) -> Turn:
     """Read any provider's response.
@@ -918,6 +930,8 @@ def normalize(
             ``"gemini"``, ``"mistral"``, ``"cohere"``, ``"ollama"``, ``"bedrock"``, a server's or vendor's name, or
             ``"auto"``, which tells by the shape.
         dialect: How text is read for calls that the server left in it, if there are no native ones; ``False``: not.
+        starts_in: ``"reasoning"`` where the prompt has already opened the reasoning block. A server that sends reasoning
+            in a field of its own has closed it: its text is content all the same.
         policy: A Policy, or a dict of its options.
 
     Raises:
@@ -938,6 +952,7 @@ def normalize_choices(
     tools: ToolSet | Iterable[Any] | None = None,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
+    starts_in: _StartsIn | None = "content",
     policy: Policy | dict[str, Any] | None = None,
 ) -> list[Turn]:
     """Read every choice of a response (``n > 1``); the options are those of :func:`normalize`."""
@@ -961,6 +976,7 @@ class StreamNormalizer:
         *,
         tools: ToolSet | Iterable[Any] | None = None,
         dialect: str | Dialect | Literal[False] | None = "auto",
+        starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
     ) -> Self: ...
     def feed(self, chunk: Any) -> list[Event]:
@@ -992,12 +1008,15 @@ class StreamNormalizer:
     @property
     def provider(self) -> str | None:
         """The wire format, once it is known."""
+    def _in_text(self, index: int) -> bool:
+        """While the stream is open: the call that the events have under ``index`` stands in the text."""
 
 def assistant_message(turn: Turn, *, provider: str = "openai", dialect: str | None = None) -> Any:
     """A turn as the assistant's message of ``provider``, with the state that must go back to it.
 
     Calls that were cut off or cannot be read are left out. For Responses, a list of items. With ``provider="text"``, for
-    a model without native tools, calls are written into the content in the form that ``dialect``'s prompt shows.
+    a model without native tools, calls are written into the content in the form that ``dialect``'s prompt shows; the
+    default is that of :meth:`ToolSet.to_prompt`, plain JSON.
 
     >>> import toolglot
     >>> turn = toolglot.Turn("Let me see.", [toolglot.ToolCall("ls", {"path": "/"})])
@@ -1022,7 +1041,8 @@ def format_tool_result(
         result: MCP's CallToolResult, text, bytes, an exception, or any JSON value.
         is_error: The tool failed. Exceptions and MCP results say so themselves.
         provider: A provider, or ``"text"`` for a model without native tools.
-        dialect: How a result is spelt as text.
+        dialect: How a result is spelt as text; as in :meth:`ToolSet.to_prompt`, ``"auto"``, the default, is the form for
+            plain JSON.
         max_chars: Longer text is cut in the middle, with a mark; None: never.
         harden: Break up the markers of chat templates and dialects, so that a result can forge neither a turn nor a
             call; in text mode, what spells a call without markers stands as a JSON string. The default is True for
@@ -1049,9 +1069,6 @@ def format_tool_results(
     Gemini get one message; where images cannot stand in a result they follow in a user's message.
     """
 
-def check_history(messages: Iterable[Any], provider: str = "auto") -> list[Issue]:
-    """Every violation of what ``provider`` wants of a history; ``place`` begins with the index of the message."""
-
 def provider_id(id: str, provider: str) -> str:
     """A call id in the provider's grammar: itself where that is allowed, else always the same one made from it."""
 
@@ -1061,7 +1078,10 @@ def harden(text: str) -> str:
 def _convert_messages(
     messages: Iterable[Any], to: str, source: str, system: Any, side: dict[str, Any] | None
 ) -> tuple[list[Any], Any, dict[str, Any], list[Issue]]: ...
-def _repair_history(messages: Iterable[Any], provider: str) -> tuple[list[Any], Any, dict[str, Any], list[Issue]]: ...
+def _check_history(messages: Iterable[Any], provider: str) -> list[Issue]: ...
+def _repair_history(
+    messages: Iterable[Any], provider: str, system: Any, side: dict[str, Any] | None
+) -> tuple[tuple[list[Any], Any, dict[str, Any], list[Issue]], str]: ...
 def _panic(message: str) -> None:
     """Panic inside the core; for the test that a panic becomes an InternalError."""
 
@@ -1092,7 +1112,12 @@ class RepairedJson:
 
 @overload
 def repair_json(
-    text: str, *, report: Literal[False] = False, search: bool = True, join: bool = True, max_depth: int = 128
+    text: str | bytes | bytearray,
+    *,
+    report: Literal[False] = False,
+    search: bool = True,
+    join: bool = True,
+    max_depth: int = 128,
 ) -> Any:
     """Read JSON as models write it: what strict parsing refuses is mended.
 
@@ -1109,13 +1134,22 @@ def repair_json(
     Raises:
         BadJsonError: There is no JSON in the text, or it is nested too deep.
         BadOptionError: ``max_depth`` is out of range.
+
+    >>> import toolglot
+    >>> toolglot.repair_json("{'city': 'Bern', days: 03,}")
+    {'city': 'Bern', 'days': 3}
     """
 
 @overload
 def repair_json(
-    text: str, *, report: Literal[True], search: bool = True, join: bool = True, max_depth: int = 128
+    text: str | bytes | bytearray,
+    *,
+    report: Literal[True],
+    search: bool = True,
+    join: bool = True,
+    max_depth: int = 128,
 ) -> RepairedJson: ...
-def parse_partial_json(text: str, *, keep_strings: bool = True, max_depth: int = 128) -> Any:
+def parse_partial_json(text: str | bytes | bytearray, *, keep_strings: bool = True, max_depth: int = 128) -> Any:
     """Read JSON that may be cut off anywhere, and keep what no further text can change.
 
     Arguments:
@@ -1130,4 +1164,8 @@ def parse_partial_json(text: str, *, keep_strings: bool = True, max_depth: int =
     Raises:
         BadJsonError: There is no JSON in the text, or it is nested too deep.
         BadOptionError: ``max_depth`` is out of range.
+
+    >>> import toolglot
+    >>> toolglot.parse_partial_json('{"path": "src/a.py", "line": 12')
+    {'path': 'src/a.py'}
     """

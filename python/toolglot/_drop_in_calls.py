@@ -73,8 +73,8 @@ def create_tool_result_message(tool_call_id: str, result: Any, is_error: bool = 
 def process_llm_response(response: Any, used_native_tools: bool = True, *, tools: Any = None) -> dict[str, Any]:
     """Read a response, from whichever provider, as ``{"toolCalls", "content", "needsMoreWork"}``.
 
-    ``used_native_tools`` says how the tools were offered. It need not be right: native calls and calls in the text are
-    both found, and only calls that may run are in ``toolCalls``.
+    Native calls and calls in the text are both found, however the tools were offered; only calls that may run are in
+    ``toolCalls``. ``used_native_tools`` is there for callers that pass it, and changes nothing.
     """
     del used_native_tools
     envelope: dict[str, Any] = _core.normalize(response, tools=tools).to_envelope()

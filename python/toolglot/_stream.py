@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any, Literal
 
-from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
+from ._chat import REASONING, as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
 from ._core import Dialect, Event, Policy, StreamNormalizer, StreamParser, ToolCall, ToolSet
 from ._sse import Lines, TooLongError
 
@@ -27,14 +27,15 @@ def _sse(payload: Any) -> bytes:
     )
 
 
-async def stream_with_tool_detection(
+def stream_with_tool_detection(
     backend_stream: Any,
     request: Any,
     *,
     dialect: str | Dialect | None = "auto",
     policy: Policy | dict[str, Any] | None = None,
+    starts_in: Literal["content", "reasoning"] = "content",
     max_line: int = MAX_LINE,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Pass a backend's stream on to the client, with the calls in its text as ``tool_calls`` deltas.
 
     Content leaves with the chunk that brought it, argument pieces as well; held back is only what may still become a
@@ -47,17 +48,35 @@ async def stream_with_tool_detection(
         request: The client's request (a dict or a pydantic model), before ``transform_request``.
         dialect: How the model spells calls.
         policy: A Policy, or a dict of its options.
-        max_line: Bytes that a line may have.
+        starts_in: ``"reasoning"`` where the backend's template has already opened the reasoning block (R1, QwQ, thinking
+            Qwens) and the backend does not tell reasoning apart itself.
+        max_line: Bytes that a line, or an event of several, may have.
 
-    What goes wrong has a defined outcome. The backend dies, or ends without a ``finish_reason``: the text so far, then
+    Raises:
+        TypeError: The request, its tools or the stream are of the wrong type.
+        UnknownDialectError: No dialect, parser or model of that name is known.
+        BadToolError: None of the request's tools is one.
+        BadOptionError: An option's value is not one of those it may have.
+
+    These are the caller's mistakes, and raised at once. What goes wrong has a defined outcome. The backend dies, or ends without a ``finish_reason``: the text so far, then
     an error event, and neither a ``finish_reason`` nor ``[DONE]``. A line that is no JSON is left out. A call that was
     cut off ends with ``finish_reason`` ``"length"``. The client goes away: the backend's stream is closed. The text of
-    exceptions goes to the log ``toolglot.router``, never to the client.
+    exceptions goes to the log ``toolglot.router``, never to the client. Reasoning that closes and was never opened:
+    what the client has of it as content cannot be taken back and stays that, and the log says what to do about it
+    (``starts_in``); :func:`transform_response_with_tools` tells both apart.
     """
     body = as_dict(request)
-    stream = _Stream(offered(body), body, dialect, policy, max_line)
+    options: dict[str, Any] = {"tools": offered(body), "dialect": dialect, "policy": policy, "starts_in": starts_in}
+    # Made for its errors: a choice has a parser of its own.
+    StreamParser(**options)
+    stream = _Stream(body, options, max_line)
     read = getattr(backend_stream, "aiter_bytes", None)
-    source: AsyncIterator[bytes | str] = aiter(read() if read is not None else backend_stream)
+    return _passed_on(stream, backend_stream, aiter(read() if read is not None else backend_stream))
+
+
+async def _passed_on(
+    stream: _Stream, backend_stream: Any, source: AsyncIterator[bytes | str]
+) -> AsyncGenerator[bytes, None]:
     try:
         async for chunk in source:
             out = stream.feed(chunk.encode() if isinstance(chunk, str) else chunk)
@@ -71,7 +90,7 @@ async def stream_with_tool_detection(
     except (GeneratorExit, asyncio.CancelledError):
         raise
     except TooLongError:
-        _log.error("the backend sent a line of more than %d bytes", max_line)
+        _log.error("the backend sent a line of more than %d bytes", stream.max_line)
         yield stream.fail("The backend's answer cannot be read.", "backend_bad_stream")
     except Exception:
         _log.exception("the backend's stream broke off")
@@ -87,21 +106,16 @@ async def stream_with_tool_detection(
 class _Stream:
     """The state of one stream: bytes in, bytes out. No waiting in here."""
 
-    def __init__(
-        self,
-        tools: ToolSet | None,
-        body: dict[str, Any],
-        dialect: str | Dialect | None,
-        policy: Policy | dict[str, Any] | None,
-        max_line: int,
-    ) -> None:
+    def __init__(self, body: dict[str, Any], options: dict[str, Any], max_line: int) -> None:
         self.over = False
-        self._tools = tools
-        self._dialect = dialect
-        self._policy = policy
+        self.max_line = max_line
+        self._options = options
         self._lines = Lines(max_line)
+        # The `data:` lines of an event whose payload goes on.
+        self._open: list[bytes] = []
+        self._open_bytes = 0
         self._choices: dict[int, _Choice] = {}
-        self._used = used_ids(body) if tools is not None else set()
+        self._used = used_ids(body) if options["tools"] is not None else set()
         self._wants_usage = bool((body.get("stream_options") or {}).get("include_usage"))
         self._usage: Any = None
         self._usage_sent = False
@@ -116,28 +130,68 @@ class _Stream:
         return b"".join(out)
 
     def _line(self, line: bytes, out: list[bytes]) -> None:
-        if not line.startswith(b"data:"):
-            # Comments keep connections alive; empty lines are written with each event.
-            if line.startswith(b":"):
-                out.append(line + b"\n\n")
-            elif line and not line.startswith((b"event:", b"id:", b"retry:")):
-                self._garbage(line)
-            return
+        if line.startswith(b"data:"):
+            self._data(line, out)
+        elif not line:
+            # Empty lines are written with each event.
+            self._joined(out)
+        elif line.startswith(b":"):
+            # Comments keep connections alive.
+            out.append(line + b"\n\n")
+        elif line.startswith(b"{"):
+            # An error body where a stream should be.
+            self._data(b"data: " + line, out)
+        elif not line.startswith((b"event:", b"id:", b"retry:")):
+            self._garbage(line)
+
+    def _data(self, line: bytes, out: list[bytes]) -> None:
+        """A line of data: mostly a payload, which then need not wait for the empty line; else a part of one."""
         data = line[5:].strip()
-        if data == b"[DONE]":
-            self._end(out)
+        over = data == b"[DONE]"
+        if over or (data.startswith(b"{") and self._open and self._open[-1].endswith(b"}")):
+            # Some servers leave out the empty lines: what begins anew ends what was before it.
+            self._joined(out)
+        if self.over:
             return
+        if over:
+            self._end(out)
+        elif self._open:
+            self._hold(line)
+        elif data.startswith(b"{"):
+            if not self._payload(data, line, out):
+                self._hold(line)
+        elif data:
+            self._garbage(line)
+
+    def _hold(self, line: bytes) -> None:
+        self._open.append(line)
+        self._open_bytes += len(line)
+        if self._open_bytes > self.max_line:
+            raise TooLongError
+
+    def _joined(self, out: list[bytes]) -> None:
+        """The event is over: its lines are one payload."""
+        lines, self._open, self._open_bytes = self._open, [], 0
+        if not lines:
+            return
+        data = b"\n".join(line[5:] for line in lines)
+        # One line alone was looked at when it came. Clients that read line by line get all of it in one.
+        if len(lines) == 1 or not self._payload(data, b"data:" + data.replace(b"\n", b" "), out):
+            for line in lines:
+                self._garbage(line)
+
+    def _payload(self, data: bytes, line: bytes, out: list[bytes]) -> bool:
         try:
             payload = json.loads(data)
         except (ValueError, RecursionError):
-            self._garbage(line)
-            return
+            return False
         if not isinstance(payload, dict):
-            self._garbage(line)
-        elif payload.get("error") is not None:
+            return False
+        if payload.get("error") is not None:
             self._backend_error(payload["error"], out)
         else:
             self._chunk(payload, line, out)
+        return True
 
     def _garbage(self, line: bytes) -> None:
         _log.warning("a line of the backend's stream was left out: %r", line[:200])
@@ -170,7 +224,7 @@ class _Stream:
             index = index if isinstance(index, int) else 0
             state = self._choices.get(index)
             if state is None:
-                state = self._choices[index] = _Choice(index, self._tools, self._dialect, self._policy, set(self._used))
+                state = self._choices[index] = _Choice(index, self._options, set(self._used))
             new = state.take(choice)
             same = same and len(new) == 1 and new[0] is choice
             written.extend(new)
@@ -201,6 +255,8 @@ class _Stream:
         if rest:
             self._line(rest, out)
         if not self.over:
+            self._joined(out)
+        if not self.over:
             if self._choices and all(state.finished for state in self._choices.values()):
                 self._end(out)
             else:
@@ -222,21 +278,15 @@ class _Stream:
 class _Choice:
     """One choice of the stream: its text through a parser, its native calls through a reader."""
 
-    def __init__(
-        self,
-        index: int,
-        tools: ToolSet | None,
-        dialect: str | Dialect | None,
-        policy: Policy | dict[str, Any] | None,
-        used: set[str],
-    ) -> None:
+    def __init__(self, index: int, options: dict[str, Any], used: set[str]) -> None:
         self.finished = False
         self._index = index
-        self._tools = tools
-        self._policy = policy
+        self._options = options
+        self._tools: ToolSet | None = options["tools"]
         self._used = used
         # None: text is passed on as it is.
-        self._text = StreamParser(tools=tools, dialect=dialect, policy=policy) if tools is not None else None
+        self._text = StreamParser(**options) if self._tools is not None else None
+        self._fed = False
         self._native: StreamNormalizer | None = None
         self._held: list[Event] = []
         self._written: dict[tuple[str, int], int] = {}
@@ -255,6 +305,9 @@ class _Choice:
             return [choice]
         delta = choice.get("delta")
         delta = delta if isinstance(delta, dict) else {}
+        if self._text is not None and not self._fed and any(delta.get(key) for key in REASONING):
+            # A backend that tells reasoning apart has closed it before its text begins.
+            self._text = StreamParser(**{**self._options, "starts_in": "content"})
         said = choice.get("finish_reason")
         if said and not (isinstance(said, str) and said.isascii()):
             said = "stop"
@@ -285,6 +338,7 @@ class _Choice:
     def _feed_text(self, content: str) -> list[dict[str, Any]]:
         if self._text is None:
             return [{"content": content}]
+        self._fed = True
         return self._deltas(self._text.feed(self._whole(content, "text")), "text")
 
     def _whole(self, text: str, place: str) -> str:
@@ -300,7 +354,7 @@ class _Choice:
     def _feed_native(self, calls: Any) -> list[dict[str, Any]]:
         out: list[dict[str, Any]] = []
         if self._native is None:
-            self._native = StreamNormalizer("openai", tools=self._tools, dialect=False, policy=self._policy)
+            self._native = StreamNormalizer("openai", tools=self._tools, dialect=False, policy=self._options["policy"])
             if not self._text_calls and self._text is not None:
                 # Beside native calls text is text.
                 out = self._deltas(
@@ -339,6 +393,10 @@ class _Choice:
                 out.append({"content": event.text})
             elif kind == "reasoning":
                 out.append({"reasoning_content": event.text})
+            elif kind == "reclassified":
+                _log.warning(
+                    'what the client has as content was reasoning; if the prompt opens it, say starts_in="reasoning"'
+                )
             elif kind == "call_started":
                 index = len(self._written)
                 self._written[source, event.index or 0] = index

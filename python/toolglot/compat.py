@@ -5,7 +5,6 @@ Each does in one call what the name says; ``ToolSet``, ``extract`` and their res
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,6 +17,7 @@ from ._drop_in_calls import (
     parsed_tool_calls,
     process_llm_response,
 )
+from .router import transform_response_with_tools
 
 __all__ = [
     "StreamingToolCalls",
@@ -75,12 +75,12 @@ def openai_tool_calls_to_mcp(tool_calls: Iterable[Any], tools: Iterable[Any] | N
     return calls
 
 
-def tools_to_system_prompt(tools: Iterable[Any], dialect: str = "json") -> str:
-    """Return the system-prompt text for a model without native tools; ``""`` without tools."""
+def tools_to_system_prompt(tools: Iterable[Any], dialect: str = "auto") -> str:
+    """Return the system-prompt text for a model without native tools; ``""`` without tools. ``"auto"``: plain JSON."""
     return ToolSet(tools).to_prompt(dialect)
 
 
-def inject_tools_into_messages(messages: Iterable[Any], tools: Iterable[Any], dialect: str = "json") -> list[Any]:
+def inject_tools_into_messages(messages: Iterable[Any], tools: Iterable[Any], dialect: str = "auto") -> list[Any]:
     """Return the messages with that text in the system message; the given ones stay as they are."""
     return ToolSet(tools).inject(messages, dialect)
 
@@ -93,32 +93,11 @@ def extract_tool_calls_from_text(
     return [call.to_openai() for call in calls] or None
 
 
-def transform_response_with_tools(backend_response: Mapping[str, Any], request: Any) -> dict[str, Any]:
-    """Return a Chat Completions response with the calls that its content holds as ``tool_calls``.
-
-    Args:
-        backend_response: The response; it stays as it is.
-        request: The request, whose ``tools`` were offered. Without tools nothing is looked for.
-    """
-    response = copy.deepcopy(dict(backend_response))
-    tools = _get(request, "tools")
-    if not tools:
-        return response
-    for choice in response.get("choices") or []:
-        message = choice.get("message") or {}
-        if message.get("tool_calls") or not isinstance(message.get("content"), str):
-            continue
-        turn = extract(message["content"], tools=tools)
-        calls = [call.to_openai() for call in turn.tool_calls if call.runnable]
-        if calls:
-            message["tool_calls"] = calls
-            message["content"] = turn.content.strip() or None
-            choice["finish_reason"] = "tool_calls"
-    return response
-
-
 def get_tool_definitions_for_api(registry: Mapping[str, Any] | Iterable[Any]) -> list[dict[str, Any]]:
     """Return a registry's enabled tools as ``{"name", "description", "parameters"}``.
+
+    This is the neutral shape, for a service that makes each API's own of it; ``ToolCalling``'s method of this name returns
+    that of the provider at once.
 
     Args:
         registry: ``{name: {"server", "definition", "enabled"}}``, or a list of ``{name, server, enabled, definition}``.

@@ -1,4 +1,4 @@
-"""Whole conversations: converted, mended. The work is done by the core; this gives the result its shape."""
+"""Whole conversations: converted, checked, mended. The work is done by the core; this gives the result its shape."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from . import _core
 from ._core import Issue
 
-__all__ = ["Messages", "convert_messages", "repair_history"]
+__all__ = ["Messages", "check_history", "convert_messages", "repair_history"]
 
 
 class Messages(list[Any]):
@@ -66,21 +66,55 @@ def convert_messages(
     [{'role': 'user', 'parts': [{'text': 'Hi'}]}]
     """
     if isinstance(messages, Messages):
-        source = messages.provider if source == "auto" else source
         system = messages.system if system is None else system
         side = messages.side if side is None else side
+    source = _told(messages, source)
     converted, prompt, kept, issues = _core._convert_messages(messages, to, source, system, side)
     return Messages(converted, provider=to, system=prompt, side=kept, issues=issues)
 
 
-def repair_history(messages: Iterable[Any], provider: str = "auto") -> Messages:
-    """Mend what :func:`check_history` finds; ``issues`` of the result says what was done, and where.
+def check_history(messages: Iterable[Any], provider: str = "auto") -> list[Issue]:
+    """Every violation of what ``provider`` wants of a history; ``place`` begins with the index of the message.
 
-    Results are moved behind their calls, missing ones are stood in for by an error, those that answer no call become
-    text; ids, names and arguments are brought into the provider's form; empty messages go.
+    Args:
+        messages: Dicts or SDK objects, or a :class:`Messages`.
+        provider: The provider the messages are for; "auto" is that of the :class:`Messages`, or tells by their shape.
 
     Raises:
         BadMessageError: A message is none; ``place`` has its index.
     """
-    mended, prompt, _, issues = _core._repair_history(messages, provider)
-    return Messages(mended, provider=provider, system=prompt, issues=issues)
+    return _core._check_history(messages, _told(messages, provider))
+
+
+def repair_history(
+    messages: Iterable[Any],
+    provider: str = "auto",
+    *,
+    system: Any = None,
+    side: dict[str, Any] | None = None,
+) -> Messages:
+    """Mend what :func:`check_history` finds; ``issues`` of the result says what was done, and where.
+
+    Results are moved behind their calls, missing ones are stood in for by an error, those that answer no call become
+    text; ids, names and arguments are brought into the provider's form; empty messages go. What stands beside the
+    messages goes with them.
+
+    Args:
+        messages: Dicts or SDK objects; a :class:`Messages` brings its provider, system prompt and side channel along.
+        provider: The provider the messages are for; "auto" tells by their shape. The result's ``provider`` names it.
+        system: The system prompt that stood beside the messages.
+        side: What an earlier conversion kept in ``Messages.side``.
+
+    Raises:
+        BadMessageError: A message is none; ``place`` has its index.
+    """
+    if isinstance(messages, Messages):
+        system = messages.system if system is None else system
+        side = messages.side if side is None else side
+    provider = _told(messages, provider)
+    (mended, prompt, kept, issues), provider = _core._repair_history(messages, provider, system, side)
+    return Messages(mended, provider=provider, system=prompt, side=kept, issues=issues)
+
+
+def _told(messages: Iterable[Any], provider: str) -> str:
+    return messages.provider if provider == "auto" and isinstance(messages, Messages) else provider

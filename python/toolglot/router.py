@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ._chat import as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
+from ._chat import REASONING, as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
 from ._core import Dialect, Policy, ToolCall, ToolSet, Turn, assistant_message, format_tool_results, normalize_choices
 from ._stream import stream_with_tool_detection
 from .errors import BadJsonError, BadToolError, ToolglotError
@@ -195,7 +195,7 @@ def _call_ids(calls: Any, where: str) -> list[str]:
 
 
 def transform_request(
-    request: Any, *, mode: Literal["native", "text"] = "native", dialect: str = "hermes", validate: bool = True
+    request: Any, *, mode: Literal["native", "text"] = "native", dialect: str = "auto", validate: bool = True
 ) -> dict[str, Any]:
     """The payload for the backend.
 
@@ -203,7 +203,8 @@ def transform_request(
         request: The client's request, a dict or a pydantic model. It stays as it is.
         mode: ``"native"``: the backend takes ``tools`` itself; the payload is the request. ``"text"``: it does not; the
             tools go into the system prompt, and calls and results of the history into text.
-        dialect: How the model is to write its calls in text mode.
+        dialect: How the model is to write its calls in text mode, and how those of the history and their results are
+            written; ``"auto"`` is plain JSON.
         validate: Refuse what no backend could answer; see ``validate_request``.
 
     Raises:
@@ -312,12 +313,21 @@ def transform_response_with_tools(
     *,
     dialect: str | Dialect | None = "auto",
     policy: Policy | dict[str, Any] | None = None,
+    starts_in: Literal["content", "reasoning"] = "content",
 ) -> dict[str, Any]:
     """The backend's response with every call, native or in the text, as ``tool_calls``.
 
     A call that was cut off is not in it, and the ``finish_reason`` is then ``"length"``. Calls that name no offered
-    tool or do not fit the schema are in it: the client tells the model. A response to a request without tools, and an
-    error body, are returned as they are.
+    tool or do not fit the schema are in it: the client tells the model. Reasoning in the text becomes
+    ``reasoning_content``. A response to a request without tools, and an error body, are returned as they are.
+
+    Args:
+        response: The backend's response, a dict or an SDK's object. It stays as it is.
+        request: The client's request, before ``transform_request``: its ``tools`` were offered.
+        dialect: How the model spells calls in text.
+        policy: A Policy, or a dict of its options.
+        starts_in: ``"reasoning"`` where the backend's template has already opened the reasoning block (R1, QwQ, thinking
+            Qwens). A backend that sends reasoning in a field of its own has closed it.
 
     Raises:
         ProviderError: A choice holds no answer.
@@ -327,7 +337,13 @@ def transform_response_with_tools(
     choices = body.get("choices")
     if tools is None or not isinstance(choices, list) or not choices:
         return body
-    options: dict[str, Any] = {"tools": tools, "provider": "openai", "dialect": dialect, "policy": policy}
+    options: dict[str, Any] = {
+        "tools": tools,
+        "provider": "openai",
+        "dialect": dialect,
+        "starts_in": starts_in,
+        "policy": policy,
+    }
     try:
         turns = normalize_choices(body, **options)
     except UnicodeEncodeError:
@@ -347,8 +363,10 @@ def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     message.pop("tool_calls", None)
     if read.get("tool_calls"):
         message["tool_calls"] = [{**call, "id": fresh_id(call.get("id"), used)} for call in read["tool_calls"]]
-    if turn.source == "text" and turn.reasoning and not message.get("reasoning_content"):
-        message["reasoning_content"] = turn.reasoning
+    if turn.reasoning and not message.get("reasoning_details"):
+        # With what stood in the text, in the field that the backend has for it.
+        fields = [key for key in REASONING if isinstance(message.get(key), str) and message[key]]
+        message[fields[0] if fields else REASONING[0]] = turn.reasoning
     choice["message"] = message
     choice["finish_reason"] = finish_reason(turn.tool_calls, choice.get("finish_reason"))
     return choice

@@ -21,13 +21,12 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, overload
 
-from ._chat import fresh_id
+from ._chat import new_id
 from ._core import (
     Dialect,
     Event,
@@ -86,7 +85,7 @@ class _Settings:
     dialect: str | Dialect = "auto"
     policy: Policy | dict[str, Any] | None = None
     timeout: float | None = None
-    ids: set[str] = field(default_factory=set)
+    starts_in: Literal["content", "reasoning"] = "content"
     current: contextvars.ContextVar[_Exchange | None] = field(
         default_factory=lambda: contextvars.ContextVar("toolglot_exchange", default=None)
     )
@@ -129,6 +128,7 @@ class ToolCalling:
         dialect: str | Dialect = "auto",
         policy: Policy | dict[str, Any] | None = None,
         timeout: float | None = None,
+        starts_in: Literal["content", "reasoning"] = "content",
     ) -> None:
         """Say which tools there are and who is asked.
 
@@ -137,11 +137,14 @@ class ToolCalling:
             provider: Whose API is called.
             mode: ``"text"`` for models without native tools: the tools go into the prompt (``with_tool_prompt``), and
                 results into text.
-            dialect: How the model spells calls in text.
+            dialect: How the model spells calls in text. With ``"auto"``, the default, text mode asks for plain JSON;
+                whatever dialect the model then answers in, its results come in the form that this one has for them.
             policy: A Policy, or a dict of its options.
             timeout: Seconds that one tool may take.
+            starts_in: ``"reasoning"`` where the model's prompt has already opened the reasoning block (R1, QwQ, thinking
+                Qwens).
         """
-        self._toolglot = _Settings(_tool_set(tools), provider, mode, dialect, policy, timeout)
+        self._toolglot = _Settings(_tool_set(tools), provider, mode, dialect, policy, timeout, starts_in)
 
     @property
     def _settings(self) -> _Settings:
@@ -156,7 +159,10 @@ class ToolCalling:
         return self._settings.tools
 
     def get_tool_definitions_for_api(self) -> list[dict[str, Any]] | None:
-        """The tools in the provider's shape, for the ``tools`` of its request; None if there are none to pass."""
+        """The tools in the provider's shape, for the ``tools`` of its request; None if there are none to pass.
+
+        :func:`toolglot.compat.get_tool_definitions_for_api` is for services that make that shape themselves.
+        """
         settings = self._settings
         if settings.mode == "text" or not len(settings.tools):
             return None
@@ -176,48 +182,49 @@ class ToolCalling:
         self._settings.current.set(_Exchange())
 
     @overload
-    def observe(self, response: AsyncIterator[Any]) -> AsyncIterator[Event]: ...
+    def observe(
+        self, response: AsyncIterator[Any], *, starts_in: Literal["content", "reasoning"] | None = None
+    ) -> AsyncIterator[Event]: ...
     @overload
-    def observe(self, response: Iterator[Any]) -> Iterator[Event]: ...
+    def observe(
+        self, response: Iterator[Any], *, starts_in: Literal["content", "reasoning"] | None = None
+    ) -> Iterator[Event]: ...
     @overload
-    def observe(self, response: Any) -> Turn: ...
-    def observe(self, response: Any) -> Any:
+    def observe(self, response: Any, *, starts_in: Literal["content", "reasoning"] | None = None) -> Turn: ...
+    def observe(self, response: Any, *, starts_in: Literal["content", "reasoning"] | None = None) -> Any:
         """Read what the provider answered.
 
         Args:
             response: A provider's response (dict, JSON bytes, SDK object), the model's text, or a stream: an iterator
-                or async iterator of the provider's chunks, of its bytes, or of text.
+                or async iterator of the provider's chunks, of its bytes, or of text. A Turn is taken as it is.
+            starts_in: As in ``use_tools``, for this answer.
 
         Returns:
             The Turn. For a stream, an iterator of events: the turn is there when it is used up. A stream that breaks
-            off or is given up leaves no turn, so nothing of it is executed.
+            off or is given up leaves no turn, so nothing of it is executed, and is closed. Calls in text get ids of
+            their own, in the events as in the turn: models that write ids write the same ones in every answer.
 
         Raises:
             ProviderError: The response holds no answer.
         """
         if isinstance(response, Turn):
-            return self._take(response)
-        if isinstance(response, str):
-            settings = self._settings
-            turn = extract(response, tools=settings.tools, dialect=settings.dialect, policy=settings.policy)
-            return self._take(turn, response if _goes_back(settings, turn) else None)
-        if hasattr(response, "__aiter__"):
-            return self._observe_async(response, self._exchange(new=True))
-        if hasattr(response, "__next__") or (hasattr(response, "__iter__") and hasattr(response, "close")):
-            return self._observe_sync(response, self._exchange(new=True))
+            return self._take(response, _written(response))
         settings = self._settings
-        options: dict[str, Any] = {"tools": settings.tools, "policy": settings.policy, "dialect": settings.dialect}
+        options = _reading(settings, starts_in)
+        if isinstance(response, str):
+            return self._take(_own_ids(extract(response, **options)), response)
+        if hasattr(response, "__aiter__"):
+            return self._observe_async(response, _StreamReader(settings, options), self._exchange(new=True))
+        if hasattr(response, "__next__") or (hasattr(response, "__iter__") and hasattr(response, "close")):
+            return self._observe_sync(response, _StreamReader(settings, options), self._exchange(new=True))
         try:
             turn = normalize(response, provider=settings.provider, **options)
         except Exception:
             self._exchange(new=True)
             raise
-        if not _goes_back(settings, turn):
-            return self._take(turn)
-        return self._take(turn, normalize(response, provider=settings.provider, dialect=False).content)
+        return self._take(_own_ids(turn), _written(turn))
 
-    async def _observe_async(self, stream: Any, exchange: _Exchange) -> AsyncIterator[Event]:
-        reader = _StreamReader(self._settings)
+    async def _observe_async(self, stream: Any, reader: _StreamReader, exchange: _Exchange) -> AsyncIterator[Event]:
         try:
             async for chunk in stream:
                 for event in reader.feed(chunk):
@@ -229,31 +236,23 @@ class ToolCalling:
                 await closing
         for event in reader.close():
             yield event
-        turn, exchange.raw = reader.finish()
-        exchange.turn = self._own_ids(turn)
+        exchange.turn, exchange.raw = reader.finish()
 
-    def _observe_sync(self, stream: Any, exchange: _Exchange) -> Iterator[Event]:
-        reader = _StreamReader(self._settings)
-        for chunk in stream:
-            yield from reader.feed(chunk)
+    def _observe_sync(self, stream: Any, reader: _StreamReader, exchange: _Exchange) -> Iterator[Event]:
+        try:
+            for chunk in stream:
+                yield from reader.feed(chunk)
+        finally:
+            close = getattr(stream, "close", None)
+            if close is not None:
+                close()
         yield from reader.close()
-        turn, exchange.raw = reader.finish()
-        exchange.turn = self._own_ids(turn)
+        exchange.turn, exchange.raw = reader.finish()
 
-    def _take(self, turn: Turn, raw: str | None = None) -> Turn:
+    def _take(self, turn: Turn, raw: str | None) -> Turn:
         exchange = self._exchange(new=True)
-        exchange.turn, exchange.raw = self._own_ids(turn), raw
-        return exchange.turn
-
-    def _own_ids(self, turn: Turn | None) -> Any:
-        """The turn with an id of its own for each call in text: models that write their ids repeat them."""
-        if turn is None or turn.source != "text":
-            return turn
-        used = self._settings.ids
-        calls = [_with_id(call, fresh_id(call.id, used)) for call in turn.tool_calls]
-        if all(new is old for new, old in zip(calls, turn.tool_calls, strict=True)):
-            return turn
-        return _with_calls(turn, calls)
+        exchange.turn, exchange.raw = turn, raw
+        return turn
 
     def _exchange(self, *, new: bool = False) -> _Exchange:
         current = self._settings.current
@@ -371,7 +370,8 @@ class ToolCalling:
             (self._spelt(outcome.call), outcome.error or outcome.output, not outcome.success) for outcome in outcomes
         ]
         if settings.mode == "text":
-            return [self._as_written(turn, exchange.raw), *self._text_results(results)]
+            raw = exchange.raw if _goes_back(turn) else None
+            return [self._as_written(turn, raw), *self._text_results(results)]
         message = assistant_message(self._sendable(turn), provider=settings.provider)
         first = message if isinstance(message, list) else [message] if message else []
         return [*first, *format_tool_results(results, provider=settings.provider)]
@@ -396,8 +396,7 @@ class ToolCalling:
         settings = self._settings
         if settings.mode == "text":
             return call
-        names = {real: told for told, real in settings.tools.names(settings.provider).items()}
-        name = names.get(call.name) or re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64] or "unknown"
+        name = _told(settings.tools, call.name, settings.provider)
         readable = call.status not in ("malformed", "incomplete")
         if readable and name == call.name:
             return call
@@ -412,11 +411,18 @@ class ToolCalling:
         return _with_calls(turn, calls)
 
 
-def _with_id(call: ToolCall, identity: str) -> ToolCall:
-    if call.id == identity:
-        return call
-    kept: dict[str, Any] = {"status": call.status, "repairs": call.repairs, "errors": call.errors, "raw": call.raw}
-    return ToolCall(call.name, call.arguments_json, id=identity, **kept)
+def _told(tools: ToolSet, name: str, provider: str) -> str:
+    """The provider's spelling of a name, also of one that is not offered."""
+    if name in tools:
+        return next(told for told, real in tools.names(provider).items() if real == name)
+    return next(iter(ToolSet([{"name": name.strip() or "unknown"}]).names(provider)))
+
+
+def _own_ids(turn: Turn) -> Turn:
+    """The turn with an id of its own for each call in text: models that write their ids repeat them."""
+    if turn.source in (None, "native"):
+        return turn
+    return _with_calls(turn, [call._with_id(new_id()) for call in turn.tool_calls])
 
 
 def _with_calls(turn: Turn, calls: list[ToolCall]) -> Turn:
@@ -436,43 +442,91 @@ def _with_calls(turn: Turn, calls: list[ToolCall]) -> Turn:
 class _StreamReader:
     """A stream of text pieces, or of a provider's chunks: the first one shows which."""
 
-    def __init__(self, settings: _Settings) -> None:
-        self._settings = settings
+    def __init__(self, settings: _Settings, options: dict[str, Any]) -> None:
+        self._provider = settings.provider
+        self._keeps = settings.mode == "text"
+        self._options = options
         self._reader: StreamParser | StreamNormalizer | None = None
-        self._text = False
-        self._chunks: list[Any] = []
+        self._pieces: list[str] = []
+        # The own ids of calls in text, and all calls that ended, by the index that the events have.
+        self._ids: dict[int, str] = {}
+        self._ended: dict[int, ToolCall] = {}
 
     def feed(self, chunk: Any) -> list[Event]:
-        settings = self._settings
-        options: dict[str, Any] = {"tools": settings.tools, "dialect": settings.dialect, "policy": settings.policy}
         if self._reader is None:
-            self._text = isinstance(chunk, str)
-            self._reader = StreamParser(**options) if self._text else StreamNormalizer(settings.provider, **options)
-        if settings.mode == "text":
-            self._chunks.append(chunk)
-        return self._reader.feed(chunk)
+            text = isinstance(chunk, str)
+            self._reader = StreamParser(**self._options) if text else StreamNormalizer(self._provider, **self._options)
+        reader = self._reader
+        if isinstance(reader, StreamNormalizer):
+            return [self._own(event, reader._in_text) for event in reader.feed(chunk)]
+        if self._keeps:
+            self._pieces.append(chunk)
+        return [self._own(event, _always) for event in reader.feed(chunk)]
 
     def close(self) -> list[Event]:
-        return self._reader.close() if self._reader is not None else []
+        reader = self._reader
+        if reader is None:
+            return []
+        events = reader.close()
+        # What begins only now is of one kind: beside native calls those in text are none.
+        begun = any(event.kind == "call_started" for event in events)
+        native = begun and reader.finish().source == "native"
+        return [self._own(event, _never if native else _always) for event in events]
+
+    def _own(self, event: Event, in_text: Callable[[int], bool]) -> Event:
+        """The event, with the id of its own that a call in text has."""
+        index, call = event.index, event.call
+        if index is None or event.kind == "arguments":
+            return event
+        if call is None:
+            if not in_text(index):
+                return event
+            self._ids[index] = new_id()
+            return Event("call_started", index=index, id=self._ids[index], name=event.name)
+        if index in self._ids:
+            call = call._with_id(self._ids[index])
+            event = Event("call_ended", index=index, call=call)
+        self._ended[index] = call
+        return event
 
     def finish(self) -> tuple[Turn | None, str | None]:
-        """The turn, and what the model wrote if that must go back as it is."""
+        """The turn, and what the model wrote."""
         if self._reader is None:
             return None, None
         turn = self._reader.finish()
-        if not _goes_back(self._settings, turn):
-            return turn, None
-        if self._text:
-            return turn, "".join(self._chunks)
-        verbatim = StreamNormalizer(self._settings.provider, dialect=False)
-        for chunk in self._chunks:
-            verbatim.feed(chunk)
-        return turn, verbatim.finish().content
+        raw = _written(turn) or "".join(self._pieces)
+        if self._ids:
+            turn = _with_calls(turn, [self._ended[index] for index in sorted(self._ended)])
+        return turn, raw
 
 
-def _goes_back(settings: _Settings, turn: Turn) -> bool:
+def _always(index: int) -> bool:
+    return True
+
+
+def _never(index: int) -> bool:
+    return False
+
+
+def _reading(settings: _Settings, starts_in: str | None) -> dict[str, Any]:
+    """The options with which an answer is read."""
+    return {
+        "tools": settings.tools,
+        "dialect": settings.dialect,
+        "policy": settings.policy,
+        "starts_in": starts_in or settings.starts_in,
+    }
+
+
+def _written(turn: Turn) -> str | None:
+    """The text of a provider's answer that had its calls in it."""
+    content: str | None = ((turn.provider_state or {}).get("text") or {}).get("content")
+    return content
+
+
+def _goes_back(turn: Turn) -> bool:
     """The model wrote calls as text, and is to see in the history what it wrote; but no result that it made up."""
-    if settings.mode == "native" or turn.source != "text" or not turn.tool_calls:
+    if turn.source != "text" or not turn.tool_calls:
         return False
     return not any(issue.code == "invented_result" for issue in turn.issues)
 

@@ -223,6 +223,12 @@ impl Reader {
         }
     }
 
+    /// As [`super::StreamNormalizer::in_text`].
+    pub(super) fn in_text(&self, index: usize) -> bool {
+        let first = self.choices.iter().find(|choice| Some(choice.index) == self.first);
+        first.is_some_and(|choice| choice.out.in_text(index))
+    }
+
     /// The turns, in the order of their choices.
     pub(super) fn finish(&mut self) -> Result<Vec<Turn<'static>>, Error> {
         if self.choices.is_empty() {

@@ -51,6 +51,11 @@ impl StreamNormalizer {
         self.reader.as_ref().map(|reader| reader.provider)
     }
 
+    /// The call that the events have under `index` was found in the text, where the model itself may have written its id.
+    pub fn in_text(&self, index: usize) -> bool {
+        self.reader.as_ref().is_some_and(|reader| reader.in_text(index))
+    }
+
     /// Takes bytes as they come from the connection.
     pub fn feed_bytes(&mut self, bytes: &[u8], events: &mut Vec<Event>) {
         let mut splitter = std::mem::take(&mut self.splitter);

@@ -15,7 +15,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// One call that the model made.
+#[doc = stub!("ToolCall")]
 #[pyclass(frozen, module = "toolglot", name = "ToolCall")]
 pub(super) struct ToolCall {
     pub(super) id: Py<PyString>,
@@ -197,43 +197,56 @@ impl ToolCall {
             Err(_) => from_py(arguments)?.to_string(),
         };
         let found = STATUSES.iter().copied().find(|known| known.as_str() == status);
-        let status = found.ok_or_else(|| {
+        let mut status = found.ok_or_else(|| {
             Error::at(ErrorCode::BadOption, "status", format!("{status:?} is no status that a call can have"))
         })?;
+        let mut errors: Vec<_> = errors.iter().map(|error| error.0.clone()).collect();
+        if status.runnable() && !json.trim_start().starts_with('{') {
+            // No tool takes it, so it must not run.
+            status = CallStatus::Invalid;
+            errors.push(turn::ArgumentError {
+                pointer: String::new(),
+                keyword: "type".to_owned(),
+                message: "the arguments are no JSON object".to_owned(),
+            });
+        }
         let call = turn::ToolCall {
             id: id.unwrap_or_else(turn::new_call_id).into(),
             name: name.into(),
             arguments: turn::Arguments::Json(json.into()),
             status,
             repairs: repairs.iter().map(|repair| repair.0.clone()).collect(),
-            errors: errors.iter().map(|error| error.0.clone()).collect(),
+            errors,
             raw: raw.into(),
         };
         Ok(Self::from_core(py, call, &Input::NONE))
     }
 
+    #[doc = stub!("ToolCall.id")]
     #[getter]
     fn id(&self) -> &Py<PyString> {
         &self.id
     }
 
+    #[doc = stub!("ToolCall.name")]
     #[getter]
     fn name(&self) -> &Py<PyString> {
         &self.name
     }
 
-    /// The arguments as Python objects, made at the first look and the same object at every later one.
+    #[doc = stub!("ToolCall.arguments")]
     #[getter]
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.object(py)
     }
 
-    /// The arguments as JSON text, byte for byte as the model wrote them where that was valid JSON.
+    #[doc = stub!("ToolCall.arguments_json")]
     #[getter]
     fn arguments_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         self.json(py)
     }
 
+    #[doc = stub!("ToolCall.status")]
     #[getter]
     fn status<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
         match self.status {
@@ -246,27 +259,39 @@ impl ToolCall {
         }
     }
 
+    #[doc = stub!("ToolCall.runnable")]
     #[getter]
     fn runnable(&self) -> bool {
         self.status.runnable()
     }
 
+    #[doc = stub!("ToolCall.repairs")]
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple_of(py, &self.repairs, Repair)
     }
 
+    #[doc = stub!("ToolCall.errors")]
     #[getter]
     fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple_of(py, &self.errors, ArgumentError)
     }
 
+    #[doc = stub!("ToolCall.raw")]
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
         self.input.to_py(py, &self.raw)
     }
 
-    /// What to send back to the model, for a call that must not run.
+    #[doc = stub!("ToolCall._with_id")]
+    fn _with_id(&self, py: Python<'_>, id: String) -> PyResult<Self> {
+        let call = turn::ToolCall { id: id.into(), ..self.to_core(py)? };
+        let call = Self::from_core(py, call.into_owned(), &Input::NONE);
+        call.offered(self.tools.get());
+        Ok(call)
+    }
+
+    #[doc = stub!("ToolCall.error_message")]
     #[pyo3(signature = (tools=None))]
     fn error_message(&self, py: Python<'_>, tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
         let given = tools_argument(tools)?;
@@ -274,7 +299,7 @@ impl ToolCall {
         guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools.get().map(|t| &**t))))
     }
 
-    /// The call as a dict that `json.dumps` takes.
+    #[doc = stub!("ToolCall.to_dict")]
     pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = self.fields(py)?;
         dict.set_item("arguments", self.object(py)?)?;
@@ -286,7 +311,7 @@ impl ToolCall {
         Ok(dict)
     }
 
-    /// The call as an entry of OpenAI's `tool_calls`.
+    #[doc = stub!("ToolCall.to_openai")]
     fn to_openai<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         super::convert::to_py(py, &self.to_core(py)?.to_openai())
     }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 use std::sync::{Arc, Mutex};
 
-/// How one model family spells tool calls in text.
+#[doc = stub!("Dialect")]
 #[pyclass(frozen, module = "toolglot", name = "Dialect")]
 pub(super) struct Dialect {
     row: Arc<dialect::Dialect>,
@@ -29,7 +29,7 @@ impl Dialect {
         Ok(Self { row: Arc::new(row), ready })
     }
 
-    /// The dialect that a model with this chat template writes.
+    #[doc = stub!("Dialect.from_chat_template")]
     #[classmethod]
     #[pyo3(signature = (template, *, name="template", bos_token="", eos_token=""))]
     fn from_chat_template(
@@ -46,7 +46,7 @@ impl Dialect {
         Ok(Self { row: Arc::new(row), ready })
     }
 
-    /// The dialect that a checkpoint's `response_template` describes.
+    #[doc = stub!("Dialect.from_response_template")]
     #[classmethod]
     #[pyo3(signature = (template, *, name="template"))]
     fn from_response_template(_class: &Bound<'_, PyType>, template: &Bound<'_, PyAny>, name: &str) -> PyResult<Self> {
@@ -60,36 +60,37 @@ impl Dialect {
         Ok(Self { row: Arc::new(row), ready })
     }
 
+    #[doc = stub!("Dialect.name")]
     #[getter]
     fn name(&self) -> &str {
         &self.row.name
     }
 
-    /// Which models write it.
+    #[doc = stub!("Dialect.about")]
     #[getter]
     fn about(&self) -> &str {
         &self.row.about
     }
 
-    /// Where the facts come from.
+    #[doc = stub!("Dialect.source")]
     #[getter]
     fn source(&self) -> &str {
         &self.row.source
     }
 
-    /// The names that servers give their parsers of it; `dialect=` takes them too.
+    #[doc = stub!("Dialect.parsers")]
     #[getter]
     fn parsers(&self) -> Vec<&str> {
         self.row.parsers.iter().map(String::as_str).collect()
     }
 
-    /// A complete answer in this dialect, as the model writes it.
+    #[doc = stub!("Dialect.example")]
     #[getter]
     fn example(&self) -> &str {
         &self.row.example
     }
 
-    /// The row of the catalogue; `Dialect(**row)` makes it again.
+    #[doc = stub!("Dialect.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let row = serde_json::to_value(&*self.row).map_err(|e| Error::new(ErrorCode::BadDialect, e.to_string()))?;
         Ok(to_py(py, &row)?.cast_into()?)
@@ -115,7 +116,7 @@ impl Dialect {
     }
 }
 
-/// The catalogue, in the order of precedence, or the dialect in it that a name means.
+#[doc = stub!("dialects")]
 #[pyfunction]
 #[pyo3(signature = (name=None))]
 pub(super) fn dialects(name: Option<&Bound<'_, PyString>>) -> PyResult<Vec<Dialect>> {

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use std::sync::Arc;
 
-/// One step of a streamed turn. Which attributes are set depends on `kind`; the others are None.
+#[doc = stub!("Event")]
 // No free list: pyo3 guards it with a lock, and an event costs 60 ns more with it than without.
 #[pyclass(frozen, module = "toolglot", name = "Event")]
 #[derive(Debug)]
@@ -110,6 +110,7 @@ impl Event {
         Ok(Self(step))
     }
 
+    #[doc = stub!("Event.kind")]
     #[getter]
     fn kind<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
         match self.0 {
@@ -123,6 +124,7 @@ impl Event {
         }
     }
 
+    #[doc = stub!("Event.text")]
     #[getter]
     fn text(&self) -> Option<&Py<PyString>> {
         match &self.0 {
@@ -131,6 +133,7 @@ impl Event {
         }
     }
 
+    #[doc = stub!("Event.index")]
     #[getter]
     fn index(&self) -> Option<usize> {
         match self.0 {
@@ -141,6 +144,7 @@ impl Event {
         }
     }
 
+    #[doc = stub!("Event.id")]
     #[getter]
     fn id(&self, py: Python<'_>) -> Option<Py<PyString>> {
         match &self.0 {
@@ -150,6 +154,7 @@ impl Event {
         }
     }
 
+    #[doc = stub!("Event.name")]
     #[getter]
     fn name(&self, py: Python<'_>) -> Option<Py<PyString>> {
         match &self.0 {
@@ -159,17 +164,19 @@ impl Event {
         }
     }
 
+    #[doc = stub!("Event.call")]
     #[getter]
     fn call(&self) -> Option<&Py<ToolCall>> {
         if let Step::CallEnded { call, .. } = &self.0 { Some(call) } else { None }
     }
 
+    #[doc = stub!("Event.issue")]
     #[getter]
     fn issue(&self) -> Option<Issue> {
         if let Step::Issue(issue) = &self.0 { Some(Issue((**issue).clone())) } else { None }
     }
 
-    /// The kind and the attributes that are set, as a dict that `json.dumps` takes.
+    #[doc = stub!("Event.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = self.fields(py)?;
         if let Step::CallEnded { call, .. } = &self.0 {

@@ -1,18 +1,18 @@
 //! `toolglot.explain`: what was seen in a text, and why what looked like a call is none.
 use super::dialect::dialect_argument;
 use super::guard::guard_detached;
-use super::parser::{no_text, options, surrogate_issue};
+use super::parser::{options, surrogate_issue};
 use super::report::{find, hash, repr_of};
 use super::source::tools_argument;
-use super::text::{Input, utf8};
+use super::text::{Input, bytes_of, no_text, utf8};
 use super::turn::Turn;
 use crate::explain::{self as core, Line, Reason, SpanKind};
 use crate::turn::{Issue, IssueCode};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
-/// Reads a model's whole answer as `extract` does, and says what was seen where.
+#[doc = stub!("explain")]
 #[pyfunction]
 #[pyo3(signature = (text, tools=None, *, dialect=None, starts_in=None, policy=None),
        text_signature = "(text, tools=None, *, dialect='auto', starts_in='content', policy=None)")]
@@ -32,8 +32,8 @@ pub(super) fn explain<'py>(
             (_, None) => (text.clone(), None),
             (replaced, Some(offset)) => (PyString::new(py, &replaced), Some(surrogate_issue(offset))),
         }
-    } else if let Ok(bytes) = text.cast::<PyBytes>() {
-        let text = String::from_utf8_lossy(bytes.as_bytes());
+    } else if let Some(bytes) = bytes_of(text) {
+        let text = String::from_utf8_lossy(&bytes);
         let issue = matches!(text, std::borrow::Cow::Owned(_))
             .then(|| Issue::at(IssueCode::InvalidUtf8, 0, "bytes that are no UTF-8 became U+FFFD"));
         (PyString::new(py, &text), issue)
@@ -58,7 +58,7 @@ pub(super) fn explain<'py>(
     Ok(Explanation { text: text.unbind(), spans, turn: Py::new(py, turn)?, hint })
 }
 
-/// A piece of the text, and what it is.
+#[doc = stub!("Span")]
 #[pyclass(frozen, eq, hash, skip_from_py_object, module = "toolglot", name = "Span")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Span {
@@ -97,47 +97,55 @@ impl Span {
         Ok(Self { start, end, kind, text, dialect, call, reason, detail: detail.to_owned() })
     }
 
+    #[doc = stub!("Span.start")]
     #[getter]
     fn start(&self) -> usize {
         self.start
     }
 
+    #[doc = stub!("Span.end")]
     #[getter]
     fn end(&self) -> usize {
         self.end
     }
 
+    #[doc = stub!("Span.kind")]
     #[getter]
     fn kind(&self) -> &'static str {
         self.kind.as_str()
     }
 
+    #[doc = stub!("Span.text")]
     #[getter]
     fn text(&self) -> &str {
         &self.text
     }
 
+    #[doc = stub!("Span.dialect")]
     #[getter]
     fn dialect(&self) -> Option<&str> {
         self.dialect.as_deref()
     }
 
+    #[doc = stub!("Span.call")]
     #[getter]
     fn call(&self) -> Option<usize> {
         self.call
     }
 
+    #[doc = stub!("Span.reason")]
     #[getter]
     fn reason(&self) -> Option<&'static str> {
         self.reason.map(Reason::as_str)
     }
 
+    #[doc = stub!("Span.detail")]
     #[getter]
     fn detail(&self) -> &str {
         &self.detail
     }
 
-    /// The span as a dict.
+    #[doc = stub!("Span.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("start", self.start)?;
@@ -160,7 +168,7 @@ impl Span {
     }
 }
 
-/// What was seen in a text.
+#[doc = stub!("Explanation")]
 #[pyclass(frozen, module = "toolglot", name = "Explanation")]
 #[derive(Debug)]
 pub(super) struct Explanation {
@@ -190,27 +198,31 @@ impl Explanation {
         Ok(Self { text: text.clone().unbind(), spans, turn: turn.clone().unbind(), hint: hint.to_owned() })
     }
 
+    #[doc = stub!("Explanation.text")]
     #[getter]
     fn text(&self) -> &Py<PyString> {
         &self.text
     }
 
+    #[doc = stub!("Explanation.spans")]
     #[getter]
     fn spans(&self) -> &Py<PyTuple> {
         &self.spans
     }
 
+    #[doc = stub!("Explanation.turn")]
     #[getter]
     fn turn(&self) -> &Py<Turn> {
         &self.turn
     }
 
+    #[doc = stub!("Explanation.hint")]
     #[getter]
     fn hint(&self) -> &str {
         &self.hint
     }
 
-    /// The spans that looked like a call and were kept as text, each with its `reason`.
+    #[doc = stub!("Explanation.kept")]
     #[getter]
     fn kept<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let spans = self.spans.bind(py).iter();
@@ -218,7 +230,7 @@ impl Explanation {
         PyTuple::new(py, kept.collect::<Vec<_>>())
     }
 
-    /// The whole explanation as a dict that `json.dumps` takes.
+    #[doc = stub!("Explanation.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = self.fields(py)?;
         let spans = self.spans.bind(py).iter();

@@ -22,7 +22,7 @@ pub(super) fn guard_detached<T: Send>(py: Python<'_>, bytes: usize, work: impl F
     if bytes > DETACH_BYTES { py.detach(|| guard(work)) } else { guard(work) }
 }
 
-/// Panics; the test of the guard calls it.
+#[doc = stub!("_panic")]
 #[pyfunction]
 #[pyo3(name = "_panic")]
 pub(super) fn panic_on_purpose(message: String) -> PyResult<()> {

@@ -4,36 +4,18 @@ use super::guard::guard_detached;
 use super::objects::build_strict;
 use super::policy::Count;
 use super::report::{Repair, tuple_of};
-use super::text::utf8;
+use super::text::text_of;
 use crate::json::{self, Ending, PartialOptions, RepairOptions, Repaired};
 use crate::{Error, ErrorCode};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
-/// Reads JSON as models write it: what strict parsing refuses is mended.
-///
-/// Arguments:
-///     text: JSON, or text that holds some: in a fence, in prose, in Python's or JavaScript's spelling, cut off.
-///     report: Return a ``RepairedJson`` with the text, the repairs and how it ended, instead of the value alone.
-///     search: Look for JSON in prose and fences. If False, it must stand at the start, and what follows is ignored.
-///     join: Read several values in a row (JSON Lines, ``{...}{...}``) as a list of them. If False, the first counts.
-///     max_depth: How deep values may be nested, 128 at most.
-///
-/// Returns:
-///     The value, in Python's own types; or the report on it.
-///
-/// Raises:
-///     BadJsonError: There is no JSON in the text, or it is nested too deep.
-///     BadOptionError: ``max_depth`` is out of range.
-///
-/// >>> import toolglot
-/// >>> toolglot.repair_json("{'city': 'Bern', days: 03,}")
-/// {'city': 'Bern', 'days': 3}
+#[doc = stub!("repair_json")]
 #[pyfunction]
 #[pyo3(signature = (text, *, report = false, search = true, join = true, max_depth = Count::of(128)),
        text_signature = "(text, *, report=False, search=True, join=True, max_depth=128)")]
 pub(super) fn repair_json<'py>(
-    text: &Bound<'py, PyString>,
+    text: &Bound<'py, PyAny>,
     report: bool,
     search: bool,
     join: bool,
@@ -42,7 +24,7 @@ pub(super) fn repair_json<'py>(
     let py = text.py();
     let max_depth = depth(max_depth)?;
     let options = RepairOptions { max_depth, join_values: join, search };
-    let (text, _) = utf8(text)?;
+    let text = text_of(text)?;
     if !report {
         // Mostly the text is valid, and goes straight into objects. What is not has been read once already.
         if let Some(value) = build_strict(py, &text, max_depth)? {
@@ -58,35 +40,18 @@ pub(super) fn repair_json<'py>(
     Ok(Bound::new(py, report)?.into_any())
 }
 
-/// Reads JSON that may be cut off anywhere, and keeps what no further text can change.
-///
-/// Arguments:
-///     text: The text so far.
-///     keep_strings: Keep a string value that the text ends in as far as it goes. If False, it is dropped with its key.
-///     max_depth: How deep values may be nested, 128 at most.
-///
-/// Returns:
-///     The value so far; None where nothing is certain. A number or literal that the text ends in is left out, since
-///     it may go on, and so is a key without a value.
-///
-/// Raises:
-///     BadJsonError: There is no JSON in the text, or it is nested too deep.
-///     BadOptionError: ``max_depth`` is out of range.
-///
-/// >>> import toolglot
-/// >>> toolglot.parse_partial_json('{"path": "src/a.py", "line": 12')
-/// {'path': 'src/a.py'}
+#[doc = stub!("parse_partial_json")]
 #[pyfunction]
 #[pyo3(signature = (text, *, keep_strings = true, max_depth = Count::of(128)),
        text_signature = "(text, *, keep_strings=True, max_depth=128)")]
 pub(super) fn parse_partial_json<'py>(
-    text: &Bound<'py, PyString>,
+    text: &Bound<'py, PyAny>,
     keep_strings: bool,
     max_depth: Count,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = text.py();
     let options = PartialOptions { keep_strings, max_depth: depth(max_depth)? };
-    let (text, _) = utf8(text)?;
+    let text = text_of(text)?;
     let partial = guard_detached(py, text.len(), || json::parse_partial(&text, &options))??;
     json_to_py(py, &partial.json)
 }
@@ -100,7 +65,7 @@ fn depth(max_depth: Count) -> PyResult<usize> {
     Err(Error::at(ErrorCode::BadOption, "max_depth", format!("{max_depth} is not between 1 and 128")).into())
 }
 
-/// What `repair_json` made of a text, and how.
+#[doc = stub!("RepairedJson")]
 #[pyclass(frozen, module = "toolglot")]
 #[derive(Debug)]
 pub(super) struct RepairedJson {
@@ -114,43 +79,43 @@ pub(super) struct RepairedJson {
 
 #[pymethods]
 impl RepairedJson {
-    /// The value, in Python's own types.
+    #[doc = stub!("RepairedJson.value")]
     #[getter]
     fn value(&self, py: Python<'_>) -> Py<PyAny> {
         self.value.clone_ref(py)
     }
 
-    /// The JSON text: what was valid in the input is in it byte for byte.
+    #[doc = stub!("RepairedJson.json")]
     #[getter]
     fn json(&self) -> &str {
         &self.json
     }
 
-    /// What was changed, in the order of reading; empty exactly if the input was valid.
+    #[doc = stub!("RepairedJson.repairs")]
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple_of(py, &self.repairs, Repair)
     }
 
-    /// How many more repairs there were than are listed: only texts with over a thousand have any.
+    #[doc = stub!("RepairedJson.unlisted")]
     #[getter]
     fn unlisted(&self) -> usize {
         self.unlisted
     }
 
-    /// Where the value ended in the input, in bytes of UTF-8.
+    #[doc = stub!("RepairedJson.consumed")]
     #[getter]
     fn consumed(&self) -> usize {
         self.consumed
     }
 
-    /// "closed" (the value ended in the text), "unclosed" (only closing brackets were missing) or "cut".
+    #[doc = stub!("RepairedJson.ending")]
     #[getter]
     fn ending(&self) -> &'static str {
         self.ending.as_str()
     }
 
-    /// The report as a dict.
+    #[doc = stub!("RepairedJson.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         let repairs =

@@ -2,6 +2,15 @@
 //!
 //! What crosses the boundary crosses in one file each: values in [`convert`], errors in [`error`], panics in [`guard`].
 //! A file beside them binds one room of the core and holds no logic of its own.
+#![allow(clippy::doc_lazy_continuation, reason = "the stub's docs are Python's, no Markdown")]
+
+/// What the stub says of a name: the documentation stands there, and nowhere else.
+macro_rules! stub {
+    ($($name:tt)*) => {
+        include_str!(concat!(env!("OUT_DIR"), "/", $($name)*, ".txt"))
+    };
+}
+
 mod call;
 mod convert;
 mod dialect;

@@ -1,19 +1,17 @@
 //! Reading text: `toolglot.extract` and `toolglot.StreamParser`.
-use super::convert::type_name;
 use super::dialect::dialect_argument;
 use super::event::Event;
 use super::guard::{guard, guard_detached};
 use super::policy::{Choice, policy_argument};
 use super::source::tools_argument;
-use super::text::{Input, utf8};
+use super::text::{Input, bytes_of, no_text, utf8};
 use super::turn::Turn;
 use crate::engine::{self, Options};
 use crate::schema;
 use crate::turn::{self, Issue, IssueCode};
 use crate::{Error, ErrorCode};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 use std::sync::Arc;
 
 pub(super) fn options(starts_in: Option<&str>, policy: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
@@ -25,11 +23,7 @@ pub(super) fn surrogate_issue(offset: usize) -> Issue {
     Issue::at(IssueCode::InvalidUtf8, offset, "a lone surrogate was replaced by U+FFFD")
 }
 
-pub(super) fn no_text(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    PyTypeError::new_err(format!("{what} is str or bytes, not {}", type_name(value)))
-}
-
-/// Reads a model's whole answer.
+#[doc = stub!("extract")]
 #[pyfunction]
 #[pyo3(signature = (text, *, tools=None, dialect=None, starts_in=None, policy=None),
        text_signature = "(text, *, tools=None, dialect='auto', starts_in='content', policy=None)")]
@@ -56,21 +50,20 @@ pub(super) fn extract(
             (replaced, Some(offset)) => read(&PyString::new(py, &replaced), Some(surrogate_issue(offset))),
         };
     }
-    let Ok(bytes) = text.cast::<PyBytes>() else { return Err(no_text("text", text)) };
-    let bytes = bytes.as_bytes();
-    if let Ok(text) = std::str::from_utf8(bytes) {
+    let bytes = bytes_of(text).ok_or_else(|| no_text("text", text))?;
+    if let Ok(text) = std::str::from_utf8(&bytes) {
         return read(&PyString::new(py, text), None);
     }
     let turn = guard_detached(py, bytes.len(), || {
         let mut parser = engine::StreamParser::new(Arc::clone(&dialects), tools.clone(), options.clone());
         let mut events = Vec::new();
-        parser.feed_bytes(bytes, &mut events);
+        parser.feed_bytes(&bytes, &mut events);
         parser.finish(&mut events)
     })?;
     Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools.as_ref()))
 }
 
-/// Reads a model's answer as it arrives.
+#[doc = stub!("StreamParser")]
 // Not frozen with a lock inside: the borrow flag of pyo3 is 8 ns cheaper a chunk. Two threads that share a parser by
 // mistake get a RuntimeError from it if they meet while the interpreter is released.
 #[pyclass(module = "toolglot", name = "StreamParser")]
@@ -111,7 +104,7 @@ impl StreamParser {
         Ok(Self { stage: Stage::Open(parser), events: Vec::new(), fed: 0, surrogate: None, tools })
     }
 
-    /// Takes the next piece of the answer and returns what has become certain.
+    #[doc = stub!("StreamParser.feed")]
     fn feed<'py>(&mut self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         if let Ok(chunk) = chunk.cast::<PyString>() {
             if let Ok(text) = chunk.to_str() {
@@ -127,19 +120,18 @@ impl StreamParser {
             self.run(py, text.len(), |parser| parser.read(&text))?;
             return self.take(py, None);
         }
-        let Ok(bytes) = chunk.cast::<PyBytes>() else { return Err(no_text("a chunk", chunk)) };
-        let bytes = bytes.as_bytes();
-        self.run(py, bytes.len(), |parser| parser.read_bytes(bytes))?;
+        let bytes = bytes_of(chunk).ok_or_else(|| no_text("a chunk", chunk))?;
+        self.run(py, bytes.len(), |parser| parser.read_bytes(&bytes))?;
         self.take(py, None)
     }
 
-    /// Says that the answer is over and returns the events of what was still held back.
+    #[doc = stub!("StreamParser.close")]
     fn close<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.end(py)?;
         self.take(py, None)
     }
 
-    /// Says that the answer is over, if `close` did not, and returns it.
+    #[doc = stub!("StreamParser.finish")]
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, Turn>> {
         self.end(py)?;
         self.turn(py)

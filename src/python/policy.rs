@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// The choices that reasonable people make differently, each with a safe default.
+#[doc = stub!("Policy")]
 #[pyclass(frozen, eq, skip_from_py_object, module = "toolglot", name = "Policy")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Policy(pub(super) engine::Policy);
@@ -135,6 +135,7 @@ impl Policy {
         self.0.max_markup_bytes
     }
 
+    #[doc = stub!("Policy.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("fences", self.fences())?;

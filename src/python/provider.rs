@@ -4,13 +4,12 @@ use super::convert::{from_payload, to_py, type_name};
 use super::dialect::dialect_argument;
 use super::event::Event;
 use super::guard::{guard, guard_detached};
-use super::parser::event_list;
-use super::policy::{Count, policy_argument};
+use super::parser::{event_list, options};
+use super::policy::Count;
 use super::report::Issue;
 use super::source::tools_argument;
-use super::text::{Input, utf8};
+use super::text::{Input, bytes_of, utf8};
 use super::turn::Turn;
-use crate::engine::{Options, StartsIn};
 use crate::provider::{self, Node, Provider, Reading, ResultOptions, ToolResult};
 use crate::schema;
 use crate::turn;
@@ -18,7 +17,7 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyBaseException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,17 +26,13 @@ fn provider_argument(name: &str) -> PyResult<Option<Provider>> {
     if name == "auto" { Ok(None) } else { Ok(Some(Provider::from_name(name)?)) }
 }
 
-/// What `tools=`, `dialect=` and `policy=` mean. `dialect=None` is said by the default "auto" here, so `False` says that
-/// text is not to be read for calls.
-fn reading(
-    tools: Option<&Bound<'_, PyAny>>,
-    dialect: Option<&Bound<'_, PyAny>>,
-    policy: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Reading> {
+/// What the options mean. `dialect=None` is said by the default "auto" here, so `False` says that text is not to be read
+/// for calls.
+fn reading(Given { tools, dialect, starts_in, policy }: Given<'_, '_>) -> PyResult<Reading> {
     let off = dialect.is_some_and(|dialect| dialect.cast::<PyBool>().is_ok_and(|truth| !truth.is_true()));
     Ok(Reading {
         tools: tools_argument(tools)?,
-        options: Options { starts_in: StartsIn::default(), policy: policy_argument(policy)? },
+        options: options(starts_in, policy)?,
         dialects: if off { None } else { Some(dialect_argument(dialect)?) },
     })
 }
@@ -55,46 +50,49 @@ fn payload<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Payload<'a>> {
             Cow::Owned(text) => Cow::Owned(text.into_bytes()),
         }));
     }
-    if let Ok(bytes) = value.cast::<PyBytes>() {
-        return Ok(Payload::Text(Cow::Borrowed(bytes.as_bytes())));
-    }
-    if let Ok(bytes) = value.cast::<PyByteArray>() {
-        return Ok(Payload::Text(Cow::Owned(bytes.to_vec())));
+    if let Some(bytes) = bytes_of(value) {
+        return Ok(Payload::Text(bytes));
     }
     from_payload(value).map(Payload::Node)
 }
 
-/// Any provider's response as a Turn.
+#[doc = stub!("normalize")]
 #[pyfunction]
-#[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, policy=None),
-       text_signature = "(response, *, tools=None, provider='auto', dialect='auto', policy=None)")]
+#[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, starts_in=None, policy=None),
+       text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
 pub(super) fn normalize(
     py: Python<'_>,
     response: &Bound<'_, PyAny>,
     tools: Option<&Bound<'_, PyAny>>,
     provider: &str,
     dialect: Option<&Bound<'_, PyAny>>,
+    starts_in: Option<&str>,
     policy: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Turn> {
-    let given = (tools, dialect, policy);
+    let given = Given { tools, dialect, starts_in, policy };
     let (turn, tools) = read(py, response, provider, given, provider::normalize, provider::normalize_node)?;
     Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools.as_ref()))
 }
 
-/// The arguments of Python that say how an answer is read: `tools`, `dialect`, `policy`.
-type Given<'a, 'py> = (Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyAny>>);
+/// The arguments of Python that say how an answer is read.
+struct Given<'a, 'py> {
+    tools: Option<&'a Bound<'py, PyAny>>,
+    dialect: Option<&'a Bound<'py, PyAny>>,
+    starts_in: Option<&'a str>,
+    policy: Option<&'a Bound<'py, PyAny>>,
+}
 
 /// What `of_bytes` or `of_node` makes of a response, and the tools that were offered.
 fn read<T: Send>(
     py: Python<'_>,
     response: &Bound<'_, PyAny>,
     provider: &str,
-    (tools, dialect, policy): Given<'_, '_>,
+    given: Given<'_, '_>,
     of_bytes: impl FnOnce(&[u8], Option<Provider>, &Reading) -> Result<T, Error> + Send,
     of_node: impl FnOnce(&Node<'_>, Option<Provider>, &Reading) -> Result<T, Error> + Send,
 ) -> PyResult<(T, Option<Arc<schema::ToolSet>>)> {
     let provider = provider_argument(provider)?;
-    let reading = reading(tools, dialect, policy)?;
+    let reading = reading(given)?;
     let read = match payload(response)? {
         Payload::Text(bytes) => guard_detached(py, bytes.len(), || of_bytes(&bytes, provider, &reading))?,
         Payload::Node(node) => guard_detached(py, node.weight(), || of_node(&node, provider, &reading))?,
@@ -102,26 +100,27 @@ fn read<T: Send>(
     Ok((read?, reading.tools))
 }
 
-/// As `normalize`, every choice of the response.
+#[doc = stub!("normalize_choices")]
 #[pyfunction]
-#[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, policy=None),
-       text_signature = "(response, *, tools=None, provider='auto', dialect='auto', policy=None)")]
+#[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, starts_in=None, policy=None),
+       text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
 pub(super) fn normalize_choices(
     py: Python<'_>,
     response: &Bound<'_, PyAny>,
     tools: Option<&Bound<'_, PyAny>>,
     provider: &str,
     dialect: Option<&Bound<'_, PyAny>>,
+    starts_in: Option<&str>,
     policy: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Turn>> {
-    let given = (tools, dialect, policy);
+    let given = Given { tools, dialect, starts_in, policy };
     let (turns, tools) =
         read(py, response, provider, given, provider::normalize_choices, provider::normalize_choices_node)?;
     let tools = tools.as_ref();
     turns.into_iter().map(|turn| Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools))).collect()
 }
 
-/// A provider's stream in, events out.
+#[doc = stub!("StreamNormalizer")]
 #[pyclass(frozen, module = "toolglot", name = "StreamNormalizer")]
 pub(super) struct StreamNormalizer(Mutex<State>);
 
@@ -131,6 +130,8 @@ struct State {
     /// So many bytes were fed.
     bytes: usize,
     tools: Option<Arc<schema::ToolSet>>,
+    /// The wire format, once the stream that showed it is over.
+    provider: Option<Provider>,
 }
 
 enum Stage {
@@ -143,32 +144,30 @@ enum Stage {
 #[pymethods]
 impl StreamNormalizer {
     #[new]
-    #[pyo3(signature = (provider="auto", *, tools=None, dialect=None, policy=None),
-           text_signature = "(provider='auto', *, tools=None, dialect='auto', policy=None)")]
+    #[pyo3(signature = (provider="auto", *, tools=None, dialect=None, starts_in=None, policy=None),
+           text_signature = "(provider='auto', *, tools=None, dialect='auto', starts_in='content', policy=None)")]
     fn new(
         provider: &str,
         tools: Option<&Bound<'_, PyAny>>,
         dialect: Option<&Bound<'_, PyAny>>,
+        starts_in: Option<&str>,
         policy: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let provider = provider_argument(provider)?;
-        let reading = reading(tools, dialect, policy)?;
+        let reading = reading(Given { tools, dialect, starts_in, policy })?;
         let stream = guard(|| provider::StreamNormalizer::new(provider, &reading))?;
-        let state = State { stage: Stage::Open(Box::new(stream)), events: Vec::new(), bytes: 0, tools: reading.tools };
+        let stage = Stage::Open(Box::new(stream));
+        let state = State { stage, events: Vec::new(), bytes: 0, tools: reading.tools, provider: None };
         Ok(Self(Mutex::new(state)))
     }
 
-    /// Takes a chunk and returns what has become certain: a dict or an SDK's event, or a piece of the raw stream.
+    #[doc = stub!("StreamNormalizer.feed")]
     fn feed<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let worked = if let Ok(text) = chunk.cast::<PyString>() {
             let text = utf8(text)?.0;
             state.run(py, text.len(), |stream, events| stream.feed_bytes(text.as_bytes(), events))
-        } else if let Ok(bytes) = chunk.cast::<PyBytes>() {
-            let bytes = bytes.as_bytes();
-            state.run(py, bytes.len(), |stream, events| stream.feed_bytes(bytes, events))
-        } else if let Ok(bytes) = chunk.cast::<PyByteArray>() {
-            let bytes = bytes.to_vec();
+        } else if let Some(bytes) = bytes_of(chunk) {
             state.run(py, bytes.len(), |stream, events| stream.feed_bytes(&bytes, events))
         } else {
             let node: Node<'static> = from_payload(chunk)?;
@@ -178,33 +177,37 @@ impl StreamNormalizer {
         state.take(py)
     }
 
-    /// Says that the stream is over and returns the events of what was still open.
+    #[doc = stub!("StreamNormalizer.close")]
     fn close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         state.close(py)?;
         state.take(py)
     }
 
-    /// Says that the stream is over, if `close` did not, and returns the turn.
+    #[doc = stub!("StreamNormalizer.finish")]
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.choices(py)?.get_item(0)
     }
 
-    /// As `finish`, the turns of all choices (`n > 1`) in their order.
+    #[doc = stub!("StreamNormalizer.choices")]
     fn choices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         state.close(py)?;
         state.turns(py)
     }
 
-    /// The wire format, once it is known.
+    #[doc = stub!("StreamNormalizer.provider")]
     #[getter]
     fn provider(&self, py: Python<'_>) -> Option<&'static str> {
         let state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        match &state.stage {
-            Stage::Open(stream) => stream.provider().map(Provider::as_str),
-            _ => None,
-        }
+        let known = if let Stage::Open(stream) = &state.stage { stream.provider() } else { state.provider };
+        known.map(Provider::as_str)
+    }
+
+    #[doc = stub!("StreamNormalizer._in_text")]
+    fn _in_text(&self, py: Python<'_>, index: usize) -> bool {
+        let state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        matches!(&state.stage, Stage::Open(stream) if stream.in_text(index))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -242,6 +245,7 @@ impl State {
         let Stage::Open(_) = &self.stage else { return Ok(()) };
         let Stage::Open(stream) = std::mem::replace(&mut self.stage, Stage::Broken) else { return Ok(()) };
         let events = &mut self.events;
+        self.provider = stream.provider();
         self.stage = Stage::Closed(guard_detached(py, self.bytes, || stream.finish_choices(events))?);
         Ok(())
     }
@@ -322,7 +326,7 @@ enum Target {
 
 fn target(provider: &str, dialect: Option<&str>) -> PyResult<Target> {
     if provider == "text" {
-        return Ok(Target::Text(dialect.unwrap_or("hermes").to_owned()));
+        return Ok(Target::Text(dialect.unwrap_or("auto").to_owned()));
     }
     if dialect.is_some() {
         let message = "dialect= is for provider=\"text\"";
@@ -336,7 +340,7 @@ fn result_options(target: &Target, max_chars: Option<Count>, harden: Option<bool
     Ok(ResultOptions { max_chars, harden: harden.unwrap_or(matches!(target, Target::Text(_))) })
 }
 
-/// One tool's result as the message that the provider wants.
+#[doc = stub!("format_tool_result")]
 #[pyfunction]
 #[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None),
        text_signature = "(call, result, *, is_error=False, provider='openai', dialect=None, max_chars=100000, harden=None)")]
@@ -361,7 +365,7 @@ pub(super) fn format_tool_result<'py>(
     to_py(py, &message)
 }
 
-/// The results of one turn as the messages that the provider wants.
+#[doc = stub!("format_tool_results")]
 #[pyfunction]
 #[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None),
        text_signature = "(results, *, provider='openai', dialect=None, max_chars=100000, harden=None)")]
@@ -402,7 +406,7 @@ pub(super) fn format_tool_results<'py>(
     to_py(py, &Value::Array(messages))
 }
 
-/// A turn as the assistant's message of `provider`.
+#[doc = stub!("assistant_message")]
 #[pyfunction]
 #[pyo3(signature = (turn, *, provider="openai", dialect=None))]
 pub(super) fn assistant_message<'py>(
@@ -444,6 +448,13 @@ fn issues(py: Python<'_>, issues: Vec<turn::Issue>) -> PyResult<Vec<Bound<'_, Is
     issues.into_iter().map(|issue| Bound::new(py, Issue(issue))).collect()
 }
 
+fn side_argument(side: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Map<String, Value>>> {
+    Ok(match side.map(from_payload).transpose()? {
+        Some(Value::Object(side)) => Some(side),
+        _ => None,
+    })
+}
+
 type Converted<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<Bound<'py, Issue>>);
 
 fn converted(py: Python<'_>, written: provider::Written) -> PyResult<Converted<'_>> {
@@ -469,19 +480,15 @@ pub(super) fn convert_messages<'py>(
     let (to, from) = (Provider::from_name(to)?, provider_argument(source)?);
     let messages = messages_argument(messages)?;
     let system = system.map(from_payload).transpose()?;
-    let side: Option<Map<String, Value>> = match side.map(from_payload).transpose()? {
-        Some(Value::Object(side)) => Some(side),
-        _ => None,
-    };
-    let bytes = weight(&messages);
+    let side = side_argument(side)?;
     let convert = || provider::convert_messages(&messages, system.as_ref(), from, to, side.as_ref());
-    let written = guard_detached(py, bytes, convert)??;
+    let written = guard_detached(py, weight(&messages), convert)??;
     converted(py, written)
 }
 
 /// Every violation of what the provider wants of a history.
 #[pyfunction]
-#[pyo3(signature = (messages, provider="auto"))]
+#[pyo3(name = "_check_history", signature = (messages, provider))]
 pub(super) fn check_history<'py>(
     py: Python<'py>,
     messages: &Bound<'py, PyAny>,
@@ -492,21 +499,25 @@ pub(super) fn check_history<'py>(
     issues(py, guard_detached(py, weight(&messages), || provider::check_history(&messages, provider))??)
 }
 
-/// A history with what can be mended mended.
+/// A history with what can be mended mended; and the provider whose shape it has.
 #[pyfunction]
-#[pyo3(name = "_repair_history", signature = (messages, provider))]
+#[pyo3(name = "_repair_history", signature = (messages, provider, system, side))]
 pub(super) fn repair_history<'py>(
     py: Python<'py>,
     messages: &Bound<'py, PyAny>,
     provider: &str,
-) -> PyResult<Converted<'py>> {
+    system: Option<&Bound<'py, PyAny>>,
+    side: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Converted<'py>, &'static str)> {
     let provider = provider_argument(provider)?;
     let messages = messages_argument(messages)?;
-    let written = guard_detached(py, weight(&messages), || provider::repair_history(&messages, provider))??;
-    converted(py, written)
+    let provider = provider.unwrap_or_else(|| provider::detect_history(&messages));
+    let (system, side) = (system.map(from_payload).transpose()?, side_argument(side)?);
+    let mend = || provider::repair_history(&messages, system.as_ref(), Some(provider), side.as_ref());
+    Ok((converted(py, guard_detached(py, weight(&messages), mend)??)?, provider.as_str()))
 }
 
-/// A call id in the provider's grammar.
+#[doc = stub!("provider_id")]
 #[pyfunction]
 #[pyo3(signature = (id, provider))]
 pub(super) fn provider_id(id: &str, provider: &str) -> PyResult<String> {
@@ -514,7 +525,7 @@ pub(super) fn provider_id(id: &str, provider: &str) -> PyResult<String> {
     guard(|| provider::provider_id(id, provider))
 }
 
-/// Text with the markers of chat templates and dialects broken up.
+#[doc = stub!("harden")]
 #[pyfunction]
 pub(super) fn harden(py: Python<'_>, text: &str) -> PyResult<String> {
     guard_detached(py, text.len(), || provider::harden(text))

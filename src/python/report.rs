@@ -47,12 +47,11 @@ where
 
 macro_rules! record {
     (
-        $(#[$meta:meta])*
         $class:ident($core:ty) as $name:literal;
         new($($arg:ident: $type:ty $(= $default:tt)?),*) $new:block
-        $($(#[$fmeta:meta])* $field:ident -> $ftype:ty { |$this:ident| $get:expr })*
+        $($field:ident -> $ftype:ty { |$this:ident| $get:expr })*
     ) => {
-        $(#[$meta])*
+        #[doc = stub!($name)]
         #[pyclass(frozen, eq, hash, skip_from_py_object, module = "toolglot", name = $name)]
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub(super) struct $class(pub(super) $core);
@@ -68,9 +67,9 @@ macro_rules! record {
             #[pyo3(signature = ($($arg $(= $default)?),*))]
             fn new($($arg: $type),*) -> PyResult<Self> $new
 
-            $($(#[$fmeta])* #[getter] fn $field(&self) -> $ftype { let $this = &self.0; $get })*
+            $(#[doc = stub!($name, ".", stringify!($field))] #[getter] fn $field(&self) -> $ftype { let $this = &self.0; $get })*
 
-            /// The record as a dict.
+            #[doc = stub!($name, ".to_dict")]
             pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let dict = PyDict::new(py);
                 $(dict.set_item(stringify!($field), self.$field())?;)*
@@ -90,7 +89,6 @@ macro_rules! record {
 }
 
 record! {
-    /// One recorded observation: what was odd, and where.
     Issue(turn::Issue) as "Issue";
     new(code: &str, message: &str = "", offset: Option<usize> = None, place: &str = "") {
         let code = find(IssueCode::ALL, IssueCode::as_str, code)?;
@@ -103,7 +101,6 @@ record! {
 }
 
 record! {
-    /// One recorded change between what the model wrote and what the caller gets.
     Repair(turn::Repair) as "Repair";
     new(code: &str, message: &str = "", offset: Option<usize> = None, pointer: Option<String> = None) {
         let code = find(RepairCode::ALL, RepairCode::as_str, code)?;
@@ -116,7 +113,6 @@ record! {
 }
 
 record! {
-    /// One way in which arguments are not what the tool's schema allows.
     ArgumentError(turn::ArgumentError) as "ArgumentError";
     new(pointer: String, keyword: String, message: &str = "") {
         Ok(Self(turn::ArgumentError { pointer, keyword, message: message.to_owned() }))
@@ -127,7 +123,6 @@ record! {
 }
 
 record! {
-    /// Tokens spent, where the provider says so.
     Usage(turn::Usage) as "Usage";
     new(input_tokens: Option<u64> = None, output_tokens: Option<u64> = None, total_tokens: Option<u64> = None,
         reasoning_tokens: Option<u64> = None, cached_tokens: Option<u64> = None) {

@@ -1,6 +1,8 @@
 //! Text on its way to Python, copied as late and as little as possible.
+use super::convert::type_name;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyByteArray, PyBytes, PyString};
 use std::borrow::Cow;
 
 /// A piece of text in a result: a range of the input where it stands there, else a text of its own.
@@ -64,6 +66,30 @@ impl Input {
             (Some(input), Text::Input { start: 0, end }) if *end == all.len() => input.bind(py).clone(),
             _ => PyString::new(py, text.as_str(all)),
         }
+    }
+}
+
+pub(super) fn no_text(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("{what} is str or bytes, not {}", type_name(value)))
+}
+
+/// What a `bytes` or `bytearray` holds; `None` for anything else.
+pub(super) fn bytes_of<'a>(value: &'a Bound<'_, PyAny>) -> Option<Cow<'a, [u8]>> {
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Some(Cow::Borrowed(bytes.as_bytes()));
+    }
+    value.cast::<PyByteArray>().ok().map(|bytes| Cow::Owned(bytes.to_vec()))
+}
+
+/// The text of a `str` or of bytes, with U+FFFD for what is none.
+pub(super) fn text_of<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(utf8(text)?.0);
+    }
+    match bytes_of(value) {
+        Some(Cow::Borrowed(bytes)) => Ok(String::from_utf8_lossy(bytes)),
+        Some(Cow::Owned(bytes)) => Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())),
+        None => Err(no_text("text", value)),
     }
 }
 

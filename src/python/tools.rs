@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 use std::sync::{Arc, OnceLock};
 
-/// The tools offered in one turn.
+#[doc = stub!("ToolSet")]
 #[pyclass(frozen, module = "toolglot", name = "ToolSet")]
 #[derive(Debug)]
 pub(super) struct ToolSet {
@@ -125,7 +125,7 @@ impl ToolSet {
         }
     }
 
-    /// Tools from JSON text: a list of them, or an object that holds one.
+    #[doc = stub!("ToolSet.from_json")]
     #[staticmethod]
     fn from_json(json: &Bound<'_, PyAny>) -> PyResult<Self> {
         match Source::plain_json(json.py(), JsonText::of(json)?)? {
@@ -134,50 +134,60 @@ impl ToolSet {
         }
     }
 
+    #[doc = stub!("ToolSet.to_openai")]
     #[pyo3(signature = (*, strict=false, describe=false))]
     fn to_openai<'py>(&self, py: Python<'py>, strict: bool, describe: bool) -> PyResult<Bound<'py, PyList>> {
         self.serve(py, &Target { strict, describe, ..Target::new(Format::OpenAi) })
     }
 
+    #[doc = stub!("ToolSet.to_openai_responses")]
     #[pyo3(signature = (*, strict=false, describe=false))]
     fn to_openai_responses<'py>(&self, py: Python<'py>, strict: bool, describe: bool) -> PyResult<Bound<'py, PyList>> {
         self.serve(py, &Target { strict, describe, ..Target::new(Format::OpenAiResponses) })
     }
 
+    #[doc = stub!("ToolSet.to_anthropic")]
     #[pyo3(signature = (*, strict=false, describe=false))]
     fn to_anthropic<'py>(&self, py: Python<'py>, strict: bool, describe: bool) -> PyResult<Bound<'py, PyList>> {
         self.serve(py, &Target { strict, describe, ..Target::new(Format::Anthropic) })
     }
 
+    #[doc = stub!("ToolSet.to_gemini")]
     #[pyo3(signature = (*, schema="json_schema", describe=false))]
     fn to_gemini<'py>(&self, py: Python<'py>, schema: &str, describe: bool) -> PyResult<Bound<'py, PyList>> {
         self.serve(py, &Target { gemini_schema: gemini_schema(schema)?, describe, ..Target::new(Format::Gemini) })
     }
 
+    #[doc = stub!("ToolSet.to_mistral")]
     #[pyo3(signature = (*, describe=false))]
     fn to_mistral<'py>(&self, py: Python<'py>, describe: bool) -> PyResult<Bound<'py, PyList>> {
         self.serve(py, &Target { describe, ..Target::new(Format::Mistral) })
     }
 
+    #[doc = stub!("ToolSet.to_cohere")]
     #[pyo3(signature = (*, describe=false))]
     fn to_cohere<'py>(&self, py: Python<'py>, describe: bool) -> PyResult<Bound<'py, PyList>> {
         self.serve(py, &Target { describe, ..Target::new(Format::Cohere) })
     }
 
+    #[doc = stub!("ToolSet.to_ollama")]
     #[pyo3(signature = (*, describe=false))]
     fn to_ollama<'py>(&self, py: Python<'py>, describe: bool) -> PyResult<Bound<'py, PyList>> {
         self.serve(py, &Target { describe, ..Target::new(Format::Ollama) })
     }
 
+    #[doc = stub!("ToolSet.to_bedrock")]
     #[pyo3(signature = (*, describe=false))]
     fn to_bedrock<'py>(&self, py: Python<'py>, describe: bool) -> PyResult<Bound<'py, PyList>> {
         self.serve(py, &Target { describe, ..Target::new(Format::Bedrock) })
     }
 
+    #[doc = stub!("ToolSet.to_mcp")]
     fn to_mcp<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.serve(py, &Target::new(Format::Mcp))
     }
 
+    #[doc = stub!("ToolSet.to")]
     #[pyo3(signature = (provider, **options))]
     fn to<'py>(
         &self,
@@ -188,7 +198,7 @@ impl ToolSet {
         self.serve(py, &target(provider, options)?)
     }
 
-    /// The same as JSON text.
+    #[doc = stub!("ToolSet.to_json")]
     #[pyo3(signature = (provider, **options))]
     fn to_json<'py>(
         &self,
@@ -200,6 +210,7 @@ impl ToolSet {
         self.served.text(py, &target, || self.written(py, &target))
     }
 
+    #[doc = stub!("ToolSet.losses")]
     #[pyo3(signature = (provider, **options))]
     fn losses<'py>(
         &self,
@@ -213,6 +224,7 @@ impl ToolSet {
         super::report::tuple_of(py, &converted.losses, Loss)
     }
 
+    #[doc = stub!("ToolSet.names")]
     #[pyo3(signature = (provider, **options))]
     fn names<'py>(
         &self,
@@ -227,12 +239,14 @@ impl ToolSet {
         Ok(names)
     }
 
+    #[doc = stub!("ToolSet.problems")]
     #[getter]
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let errors = self.core(py)?.problems().iter().map(|problem| PyErr::from(problem.clone()).into_value(py));
         PyTuple::new(py, errors)
     }
 
+    #[doc = stub!("ToolSet.resolve")]
     fn resolve<'s>(&'s self, py: Python<'_>, name: &str) -> PyResult<Option<&'s str>> {
         Ok(match self.core(py)?.resolve(name) {
             Resolution::Exact(tool) | Resolution::Resolved(tool) => Some(&tool.name),
@@ -240,11 +254,12 @@ impl ToolSet {
         })
     }
 
+    #[doc = stub!("ToolSet.nearest")]
     fn nearest<'s>(&'s self, py: Python<'_>, name: &str) -> PyResult<Vec<&'s str>> {
         Ok(self.core(py)?.nearest(name))
     }
 
-    /// A call of `name` with these arguments, settled as a model's would be.
+    #[doc = stub!("ToolSet.check")]
     #[pyo3(signature = (name, arguments, *, id=None))]
     fn check(
         &self,
@@ -262,18 +277,21 @@ impl ToolSet {
         Ok(ToolCall::from_core(py, call, &Input::NONE))
     }
 
+    #[doc = stub!("ToolSet.error_message")]
     fn error_message(&self, py: Python<'_>, call: &Bound<'_, ToolCall>) -> PyResult<Option<String>> {
         let call = call.get().to_core(py)?;
         let set = self.core(py)?;
         guard(|| set.error_message(&call))
     }
 
+    #[doc = stub!("ToolSet.to_prompt")]
     #[pyo3(signature = (dialect="auto"))]
     fn to_prompt(&self, py: Python<'_>, dialect: &str) -> PyResult<String> {
         let set = self.core(py)?;
         Ok(guard(|| set.to_prompt(dialect))??)
     }
 
+    #[doc = stub!("ToolSet.inject")]
     #[pyo3(signature = (messages, dialect="auto"))]
     fn inject<'py>(
         &self,
@@ -330,7 +348,7 @@ impl ToolSet {
     }
 }
 
-/// One offered tool.
+#[doc = stub!("Tool")]
 #[pyclass(frozen, module = "toolglot", name = "Tool")]
 #[derive(Debug)]
 pub(super) struct Tool {
@@ -351,46 +369,55 @@ impl Tool {
 
 #[pymethods]
 impl Tool {
+    #[doc = stub!("Tool.name")]
     #[getter]
     fn name(&self) -> PyResult<&str> {
         Ok(&self.tool()?.name)
     }
 
+    #[doc = stub!("Tool.description")]
     #[getter]
     fn description(&self) -> PyResult<&str> {
         Ok(&self.tool()?.description)
     }
 
+    #[doc = stub!("Tool.schema")]
     #[getter]
     fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_py(py, &self.tool()?.schema)
     }
 
+    #[doc = stub!("Tool.server")]
     #[getter]
     fn server(&self) -> PyResult<Option<&str>> {
         Ok(self.tool()?.source.server.as_deref())
     }
 
+    #[doc = stub!("Tool.original_name")]
     #[getter]
     fn original_name(&self) -> PyResult<&str> {
         Ok(self.tool()?.original_name())
     }
 
+    #[doc = stub!("Tool.title")]
     #[getter]
     fn title<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.field(py, "title")
     }
 
+    #[doc = stub!("Tool.annotations")]
     #[getter]
     fn annotations<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.field(py, "annotations")
     }
 
+    #[doc = stub!("Tool.output_schema")]
     #[getter]
     fn output_schema<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.field(py, "outputSchema")
     }
 
+    #[doc = stub!("Tool.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_py(py, &self.tool()?.to_value())
     }
@@ -408,33 +435,38 @@ impl Tool {
     }
 }
 
-/// One thing that a provider is told less exactly than the tool's schema says it, or not at all.
+#[doc = stub!("Loss")]
 #[pyclass(frozen, module = "toolglot", name = "Loss")]
 #[derive(Debug)]
 pub(super) struct Loss(convert::Loss);
 
 #[pymethods]
 impl Loss {
+    #[doc = stub!("Loss.tool")]
     #[getter]
     fn tool(&self) -> &str {
         &self.0.tool
     }
 
+    #[doc = stub!("Loss.pointer")]
     #[getter]
     fn pointer(&self) -> &str {
         &self.0.pointer
     }
 
+    #[doc = stub!("Loss.kind")]
     #[getter]
     fn kind(&self) -> &'static str {
         self.0.kind.as_str()
     }
 
+    #[doc = stub!("Loss.message")]
     #[getter]
     fn message(&self) -> &str {
         &self.0.message
     }
 
+    #[doc = stub!("Loss.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("tool", self.tool())?;

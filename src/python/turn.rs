@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a model answered: text, reasoning and calls, and the record of everything odd.
+#[doc = stub!("Turn")]
 #[pyclass(frozen, module = "toolglot", name = "Turn")]
 pub(super) struct Turn {
     input: Input,
@@ -162,91 +162,95 @@ impl Turn {
         Self::from_core(py, turn, Input::NONE)
     }
 
-    /// The text for the user, without calls and reasoning; empty when there is none.
+    #[doc = stub!("Turn.content")]
     #[getter]
     fn content<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         self.content_object.get_or_try(py, || Ok(self.input.to_py(py, &self.content)))
     }
 
-    /// The reasoning, without its tags; None when there is none.
+    #[doc = stub!("Turn.reasoning")]
     #[getter]
     fn reasoning<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
         let reasoning = self.input.to_py(py, &self.reasoning);
         (!self.reasoning.as_str(self.input.as_str(py)).is_empty()).then_some(reasoning)
     }
 
+    #[doc = stub!("Turn.tool_calls")]
     #[getter]
     fn tool_calls(&self) -> &Py<PyTuple> {
         &self.tool_calls
     }
 
-    /// A runnable call is waiting for its result.
+    #[doc = stub!("Turn.needs_more_work")]
     #[getter]
     fn needs_more_work(&self) -> bool {
         self.needs_more_work
     }
 
+    #[doc = stub!("Turn.stop_reason")]
     #[getter]
     fn stop_reason(&self) -> &'static str {
         self.stop_reason.as_str()
     }
 
+    #[doc = stub!("Turn.usage")]
     #[getter]
     fn usage(&self) -> Option<Usage> {
         self.usage.map(Usage)
     }
 
-    /// Where the calls were found: "text", "native", "reasoning", "failed_generation"; None without calls.
+    #[doc = stub!("Turn.source")]
     #[getter]
     fn source(&self) -> Option<&'static str> {
         self.source.as_str()
     }
 
-    /// The dialect of the first call found in text, or of the markers that were seen.
+    #[doc = stub!("Turn.dialect")]
     #[getter]
     fn dialect(&self) -> Option<&str> {
         self.dialect.as_deref()
     }
 
+    #[doc = stub!("Turn.issues")]
     #[getter]
     fn issues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple_of(py, &self.issues, Issue)
     }
 
-    /// Opaque state that must go back to the provider untouched (signatures, encrypted reasoning), by provider.
+    #[doc = stub!("Turn.provider_state")]
     #[getter]
     fn provider_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         opaque(py, self.provider_state.as_ref())
     }
 
-    /// The turn as an assistant message of OpenAI's Chat Completions.
+    #[doc = stub!("Turn.to_openai")]
     fn to_openai<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_py(py, &self.with_core(py, |turn| turn.to_openai())?)
     }
 
-    /// The turn as an assistant message of `provider`, with the state that must go back to it.
+    #[doc = stub!("Turn.to_message")]
     #[pyo3(signature = (provider="openai"))]
     fn to_message<'py>(&self, py: Python<'py>, provider: &str) -> PyResult<Bound<'py, PyAny>> {
         let provider = crate::provider::Provider::from_name(provider)?;
         to_py(py, &self.with_core(py, |turn| crate::provider::assistant_message(turn, provider))?)
     }
 
-    /// The turn as an assistant message of Anthropic's Messages.
+    #[doc = stub!("Turn.to_anthropic")]
     fn to_anthropic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.to_message(py, "anthropic")
     }
 
-    /// The turn as a content of Gemini's `contents`.
+    #[doc = stub!("Turn.to_gemini")]
     fn to_gemini<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.to_message(py, "gemini")
     }
 
-    /// The envelope `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`, with the runnable calls.
+    #[doc = stub!("Turn.to_envelope")]
     fn to_envelope<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_py(py, &self.with_core(py, |turn| turn.to_envelope())?)
     }
 
-    /// The whole turn as a dict that `json.dumps` takes.
+    #[doc = stub!("Turn.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = self.fields(py)?;
         let dicts = |records: &Bound<'py, PyTuple>| {

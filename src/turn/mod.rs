@@ -97,7 +97,8 @@ pub struct Turn<'a> {
     /// The dialect of the first call found in text, or of the markers that were seen.
     pub dialect: Option<Cow<'static, str>>,
     pub issues: Vec<Issue>,
-    /// Opaque state that must go back to the provider untouched (signatures, encrypted reasoning), by provider.
+    /// Opaque state that must go back to the provider untouched (signatures, encrypted reasoning), by provider. Under
+    /// `text`, what the model wrote where a provider's answer had its calls in the text.
     pub provider_state: Option<Value>,
 }
 

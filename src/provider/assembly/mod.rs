@@ -10,7 +10,7 @@ use super::calls::Calls;
 use super::node::Node;
 use super::text::TextReader;
 use crate::turn::{Event, Issue, IssueCode, Source, ToolCall, Turn, Usage};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use text::TextCalls;
 
@@ -22,7 +22,7 @@ pub(super) struct Assembly {
     listen: bool,
     pub(super) events: Vec<Event>,
     reader: Option<TextReader>,
-    /// The text as the provider sent it, kept while it may have to be read again without calls.
+    /// The text as the provider sent it, kept while it may have to be read again without calls, or to go back as it was.
     raw_text: String,
     text_calls: TextCalls,
     /// The event index of each call that the engine found in the text.
@@ -104,6 +104,11 @@ impl Assembly {
         self.issues.push(issue);
     }
 
+    /// The call that the events have under `index` stands in the text.
+    pub(super) fn in_text(&self, index: usize) -> bool {
+        self.text_indices.contains(&index)
+    }
+
     /// The index in the turn's calls of the call that the provider sent as its `at`th.
     pub(super) fn index_of(&self, at: usize) -> Option<usize> {
         self.finals.get(at).copied().flatten().map(|index| index.saturating_sub(self.withdrawn))
@@ -183,6 +188,10 @@ impl Assembly {
             self.issue(Issue::of(IssueCode::LimitReached, "", "more calls than the limit; the rest were left out"));
         }
         let calls: Vec<_> = self.settled.drain(..).flatten().collect();
+        if source == Source::Text {
+            // A model without native tools is to see what it wrote, markup and all.
+            self.state.insert("text".into(), json!({ "content": std::mem::take(&mut self.raw_text) }));
+        }
         let stop_reason = self.stop(&calls, source);
         Turn {
             content: Cow::Owned(std::mem::take(&mut self.content)),

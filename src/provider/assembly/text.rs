@@ -9,7 +9,7 @@ use super::super::calls::{CallPiece, Piece};
 use super::super::text::{self, TextReader};
 use super::Assembly;
 use crate::dialect::Dialects;
-use crate::engine::ReasoningCalls;
+use crate::engine::{ReasoningCalls, StartsIn};
 use crate::turn::{Event, Issue, IssueCode, Source};
 use std::borrow::Cow;
 
@@ -171,6 +171,10 @@ impl Assembly {
             return;
         }
         self.last_is_call = false;
+        if self.reader.is_none() {
+            // Who tells reasoning apart has closed it, whatever the prompt opened.
+            self.reading.options.starts_in = StartsIn::Content;
+        }
         self.fielded.push_str(text);
         self.reasoning.push_str(text);
         self.event(|| Event::Reasoning(text.to_owned()));

@@ -1,7 +1,7 @@
 //! Mends a history that a provider would refuse, and says how.
 use super::check::valid_name;
 use super::model::{Answer, Message, Part, Role};
-use super::{Written, detect_history, ids, read_history, rest, write_history};
+use super::{Written, detect_history, ids, read_history, rest, side, system_text, write_history};
 use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
@@ -15,12 +15,22 @@ const NO_RESULT: &str = "The tool was not run: no result was recorded.";
 /// error, orphans become the user's text, ids and names are brought into the provider's grammar (the same in call and
 /// result), arguments into the form it takes, empty messages go. Every change is in [`Written::issues`].
 ///
+/// `system` and `side` stand beside the messages, as in [`Written`], and do so again afterwards: each entry of the side
+/// beside the message that it belongs to.
+///
 /// # Errors
 /// [`crate::ErrorCode::BadMessage`] with the index of a message that is none.
-pub fn repair_history(messages: &[Value], provider: Option<Provider>) -> Result<Written, Error> {
+pub fn repair_history(
+    messages: &[Value],
+    system: Option<&Value>,
+    provider: Option<Provider>,
+    side: Option<&Map<String, Value>>,
+) -> Result<Written, Error> {
     let provider = provider.unwrap_or_else(|| detect_history(messages));
-    let mut read = read_history(messages, None, provider, None)?;
+    let results = side.map(side::of_results);
+    let mut read = read_history(messages, None, provider, results.as_ref())?;
     let unmended = write_history(&read, provider);
+    let ids_before = side::ids_of(&read);
     let mut issues = Vec::new();
     let mut note = |code: IssueCode, index: usize, text: String| {
         issues.push(Issue::of(code, format!("/{index}"), text));
@@ -84,9 +94,29 @@ pub fn repair_history(messages: &[Value], provider: Option<Provider>) -> Result<
     }
     let mut written = write_history(&mended, provider);
     written.issues.splice(0..0, issues);
-    rest::spare(&mut written, &unmended, messages, provider);
+    if written.issues.is_empty() && written.system.is_none() && written.messages == unmended.messages {
+        // In order as they are, also where one would be written as two.
+        let side = side.cloned().unwrap_or_default();
+        return Ok(Written { messages: messages.to_vec(), system: system.cloned(), side, issues: Vec::new() });
+    }
     written.side = Map::new();
+    if let Some(side) = side.filter(|side| !side.is_empty()) {
+        side::carry(side, &ids_before, &mended, provider, &mut written)?;
+    }
+    rest::spare(&mut written, &unmended, messages, provider);
+    written.system = beside(system, written.system.take(), provider);
     Ok(written)
+}
+
+/// The system prompt that stood beside the messages, as it was; with what came of messages among the others.
+fn beside(system: Option<&Value>, among: Option<Value>, provider: Provider) -> Option<Value> {
+    match (system.filter(|system| !system_text(system).is_empty()), among) {
+        (Some(system), Some(among)) => {
+            let texts = [system, &among].map(|part| Message::text(Role::System, system_text(part)));
+            write_history(&texts, provider).system
+        }
+        (system, among) => among.or_else(|| system.cloned()),
+    }
 }
 
 /// Gives the later of two calls with one id another one, and its result too.

@@ -86,6 +86,70 @@ fn keep_results(messages: &[Message], back: &[Message], places: &[usize], writte
     }
 }
 
+/// Of what is kept beside messages, what their results were.
+pub(super) fn of_results(side: &Map<String, Value>) -> Map<String, Value> {
+    let results = |kept: &Value| Some(json!({ RESULTS: kept.get(RESULTS)? }));
+    side.iter().filter_map(|(index, kept)| Some((index.clone(), results(kept)?))).collect()
+}
+
+/// The ids of the calls of each message that has some, by its index.
+pub(super) fn ids_of(messages: &[Message]) -> Vec<(usize, Vec<String>)> {
+    let ids = |message: &Message| message.calls().map(|call| call.id.clone()).collect::<Vec<_>>();
+    messages.iter().map(|message| (message.origin, ids(message))).filter(|(_, ids)| !ids.is_empty()).collect()
+}
+
+/// Takes what stood beside messages to the places that these have in `written`, which was made of `mended`. `ids`: those
+/// that the calls had before.
+///
+/// # Errors
+/// As [`complete`].
+pub(super) fn carry(
+    side: &Map<String, Value>,
+    ids: &[(usize, Vec<String>)],
+    mended: &[Message],
+    provider: Provider,
+    written: &mut Written,
+) -> Result<(), Error> {
+    let (back, places) = read_with_places(&written.messages, written.system.as_ref(), provider, None)?;
+    keep_results(mended, &back, &places, written);
+    let mut left: Vec<&String> = side.keys().filter(|index| index.parse::<usize>().is_ok()).collect();
+    for (before, after) in paired(mended, &back, |message| message.role == Role::Assistant) {
+        let index = before.origin.to_string();
+        left.retain(|left| **left != index);
+        let Some(kept) = side.get(&index).and_then(Value::as_object) else { continue };
+        let mut kept: Map<String, Value> = kept.iter().filter(|(key, _)| *key != RESULTS).map(owned).collect();
+        let had = ids.iter().find(|(origin, _)| *origin == before.origin).map(|(_, ids)| ids);
+        if let (Some(Value::Array(own)), Some(had)) = (kept.get_mut(IDS), had) {
+            // A call that got another id must not get back the one that was not its alone.
+            for ((own, had), call) in own.iter_mut().zip(had).zip(before.calls()) {
+                if *had != call.id {
+                    *own = json!(call.id);
+                }
+            }
+        }
+        if !kept.is_empty()
+            && let Some(beside) = beside(written, after.origin)
+        {
+            beside.append(&mut kept);
+        }
+    }
+    let lost = left.into_iter().filter(|index| {
+        let kept = side.get(*index).and_then(Value::as_object);
+        kept.is_some_and(|kept| kept.keys().any(|key| key != RESULTS))
+    });
+    for index in lost {
+        let message = "what stood beside this message was left out with it";
+        written.issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), message));
+    }
+    // What only another provider's messages say is found again by their marks.
+    written.side.extend(side.iter().filter(|(key, _)| key.parse::<usize>().is_err()).map(owned));
+    Ok(())
+}
+
+fn owned((key, value): (&String, &Value)) -> (String, Value) {
+    (key.clone(), value.clone())
+}
+
 fn keep_reasoning(messages: &[Message], back: &[Message], written: &mut Written) {
     for (before, after) in paired(messages, back, |message| message.role == Role::Assistant) {
         if !before.reasoning.is_empty()
