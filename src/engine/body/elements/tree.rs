@@ -1,6 +1,8 @@
 //! Reads elements from a text that has come whole.
 use super::node::Node;
+use super::tag::tags_begin;
 use crate::engine::misspelt;
+use crate::engine::reader::begun;
 use crate::schema::Tool;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -109,9 +111,7 @@ impl<'t> Tree<'t> {
 
     /// The text without the beginning of a tag at its end.
     fn without_cut_tag(&self, text: &str) -> String {
-        let tag = if self.prefix.is_empty() { "<" } else { self.prefix };
-        let cut = (1..tag.len()).rev().find(|n| tag.get(..*n).is_some_and(|tag| text.ends_with(tag)));
-        text.get(..text.len() - cut.unwrap_or(0)).unwrap_or(text).to_owned()
+        text.get(..text.len() - begun(text, tags_begin(self.prefix))).unwrap_or(text).to_owned()
     }
 
     /// The next element among white space.
@@ -145,7 +145,7 @@ impl<'t> Tree<'t> {
                 break;
             }
             let text_start = self.at;
-            let tag = if self.prefix.is_empty() { "<" } else { self.prefix };
+            let tag = tags_begin(self.prefix);
             let rest = self.rest();
             let next = rest.find(tag).unwrap_or(rest.len());
             self.at += next;
@@ -236,8 +236,7 @@ impl<'t> Tree<'t> {
         // Of its own, a part may stand there.
         let breaks_off = |next: &usize| {
             let text = text(*next).trim_ascii_end();
-            text.contains(&format!("</{name}>"))
-                || (1..self.prefix.len()).any(|n| self.prefix.get(..n).is_some_and(|prefix| text.ends_with(prefix)))
+            text.contains(&format!("</{name}>")) || begun(text, self.prefix) > 0
         };
         let Some(next) = follows.filter(|_| !self.prefix.is_empty()).filter(|next| !breaks_off(next)) else {
             self.at = first;
