@@ -366,6 +366,12 @@ pub(crate) fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
+/// How many bytes at the end of `text` are the beginning of `marker`, and not all of it.
+pub(crate) fn begun(text: &str, marker: &str) -> usize {
+    let ends = |length: &usize| marker.get(..*length).is_some_and(|begun| text.ends_with(begun));
+    (1..marker.len()).rev().find(ends).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::Without;

@@ -24,7 +24,7 @@ mod unfit;
 use node::Node;
 pub(super) use node::find;
 use open::OpenElement;
-use tag::{Kind, Tag};
+use tag::{Kind, Tag, tags_begin};
 use tree::Tree;
 use unfit::Unfit;
 
@@ -158,7 +158,7 @@ impl Elements {
                     Look::No => return Next::Unfit,
                 }
             };
-            let marker = if within.prefix.is_empty() { "<" } else { within.prefix };
+            let marker = tags_begin(within.prefix);
             let rest = cx.bytes().get(open.searched..).unwrap_or_default();
             let Some(hit) = memchr::memmem::find(rest, marker.as_bytes()).map(|i| open.searched + i) else {
                 let end = cx.text.len().saturating_sub(marker.len() - 1).max(open.searched);

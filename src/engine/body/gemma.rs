@@ -7,7 +7,7 @@ use super::shown::{ShownCalls, opens};
 use crate::dialect::{Element, Row};
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::output::{Found, Output, Piece, Value};
-use crate::engine::reader::floor;
+use crate::engine::reader::{begun, floor};
 use crate::engine::tail::closes;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, head};
@@ -110,8 +110,7 @@ impl Gemma {
                         self.shown.push(string.start..self.at);
                     }
                     // What may be the beginning of a marker round a string is none of it.
-                    let cut = (1..quote.len()).rev().find(|n| quote.get(..*n).is_some_and(|q| cx.text.ends_with(q)));
-                    self.read(cx, out, writer, index, self.at - cut.unwrap_or(0), true);
+                    self.read(cx, out, writer, index, self.at - begun(cx.text, quote), true);
                     break CallStatus::Incomplete;
                 }
             }

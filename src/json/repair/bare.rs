@@ -164,7 +164,7 @@ impl Repairer<'_> {
             self.ending = Ending::Cut;
         }
         // An escaped quote opens it: where it ends is not known.
-        let list = self.bytes.get(after) == Some(&b']') && self.open_arrays == 0 && text.contains(',');
+        let list = self.bytes.get(after) == Some(&b']') && self.open.brackets == 0 && text.contains(',');
         self.guess_if(text.starts_with("\\\"") || !self.argument && (list || is_torn_text(text.as_bytes())));
         if after > end && matches!(place, Place::Item { first: false }) && self.is_behind_word(at) {
             // `"a", b, c"`: the quote that is missing stood before one of them.
@@ -225,7 +225,7 @@ impl Repairer<'_> {
                     }
                 },
                 b'}' | b']' if !first => return Some((i, i)),
-                b')' if !first && self.open_parens > 0 => return Some((i, i)),
+                b')' if !first && self.open.parens > 0 => return Some((i, i)),
                 b'\n' => return Some((i, i)),
                 b',' if self.comma_ends(i + 1, place) => return Some((i, i)),
                 0xef if place != Place::Argument
@@ -267,7 +267,7 @@ impl Repairer<'_> {
         let next = skip_white(self.bytes, at);
         match self.bytes.get(next) {
             None | Some(b'}' | b']') => true,
-            Some(b')') => self.open_parens > 0,
+            Some(b')') => self.open.parens > 0,
             Some(b',') => self.comma_ends(next + 1, place),
             Some(_) => false,
         }

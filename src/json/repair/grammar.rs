@@ -5,6 +5,7 @@ use super::pairs::Pairs;
 use super::quoted::Place;
 use super::{Ending, crooked};
 use crate::error::{Error, ErrorCode};
+use crate::json::Balance;
 use crate::json::string::push_string;
 use crate::turn::RepairCode;
 use std::cell::Cell;
@@ -68,9 +69,8 @@ pub(super) struct Repairer<'a> {
     /// The value is read in parentheses of the caller's (an argument), not as a text of its own.
     pub(super) argument: bool,
     pub(super) source_text: bool,
-    pub(super) open_objects: usize,
-    pub(super) open_arrays: usize,
-    pub(super) open_parens: usize,
+    /// Of what kinds the brackets are that are open round what is being read, the caller's included.
+    pub(super) open: Balance,
     pub(super) pairs: Pairs,
     /// A string held a brace that nothing closes.
     pub(super) loose_brace: Cell<bool>,
@@ -103,9 +103,7 @@ impl<'a> Repairer<'a> {
             stops: b"",
             argument: false,
             source_text: true,
-            open_objects: 0,
-            open_arrays: 0,
-            open_parens: 0,
+            open: Balance::default(),
             pairs: Pairs::default(),
             loose_brace: Cell::new(false),
             guessed: Cell::new(false),
@@ -125,9 +123,8 @@ impl<'a> Repairer<'a> {
         self.argument = true;
         self.python = true;
         self.source_text = source_text;
-        self.open_parens = usize::from(stops.contains(&b')'));
-        self.open_arrays = usize::from(stops.contains(&b']'));
-        self.open_objects = usize::from(stops.contains(&b'}'));
+        let open = |closing: u8| isize::from(stops.contains(&closing));
+        self.open = Balance { braces: open(b'}'), brackets: open(b']'), parens: open(b')') };
     }
 
     /// The caller's bracket or separator `byte` may follow the value.
@@ -180,9 +177,9 @@ impl<'a> Repairer<'a> {
             return Err(self.too_deep(at));
         }
         match kind {
-            Kind::Object | Kind::Set | Kind::Doubled => self.open_objects += 1,
-            Kind::Array => self.open_arrays += 1,
-            Kind::Paren | Kind::Wrapper => self.open_parens += 1,
+            Kind::Object | Kind::Set | Kind::Doubled => self.open.braces += 1,
+            Kind::Array => self.open.brackets += 1,
+            Kind::Paren | Kind::Wrapper => self.open.parens += 1,
         }
         let mark = self.out.mark(at);
         self.frames.push(Frame {
@@ -203,9 +200,9 @@ impl<'a> Repairer<'a> {
     pub(super) fn pop(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         match frame.kind {
-            Kind::Object | Kind::Set | Kind::Doubled => self.open_objects -= 1,
-            Kind::Array => self.open_arrays -= 1,
-            Kind::Paren | Kind::Wrapper => self.open_parens -= 1,
+            Kind::Object | Kind::Set | Kind::Doubled => self.open.braces -= 1,
+            Kind::Array => self.open.brackets -= 1,
+            Kind::Paren | Kind::Wrapper => self.open.parens -= 1,
         }
         if let (Kind::Object, Some(parent)) = (frame.kind, self.frames.last_mut()) {
             parent.object = Some(frame.open);
@@ -266,7 +263,7 @@ impl<'a> Repairer<'a> {
                 Some(b'{' | b'[') => true,
                 Some(_) => !(key(behind) || lookahead::half_quoted_key(self.bytes, behind)),
             };
-            let list = self.bytes.get(at) == Some(&b']') && self.open_arrays == 0;
+            let list = self.bytes.get(at) == Some(&b']') && self.open.brackets == 0;
             self.guess_if(value || list);
             self.out.record(RepairCode::Literal, at, "a missing value became null");
             self.out.replace(at, at, "null");

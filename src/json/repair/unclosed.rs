@@ -56,7 +56,7 @@ impl Repairer<'_> {
             let length = Quote::at(bytes, inner).map_or(1, |(_, length)| length);
             (found.end, found.after, found.unclosed) = (inner, inner + length, false);
             // A list closes that was not opened: its items are perhaps what the quotes are round.
-            let list = bytes.get(skip_white(bytes, found.after)) == Some(&b']') && self.open_arrays == 0;
+            let list = bytes.get(skip_white(bytes, found.after)) == Some(&b']') && self.open.brackets == 0;
             self.guess_if(list);
             return;
         }

@@ -75,8 +75,8 @@ impl Repairer<'_> {
             _ if !doubted && behind::expression(bytes, at, after) => true,
             Place::Member { bare_keys } => match byte {
                 b'}' => balance.braces <= 0,
-                b']' => balance.brackets <= 0 && (self.open_arrays > 0 || skip_white(bytes, next + 1) == bytes.len()),
-                b')' => balance.parens <= 0 && self.open_parens > 0,
+                b']' => balance.brackets <= 0 && (self.open.brackets > 0 || skip_white(bytes, next + 1) == bytes.len()),
+                b')' => balance.parens <= 0 && self.open.parens > 0,
                 b',' | b';'
                     if self.holds_open(balance) && self.key_or_end(next + length, bare_keys, search.doubt()) =>
                 {
@@ -104,8 +104,8 @@ impl Repairer<'_> {
             },
             Place::Item { first } => match byte {
                 b']' => balance.brackets <= 0,
-                b'}' => balance.braces <= 0 && (self.open_objects > 0 || skip_white(bytes, next + 1) == bytes.len()),
-                b')' => balance.parens <= 0 && self.open_parens > 0,
+                b'}' => balance.braces <= 0 && (self.open.braces > 0 || skip_white(bytes, next + 1) == bytes.len()),
+                b')' => balance.parens <= 0 && self.open.parens > 0,
                 b',' | b';' => self.item_or_end(next + length) || self.member_behind_item(search, next + length),
                 b':' => first && !doubted,
                 b'{' | b'[' => spaced,
@@ -116,8 +116,8 @@ impl Repairer<'_> {
             },
             Place::Argument => match byte {
                 b')' => balance.parens <= 0,
-                b']' => balance.brackets <= 0 && (self.open_arrays > 0 || self.stops(byte)),
-                b'}' => balance.braces <= 0 && (self.open_objects > 0 || self.stops(byte)),
+                b']' => balance.brackets <= 0 && (self.open.brackets > 0 || self.stops(byte)),
+                b'}' => balance.braces <= 0 && (self.open.braces > 0 || self.stops(byte)),
                 b',' => self.argument_or_end(next + length),
                 _ if self.stops(byte) => true,
                 _ => match Quote::at(bytes, next) {

@@ -22,6 +22,11 @@ pub(super) enum Kind {
     Call,
 }
 
+/// What all tags begin with that have the `prefix`.
+pub(super) fn tags_begin(prefix: &str) -> &str {
+    if prefix.is_empty() { "<" } else { prefix }
+}
+
 impl Tag {
     /// The tag at `at`, behind the `prefix` that all have.
     pub(super) fn at(cx: &Reader<'_>, prefix: &str, at: usize) -> Look<Self> {

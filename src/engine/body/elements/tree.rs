@@ -1,6 +1,8 @@
 //! Reads elements from a text that has come whole.
 use super::node::Node;
+use super::tag::tags_begin;
 use crate::engine::misspelt;
+use crate::engine::reader::begun;
 use crate::schema::Tool;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -32,6 +34,27 @@ pub(super) struct Tree<'t> {
     pub(super) taken: Vec<String>,
     /// What is the text of an element, whatever tags stand in it.
     pub(super) texts: Vec<Range<usize>>,
+}
+
+/// An element whose closing tag is looked for.
+struct Open<'t> {
+    depth: usize,
+    name: &'t str,
+    /// Where its tag stands, and where its text begins.
+    first: usize,
+    start: usize,
+    children: Vec<(String, Node)>,
+    /// The text among them.
+    mixed: String,
+    /// Where another parameter stands, behind text, that may follow this one.
+    follows: Option<usize>,
+}
+
+impl Open<'_> {
+    /// It is one of the top level, and nothing but text was found in it.
+    fn is_text(&self) -> bool {
+        self.depth == 0 && self.children.is_empty() && self.follows.is_none()
+    }
 }
 
 impl<'t> Tree<'t> {
@@ -109,9 +132,7 @@ impl<'t> Tree<'t> {
 
     /// The text without the beginning of a tag at its end.
     fn without_cut_tag(&self, text: &str) -> String {
-        let tag = if self.prefix.is_empty() { "<" } else { self.prefix };
-        let cut = (1..tag.len()).rev().find(|n| tag.get(..*n).is_some_and(|tag| text.ends_with(tag)));
-        text.get(..text.len() - cut.unwrap_or(0)).unwrap_or(text).to_owned()
+        text.get(..text.len() - begun(text, tags_begin(self.prefix))).unwrap_or(text).to_owned()
     }
 
     /// The next element among white space.
@@ -130,88 +151,83 @@ impl<'t> Tree<'t> {
         }
         let opener = self.text.get(self.at..end).unwrap_or_default();
         let again = self.text.get(end..).unwrap_or_default().trim_ascii_start().starts_with(opener);
-        let (first, mut closes) = (self.at, closer.len());
-        self.at = end;
-        let start = end;
-        let mut children = Vec::new();
-        let mut mixed = String::new();
-        // Where another parameter stands, behind text, that may follow this one.
-        let mut follows = None;
-        if let Ok(text) = self.texts.binary_search_by_key(&start, |text| text.start) {
-            self.at = self.texts[text].end;
-        }
-        loop {
-            if self.rest().starts_with(&closer) {
-                break;
-            }
-            let text_start = self.at;
-            let tag = if self.prefix.is_empty() { "<" } else { self.prefix };
+        let mut open =
+            Open { depth, name, first: self.at, start: end, children: Vec::new(), mixed: String::new(), follows: None };
+        let text = self.texts.binary_search_by_key(&end, |text| text.start).ok();
+        self.at = text.and_then(|i| self.texts.get(i)).map_or(end, |text| text.end);
+        // How long what closes it is.
+        let length = loop {
+            let tag = tags_begin(self.prefix);
             let rest = self.rest();
-            let next = rest.find(tag).unwrap_or(rest.len());
-            self.at += next;
-            let text = self.text.get(text_start..self.at).unwrap_or("");
+            let text = rest.get(..rest.find(tag).unwrap_or(rest.len())).unwrap_or("");
+            self.at += text.len();
             if self.rest().is_empty() {
                 if again && depth == 0 && std::mem::take(&mut self.retry) {
-                    self.slips.push((first, "an element's opening tag stood twice"));
-                    self.at = start;
+                    self.slips.push((open.first, "an element's opening tag stood twice"));
+                    self.at = end;
                     return self.element(depth);
                 }
-                if depth == 0 && children.is_empty() && follows.is_none() {
-                    self.cut = self.text.get(start..).map(|text| (name.to_owned(), self.without_cut_tag(text)));
+                if open.is_text() {
+                    self.cut = self.text.get(end..).map(|text| (name.to_owned(), self.without_cut_tag(text)));
                 }
-                return self.ends_before((depth, name, first, start), follows);
+                return self.ends_before(&open);
             }
             if !text.trim().is_empty() {
-                mixed.push_str(text);
+                open.mixed.push_str(text);
             }
             if self.rest().starts_with(&closer) {
-                break;
+                break closer.len();
             }
             if let Some(length) = self.misspelt(name) {
                 self.slips.push((self.at, "an element's closing tag is misspelt"));
-                closes = length;
-                break;
+                break length;
             }
             let before = self.at;
-            if depth == 0 && follows.is_none() && !mixed.is_empty() && children.is_empty() && self.may_follow(name) {
-                follows = Some(before);
+            if open.is_text() && !open.mixed.is_empty() && self.may_follow(name) {
+                open.follows = Some(before);
             }
             match self.element(depth + 1) {
-                Some(child) => children.push(child),
+                Some(child) => open.children.push(child),
                 // Nothing of it will be read, however often it is tried further out.
                 None if self.deep => return None,
                 None => {
                     // No element stands here: the tag is text.
                     self.text_tags.insert(before);
                     self.at = before + tag.len();
-                    if self.prefix.is_empty() {
-                        mixed.push_str(tag);
-                    } else {
+                    if !self.prefix.is_empty() {
                         let cut = self.text.get(self.at..).is_some_and(|tag| !tag.contains('>'));
-                        if cut && depth == 0 && children.is_empty() && follows.is_none() {
-                            self.cut = self.text.get(start..before).map(|text| (name.to_owned(), text.to_owned()));
+                        if cut && open.is_text() {
+                            self.cut = self.text.get(end..before).map(|text| (name.to_owned(), text.to_owned()));
                         }
-                        return self.ends_before((depth, name, first, start), follows);
+                        return self.ends_before(&open);
                     }
+                    open.mixed.push_str(tag);
                 }
             }
-        }
-        let node = if children.is_empty() {
-            Node::Text(self.text.get(start..self.at).unwrap_or("").to_owned())
-        } else {
-            Node::Children(children, mixed.trim().to_owned())
         };
-        self.at += closes;
-        let rest = self.rest();
-        let blank = rest.len() - rest.trim_ascii_start().len();
-        if !self.prefix.is_empty() && depth == 0 && rest.get(blank..).is_some_and(|rest| rest.starts_with(&closer)) {
-            self.slips.push((self.at, "an element's closing tag stood twice"));
-            self.at += blank + closer.len();
+        Some(self.close(open, &closer, length))
+    }
+
+    /// The element that is open ends here, with a tag of this `length`, which should be its `closer`.
+    fn close(&mut self, open: Open<'t>, closer: &str, length: usize) -> (String, Node) {
+        let node = if open.children.is_empty() {
+            Node::Text(self.text.get(open.start..self.at).unwrap_or("").to_owned())
+        } else {
+            Node::Children(open.children, open.mixed.trim().to_owned())
+        };
+        self.at += length;
+        if open.depth == 0 {
+            let rest = self.rest();
+            let again = rest.trim_ascii_start().strip_prefix(closer).filter(|_| !self.prefix.is_empty());
+            if let Some(behind) = again {
+                self.slips.push((self.at, "an element's closing tag stood twice"));
+                self.at += rest.len() - behind.len();
+            }
+            if self.tool.is_some() {
+                self.taken.push(open.name.to_owned());
+            }
         }
-        if depth == 0 && self.tool.is_some() {
-            self.taken.push(name.to_owned());
-        }
-        Some((name.to_owned(), node))
+        (open.name.to_owned(), node)
     }
 
     /// The element that opens at the cursor is a parameter of the tool that is not there yet.
@@ -221,31 +237,27 @@ impl<'t> Tree<'t> {
             .is_some_and(|(key, _)| key != name && declared(key) && !self.taken.iter().any(|taken| taken == key))
     }
 
-    /// The element `name` of the top level, which opens at `first`, and its text at `start`, is never closed: it ends
-    /// before the parameter that `follows` it. If none does, it is none.
+    /// The element, one of the top level, is never closed: it ends before the parameter that follows it. If none does, it is
+    /// none.
     #[cold]
-    fn ends_before(
-        &mut self,
-        (depth, name, first, start): (usize, &'t str, usize, usize),
-        follows: Option<usize>,
-    ) -> Option<(String, Node)> {
-        if depth > 0 {
+    fn ends_before(&mut self, open: &Open<'t>) -> Option<(String, Node)> {
+        if open.depth > 0 {
             return None;
         }
-        let text = |next: usize| self.text.get(start..next).unwrap_or_default();
+        let (name, text) = (open.name, |next: usize| self.text.get(open.start..next).unwrap_or_default());
         // Of its own, a part may stand there.
         let breaks_off = |next: &usize| {
             let text = text(*next).trim_ascii_end();
-            text.contains(&format!("</{name}>"))
-                || (1..self.prefix.len()).any(|n| self.prefix.get(..n).is_some_and(|prefix| text.ends_with(prefix)))
+            text.contains(&format!("</{name}>")) || begun(text, self.prefix) > 0
         };
-        let Some(next) = follows.filter(|_| !self.prefix.is_empty()).filter(|next| !breaks_off(next)) else {
-            self.at = first;
+        let Some(next) = open.follows.filter(|next| !self.prefix.is_empty() && !breaks_off(next)) else {
+            self.at = open.first;
             return None;
         };
+        let text = text(next).to_owned();
         self.slips.push((next, "an element's closing tag is missing"));
         self.taken.push(name.to_owned());
         self.at = next;
-        Some((name.to_owned(), Node::Text(text(next).to_owned())))
+        Some((name.to_owned(), Node::Text(text)))
     }
 }
