@@ -427,6 +427,8 @@ def test_every_entry_point_takes_every_name(name: str) -> None:
     assert toolglot.repair_history(history, name) is not None
     with pytest.raises(toolglot.ProviderError):
         toolglot.normalize(b"", provider=name)
+
+
 @pytest.mark.parametrize("provider", ["auto", "openai"])
 def test_the_wire_format_stays_known(provider: str) -> None:
     stream = toolglot.StreamNormalizer(provider)
