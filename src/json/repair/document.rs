@@ -182,7 +182,21 @@ fn find_start(text: &str, search: bool) -> Option<usize> {
     if is_scalar(bytes, start) {
         return Some(start);
     }
-    if search { fenced(text).or_else(|| first_bracket(bytes, start)) } else { None }
+    if !search {
+        return None;
+    }
+    let (fenced, bracket) = (fenced(text), first_bracket(bytes, start));
+    // In a string of the value before it a fence is text.
+    let holds = |at: &usize| fenced.is_some_and(|fenced| *at < fenced && fenced < valid_end(bytes, *at));
+    bracket.filter(holds).or(fenced).or(bracket)
+}
+
+/// Where the valid JSON at `start` ends; `start` if there is none.
+fn valid_end(bytes: &[u8], start: usize) -> usize {
+    match Scanner::new(start, usize::MAX).scan(bytes, true) {
+        ScanResult::Complete { end } => end,
+        _ => start,
+    }
 }
 
 /// The whole text from `start` on is one string, number or literal.
