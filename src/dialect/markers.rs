@@ -396,4 +396,11 @@ mod tests {
             }
         }
     }
+
+    /// The wide search has room for these; with one more it stopped at every other letter, and prose cost twenty times as much.
+    #[test]
+    fn the_search_of_the_whole_catalogue_has_few_patterns() {
+        let patterns = super::Search::patterns(&Dialects::auto().markers, b"`~{[(<");
+        assert!(patterns.len() <= 11, "{patterns:?}");
+    }
 }
