@@ -238,7 +238,10 @@ impl Engine {
                 found => found,
             },
             b'{' => match self.named_object(cx, at) {
-                Look::No => self.bare(cx, at),
+                Look::No => match self.line_header(cx, at) {
+                    Look::No => self.bare(cx, at),
+                    found => found,
+                },
                 found => found,
             },
             b'[' => self.bare(cx, at),
