@@ -192,7 +192,12 @@ impl JsonCalls {
         inner.single_quoted = cx.slice(start + 1, limit).trim_ascii_start().starts_with('\'');
         (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed || doubtful);
         let inside = Reader { text: &mended.json, made: true, eof: true, memo: &Memo::default(), ..*cx };
+        let passed = writer.passed();
         inner.step(&inside, out, writer);
+        if writer.begun == before {
+            // What stands in it is text as it was written, not as it was mended.
+            writer.forget(passed);
+        }
         writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
         let end = start + mended.consumed;
