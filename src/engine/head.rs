@@ -242,7 +242,18 @@ fn stands(
                     Some(Element::Literal(until)) => delimited(cx, head.end, until, *slot, limit),
                     _ => undelimited(cx, head.end, limit),
                 };
+                // A name of several words is as long as its line, and nothing but the tool tells it from text.
+                let line =
+                    *slot == Slot::Name && matches!(elements.get(i), Some(Element::Literal(until)) if is_blank(until));
+                let named = |from: usize, to: usize| {
+                    let written = cx.slice(from, to).trim_ascii();
+                    written.is_empty() || cx.tools.is_some_and(|tools| tools.leads_to(written))
+                };
                 match filled {
+                    Look::Is(range) if line && !(cx.vouches(range.clone()) && named(range.start, range.end)) => {
+                        return Look::No;
+                    }
+                    Look::More if line && !named(head.end, cx.text.len()) => return Look::No,
                     Look::Is(range) => {
                         let end = range.end;
                         let mut trimmed = trim(cx, range);
@@ -276,6 +287,10 @@ fn stands(
         }
     }
     Look::Is(())
+}
+
+fn is_blank(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_whitespace())
 }
 
 /// One of the characters is such a one. Mostly the first is, a letter.

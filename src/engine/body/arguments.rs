@@ -75,8 +75,17 @@ impl Arguments {
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
             let raw = writer.start..self.start;
             if first.is_none() || (cx.eof && cut_off(cx.rest(self.start), tail, &[])) {
-                // The text ends where the arguments should begin, or in what closes the call.
-                writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
+                // The text ends where the arguments should begin, or in what closes the call. Where nothing closes it, what takes no
+                // arguments lacks none.
+                let open = writer.origin.row(cx).is_some_and(|row| !row.dialect.text_ends.is_empty());
+                let whole = open && cx.called(out, index).is_some_and(|tool| tool.parameters.is_empty());
+                if whole {
+                    writer.piece(out, index, "{}");
+                }
+                let pending = writer.over(index, Found::none(), writer.start..cx.text.len());
+                if !whole {
+                    pending.status = CallStatus::Incomplete;
+                }
                 return Progress::Done { end: cx.text.len() };
             }
             let null = match nothing(cx, self.start) {

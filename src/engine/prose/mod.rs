@@ -98,6 +98,7 @@ impl Engine {
         for doubt in [Doubt::InlineCode, Doubt::Reasoning] {
             self.keep(doubt);
         }
+        self.leave_stop(cx);
         if self.given.fresh && self.given.removed && cx.rest(self.given.from).trim_ascii_start().is_empty() {
             self.given.from = self.at;
         }
@@ -451,6 +452,7 @@ impl Engine {
         let sentence = cx.slice(0, at).trim_end().ends_with(['.', ':', '!', '?']);
         let place = if named
             || labelled(before_colon(cx, at))
+            || behind_label(cx, at)
             || (list && ((cx.tools.is_some() && sentence) || cx.at_line_start(at)))
         {
             true
@@ -566,6 +568,19 @@ fn before_colon<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
     let near = cx.slice(floor(cx.text, at.saturating_sub(64)), at);
     let Some(before) = near.trim_end_matches([' ', '\t']).strip_suffix(':') else { return "" };
     before.get(before.len() - name_before(before)..).unwrap_or_default()
+}
+
+/// What opens calls in a dialect of plain words stands before `at`, on its line: `Action: {...}`.
+fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
+    let from = floor(cx.text, at.saturating_sub(64));
+    let before = cx.slice(from, at).trim_end_matches([' ', '\t']);
+    let end = from + before.len();
+    let rows = cx.dialects.rows.iter().filter(|row| before.ends_with(':') && !row.dialect.text_ends.is_empty());
+    let openers = rows.flat_map(|row| &row.calls).filter_map(|call| match call.head.first() {
+        Some(Element::Literal(opener)) => Some(&**opener),
+        _ => None,
+    });
+    { openers }.any(|opener| before.ends_with(opener) && cx.at_line_start(end - opener.len()))
 }
 
 /// The word says that a call follows: `function_call: {...}`.
