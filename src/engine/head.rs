@@ -17,7 +17,7 @@ pub(crate) struct Head {
     pub(crate) kind: Option<Range<usize>>,
     /// Where the body begins, or if there is none, where the call ends.
     pub(crate) end: usize,
-    /// The name of an attribute that the template does not have.
+    /// An attribute that the template does not have, and all that stand behind it.
     pub(crate) stray: Option<Range<usize>>,
     /// The head closed itself (`<invoke name="f"/>`): there is no body.
     pub(crate) closed: bool,
@@ -490,7 +490,7 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
             }
             head.set(*slot, range);
         } else {
-            head.stray.get_or_insert(key_start..key_start + key.len());
+            head.stray.get_or_insert(key_start..at).end = at;
         }
     }
     let needed = list.iter().any(|(_, slot)| matches!(slot, Slot::Name | Slot::Key));

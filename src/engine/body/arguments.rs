@@ -325,7 +325,7 @@ pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
 }
 
 /// The parameter stands in `text` with a value behind it: `path: a.txt`, `"path": "a.txt"`, `path="a.txt"`.
-fn names(text: &str, parameter: &str) -> bool {
+pub(in crate::engine) fn names(text: &str, parameter: &str) -> bool {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut places = memchr::memmem::find_iter(text.as_bytes(), parameter.as_bytes()).filter(|_| !parameter.is_empty());
     places.any(|at| {

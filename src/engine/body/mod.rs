@@ -19,6 +19,7 @@ use super::tail::{closes, cut_off};
 use super::writer::Writer;
 use super::{Look, Reader, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
+pub(super) use arguments::names;
 use arguments::{Arguments, ends_line, nothing};
 use elements::Elements;
 use gemma::Gemma;

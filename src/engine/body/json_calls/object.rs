@@ -130,7 +130,7 @@ impl JsonCalls {
             return Flow::On;
         }
         // What was meant as its arguments has a key that says nothing: without them it is not to be run.
-        let meant = |(key, _): &(Range<usize>, Range<usize>)| !is_about(cx.slice(key.start, key.end));
+        let meant = |(key, _): &(Range<usize>, Range<usize>)| !Key::is_about(cx.slice(key.start, key.end));
         let lost = flat.is_empty() && tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
         if let Flow::Stop(progress) = self.begin(cx, out, writer) {
             return Flow::Stop(progress);
@@ -268,7 +268,7 @@ fn argument_outside(
 ) -> bool {
     let text = |range: &Range<usize>| cx.slice(range.start, range.end);
     let mut outside = (members.iter())
-        .filter(|(key, _)| !is_about(text(key)))
+        .filter(|(key, _)| !Key::is_about(text(key)))
         .map(|(key, value)| (unescaped(text(key)), value))
         .filter(|(key, _)| tool.declares(key))
         .peekable();
@@ -330,12 +330,4 @@ fn beside(key: &str, value: &str, at: usize) -> Option<Issue> {
 
 fn is_empty(object: &str) -> bool {
     object.bytes().all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']' | b'"') || byte.is_ascii_whitespace())
-}
-
-/// A member of this key says something of the call and is none of its arguments.
-fn is_about(key: &str) -> bool {
-    matches!(
-        key,
-        "type" | "id" | "index" | "role" | "status" | "description" | "thought" | "thoughts" | "reasoning" | "strict"
-    )
 }
