@@ -8,6 +8,7 @@ pub(super) mod lenient;
 pub(super) mod line;
 pub(super) mod members;
 pub(super) mod parameters;
+mod placeholder;
 pub(super) mod python;
 mod shown;
 pub(super) mod strings;

@@ -2,6 +2,7 @@
 use super::Progress;
 use super::lenient;
 use super::members::Members;
+use super::placeholder;
 use crate::dialect::Element;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::output::{Output, Piece, Value, span};
@@ -361,7 +362,8 @@ impl Python {
                 let text = if self.escaped { &unescaped } else { text };
                 let read = if self.scan.is_string(text) { lenient::string } else { lenient::literal };
                 let lenient::Literal { json, mut repairs, guessed } = read(text, self.scan.start);
-                self.unreadable |= guessed || self.is_expression(text, &repairs);
+                self.unreadable |=
+                    guessed || self.is_expression(text, &repairs) || placeholder::mended(cx.text, &repairs);
                 self.unreadable |= self.holds_other(cx, writer, (text, end), &json, &repairs);
                 // Of `l=imit=5`, the first sign is one too many.
                 let source = repairs.iter().any(|repair| repair.code == RepairCode::SourceText);
