@@ -92,13 +92,13 @@ impl Engine {
 
     /// The text is over.
     pub(super) fn end(&mut self, cx: &Reader<'_>) {
+        self.leave_stop(cx);
         if let Some((open, from)) = self.inline.take() {
             self.out.trace.note(from + open..self.at, Noted::Passed(Reason::InlineCode));
         }
         for doubt in [Doubt::InlineCode, Doubt::Reasoning] {
             self.keep(doubt);
         }
-        self.leave_stop(cx);
         if self.given.fresh && self.given.removed && cx.rest(self.given.from).trim_ascii_start().is_empty() {
             self.given.from = self.at;
         }
