@@ -58,7 +58,11 @@ impl Case {
     fn differs(&self, turn: &Turn<'_>) -> Option<String> {
         let expect = &self.expect;
         let calls: Vec<Value> = (turn.tool_calls.iter())
-            .map(|c| json!({"name": c.name, "arguments": c.arguments.to_value(), "status": c.status.as_str()}))
+            .map(|c| {
+                // As in Python, where they are always a dict.
+                let arguments = Some(c.arguments.to_value()).filter(Value::is_object).unwrap_or_else(|| json!({}));
+                json!({"name": c.name, "arguments": arguments, "status": c.status.as_str()})
+            })
             .collect();
         let mut wanted = expect["calls"].as_array().cloned().unwrap_or_default();
         for call in &mut wanted {

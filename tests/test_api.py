@@ -439,6 +439,20 @@ def test_names_of_members_are_what_they_are() -> None:
     read()
 
 
+@pytest.mark.parametrize(
+    ("written", "status"),
+    [('["Paris"]', "invalid"), ('"Paris, Rome"', "malformed"), ("<args-json-object>", "malformed")],
+)
+def test_arguments_are_a_dict_whatever_was_written(written: str, status: str) -> None:
+    tools = [{"name": "route", "parameters": {"type": "object", "properties": {"start": {}, "end": {}}}}]
+    (call,) = toolglot.extract(
+        f'<tool_call>{{"name": "route", "arguments": {written}}}</tool_call>', tools=tools
+    ).tool_calls
+    assert (call.status, call.arguments, call.to_dict()["arguments"]) == (status, {}, {})
+    assert call.arguments is call.arguments
+    assert json.loads(call.arguments_json) == json.loads(written if written[0] in '["' else f'"{written}"')
+
+
 def test_arguments_are_made_once() -> None:
     xml = "<tool_call>\n<function=f>\n<parameter=n>\n3\n</parameter>\n</function>\n</tool_call>"
     for text in ('<tool_call>{"name": "f", "arguments": {"n": "3"}}</tool_call>', xml):

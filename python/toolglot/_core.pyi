@@ -300,7 +300,8 @@ class ToolCall:
     def arguments(self) -> dict[str, Any]:
         """The arguments as Python objects, made at the first look and the same object at every later one.
 
-        Integers of any size are exact. For a malformed call they are ``{}``, for an incomplete one what is certain.
+        Integers of any size are exact. Of a malformed call they are what could be read, ``{}`` where that is no object (a
+        list or text where arguments should be is in ``arguments_json``), and of an incomplete one what is certain.
         """
     @property
     def arguments_json(self) -> str:

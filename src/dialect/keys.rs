@@ -53,3 +53,22 @@ spellings! {
     Content: "content";
     NeedsMoreWork: "needsMoreWork" | "needs_more_work";
 }
+
+impl Key {
+    /// A member of this key says something of the call and is none of its arguments.
+    pub(crate) fn is_about(key: &str) -> bool {
+        matches!(
+            key,
+            "type"
+                | "id"
+                | "index"
+                | "role"
+                | "status"
+                | "description"
+                | "thought"
+                | "thoughts"
+                | "reasoning"
+                | "strict"
+        )
+    }
+}

@@ -131,6 +131,8 @@ pub struct Dialect {
     pub quote: String,
     /// What begins the line behind the bare text of `{text}`.
     pub text_ends: Vec<String>,
+    /// Words that begin what others say: with nothing behind them at the end of a text, the model was stopped there.
+    pub stops: Vec<String>,
     /// `&lt;` and its like in values stand for characters.
     pub entities: bool,
     /// In JSON, the key of the only member is the name and its value the arguments.

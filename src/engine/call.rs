@@ -1,13 +1,15 @@
 //! A call that is being read: its body, what closes it, and whether it is one.
-use super::body::{BodyState, Progress};
+use super::body::{BodyState, Progress, names};
 use super::head::Head;
+use super::output::Output;
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
 use super::writer::{Company, Origin, Writer};
 use super::{Doubt, Engine, Given, Look, Reader, State, Step};
-use crate::dialect::Body;
+use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
+use std::ops::Range;
 
 #[derive(Debug)]
 pub(super) struct CallState {
@@ -23,6 +25,8 @@ pub(super) struct CallState {
     before: Given,
     /// What is wrong with its head.
     slips: Vec<Repair>,
+    /// Attributes of its head that its template does not have.
+    stray: Option<Range<usize>>,
 }
 
 impl CallState {
@@ -37,13 +41,13 @@ impl CallState {
         before: Given,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
-        let slips = head.slips(start);
+        let (slips, stray) = (head.slips(start), head.stray.clone());
         let mut writer = Writer::new(origin, start, doubtful);
         if origin == Origin::Bare(Body::Python) && cx.bytes().get(at) == Some(&b'[') {
             writer.company = Company::List;
         }
         let body = BodyState::new(cx, body, at, head);
-        Self { origin, start, inside: at, body, tail: None, writer, before, slips }
+        Self { origin, start, inside: at, body, tail: None, writer, before, slips, stray }
     }
 
     /// The call stands in this section of its row.
@@ -215,11 +219,15 @@ impl Engine {
         let bare = call.origin.is_bare();
         self.unclosed = missing.then_some(call.origin);
         let one = call.writer.is_one();
+        let lost = call.stray.clone().is_some_and(|stray| arguments_in(cx, &self.out, &call.writer, stray));
         if let Some(pending) = &mut call.writer.pending {
             if !vouched && pending.status.readable() {
                 pending.status = CallStatus::Incomplete;
             } else if missing && vouched {
                 pending.repairs.push(Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
+            }
+            if lost && pending.status.readable() {
+                pending.status = CallStatus::Malformed;
             }
             pending.repairs.append(&mut call.slips);
             if one && !bare {
@@ -238,4 +246,17 @@ impl Engine {
         self.given.removed = true;
         Step::Go
     }
+}
+
+/// Arguments stand among the attributes at `stray`, which the template of the call that was read does not have. Without any others,
+/// whatever says nothing of the call itself is meant as one.
+fn arguments_in(cx: &Reader<'_>, out: &Output, writer: &Writer, stray: Range<usize>) -> bool {
+    let Some(pending) = &writer.pending else { return false };
+    let Some(tool) = cx.called(out, pending.index) else { return false };
+    let text = cx.slice(stray.start, stray.end);
+    let mut known =
+        tool.parameters.iter().map(|(name, _)| name.as_str()).chain(Key::Arguments.spellings().iter().copied());
+    let first = text.split('=').next().unwrap_or_default().trim_ascii();
+    let empty = pending.arguments.say_nothing() && !tool.parameters.is_empty();
+    known.any(|key| names(text, key)) || (empty && !Key::is_about(first))
 }

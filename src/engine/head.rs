@@ -17,7 +17,7 @@ pub(crate) struct Head {
     pub(crate) kind: Option<Range<usize>>,
     /// Where the body begins, or if there is none, where the call ends.
     pub(crate) end: usize,
-    /// The name of an attribute that the template does not have.
+    /// An attribute that the template does not have, and all that stand behind it.
     pub(crate) stray: Option<Range<usize>>,
     /// The head closed itself (`<invoke name="f"/>`): there is no body.
     pub(crate) closed: bool,
@@ -242,7 +242,18 @@ fn stands(
                     Some(Element::Literal(until)) => delimited(cx, head.end, until, *slot, limit),
                     _ => undelimited(cx, head.end, limit),
                 };
+                // A name of several words is as long as its line, and nothing but the tool tells it from text.
+                let line =
+                    *slot == Slot::Name && matches!(elements.get(i), Some(Element::Literal(until)) if is_blank(until));
+                let named = |from: usize, to: usize| {
+                    let written = cx.slice(from, to).trim_ascii();
+                    written.is_empty() || cx.tools.is_some_and(|tools| tools.leads_to(written))
+                };
                 match filled {
+                    Look::Is(range) if line && !(cx.vouches(range.clone()) && named(range.start, range.end)) => {
+                        return Look::No;
+                    }
+                    Look::More if line && !named(head.end, cx.text.len()) => return Look::No,
                     Look::Is(range) => {
                         let end = range.end;
                         let mut trimmed = trim(cx, range);
@@ -276,6 +287,10 @@ fn stands(
         }
     }
     Look::Is(())
+}
+
+fn is_blank(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_whitespace())
 }
 
 /// One of the characters is such a one. Mostly the first is, a letter.
@@ -475,7 +490,7 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
             }
             head.set(*slot, range);
         } else {
-            head.stray.get_or_insert(key_start..key_start + key.len());
+            head.stray.get_or_insert(key_start..at).end = at;
         }
     }
     let needed = list.iter().any(|(_, slot)| matches!(slot, Slot::Name | Slot::Key));

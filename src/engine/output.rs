@@ -84,6 +84,14 @@ impl Found {
         matches!(self, Self::Members(members) if members.is_empty())
     }
 
+    /// There are none, or an empty object.
+    pub(crate) fn say_nothing(&self) -> bool {
+        match self {
+            Self::Json(piece) => piece.len() <= "{}".len(),
+            Self::Members(members) => members.is_empty(),
+        }
+    }
+
     pub(crate) fn is_object(&self) -> bool {
         match self {
             Self::Json(Piece::Made(json)) => json.starts_with('{'),

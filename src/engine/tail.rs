@@ -58,9 +58,15 @@ impl Tail {
         Look::Is(())
     }
 
-    /// Where a member of the arguments stands behind them, they were closed too early.
+    /// Where a member of the arguments stands behind them, they were closed too early; so was an object without arguments where
+    /// another one stands behind it.
     fn goes_on(&self, cx: &Reader<'_>, writer: &mut Writer) -> Look<()> {
-        let look = member(cx, self.at);
+        let empty = writer.pending.as_ref().is_some_and(|call| call.arguments.say_nothing());
+        let object = |at: usize| if cx.bytes().get(at) == Some(&b'{') { Look::Is(()) } else { Look::No };
+        let look = match member(cx, self.at) {
+            Look::No if empty => cx.behind_space(self.at, self.at).then(object),
+            look => look,
+        };
         if look == Look::Is(()) {
             let call = writer.pending.iter_mut().find(|call| call.status.readable());
             call.into_iter().for_each(|call| call.status = CallStatus::Malformed);

@@ -164,6 +164,16 @@ impl Writer {
         self.passed.retain(|piece| !matches!(piece, Piece::Span(range) if range.start >= end));
     }
 
+    /// How much was passed over.
+    pub(super) fn passed(&self) -> usize {
+        self.passed.len()
+    }
+
+    /// What was passed over behind the first `passed` pieces is told otherwise.
+    pub(super) fn forget(&mut self, passed: usize) {
+        self.passed.truncate(passed);
+    }
+
     pub(super) fn has_passed(&self) -> bool {
         !self.passed.is_empty()
     }

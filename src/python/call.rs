@@ -120,7 +120,12 @@ impl ToolCall {
         self.arguments.get_or_try(py, || {
             let all = self.input.as_str(py);
             match &self.written {
-                Arguments::Json(json) => json_to_py(py, json.as_str(all)),
+                Arguments::Json(json) => {
+                    let value = json_to_py(py, json.as_str(all))?;
+                    // What is no object is for `arguments_json`, unless the schema allows it.
+                    let object = self.status.runnable() || value.is_instance_of::<PyDict>();
+                    Ok(if object { value } else { PyDict::new(py).into_any() })
+                }
                 Arguments::Members(members) => {
                     let dict = PyDict::new(py);
                     for (key, value) in members {

@@ -152,9 +152,7 @@ impl Spellings {
         let firsts: HashSet<u8> = names.filter_map(|name| name.bytes().next()).collect();
         spellings.firsts = (0..=u8::MAX).map(|byte| firsts.contains(&byte)).collect();
         for tool in tools {
-            let tails = NAMESPACE.iter().flat_map(|part| tool.name.match_indices(part));
-            let tails = tails.filter_map(|(i, part)| tool.name.get(i + part.len()..));
-            spellings.beginnings.extend(std::iter::once(&*tool.name).chain(tails).map(fold));
+            spellings.beginnings.extend(std::iter::once(&*tool.name).chain(tails(tool)).map(fold));
             let server = tool.source.server.as_deref();
             spellings.beginnings.extend(server.map(|server| fold(server) + &fold(&tool.name)));
         }
@@ -207,12 +205,17 @@ fn add(map: &mut HashMap<String, Option<usize>>, key: String, tool: usize) {
     }
 }
 
-/// The tool's name without what stands before it: its server's name, or everything before a namespace separator.
+/// The tool's name without what stands before it: its server's name, or everything before one of the namespace separators.
 fn bare_names(tool: &Tool) -> impl Iterator<Item = &str> {
     let server = tool.source.server.as_deref().filter(|s| !s.is_empty());
     let rest = server.and_then(|s| tool.name.strip_prefix(s)).map(|rest| rest.trim_start_matches(SEPARATORS));
-    let parts = NAMESPACE.iter().filter_map(|separator| tool.name.rsplit_once(separator)).map(|(_, name)| name);
-    tool.source.original.as_deref().into_iter().chain(rest).chain(parts).filter(|name| !name.is_empty())
+    tool.source.original.as_deref().into_iter().chain(rest).chain(tails(tool)).filter(|name| !name.is_empty())
+}
+
+/// What stands behind each namespace separator in the tool's name.
+fn tails(tool: &Tool) -> impl Iterator<Item = &str> {
+    let parts = NAMESPACE.iter().flat_map(|separator| tool.name.match_indices(separator));
+    parts.filter_map(|(at, separator)| tool.name.get(at + separator.len()..))
 }
 
 const SEPARATORS: [char; 6] = ['_', '-', '.', ':', '/', ' '];

@@ -3,7 +3,7 @@ use super::Progress;
 use super::keys::decode;
 use super::lenient::{self, Bound};
 use super::strings::Strings;
-use crate::dialect::Element;
+use crate::dialect::{Channels, Element};
 use crate::engine::head::{self, Head};
 use crate::engine::output::{Found, Output, Piece, Value, span};
 use crate::engine::reader::floor;
@@ -26,6 +26,8 @@ pub(crate) struct Arguments {
     lenient: Option<Box<Strings>>,
     /// Where what says that JSON follows stood before it.
     preface: Option<usize>,
+    /// The message is no JSON: how far its end has been looked for.
+    searched: Option<usize>,
 }
 
 impl Arguments {
@@ -38,6 +40,7 @@ impl Arguments {
             index: None,
             lenient: None,
             preface: None,
+            searched: None,
         }
     }
 
@@ -109,11 +112,19 @@ impl Arguments {
     }
 
     /// No arguments stand where they should.
-    fn without(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
+    fn without(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
         let rest = cx.rest(self.start);
         if rest.is_empty() || cx.eof && cut_off(rest, writer.origin.tail(cx), &[]) {
-            // The text ends there, or in what closes the call.
-            writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
+            // The text ends there, or in what closes the call. Where nothing closes it, what takes no arguments lacks none.
+            let open = writer.origin.row(cx).is_some_and(|row| !row.dialect.text_ends.is_empty());
+            let whole = open && cx.called(out, index).is_some_and(|tool| tool.parameters.is_empty());
+            if whole {
+                writer.piece(out, index, "{}");
+            }
+            let pending = writer.over(index, Found::none(), writer.start..cx.text.len());
+            if !whole {
+                pending.status = CallStatus::Incomplete;
+            }
             return Progress::Done { end: cx.text.len() };
         }
         let null = match nothing(cx, self.start) {
@@ -125,6 +136,9 @@ impl Arguments {
             Look::More => return Progress::More,
             look => look == Look::Is(()),
         };
+        if !over && let Some(channels) = writer.origin.row(cx).and_then(|row| row.dialect.channels.as_ref()) {
+            return self.message(cx, out, writer, index, channels);
+        }
         let null = null.filter(|_| over);
         let end = null.unwrap_or(self.start);
         if over {
@@ -134,6 +148,55 @@ impl Arguments {
         pending.repairs.extend(null.map(|_| null_arguments()));
         if !over {
             // Nor does what closes the call stand there.
+            pending.status = CallStatus::Malformed;
+        }
+        Progress::Done { end }
+    }
+
+    /// A message to a tool that is no JSON: all of it is the only argument of a tool that takes one, unless its header says that
+    /// it is JSON.
+    fn message(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        index: usize,
+        channels: &Channels,
+    ) -> Progress {
+        let from = self.searched.unwrap_or(self.start).max(self.start);
+        let rest = cx.bytes().get(from..).unwrap_or_default();
+        let ends =
+            channels.closes.iter().filter_map(|c| memchr::memmem::find(rest, c.as_bytes()).map(|i| (from + i, c)));
+        let Some((end, closer)) = ends.min_by_key(|(at, _)| *at) else {
+            if !cx.eof {
+                let longest = channels.closes.iter().map(String::len).max().unwrap_or_default();
+                self.searched = Some(cx.text.len().saturating_sub(longest).max(from));
+                return Progress::More;
+            }
+            writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
+            return Progress::Done { end: cx.text.len() };
+        };
+        // A closer that the text itself holds would leave half of it.
+        let next = cx.skip_space(end + closer.len());
+        let looks = channels.opens.iter().chain(&channels.closes).map(|text| head::literal(cx, next, text));
+        let goes_on = match looks.fold(Look::No, Look::any) {
+            Look::More => return Progress::More,
+            look => look != Look::No,
+        };
+        let text = cx.slice(self.start, end).trim_end();
+        let holds = channels.opens.iter().any(|open| memchr::memmem::find(text.as_bytes(), open.as_bytes()).is_some());
+        let header = self.head.name.as_ref().map_or("", |name| cx.slice(name.end, self.start));
+        let whole = !holds && (goes_on || next >= cx.text.len()) && !header.contains(LABEL);
+        let found = cx.called(out, index).filter(|_| whole).and_then(|tool| only_argument(tool, text));
+        if let Some(found) = &found {
+            writer.piece(out, index, found.clone().into_arguments(cx.text).to_json());
+        }
+        let known = found.is_some();
+        let pending = writer.over(index, found.unwrap_or_else(Found::none), writer.start..end);
+        if known {
+            let what = "bare text became the tool's only argument";
+            pending.repairs.push(Repair::at(RepairCode::Positional, self.start, what));
+        } else {
             pending.status = CallStatus::Malformed;
         }
         Progress::Done { end }
@@ -204,9 +267,11 @@ pub(super) fn ends_line(cx: &Reader<'_>, at: usize) -> Look<()> {
     }
 }
 
+/// What says that JSON follows.
+const LABEL: &str = "json";
+
 /// An object stands behind what only says that it is one: the beginning of a fence, or its label alone. Where it begins.
 fn prefaced(cx: &Reader<'_>, first: u8, at: usize) -> Look<usize> {
-    const LABEL: &str = "json";
     if !matches!(first, b'`' | b'j') {
         return Look::No;
     }
@@ -258,7 +323,7 @@ pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
 }
 
 /// The parameter stands in `text` with a value behind it: `path: a.txt`, `"path": "a.txt"`, `path="a.txt"`.
-fn names(text: &str, parameter: &str) -> bool {
+pub(in crate::engine) fn names(text: &str, parameter: &str) -> bool {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut places = memchr::memmem::find_iter(text.as_bytes(), parameter.as_bytes()).filter(|_| !parameter.is_empty());
     places.any(|at| {

@@ -1,4 +1,5 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
+use super::placeholder;
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
 use crate::engine::{Look, Reader};
@@ -118,8 +119,12 @@ fn line_before_marker(cx: &Reader<'_>, from: &mut usize) -> Look<usize> {
 pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<Repaired<'t>, usize> {
     let place = |error: crate::Error| start + error.place.parse().unwrap_or(0);
     let mut pairs = cx.memo.pairs.take().based(start);
-    let mended = mend(cx.slice(start, limit), cx.policy.max_depth, &mut pairs);
+    let text = cx.slice(start, limit);
+    let mut mended = mend(text, cx.policy.max_depth, &mut pairs);
     cx.memo.pairs.set(pairs);
+    if let Ok(mended) = &mut mended {
+        mended.guessed |= placeholder::mended(text, &mended.repairs);
+    }
     mended.map_err(place)
 }
 

@@ -1,6 +1,7 @@
 //! The only argument as bare text, on its line or in a fence: `Action Input: Oslo`, for tools that take one.
 use super::Progress;
 use super::arguments::only_argument;
+use crate::dialect::Row;
 use crate::engine::head::{self, Head};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
@@ -32,10 +33,14 @@ impl Line {
     }
 
     /// Text at `at` can be the tool's only argument.
-    pub(super) fn plausible(cx: &Reader<'_>, head: &Head, at: usize) -> Look<()> {
+    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, head: &Head, at: usize) -> Look<()> {
         let (rest, objects) = (cx.rest(at), ["{", "[", "\"{", "'{"]);
-        if objects.iter().any(|open| rest.starts_with(open)) {
+        if objects.iter().any(|open| rest.trim_start_matches('`').starts_with(open)) {
             return Look::No;
+        }
+        match text_ends(cx, row, at) {
+            Look::No => {}
+            other => return other.then(|()| Look::No),
         }
         let tool = head.name(cx).and_then(|name| cx.tool(&name));
         match tool.is_some_and(|tool| tool.only_parameter().is_some()) {
@@ -112,15 +117,8 @@ impl Line {
         if memchr::memchr_iter(b'\n', cx.bytes().get(line..next).unwrap_or_default()).nth(1).is_some() {
             return over;
         }
-        let mut more = false;
-        for stop in writer.origin.row(cx).map_or(&[][..], |row| row.dialect.text_ends.as_slice()) {
-            match head::literal(cx, next, stop) {
-                Look::Is(_) => return over,
-                Look::More => more = true,
-                Look::No => {}
-            }
-        }
-        if more { Look::More } else { Look::No }
+        let ends = writer.origin.row(cx).map_or(Look::No, |row| text_ends(cx, row, next));
+        ends.then(|()| over)
     }
 
     fn fenced(&mut self, cx: &Reader<'_>, inside: usize) -> Look<Extent> {
@@ -157,6 +155,18 @@ impl Line {
     fn too_long(&self, cx: &Reader<'_>, end: usize) -> bool {
         end - self.start > cx.policy.max_arguments_bytes
     }
+}
+
+/// What ends such a text in this row stands at `at`, where its line begins, or the text ends in the beginning of it: there the
+/// model was stopped.
+pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
+    let rest = cx.rest(at);
+    let looks = row.dialect.text_ends.iter().map(|stop| match head::literal(cx, at, stop) {
+        // One byte alone is no evidence.
+        Look::No if cx.eof && rest.len() > 1 && stop.starts_with(rest.trim_ascii_end()) => Look::Is(()),
+        look => look.map(|_| ()),
+    });
+    looks.fold(Look::No, Look::any)
 }
 
 /// The text without white space and one pair of quotes round it.

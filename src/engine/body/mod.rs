@@ -9,6 +9,7 @@ pub(super) mod line;
 mod literal;
 pub(super) mod members;
 pub(super) mod parameters;
+mod placeholder;
 pub(super) mod python;
 mod shown;
 pub(super) mod strings;
@@ -21,11 +22,12 @@ use super::writer::Writer;
 use super::{Look, Reader, UnknownTools};
 use crate::dialect::{Body, Call as Template, Element, Row};
 use crate::turn::{Repair, RepairCode};
+pub(super) use arguments::names;
 use arguments::{Arguments, ends_line, nothing};
 use elements::Elements;
 use gemma::Gemma;
 use json_calls::JsonCalls;
-use line::Line;
+use line::{Line, text_ends};
 use parameters::Parameters;
 use python::Python;
 pub(super) use strings::whole_key;
@@ -111,7 +113,10 @@ impl BodyState {
             return Look::No;
         }
         let Some(byte) = cx.bytes().get(at).copied() else {
-            if cx.eof && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()])) {
+            if template.body != Body::Text
+                && cx.eof
+                && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()]))
+            {
                 // Cut off behind the name of an offered tool.
                 return Look::Is(());
             }
@@ -166,14 +171,14 @@ impl BodyState {
                     Look::Is(()) => Look::No,
                     Look::More => Look::More,
                 },
-                _ => closes(cx, &template.tail, at),
+                _ => closes(cx, &template.tail, at).or(|| text_ends(cx, row, at)),
             },
             Body::Parameters if !template.inside.may_be(cx.bytes().get(at..).unwrap_or_default()) => Look::No,
             Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
             Body::Python => Python::plausible(cx, at),
             Body::Gemma => is(matches!(byte, b'{' | b'(')),
             Body::Elements => Elements::plausible(cx, row, head, at),
-            Body::Text => Line::plausible(cx, head, at),
+            Body::Text => Line::plausible(cx, row, head, at),
         }
     }
 

@@ -324,9 +324,6 @@ impl Parameters {
         };
         if begins {
             self.closer = self.named_closer(cx, writer);
-            // An argument in the place of an attribute.
-            let stray = self.head.stray.as_ref().zip(cx.called(out, index));
-            self.broken |= stray.is_some_and(|(key, tool)| tool.declares(cx.slice(key.start, key.end)));
         }
         loop {
             if self.value.is_some() {

@@ -52,15 +52,34 @@ fn read(cx: &Reader<'_>, channels: &Channels, from: usize, to: usize) -> Header 
 }
 
 /// Where in `recipient` the tool's name begins, if a message to it is a call: of an offered tool, or of one by the prefix
-/// of tools.
+/// of tools, or in a namespace, which only tools have.
 pub(super) fn opens_call(cx: &Reader<'_>, channels: &Channels, recipient: &str) -> Option<usize> {
     let name = recipient.strip_prefix(channels.tool_prefix.as_str());
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/') || b >= 0x80;
     match name {
         _ if recipient.is_empty() || !recipient.bytes().all(plain) => None,
         Some(name) => (!name.is_empty()).then_some(channels.tool_prefix.len()),
-        None => cx.offered(recipient).then_some(0),
+        None => (cx.offered(recipient) || namespaced(channels, recipient)).then_some(0),
     }
+}
+
+fn namespaced(channels: &Channels, recipient: &str) -> bool {
+    let parts = || recipient.split('.');
+    !channels.tool_prefix.is_empty() && parts().count() > 1 && parts().all(|part| !part.is_empty())
+}
+
+/// The tool's name that `written` begins with: the content type and the channel may be glued to it, where the tokens between
+/// them are lost.
+pub(super) fn unglued<'w>(cx: &Reader<'_>, channels: &Channels, written: &'w str) -> &'w str {
+    if cx.offered(written) {
+        return written;
+    }
+    let behind = channels.reasoning.iter().chain(&channels.content).filter(|channel| !channel.is_empty());
+    let without = |word: &'w str, ends: &[String]| ends.iter().find_map(|end| word.strip_suffix(end.as_str()));
+    let names = behind.filter_map(|channel| written.strip_suffix(channel.as_str()));
+    let typed = without(written, &channels.formats);
+    let both = typed.and_then(|word| without(word, &channels.content).or_else(|| without(word, &channels.reasoning)));
+    typed.into_iter().chain(names).chain(both).find(|name| cx.offered(name)).unwrap_or(written)
 }
 
 impl Engine {
@@ -154,15 +173,8 @@ impl Engine {
             };
             let body = twice.unwrap_or(body);
             let before = self.end_message(cx, at, body, row);
-            let mut name = name.start + skip..name.end;
-            // The content type may be glued to the name.
-            if let written = cx.slice(name.start, name.end)
-                && !cx.offered(written)
-                && let Some(short) = channels.formats.iter().find_map(|format| written.strip_suffix(format.as_str()))
-                && cx.offered(short)
-            {
-                name.end = name.start + short.len();
-            }
+            let start = name.start + skip;
+            let name = start..start + unglued(cx, channels, cx.slice(start, name.end)).len();
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
             let origin = Origin::Template { row, call: 0 };

@@ -46,6 +46,8 @@ impl Engine {
         if !last {
             to = cx.dialects.markers.late().certain(cx.text, self.given.from, to);
             to = self.before_name(cx, self.given.from, to);
+            to = if self.given.fresh { self.stops(cx).unwrap_or(to).min(to) } else { to };
+            to = self.header_line(cx, self.given.from, to).map_or(to, |(_, line)| line);
         }
         self.give(cx, to, last);
     }

@@ -7,6 +7,9 @@ use crate::turn::{Issue, IssueCode};
 /// Fewer bytes of a marker are no evidence.
 const SHORTEST: usize = 4;
 
+/// More is no word.
+const LONGEST: usize = 64;
+
 impl Engine {
     /// Nothing but white space stands between a call and `at`.
     fn behind_call(&self, cx: &Reader<'_>, at: usize) -> bool {
@@ -14,6 +17,25 @@ impl Engine {
         let plain =
             self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none() && self.hold.is_none();
         near && plain && !self.out.calls.is_empty()
+    }
+
+    /// Nothing stands behind a call but the beginning of a word before which the model is stopped: where that begins.
+    pub(super) fn stops(&self, cx: &Reader<'_>) -> Option<usize> {
+        let at = cx.skip_space(self.given.from);
+        let rest = cx.bytes().get(at..).unwrap_or_default();
+        if rest.is_empty() || rest.len() > LONGEST || !self.behind_call(cx, at) {
+            return None;
+        }
+        let row = self.out.calls.last().and_then(|call| call.origin.row(cx))?;
+        let begins = |stop: &String| stop.as_bytes().starts_with(rest.trim_ascii_end());
+        row.dialect.stops.iter().any(begins).then_some(at)
+    }
+
+    /// The text is over: such a word is none of it.
+    pub(super) fn leave_stop(&mut self, cx: &Reader<'_>) {
+        let Some(at) = self.stops(cx).filter(|at| cx.text.len() - at >= SHORTEST) else { return };
+        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a word before which the model was stopped was left out"));
+        self.remove(cx, at, cx.text.len());
     }
 
     /// Right behind a call stands an opening marker, whose markers `ends` lists, and its closing one at once, or the end of the

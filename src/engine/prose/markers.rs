@@ -1,7 +1,7 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::Taken;
 use super::named::unopened_key;
-use super::quoted::Quote;
+use super::quoted::{Quote, in_string};
 use super::sentence;
 use super::twice::opened_twice;
 use crate::dialect::{Body, Call as Template, Element, LateMarker, Marker};
@@ -522,6 +522,14 @@ impl Engine {
     ) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
+        match in_string(cx, at, found.end) {
+            Look::Is(()) => {
+                self.pass(cx, at, Reason::Quoted);
+                return Look::No;
+            }
+            Look::More => return Look::More,
+            Look::No => {}
+        }
         let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
         // A fence that opens twice would be taken for one that closes, and a tag for an element.
         let fence = || cx.bytes().get(cx.skip_space(found.end)) == Some(&b'`');

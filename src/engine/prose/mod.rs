@@ -92,6 +92,7 @@ impl Engine {
 
     /// The text is over.
     pub(super) fn end(&mut self, cx: &Reader<'_>) {
+        self.leave_stop(cx);
         if let Some((open, from)) = self.inline.take() {
             self.out.trace.note(from + open..self.at, Noted::Passed(Reason::InlineCode));
         }
@@ -238,7 +239,10 @@ impl Engine {
                 found => found,
             },
             b'{' => match self.named_object(cx, at) {
-                Look::No => self.bare(cx, at),
+                Look::No => match self.line_header(cx, at) {
+                    Look::No => self.bare(cx, at),
+                    found => found,
+                },
                 found => found,
             },
             b'[' => self.bare(cx, at),
@@ -451,6 +455,7 @@ impl Engine {
         let sentence = before.ends_with(['.', '!', '?']) || !object && before.ends_with(':');
         let place = if named
             || labelled(cx, at)
+            || behind_label(cx, at)
             || ((list || object) && cx.tools.is_some() && sentence)
             || (list && cx.at_line_start(at))
         {
@@ -574,4 +579,17 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     };
     let mut spellings = Key::Function.spellings().iter().filter(|spelling| spelling.len() > "function".len());
     spellings.clone().any(|spelling| *spelling == word) || spellings.any(says)
+}
+
+/// What opens calls in a dialect of plain words stands before `at`, on its line: `Action: {...}`.
+fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
+    let from = floor(cx.text, at.saturating_sub(64));
+    let before = cx.slice(from, at).trim_end_matches([' ', '\t']);
+    let end = from + before.len();
+    let rows = cx.dialects.rows.iter().filter(|row| before.ends_with(':') && !row.dialect.text_ends.is_empty());
+    let openers = rows.flat_map(|row| &row.calls).filter_map(|call| match call.head.first() {
+        Some(Element::Literal(opener)) => Some(&**opener),
+        _ => None,
+    });
+    { openers }.any(|opener| before.ends_with(opener) && cx.at_line_start(end - opener.len()))
 }

@@ -1,14 +1,21 @@
 //! Headers that lost their special tokens: `analysisI need the weather.assistantcommentary to=functions.get_weather
 //! json{"city": "Paris"}`. Servers that hide special tokens leave of a header the words in it, glued to the text.
 use super::Taken;
-use super::channels::{Channel, opens_call};
+use super::channels::{Channel, opens_call, unglued};
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
+use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted};
 use crate::engine::writer::Origin;
 use crate::engine::{Engine, Look, Mode, Reader};
 use std::ops::Range;
+
+/// What stands between the role and a recipient.
+const TO: &[u8] = b" to=";
+
+/// More bytes than this are no such header, with the white space behind it.
+const LONGEST: usize = 512;
 
 /// Headers without special tokens are expected: of which row, and how far the next has been looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +123,41 @@ impl Engine {
         taken
     }
 
+    /// The object at `at` stands behind such a header on a line of its own in the text: `assistant to=functions.f json`.
+    pub(super) fn line_header(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if self.given.from >= at {
+            return Look::No;
+        }
+        let Some((row, start)) = self.header_line(cx, self.given.from, at) else { return Look::No };
+        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        match plain_header(cx, channels, start + channels.role.len()) {
+            Look::Is(found) if found.name.is_some() && found.end == at && !self.refuses(cx, start) => {
+                self.plain_message(cx, start, row, &found)
+            }
+            _ => Look::No,
+        }
+    }
+
+    /// The last line with words in `from..to` is, or may become, a header without special tokens to a tool: of which row, and
+    /// where it begins.
+    pub(super) fn header_line(&self, cx: &Reader<'_>, from: usize, to: usize) -> Option<(u16, usize)> {
+        let elsewhere = self.inline.is_some() || self.fence.is_some() || self.section.is_some();
+        if elsewhere || self.plain.is_some() || cx.tools.is_none() || self.drafts(cx) {
+            return None;
+        }
+        let from = from.max(floor(cx.text, to.saturating_sub(LONGEST)));
+        let text = cx.slice(from, to);
+        let line = from + memchr::memrchr(b'\n', text.trim_ascii_end().as_bytes()).map_or(0, |i| i + 1);
+        let written = cx.bytes().get(line..to).unwrap_or_default();
+        let begins = |row: &u16| {
+            let role = Self::channels(cx, *row).map_or("", |c| c.role.as_str()).as_bytes();
+            let (start, rest) = written.split_at(written.len().min(role.len()));
+            !start.is_empty() && role.starts_with(start) && (rest.starts_with(TO) || TO.starts_with(rest))
+        };
+        let row = cx.dialects.channels.iter().copied().find(begins).filter(|_| self.begins_line(cx, line))?;
+        Some((row, line))
+    }
+
     fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: u16, found: &Found<'_>) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Look::No };
         if found.name.is_some() && self.out.calls.len() >= cx.policy.max_calls {
@@ -193,15 +235,19 @@ fn recipient(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usi
     let mut words = cx.slice(at, at + length).split_whitespace();
     let Some(name) = words.next() else { return Look::No };
     // `functions.f` and `json` are parted by white space, if only by that which stood before a lost token. The channel may stand
-    // between them.
-    let listed = |word: &str| channels.content.iter().chain(&channels.reasoning).any(|channel| channel == word);
-    let kind = match words.next() {
-        Some(word) if listed(word) => words.next(),
-        word => word,
+    // between them, and tokens that say nothing, which come out as words of another script.
+    let channel = |word: &&str| channels.content.iter().chain(&channels.reasoning).any(|channel| channel == word);
+    let stray = |word: &&str| {
+        let end = channels.formats.iter().find_map(|format| word.strip_suffix(format.as_str()));
+        end.unwrap_or(word).chars().all(|c| !c.is_ascii() && c.is_alphabetic())
     };
-    let known = kind.is_none_or(|k| k.bytes().all(|b| b.is_ascii_alphabetic())) && words.next().is_none();
+    let mut kinds = words.filter(|word| !channel(word) && !stray(word));
+    let known = kinds.next().is_none_or(|k| k.bytes().all(|b| b.is_ascii_alphabetic())) && kinds.next().is_none();
     match opens_call(cx, channels, name).filter(|_| known) {
-        Some(skip) => Look::Is((at + skip..at + name.len(), object)),
+        Some(skip) => {
+            let written = name.get(skip..).unwrap_or_default();
+            Look::Is((at + skip..at + skip + unglued(cx, channels, written).len(), object))
+        }
         None => Look::No,
     }
 }

@@ -3,7 +3,7 @@
 use super::markers::opens;
 use crate::dialect::Marker;
 use crate::engine::reader::floor;
-use crate::engine::{Engine, Fences, Reader};
+use crate::engine::{Engine, Fences, Look, Reader};
 
 /// What a block quote says of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,4 +177,36 @@ fn line_before<'t>(cx: &Reader<'t>, at: usize) -> Option<&'t [u8]> {
     let before = cx.bytes().get(at.saturating_sub(LINE)..at)?;
     let line = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (at <= LINE).then_some(0))?;
     before.get(line..)
+}
+
+/// So much of a line is looked at. What stands further on in one is in a string, too: text has no such lines.
+const WHOLE_LINE: usize = 4096;
+
+/// The object behind `inside`, which a marker at `at` opens, has its quotes escaped, and a quote is open before that marker in
+/// its line: both stand in somebody's string.
+pub(super) fn in_string(cx: &Reader<'_>, at: usize, inside: usize) -> Look<()> {
+    let byte = |at: usize| cx.bytes().get(at).copied();
+    let object = cx.skip_markup_space(inside);
+    if byte(object) != Some(b'{') {
+        return Look::No;
+    }
+    match cx.behind_space(object, object + 1) {
+        Look::Is(first) if byte(first) == Some(b'\\') => {}
+        Look::More => return Look::More,
+        _ => return Look::No,
+    }
+    let near = floor(cx.text, at.saturating_sub(WHOLE_LINE));
+    let line = cx.slice(near, at);
+    let Some(line) = line.rsplit_once('\n').map(|(_, line)| line).or((near == 0).then_some(line)) else {
+        return Look::Is(());
+    };
+    let (mut open, mut escaped) = (false, false);
+    for byte in line.bytes() {
+        match byte {
+            b'\\' => escaped = !escaped,
+            b'"' if !escaped => open = !open,
+            _ => escaped = false,
+        }
+    }
+    if open { Look::Is(()) } else { Look::No }
 }

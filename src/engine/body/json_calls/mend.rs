@@ -208,7 +208,12 @@ impl JsonCalls {
         let mut inner = Self::new(0, self.max_depth);
         inner.single_quoted = cx.slice(start + 1, mend.limit).trim_ascii_start().starts_with('\'');
         (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed);
+        let passed = writer.passed();
         inner.read_made(cx, out, writer, &mended.json);
+        if writer.begun == before {
+            // What stands in it is text as it was written, not as it was mended.
+            writer.forget(passed);
+        }
         writer.rest(cx, out, told);
         let adopted = writer.adopt.take().is_none();
         match begun {

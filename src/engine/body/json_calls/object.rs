@@ -128,7 +128,7 @@ impl JsonCalls {
         // What is none of its arguments and says nothing of the call was meant as one: without it, it is not to be run.
         let meant = |member: &Other| {
             let key = member.raw_key(cx);
-            !declared(member) && Key::of(key) == Key::Other && !is_about(key)
+            !declared(member) && Key::of(key) == Key::Other && !Key::is_about(key)
         };
         let lost = tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
         if let Flow::Stop(progress) = self.begin(cx, out, writer) {
@@ -282,7 +282,7 @@ impl Frame {
 /// closed too early, or nobody can tell which is meant.
 fn argument_outside(cx: &Reader<'_>, tool: &Tool, arguments: &Range<usize>, members: &[Other]) -> bool {
     let mut outside = (members.iter())
-        .filter(|member| !is_about(member.raw_key(cx)))
+        .filter(|member| !Key::is_about(member.raw_key(cx)))
         .map(|member| (member.key(cx), member.value(cx)))
         .filter(|(key, _)| tool.declares(key))
         .peekable();
@@ -325,12 +325,4 @@ fn issue_of(key: &str, value: &str, at: usize) -> Option<Issue> {
 
 fn is_empty(object: &str) -> bool {
     object.bytes().all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']' | b'"') || byte.is_ascii_whitespace())
-}
-
-/// A member of this key says something of the call and is none of its arguments.
-fn is_about(key: &str) -> bool {
-    matches!(
-        key,
-        "type" | "id" | "index" | "role" | "status" | "description" | "thought" | "thoughts" | "reasoning" | "strict"
-    )
 }

@@ -5,6 +5,7 @@ use super::{Expect, Python, expression, stray};
 use crate::dialect::Element;
 use crate::engine::body::Progress;
 use crate::engine::body::literal::{self, Literal};
+use crate::engine::body::placeholder;
 use crate::engine::output::{Output, Piece, Value};
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
@@ -126,6 +127,7 @@ impl Python {
         };
         self.unreadable |= read.guessed
             || self.is_expression(text, &read.repairs)
+            || placeholder::mended(cx.text, &read.repairs)
             || self.holds_other(cx, writer, (text, end), &read)
             || sign_in_key();
         self.repairs.extend(read.repairs);

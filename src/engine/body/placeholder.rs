@@ -1,0 +1,45 @@
+//! Words without quotes that stand for a value and are none: names of variables and what documentation has in their place.
+//! Other bare words are text whose quotes were forgotten.
+use crate::engine::reader::floor;
+use crate::turn::{Repair, RepairCode};
+
+/// No placeholder is longer, with what stands before it.
+const LONGEST: usize = 256;
+
+/// What JSON's values are called in a schema.
+const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "object", "array"];
+
+/// One of the `repairs` of what stands in `text` was of such a word.
+pub(super) fn mended(text: &str, repairs: &[Repair]) -> bool {
+    repairs.iter().any(|repair| match repair.code {
+        RepairCode::SourceText | RepairCode::Quotes | RepairCode::Comment => {
+            repair.offset.is_some_and(|at| stands(text, at))
+        }
+        _ => false,
+    })
+}
+
+/// Such a word stands at `at`, behind a key and its sign.
+fn stands(text: &str, at: usize) -> bool {
+    let behind = text.get(at..floor(text, at + LONGEST)).unwrap_or_default();
+    let end = behind.find([',', ')', '}', ']', '\n']).unwrap_or(behind.len());
+    let word = behind.get(..end).unwrap_or_default().trim_ascii_end();
+    let before = text.get(floor(text, at.saturating_sub(LONGEST))..at).unwrap_or_default().trim_ascii_end();
+    let Some(key) = before.strip_suffix(['=', ':']) else { return false };
+    let key = key.trim_ascii_end().trim_end_matches(['"', '\'']);
+    let last = word.rsplit_once('.').map_or(word, |(_, last)| last);
+    is_blank(word) || names(key, last) || (before.ends_with(':') && TYPES.contains(&word))
+}
+
+/// `...`, or a name in angle brackets.
+fn is_blank(word: &str) -> bool {
+    let name = word.strip_prefix('<').and_then(|word| word.strip_suffix('>'));
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
+    matches!(word, "..." | "…") || name.is_some_and(|name| !name.is_empty() && name.chars().all(in_name))
+}
+
+/// The last word of `text` is `name`.
+fn names(text: &str, name: &str) -> bool {
+    let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !name.is_empty() && text.strip_suffix(name).is_some_and(|before| !before.ends_with(in_word))
+}
