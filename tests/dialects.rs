@@ -59,8 +59,9 @@ impl Case {
         let expect = &self.expect;
         let calls: Vec<Value> = (turn.tool_calls.iter())
             .map(|c| {
-                // As in Python, where they are always a dict.
-                let arguments = Some(c.arguments.to_value()).filter(Value::is_object).unwrap_or_else(|| json!({}));
+                // As in Python, where those that cannot be read are a dict all the same.
+                let arguments = Some(c.arguments.to_value()).filter(|value| value.is_object() || c.status.readable());
+                let arguments = arguments.unwrap_or_else(|| json!({}));
                 json!({"name": c.name, "arguments": arguments, "status": c.status.as_str()})
             })
             .collect();

@@ -300,8 +300,9 @@ class ToolCall:
     def arguments(self) -> dict[str, Any]:
         """The arguments as Python objects, made at the first look and the same object at every later one.
 
-        Integers of any size are exact. Of a malformed call they are what could be read, ``{}`` where that is no object (a
-        list or text where arguments should be is in ``arguments_json``), and of an incomplete one what is certain.
+        Integers of any size are exact. Of a malformed call they are what could be read, ``{}`` where that is no object (the
+        text is in ``arguments_json``), and of an incomplete one what is certain. Only an invalid call may have something
+        else than a dict: the list or text that stands where its arguments should be.
         """
     @property
     def arguments_json(self) -> str:

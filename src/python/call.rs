@@ -122,8 +122,8 @@ impl ToolCall {
             match &self.written {
                 Arguments::Json(json) => {
                     let value = json_to_py(py, json.as_str(all))?;
-                    // What is no object is for `arguments_json`, unless the schema allows it.
-                    let object = self.status.runnable() || value.is_instance_of::<PyDict>();
+                    // What could not be read and is no object is for `arguments_json`.
+                    let object = self.status.readable() || value.is_instance_of::<PyDict>();
                     Ok(if object { value } else { PyDict::new(py).into_any() })
                 }
                 Arguments::Members(members) => {
