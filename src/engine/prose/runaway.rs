@@ -29,6 +29,14 @@ enum Turn {
     Invented { told: bool },
 }
 
+/// Nothing stands in `before` but what begins a prompt: `<s>`, `<|begin_of_text|>`, `[gMASK]<sop>`.
+fn begins_prompt(before: &str) -> bool {
+    let before = before.trim();
+    let tokens =
+        || before.starts_with(['<', '[']) && before.ends_with(['>', ']']) && !before.contains(char::is_whitespace);
+    before.is_empty() || before.len() <= 128 && tokens()
+}
+
 impl Engine {
     /// A marker of `length` at `at` begins the other side's turn: it begins a line, ends one, or stands behind another
     /// marker. Elsewhere it is spoken of.
@@ -39,8 +47,8 @@ impl Engine {
         }
         let behind_tag = cx.slice(0, at).ends_with('>') || self.given.removed && self.fresh_at(cx, at);
         if behind_tag || cx.at_line_start(at) || cx.slice(at, at + length).ends_with('\n') {
-            let first = self.out.is_empty() && cx.slice(self.given.from, at).trim().is_empty();
-            self.runaway.turn = if first { Turn::Transcript } else { Turn::Invented { told: false } };
+            self.runaway.turn =
+                if begins_prompt(cx.slice(0, at)) { Turn::Transcript } else { Turn::Invented { told: false } };
         }
         Look::No
     }
