@@ -31,10 +31,16 @@ enum Turn {
 
 /// Nothing stands in `before` but what begins a prompt: `<s>`, `<|begin_of_text|>`, `[gMASK]<sop>`.
 fn begins_prompt(before: &str) -> bool {
-    let before = before.trim();
-    let tokens =
-        || before.starts_with(['<', '[']) && before.ends_with(['>', ']']) && !before.contains(char::is_whitespace);
-    before.is_empty() || before.len() <= 128 && tokens()
+    let mut rest = before.trim();
+    while let Some((_, behind)) = match rest.as_bytes() {
+        _ if before.len() > 128 => None,
+        [b'<', ..] => rest.split_once('>'),
+        [b'[', ..] => rest.split_once(']'),
+        _ => None,
+    } {
+        rest = behind;
+    }
+    rest.is_empty()
 }
 
 impl Engine {
