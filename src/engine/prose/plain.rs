@@ -128,6 +128,13 @@ impl Engine {
         if self.given.from >= at {
             return Look::No;
         }
+        // What else stands behind the brace is no place that is looked at in a whole text.
+        match cx.bytes().get(at + 1) {
+            None if !cx.eof => return Look::More,
+            Some(b'"' | b'\'' | b'_') => {}
+            Some(byte) if byte.is_ascii_alphabetic() || byte.is_ascii_whitespace() => {}
+            _ => return Look::No,
+        }
         let Some((row, start)) = self.header_line(cx, self.given.from, at) else { return Look::No };
         let Some(channels) = Self::channels(cx, row) else { return Look::No };
         match plain_header(cx, channels, start + channels.role.len()) {
