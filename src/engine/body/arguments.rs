@@ -52,16 +52,16 @@ impl Arguments {
             return self.mend(cx, out, writer, index);
         }
         if self.sent == self.start {
-            self.start = cx.skip_space(self.start);
+            self.start = cx.skip_markup_space(self.start);
+            if cx.ends_in_space(self.start) {
+                return Progress::More;
+            }
             if self.sent < self.start {
                 self.sent = self.start;
                 self.scanner = Scanner::new(self.start, cx.policy.max_depth);
             }
         }
         let first = cx.bytes().get(self.start).copied();
-        if first.is_none() && !cx.eof {
-            return Progress::More;
-        }
         match first.map_or(Look::No, |byte| prefaced(cx, byte, self.start)) {
             Look::No => {}
             Look::More => return Progress::More,
