@@ -133,6 +133,9 @@ pub struct Dialect {
     pub text_ends: Vec<String>,
     /// Words that begin what others say: with nothing behind them at the end of a text, the model was stopped there.
     pub stops: Vec<String>,
+    /// Words that begin a tool's result, right behind a call: with nothing behind them the model was stopped there, and what
+    /// stands behind them it invented.
+    pub observations: Vec<String>,
     /// `&lt;` and its like in values stand for characters.
     pub entities: bool,
     /// In JSON, the key of the only member is the name and its value the arguments.

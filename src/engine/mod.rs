@@ -366,6 +366,8 @@ pub(crate) struct Engine {
     runaway: prose::runaway::Runaway,
     shown_in: prose::quoted::Shown,
     block_quote: prose::quoted::BlockQuote,
+    /// Where the last example stood that the text announced as one.
+    example: Option<usize>,
     /// No call begins with the marker there, unless it stands twice.
     refused: Option<usize>,
     /// The dialect of the last special token.
@@ -406,6 +408,7 @@ impl Engine {
             runaway: prose::runaway::Runaway::default(),
             shown_in: prose::quoted::Shown::default(),
             block_quote: prose::quoted::BlockQuote::default(),
+            example: None,
             refused: None,
             speaks: None,
             unread: false,

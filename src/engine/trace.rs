@@ -31,7 +31,7 @@ codes! {
         NameNotOffered => "name_not_offered",
         /// Text without markers that does not stand where calls stand.
         Place => "place",
-        /// It stands in a block quote, a table or an element that shows an example.
+        /// It stands in a block quote, a table, an element that shows an example, or behind a sentence that announces one.
         Quoted => "quoted",
         /// It stands in inline code.
         InlineCode => "inline_code",

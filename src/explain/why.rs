@@ -45,7 +45,7 @@ impl Kept {
                  goes on behind it, or is all of the answer or of a fence"
             ),
             Reason::Quoted => format!(
-                "{what} is quoted: it stands in a block quote, a table's cell, or an element that shows code or an example"
+                "{what} is quoted: it stands in a block quote, a table's cell, an element that shows code, or behind \"for example:\""
             ),
             Reason::InlineCode => format!("{what} stands in inline code (backticks), which is quoted, never run"),
             Reason::FenceOfCode => format!(

@@ -159,7 +159,7 @@ impl Engine {
         if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients)
             && let Some(skip) = opens_call(cx, channels, recipient)
         {
-            if self.in_invented_turn(at) {
+            if self.in_invented_turn(cx, at) {
                 return Look::No;
             }
             if self.out.calls.len() >= cx.policy.max_calls {

@@ -100,6 +100,10 @@ impl Engine {
     }
 
     fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
+        match self.leftover_fence(cx, at, at + ticks) {
+            Look::No => {}
+            taken => return taken,
+        }
         let rest = cx.bytes().get(at..).unwrap_or_default();
         let near = rest.get(..LONGEST_LINE).unwrap_or(rest);
         let Some(line) = memchr::memchr(b'\n', near) else {
@@ -126,17 +130,14 @@ impl Engine {
             self.state = State::Invented { result, at, searched: at + opener.len() };
             return Look::Is(());
         }
-        let runs_away = self.runs_away(cx, at);
-        let never = cx.policy.fences == Fences::Ignore
-            || self.hold.is_some()
-            || self.given.mode == Mode::Reasoning
-            || runs_away;
-        if never {
-            let reason = match cx.policy.fences {
-                Fences::Ignore => Reason::FencePolicy,
-                _ if runs_away => Reason::Runaway,
-                _ => Reason::FenceOfCode,
-            };
+        let never = match () {
+            () if cx.policy.fences == Fences::Ignore => Some(Reason::FencePolicy),
+            () if self.runs_away(cx, at) => Some(Reason::Runaway),
+            () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Some(Reason::FenceOfCode),
+            () if self.is_example(cx, at) => Some(Reason::Quoted),
+            () => None,
+        };
+        if let Some(reason) = never {
             self.out.trace.note(body..body, Noted::Passed(reason));
             self.at = body;
             self.state = State::Code { ticks, tick };

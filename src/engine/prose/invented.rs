@@ -9,9 +9,9 @@ impl Engine {
     pub(crate) fn invented(&mut self, cx: &Reader<'_>, result: u16, at: usize, searched: usize) -> Step {
         let Some((open, close)) = cx.dialects.results.get(usize::from(result)) else { return Step::Go };
         let rest = cx.bytes().get(searched..).unwrap_or_default();
-        let end = match memchr::memmem::find(rest, close.as_bytes()) {
-            Some(i) => searched + i + close.len(),
-            None if cx.eof => cx.text.len(),
+        let (inside, end) = match memchr::memmem::find(rest, close.as_bytes()) {
+            Some(i) => (searched + i, searched + i + close.len()),
+            None if cx.eof => (cx.text.len(), cx.text.len()),
             None => {
                 let searched = floor(cx.text, cx.text.len().saturating_sub(close.len())).max(searched);
                 self.state = State::Invented { result, at, searched };
@@ -19,9 +19,10 @@ impl Engine {
             }
         };
         // With nothing in it, it is where the model was to stop.
-        if !cx.slice(at + open.len(), end).trim_ascii().is_empty() {
+        if !cx.slice(at + open.len(), inside).trim_ascii().is_empty() {
             let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
             self.out.issue(Issue::at(IssueCode::InventedResult, at, message));
+            self.result_invented();
         }
         self.out.trace.note(at..end, Noted::Result);
         self.given.from = end;

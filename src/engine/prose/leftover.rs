@@ -28,7 +28,7 @@ impl Engine {
         }
         let row = self.out.calls.last().and_then(|call| call.origin.row(cx))?;
         let begins = |stop: &String| stop.as_bytes().starts_with(rest.trim_ascii_end());
-        row.dialect.stops.iter().any(begins).then_some(at)
+        row.dialect.stops.iter().chain(&row.dialect.observations).any(begins).then_some(at)
     }
 
     /// The text is over: such a word is none of it.
@@ -36,6 +36,24 @@ impl Engine {
         let Some(at) = self.stops(cx).filter(|at| cx.text.len() - at >= SHORTEST) else { return };
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a word before which the model was stopped was left out"));
         self.remove(cx, at, cx.text.len());
+    }
+
+    /// Right behind a call without markers stands a fence's line, `at` up to `end`, and nothing behind it: what would open the
+    /// fence is missing.
+    pub(super) fn leftover_fence(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Taken {
+        let bare = self.out.calls.last().is_some_and(|call| call.origin.is_bare());
+        if !bare || !self.behind_call(cx, at) {
+            return Look::No;
+        }
+        match cx.behind_space(at, end) {
+            Look::Is(next) if next >= cx.text.len() => {
+                self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a fence that closes nothing was left out"));
+                self.remove(cx, at, next);
+                Look::Is(())
+            }
+            Look::More => Look::More,
+            _ => Look::No,
+        }
     }
 
     /// Right behind a call stands an opening marker, whose markers `ends` lists, and its closing one at once, or the end of the

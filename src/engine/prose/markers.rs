@@ -67,7 +67,7 @@ impl Engine {
             self.out.trace.forget();
         }
         let calls = |list: &u32| cx.dialects.markers.list(*list).iter().any(opens);
-        if ends[..count].iter().any(|(_, list)| calls(list)) && self.in_invented_turn(at) {
+        if ends[..count].iter().any(|(_, list)| calls(list)) && self.in_invented_turn(cx, at) {
             self.out.trace.kept(at..at + ends[count - 1].0, None, Reason::Runaway);
             self.unread = true;
             return Look::No;
@@ -577,7 +577,7 @@ impl Engine {
             self.out.trace.refuse(Reason::NoTools, "");
             return Look::No;
         }
-        if self.in_invented_turn(at) {
+        if self.in_invented_turn(cx, at) {
             self.out.trace.refuse(Reason::Runaway, &found.name(cx).unwrap_or_default());
             return Look::No;
         }

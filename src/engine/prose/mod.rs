@@ -1,6 +1,7 @@
 //! Text outside calls: it flows on, up to a place where something may begin that is none.
 pub(super) mod channels;
 pub(super) mod code;
+pub(super) mod example;
 pub(super) mod flow;
 pub(super) mod invented;
 pub(super) mod leftover;

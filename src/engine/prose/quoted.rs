@@ -100,7 +100,7 @@ impl Engine {
     pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         // An object is no line of one.
         let program = cx.bytes().get(at) != Some(&b'{') && in_program(cx, at);
-        in_quoted_line(cx, at) || program || self.is_shown(cx, at)
+        in_quoted_line(cx, at) || program || self.is_shown(cx, at) || self.is_example(cx, at)
     }
 
     /// The text up to `at` has been read in another way.
@@ -159,7 +159,11 @@ const BLOCKS: [&str; 14] = [
     "def", "for", "while", "if", "elif", "else", "try", "except", "finally", "with", "async", "class", "match", "case",
 ];
 
-/// The line of `at` stands in a block of a Python program: it is indented, and the line that is less so opens one.
+/// What begins the line of a traceback that says where the line below stands.
+const FRAME: &str = "File \"";
+
+/// The line of `at` stands in a block of a Python program, or in a traceback: it is indented, and the line that is less so
+/// opens one.
 pub(super) fn in_program(cx: &Reader<'_>, at: usize) -> bool {
     let Some(indented) = line_before(cx, at).filter(|line| !line.is_empty()) else { return false };
     let from = floor(cx.text, at.saturating_sub(LINE));
@@ -169,7 +173,7 @@ pub(super) fn in_program(cx: &Reader<'_>, at: usize) -> bool {
     let opener = above.filter(says).find(|line| depth(line) < indented.len());
     let Some(line) = opener.map(str::trim_ascii) else { return false };
     let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    line.ends_with(':') && BLOCKS.contains(&word)
+    line.ends_with(':') && BLOCKS.contains(&word) || line.starts_with(FRAME)
 }
 
 /// What stands before `at` in its line, if that is not too long.

@@ -1,6 +1,7 @@
 //! Text that runs away: after its calls a model without a stop writes on as if it were the other side, or the file that
 //! quoted the answer. What looks like a call there is not its own.
 use super::Taken;
+use crate::engine::reader::floor;
 use crate::engine::{Engine, Look, Reader};
 use crate::turn::{Issue, IssueCode};
 
@@ -16,6 +17,8 @@ pub(crate) struct Runaway {
     looked: usize,
     found: bool,
     turn: Turn,
+    /// No line in which a user speaks begins before.
+    no_user: usize,
 }
 
 /// Whose turn the text is, as far as markers tell.
@@ -26,7 +29,34 @@ enum Turn {
     /// The text began with the prompt, so turns follow each other in it.
     Transcript,
     /// The model wrote on as the other side, and an issue says so if calls stood there.
-    Invented { told: bool },
+    Invented { side: Side, told: bool },
+}
+
+/// Whom the model spoke for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    User,
+    /// What it does next rests on what its tool never said.
+    Tool,
+}
+
+/// What begins a line in which the user speaks, or the model answers, where turns are plain words.
+const USER: [&str; 2] = ["user", "human"];
+const ASSISTANT: [&str; 4] = ["assistant", "ai", "bot", "response"];
+
+/// A longer line names nobody who speaks.
+const LONGEST_LABEL: usize = 32;
+
+/// Longer turns of a user are not looked through.
+const LONGEST_TURN: usize = 4096;
+
+/// `line` begins with who of `names` speaks in it: `User: ...`, `### Human`.
+fn speaks(line: &str, names: &[&str]) -> bool {
+    let line = line.trim_start_matches([' ', '\t', '#', '*']);
+    let length = line.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let (word, rest) = line.split_at(length);
+    let label = rest.trim_start_matches('*').starts_with(':') || rest.trim().is_empty();
+    label && names.iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
 /// Nothing stands in `before` but what begins a prompt: `<s>`, `<|begin_of_text|>`, `[gMASK]<sop>`.
@@ -53,27 +83,89 @@ impl Engine {
         }
         let behind_tag = cx.slice(0, at).ends_with('>') || self.given.removed && self.fresh_at(cx, at);
         if behind_tag || cx.at_line_start(at) || cx.slice(at, at + length).ends_with('\n') {
-            self.runaway.turn =
-                if begins_prompt(cx.slice(0, at)) { Turn::Transcript } else { Turn::Invented { told: false } };
+            if begins_prompt(cx.slice(0, at)) {
+                self.runaway.turn = Turn::Transcript;
+                return Look::No;
+            }
+            // With nothing behind it, it is where the model was to stop.
+            match cx.behind_space(at, at + length) {
+                Look::Is(next) if next >= cx.text.len() => {
+                    self.remove(cx, at, next);
+                    return Look::Is(());
+                }
+                Look::More => return Look::More,
+                _ => self.runaway.turn = Turn::Invented { side: Side::User, told: false },
+            }
         }
         Look::No
     }
 
     /// What stands at `at` stands in the other side's turn, which the model invented: no call.
-    pub(super) fn in_invented_turn(&mut self, at: usize) -> bool {
-        let Turn::Invented { told } = self.runaway.turn else { return false };
+    pub(super) fn in_invented_turn(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        if self.runaway.turn == Turn::Own {
+            if self.observed(cx, at) {
+                self.result_invented();
+            } else if self.answers_itself(cx, at) {
+                self.runaway.turn = Turn::Invented { side: Side::User, told: false };
+            }
+        }
+        let Turn::Invented { side, told } = self.runaway.turn else { return false };
         if !told {
-            let message = "the model went on with the other side's turn: calls behind that are text";
-            self.out.issue(Issue::at(IssueCode::InventedTurn, at, message));
-            self.runaway.turn = Turn::Invented { told: true };
+            let (code, message) = match side {
+                Side::User => (
+                    IssueCode::InventedTurn,
+                    "the model went on with the other side's turn: calls behind that are text",
+                ),
+                Side::Tool => {
+                    (IssueCode::InventedResult, "the model wrote a tool's result itself: calls behind that are text")
+                }
+            };
+            self.out.issue(Issue::at(code, at, message));
+            self.runaway.turn = Turn::Invented { side, told: true };
         }
         true
+    }
+
+    /// The model wrote a tool's result itself: what it calls behind that rests on it.
+    pub(super) fn result_invented(&mut self) {
+        if self.runaway.turn == Turn::Own {
+            self.runaway.turn = Turn::Invented { side: Side::Tool, told: false };
+        }
+    }
+
+    /// Between the last call and `at` stands a result in plain words: `Observation: 21`.
+    fn observed(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let Some(last) = self.out.calls.last() else { return false };
+        let Some(row) = last.origin.row(cx) else { return false };
+        let from = last.raw.end;
+        let near = cx.slice(from, floor(cx.text, from + LONGEST_LABEL)).trim_start();
+        let word = row.dialect.observations.iter().find(|word| near.starts_with(word.as_str()));
+        word.is_some_and(|word| !cx.slice(cx.skip_space(from) + word.len(), at).trim_ascii_start().is_empty())
+    }
+
+    /// What stands at `at` is the model's answer, `Assistant:`, to a user for whom it speaks in a line above, `User: ...`,
+    /// behind its own answer.
+    fn answers_itself(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let near = cx.slice(floor(cx.text, at.saturating_sub(LONGEST_LABEL)), at).trim_end();
+        let Some((_, line)) = near.rsplit_once('\n') else { return false };
+        let label = line.trim_end_matches(['*', ':']).ends_with(|c: char| c.is_ascii_alphabetic());
+        let first = cx.slice(0, floor(cx.text, LONGEST_LABEL));
+        let transcript = || speaks(first.lines().next().unwrap_or_default(), &USER);
+        if !label || line.contains(": ") || !speaks(line, &ASSISTANT) || transcript() {
+            return false;
+        }
+        let from = floor(cx.text, at.saturating_sub(LONGEST_TURN)).max(self.runaway.no_user);
+        let above = cx.slice(from, at);
+        let mut lines = above.match_indices('\n').map(|(i, _)| from + i + 1);
+        let user = lines.find(|start| speaks(cx.slice(*start, at).lines().next().unwrap_or_default(), &USER));
+        self.runaway.no_user = at;
+        user.is_some_and(|user| !begins_prompt(cx.slice(0, user)))
     }
 
     /// The text between the last calls and `at` says that what stands at `at` is no call of this answer. Only calls
     /// without markers are in doubt: markers are not written by accident.
     pub(super) fn runs_away(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        if self.in_invented_turn(at) {
+        if self.in_invented_turn(cx, at) {
             return true;
         }
         let Some(last) = self.out.calls.last().filter(|call| call.origin.is_bare()) else { return false };
