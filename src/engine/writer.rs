@@ -393,11 +393,11 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Membe
         Some(tool) => {
             let mut settled = ToolCall::new("", "", call.arguments.clone().into_arguments(cx.text));
             settled.status = status;
-            crate::schema::settle(tool, &mut settled);
-            if !settled.repairs.is_empty() {
-                call.repairs.append(&mut settled.repairs);
+            settled.repairs = std::mem::take(&mut call.repairs);
+            if crate::schema::settle(tool, &mut settled) {
                 call.arguments = settled.arguments.into();
             }
+            call.repairs = settled.repairs;
             call.errors = settled.errors;
             call.status = settled.status;
         }

@@ -1,7 +1,8 @@
 //! Values of the wrong type, changed to the right one: only where the schema demands it and the value allows it.
 use super::{Expected, names, pointer, text};
-use crate::turn::{ArgumentValue, Repair, RepairCode};
-use serde_json::{Map, Value};
+use crate::turn::{Repair, RepairCode};
+use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
 
 /// Nesting of values and references that is followed.
 const DEPTH: usize = 150;
@@ -11,13 +12,19 @@ pub(super) struct Coercer<'s> {
     root: &'s Value,
     /// The arguments come from bare text, where a word `null` was written and means something.
     from_text: bool,
+    /// The arguments as they were written.
+    written: &'s str,
+    /// Numbers among them were respelt: their digits are not what a string was meant to hold.
+    respelt: bool,
     pub(super) repairs: Vec<Repair>,
     place: String,
 }
 
 impl<'s> Coercer<'s> {
-    pub(super) fn new(root: &'s Value, from_text: bool) -> Self {
-        Self { root, from_text, repairs: Vec::new(), place: String::new() }
+    /// A run over arguments `written` as JSON, after the repairs `before`.
+    pub(super) fn new(root: &'s Value, written: &'s str, from_text: bool, before: &[Repair]) -> Self {
+        let respelt = before.iter().any(|repair| repair.code == RepairCode::Number);
+        Self { root, from_text, written, respelt, repairs: Vec::new(), place: String::new() }
     }
 
     /// Coerces the arguments object itself and what is in it.
@@ -134,8 +141,8 @@ impl<'s> Coercer<'s> {
     ) -> Option<(Value, &'static str)> {
         let converted = match value {
             Value::String(text) => from_string(text, expected),
-            Value::Number(number) if expected.allows(Expected::STRING) => {
-                Some((Value::String(number.to_string()), "a number became the string of its digits"))
+            Value::Number(number) if expected.allows(Expected::STRING) && !self.respelt => {
+                Some((self.digits(number), "a number became the string of its digits"))
             }
             Value::Bool(flag) if expected.allows(Expected::STRING) => {
                 Some((Value::String(flag.to_string()), "a boolean became a string"))
@@ -143,6 +150,13 @@ impl<'s> Coercer<'s> {
             _ => None,
         };
         converted.or_else(|| self.wrapped(schema, expected, value, depth))
+    }
+
+    /// The number as it was written: parsed, `12e4567` is spelt in another way.
+    fn digits(&self, number: &Number) -> Value {
+        let spelt = number.to_string();
+        let written = spelt.contains('e').then(|| pointer::text(self.written, &self.place)).flatten();
+        Value::String(written.filter(|text| text.parse::<Number>().is_ok()).map_or(spelt, str::to_owned))
     }
 
     /// A list of one, where the items of the list are what `value` is or can become.
@@ -262,7 +276,9 @@ impl<'s> Coercer<'s> {
         let nulls: Vec<String> = (members.iter())
             .filter(|(key, value)| value.is_null() && !required.is_some_and(|r| r.iter().any(|name| name == *key)))
             .filter_map(|(key, _)| {
-                let expected = Expected::of(self.property(schema, key)?, self.root);
+                // A key of a map is the model's own, and its null says something.
+                let listed = self.find(schema, 0, &|s| s.get("properties").and_then(|p| p.get(key)));
+                let expected = Expected::of(listed?, self.root);
                 (!expected.is_any() && !expected.allows(Expected::NULL)).then(|| key.clone())
             })
             .collect();
@@ -362,15 +378,18 @@ fn from_string(text: &str, expected: Expected) -> Option<(Value, &'static str)> 
     if text.trim().is_empty() {
         return None;
     }
-    let ArgumentValue::Json(json) = text::read_text(text, expected) else { return None };
+    let json = text::read_mended(text, expected)?;
     let value: Value = serde_json::from_str(&json).ok()?;
     if !fits(expected, &value) {
         return None;
     }
+    let slips = matches!(json, Cow::Owned(_));
     let what = match &value {
         Value::Null => "the text \"null\" became null",
         Value::Bool(_) => "text became the boolean it spells",
         Value::Number(_) => "text became the number it spells",
+        Value::Array(_) if slips => "text that is nearly JSON became the list it spells",
+        Value::Object(_) if slips => "text that is nearly JSON became the object it spells",
         Value::Array(_) => "JSON text became the list it spells",
         Value::Object(_) => "JSON text became the object it spells",
         Value::String(_) => return None,

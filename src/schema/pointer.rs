@@ -1,6 +1,8 @@
 //! JSON pointers: building them, and following `$ref`s inside one document.
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Appends `/token`, escaped as RFC 6901 wants.
 pub(crate) fn push(pointer: &mut String, token: &str) {
@@ -23,11 +25,7 @@ pub(crate) fn resolve<'v>(root: &'v Value, reference: &str) -> Option<&'v Value>
         return anchor(root, &path, 0);
     }
     for token in tokens {
-        let token = if token.contains('~') {
-            Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
-        } else {
-            Cow::Borrowed(token)
-        };
+        let token = unescaped(token);
         at = match at {
             Value::Object(map) => map.get(token.as_ref())?,
             Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
@@ -35,6 +33,24 @@ pub(crate) fn resolve<'v>(root: &'v Value, reference: &str) -> Option<&'v Value>
         };
     }
     Some(at)
+}
+
+fn unescaped(token: &str) -> Cow<'_, str> {
+    if token.contains('~') { Cow::Owned(token.replace("~1", "/").replace("~0", "~")) } else { Cow::Borrowed(token) }
+}
+
+/// The text of the value at `pointer` in the document `json`, as it is written.
+pub(crate) fn text<'t>(json: &'t str, pointer: &str) -> Option<&'t str> {
+    pointer.split('/').skip(1).try_fold(json.trim(), |at, token| {
+        let value: &RawValue = if at.starts_with('{') {
+            let mut members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(at).ok()?;
+            members.remove(&unescaped(token))?
+        } else {
+            let items: Vec<&RawValue> = serde_json::from_str(at).ok()?;
+            *items.get(token.parse::<usize>().ok()?)?
+        };
+        Some(value.get())
+    })
 }
 
 /// The definition that calls itself `$anchor: name`.

@@ -2,8 +2,9 @@
 use super::Tool;
 use super::check::Written;
 use super::coerce::Coercer;
+use super::pointer;
 use crate::json::Member;
-use crate::turn::{ArgumentValue, Arguments, CallStatus, ToolCall};
+use crate::turn::{ArgumentError, ArgumentValue, Arguments, CallStatus, RepairCode, ToolCall};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -14,6 +15,11 @@ use std::borrow::Cow;
 /// that are not readable are left alone. Returns whether the arguments changed.
 pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     if !call.status.readable() {
+        return false;
+    }
+    if let Some(error) = swallowed(tool, call) {
+        call.status = CallStatus::Invalid;
+        call.errors = vec![error];
         return false;
     }
     let fits = match &call.arguments {
@@ -29,6 +35,34 @@ pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     settle_slowly(tool, call)
 }
 
+/// A string whose quotes had to be mended holds what looks like a parameter that was not given: `"Oslo" unit="C"`. It may have
+/// been swallowed.
+fn swallowed(tool: &Tool, call: &ToolCall<'_>) -> Option<ArgumentError> {
+    if !call.repairs.iter().any(|repair| repair.code == RepairCode::Quotes) {
+        return None;
+    }
+    let Ok(Value::Object(members)) = serde_json::from_str(&call.arguments.to_json()) else { return None };
+    let missing = || tool.parameters.iter().map(|(name, _)| name.as_str()).filter(|name| !members.contains_key(*name));
+    members.iter().find_map(|(key, value)| {
+        let text = value.as_str()?;
+        let name = missing().find(|name| assigns(text, name))?;
+        let mut pointer = String::new();
+        pointer::push(&mut pointer, key);
+        let message = format!("the quotes were mended, and {name:?} seems to be a parameter of its own");
+        Some(ArgumentError { pointer, keyword: "properties".to_owned(), message })
+    })
+}
+
+/// `name` stands in `text` behind another word, and `=` or `:` behind it.
+fn assigns(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let parted = before.trim_end_matches(['"', '\'']).ends_with([' ', ',', '\n']);
+        let behind = text.get(at + name.len()..).unwrap_or_default();
+        parted && behind.trim_start_matches(['"', '\'', ' ']).starts_with(['=', ':'])
+    })
+}
+
 /// Whether the object in `text` that has these `members` is proven to be what [`settle`] would leave as it is.
 pub(crate) fn is_settled(tool: &Tool, text: &str, members: &[Member]) -> bool {
     tool.judge.proves_scanned(&tool.schema, text, members) && !tool.judge.respelt(&tool.schema)
@@ -41,9 +75,10 @@ pub(crate) fn are_settled<'m>(tool: &Tool, members: impl Iterator<Item = (&'m st
 
 #[cold]
 fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
-    let Ok(written) = serde_json::from_str::<Value>(&call.arguments.to_json()) else { return false };
+    let text = call.arguments.to_json().into_owned();
+    let Ok(written) = serde_json::from_str::<Value>(&text) else { return false };
     let from_text = matches!(call.arguments, Arguments::Members(_));
-    let mut coercer = Coercer::new(tool.judge.schema(&tool.schema), from_text);
+    let mut coercer = Coercer::new(tool.judge.schema(&tool.schema), &text, from_text, &call.repairs);
     let mut settled = written.clone();
     if tool.judge.respelt(&tool.schema) {
         coercer.names(&mut settled);

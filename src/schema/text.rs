@@ -1,7 +1,7 @@
 //! What bare text means (XML parameters and their like): the value of the type that the schema expects.
 use super::Expected;
-use crate::json::{self, Ending, LiteralOptions};
-use crate::turn::ArgumentValue;
+use crate::json::{self, Ending, LiteralOptions, RepairOptions};
+use crate::turn::{ArgumentValue, Repair, RepairCode};
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
@@ -15,13 +15,26 @@ pub fn read_text(text: &str, expected: Expected) -> ArgumentValue<'_> {
     if expected.is_string() {
         return ArgumentValue::Text(Cow::Borrowed(text));
     }
-    let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
-    let bare = visible(text.as_bytes().first()) && visible(text.as_bytes().last());
-    let trimmed = if bare { text } else { text.trim() };
-    read_other(trimmed, expected).map_or(ArgumentValue::Text(Cow::Borrowed(text)), ArgumentValue::Json)
+    read_other(trimmed(text), expected, exact_container)
+        .map_or(ArgumentValue::Text(Cow::Borrowed(text)), ArgumentValue::Json)
 }
 
-fn read_other(text: &str, expected: Expected) -> Option<Cow<'_, str>> {
+/// As [`read_text`], for text where no string may stand: an object or array may have slips that repair mends, which is for
+/// the caller to record. `None` if the text spells nothing that is expected.
+pub(super) fn read_mended(text: &str, expected: Expected) -> Option<Cow<'_, str>> {
+    read_other(trimmed(text), expected, mended_container)
+}
+
+fn trimmed(text: &str) -> &str {
+    let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    let bare = visible(text.as_bytes().first()) && visible(text.as_bytes().last());
+    if bare { text } else { text.trim() }
+}
+
+/// What reads an object or array, and says that it is all of the text.
+type ReadContainer = for<'t> fn(&'t str) -> Option<Cow<'t, str>>;
+
+fn read_other(text: &str, expected: Expected, read: ReadContainer) -> Option<Cow<'_, str>> {
     // Everything may be JSON where the dialect marks nothing and the schema says nothing.
     let open = expected.is_any() && expected.prefers_json();
     let allows = |types: Expected| open || expected.allows(types);
@@ -39,9 +52,9 @@ fn read_other(text: &str, expected: Expected) -> Option<Cow<'_, str>> {
             // A schema that has no place for a string has none for the word either.
             (allows(Expected::NULL) || !expected.allows(Expected::STRING)).then_some(Cow::Borrowed("null"))
         }
-        b'{' if allows(Expected::OBJECT) || expected.is_foreign() => container(text, expected, open),
-        b'[' if allows(Expected::ARRAY) || expected.is_foreign() => container(text, expected, open),
-        b'(' if allows(Expected::ARRAY) => container(text, expected, open),
+        b'{' if allows(Expected::OBJECT) || expected.is_foreign() => container(text, expected, open, read),
+        b'[' if allows(Expected::ARRAY) || expected.is_foreign() => container(text, expected, open, read),
+        b'(' if allows(Expected::ARRAY) => container(text, expected, open, read),
         _ if expected.prefers_string() => None,
         b'0'..=b'9' | b'-' | b'+' | b'.' => number(text, expected, open).or_else(|| {
             let only = allows(Expected::BOOLEAN) && !open && !expected.allows(Expected::STRING);
@@ -61,15 +74,46 @@ fn is_null(text: &str) -> bool {
     text.eq_ignore_ascii_case("null") || text.eq_ignore_ascii_case("none")
 }
 
-/// An object or array spelt as JSON or as Python, nothing before or after it.
-fn container(text: &str, expected: Expected, open: bool) -> Option<Cow<'_, str>> {
+/// An object or array that `read` reads, of a kind that is expected.
+fn container(text: &str, expected: Expected, open: bool, read: ReadContainer) -> Option<Cow<'_, str>> {
     if serde_json::from_str::<IgnoredAny>(text).is_ok() {
         return Some(Cow::Borrowed(text));
     }
+    let json = read(text)?;
+    let kind = if json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY };
+    (open || expected.is_foreign() || expected.allows(kind)).then_some(json)
+}
+
+/// An object or array as Python spells it, nothing before or after it. A file with comments and a text in brackets
+/// (`[WIP]`) are none: nothing would say what was left out of them, or put in.
+fn exact_container(text: &str) -> Option<Cow<'_, str>> {
     let literal = json::literal(text, 0, &LiteralOptions::default())?;
+    let python = |repair: &Repair| {
+        let rest = repair.offset.and_then(|at| text.get(at..)).unwrap_or_default();
+        match repair.code {
+            RepairCode::Quotes => rest.starts_with('\''),
+            RepairCode::Literal => ["True", "False", "None", "(", "{"].iter().any(|word| rest.starts_with(word)),
+            RepairCode::Escape => true,
+            RepairCode::Comma => rest.trim_start_matches(',').trim_start().starts_with([')', ']', '}']),
+            _ => false,
+        }
+    };
     let whole = literal.end == text.len() && literal.ending == Ending::Closed && !literal.guessed;
-    let kind = if literal.json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY };
-    (whole && (open || expected.is_foreign() || expected.allows(kind))).then_some(literal.json)
+    (whole && literal.repairs.iter().all(python)).then_some(literal.json)
+}
+
+/// An object or array with slips, or with its quotes escaped as if it stood in a string, nothing before or after it.
+fn mended_container(text: &str) -> Option<Cow<'_, str>> {
+    if text.contains("\\\"")
+        && let Ok(inner) = serde_json::from_str::<String>(&format!("\"{text}\""))
+        && serde_json::from_str::<IgnoredAny>(&inner).is_ok()
+    {
+        return Some(Cow::Owned(inner));
+    }
+    let options = RepairOptions { search: false, join_values: false, ..RepairOptions::default() };
+    let mended = json::repair(text, &options).ok()?;
+    let whole = mended.complete() && !mended.guessed && mended.consumed == text.len();
+    (whole && mended.json.starts_with(['{', '['])).then_some(mended.json)
 }
 
 fn number(text: &str, expected: Expected, open: bool) -> Option<Cow<'_, str>> {
@@ -85,12 +129,16 @@ fn number(text: &str, expected: Expected, open: bool) -> Option<Cow<'_, str>> {
     if !(open || expected.allows(if whole { Expected::INTEGER } else { Expected::FRACTION })) {
         return None;
     }
+    let text_too = open || expected.allows(Expected::STRING);
+    if text_too && !number.is_canonical(text) {
+        return None;
+    }
     let fraction_too = open || expected.allows(Expected::FRACTION);
     if number.is_json(text) && (fraction_too || number.is_plain()) {
         return Some(Cow::Borrowed(text));
     }
     // Where the schema does not ask for a number alone, `007`, `1_000` and the version `3.0` are text.
-    if open || expected.allows(Expected::STRING) {
+    if text_too {
         return None;
     }
     // `3.0` for an integer is 3; `007`, `+5`, `1_000` and `.5` are no JSON.
@@ -141,6 +189,13 @@ impl<'t> Number<'t> {
     /// Digits only, as JSON spells an integer.
     fn is_plain(&self) -> bool {
         self.fraction.is_none() && self.exponent.is_none()
+    }
+
+    /// As encoders of JSON write it: nobody's number is `1.10` or `12e4567`, but a version and a commit are.
+    fn is_canonical(&self, text: &str) -> bool {
+        let signed = || text.trim_end_matches(|c: char| c.is_ascii_digit()).ends_with(['-', '+']);
+        (self.exponent.is_none() || signed())
+            && self.fraction.is_none_or(|digits| digits == "0" || !digits.ends_with('0'))
     }
 
     fn is_json(&self, text: &str) -> bool {
@@ -264,6 +319,26 @@ mod tests {
         for (text, value) in
             [("42", "42"), ("02134", "\"02134\""), ("+49", "\"+49\""), ("1_000", "\"1_000\""), ("3.0", "\"3.0\"")]
         {
+            assert_eq!(read(text, schema.clone()), value, "{text}");
+        }
+        let schema = json!({"type": ["number", "string"]});
+        for (text, value) in
+            [("1.5", "1.5"), ("3.0", "3.0"), ("1e-07", "1e-07"), ("1.10", "\"1.10\""), ("12e4567", "\"12e4567\"")]
+        {
+            assert_eq!(read(text, schema.clone()), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_what_says_all_that_the_text_says_is_a_list_or_an_object() {
+        let schema = json!({"type": ["string", "array", "object"]});
+        for (text, value) in [
+            ("['a', True]", "[\"a\", true]"),
+            ("[WIP]", "\"[WIP]\""),
+            ("[\"a\", ...]", "\"[\\\"a\\\", ...]\""),
+            ("{\"port\": 80, // the port\n}", "\"{\\\"port\\\": 80, // the port\\n}\""),
+            ("{\"x\": NaN}", "\"{\\\"x\\\": NaN}\""),
+        ] {
             assert_eq!(read(text, schema.clone()), value, "{text}");
         }
     }

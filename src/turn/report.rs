@@ -33,7 +33,7 @@ codes! {
         Comma => "comma",
         /// A colon was added or replaced (`=`, `=>`).
         Colon => "colon",
-        /// A raw control character in a string was escaped.
+        /// A raw control character in a string was escaped; between values, white space that JSON does not know became a space.
         ControlCharacter => "control_character",
         /// An escape that JSON does not know was mended (`\d`, `C:\p`, a lone surrogate).
         Escape => "escape",
@@ -55,7 +55,7 @@ codes! {
         Misplaced => "misplaced",
         /// The name the model wrote was resolved to an offered tool's.
         Name => "name",
-        /// A value changed type because the schema demands it.
+        /// A value changed type, or the spelling of one that an `enum` lists, because the schema demands it.
         Coerced => "coerced",
         /// A marker of the dialect was missing or misspelt.
         Marker => "marker",

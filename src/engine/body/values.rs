@@ -19,7 +19,7 @@ pub(super) fn typed<'v>(
     json_first: bool,
 ) -> ArgumentValue<'v> {
     let expected = expected.unwrap_or(Expected::ANY);
-    let read = match kind {
+    match kind {
         Some("true" | "string" | "str") => return ArgumentValue::Text(Cow::Borrowed(text)),
         // What is written beside it says that it is JSON, so its quotes are JSON's.
         Some(_) if text.trim().starts_with('"') && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
@@ -28,16 +28,7 @@ pub(super) fn typed<'v>(
         Some(_) => read_text(text, expected.json_first()),
         None if json_first => read_text(text, expected.json_first()),
         None => read_text(text, expected),
-    };
-    // An object or list in Python's spelling, or with a slip in it, where the schema wants one.
-    let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
-    if !wanted || expected.allows(Expected::STRING) || !matches!(read, ArgumentValue::Text(_)) {
-        return read;
     }
-    let allowed =
-        |json: &String| expected.allows(if json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY });
-    let json = Some(text.trim()).filter(|text| text.starts_with(['{', '['])).and_then(lenient::container);
-    json.filter(allowed).map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
 }
 
 /// The text so far may become `null` or `None`, which is no string where the schema says nothing.

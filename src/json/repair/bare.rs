@@ -107,8 +107,11 @@ impl Repairer<'_> {
         } else {
             (at, end)
         };
-        let known = bytes.get(end) == Some(&b'(') && token::wrapper(bytes.get(name..end)?);
-        known.then_some((at, end))
+        let name = bytes.get(name..end)?;
+        let known = bytes.get(end) == Some(&b'(') && token::wrapper(name);
+        // Round nothing, `new Date()` means what only a program can tell.
+        let empty = || bytes.get(skip_white(bytes, end + 1)) == Some(&b')');
+        (known && (token::makes_empty(name) || !empty())).then_some((at, end))
     }
 
     fn write_literal(&mut self, at: usize, end: usize, json: &str) -> usize {

@@ -33,6 +33,8 @@ impl Repairer<'_> {
                 },
                 Some(0x80..) => match lookahead::odd_space(self.out.text, at) {
                     Some(length) => {
+                        let message = "white space that JSON does not know became a space";
+                        self.out.record(RepairCode::ControlCharacter, at, message);
                         self.out.replace(at, at + length, " ");
                         at += length;
                     }

@@ -42,6 +42,11 @@ pub(super) fn string_prefix(word: &[u8]) -> bool {
         && word.iter().all(|byte| matches!(byte.to_ascii_lowercase(), b'r' | b'b' | b'u' | b'f'))
 }
 
+/// A function that gives a value when it is given none: an empty one.
+pub(super) fn makes_empty(word: &[u8]) -> bool {
+    matches!(word, b"list" | b"tuple" | b"set" | b"frozenset" | b"dict" | b"OrderedDict")
+}
+
 /// A function that wraps one value and means that value: constructors of Python, JavaScript and the MongoDB shell.
 pub(super) fn wrapper(word: &[u8]) -> bool {
     matches!(
