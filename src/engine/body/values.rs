@@ -20,10 +20,10 @@ pub(super) fn typed<'v>(
 ) -> ArgumentValue<'v> {
     let expected = expected.unwrap_or(Expected::ANY);
     match kind {
-        Some("true" | "string" | "str") => return ArgumentValue::Text(Cow::Borrowed(text)),
+        Some("true" | "string" | "str") => ArgumentValue::Text(Cow::Borrowed(text)),
         // What is written beside it says that it is JSON, so its quotes are JSON's.
         Some(_) if text.trim().starts_with('"') && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
-            return ArgumentValue::Json(Cow::Borrowed(text.trim()));
+            ArgumentValue::Json(Cow::Borrowed(text.trim()))
         }
         Some(_) => read_text(text, expected.json_first()),
         None if json_first => read_text(text, expected.json_first()),
