@@ -56,8 +56,8 @@ impl Kept {
                 format!("{what} stands in a code fence, and the policy `fences` takes no calls from it")
             }
             Reason::Runaway => format!(
-                "{what} stands in text that the model wrote on behind its answer: the other side's turn, or a program \
-                 that quotes the answer"
+                "{what} stands in text that the model wrote on behind its answer: the other side's turn, what rests \
+                 on a result that it made up, or a program that quotes the answer"
             ),
             Reason::Draft => format!(
                 "{what} is a draft in reasoning; the policy `reasoning` decides whether drafts run (default: only if \
