@@ -240,7 +240,7 @@ impl JsonCalls {
         let text = cx.part(&key);
         let mut what = Key::of(text);
         let top = self.frames.len() == 1;
-        let explicit = top && matches!(text, "tool_calls" | "toolCalls");
+        let explicit = top && Key::is_envelope(text);
         let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
         match (what, first) {
             (Key::Function, b'{') => {
@@ -273,7 +273,7 @@ impl JsonCalls {
             (Key::Name | Key::Method | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
             _ => what = Key::Other,
         }
-        if text == "params" && frame.name.is_none() {
+        if text == Key::PARAMS && frame.name.is_none() {
             let named = |method: &Range<usize>| cx.offered(&decode(cx.part(method)));
             frame.name = frame.method.take().filter(named);
         }
@@ -308,7 +308,7 @@ impl JsonCalls {
     /// What has the arguments that begin at `value`, under a key at `at`, is a tool's definition, and no call of it: how far it
     /// was read.
     fn definition(&self, cx: &Reader<'_>, writer: &Writer, at: usize, value: usize) -> Look<usize> {
-        let described = |member: &Other| member.raw_key(cx) == "description";
+        let described = |member: &Other| member.raw_key(cx) == Key::DESCRIPTION;
         if writer.begun == 0 && self.frames.last().is_some_and(|frame| frame.others.iter().any(described)) {
             return Look::Is(at);
         }

@@ -3,7 +3,8 @@
 use super::Progress;
 use super::elements::nested;
 use super::values::{
-    Keys, decode_entities, in_cdata, listed, may_be_cdata, may_be_json, may_be_null, piece_of, typed, unwrapped,
+    Keys, decode_entities, in_cdata, is_string_type, listed, may_be_cdata, may_be_json, may_be_null, piece_of, typed,
+    unwrapped,
 };
 use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
 use crate::engine::head::{self, Head};
@@ -488,7 +489,7 @@ impl Parameters {
     fn streams(cx: &Reader<'_>, writer: &Writer, expected: Option<Expected>, kind: Option<&Range<usize>>) -> Streams {
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
         match kind.map(|k| &cx.text[k.clone()]) {
-            Some("true" | "string" | "str") => Streams::Yes,
+            Some(kind) if is_string_type(kind) => Streams::Yes,
             Some(_) => Streams::No,
             None if expected.is_some_and(Expected::is_string) => Streams::Yes,
             None if expected.is_some_and(|expected| expected != Expected::ANY) => Streams::No,

@@ -20,7 +20,7 @@ pub(super) fn typed<'v>(
 ) -> ArgumentValue<'v> {
     let expected = expected.unwrap_or(Expected::ANY);
     let read = match kind {
-        Some("true" | "string" | "str") => return ArgumentValue::Text(Cow::Borrowed(text)),
+        Some(kind) if is_string_type(kind) => return ArgumentValue::Text(Cow::Borrowed(text)),
         // What is written beside it says that it is JSON, so its quotes are JSON's.
         Some(_) if text.trim().starts_with('"') && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
             return ArgumentValue::Json(Cow::Borrowed(text.trim()));
@@ -38,6 +38,11 @@ pub(super) fn typed<'v>(
         |json: &String| expected.allows(if json.starts_with('{') { Expected::OBJECT } else { Expected::ARRAY });
     let json = Some(text.trim()).filter(|text| text.starts_with(['{', '['])).and_then(lenient::container);
     json.filter(allowed).map_or(read, |json| ArgumentValue::Json(Cow::Owned(json)))
+}
+
+/// The type written beside a value says that it is a string: by name, or as an attribute `string="true"`.
+pub(super) fn is_string_type(kind: &str) -> bool {
+    matches!(kind, "true" | "string" | "str")
 }
 
 /// The text so far may become `null` or `None`, which is no string where the schema says nothing.
@@ -139,7 +144,10 @@ pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
     Piece::Made(made.to_owned())
 }
 
-/// What a single parameter `arguments` holds that the tool does not declare: all of them.
+/// What models call a parameter that holds all arguments, after the schema they were shown.
+const WRAPPERS: [&str; 4] = ["arguments", "input", "properties", "parameters"];
+
+/// What a single parameter holds that is called so and that the tool does not declare: all of them.
 pub(super) fn unwrapped(
     cx: &Reader<'_>,
     out: &Output,
@@ -148,7 +156,7 @@ pub(super) fn unwrapped(
 ) -> Option<Vec<(Piece, Value)>> {
     let [(key, value)] = members else { return None };
     let key = key.as_str(cx.text);
-    if !matches!(key, "arguments" | "input" | "properties" | "parameters") {
+    if !WRAPPERS.contains(&key) {
         return None;
     }
     let tool = cx.called(out, index)?;

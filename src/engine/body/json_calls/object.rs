@@ -309,8 +309,7 @@ fn report<'m>(cx: &Reader<'_>, out: &mut Output, start: usize, members: impl Ite
 
 /// What a member beside the calls says, if it is more than what every message has.
 fn issue_of(key: &str, value: &str, at: usize) -> Option<Issue> {
-    let usual = ["type", "id", "index", "role", "status", "object", "model", "finish_reason", "strict"];
-    if usual.contains(&key) || Key::of(key) == Key::NeedsMoreWork {
+    if Key::is_of_message(key) || Key::of(key) == Key::NeedsMoreWork {
         return None;
     }
     let text = decode(value);
