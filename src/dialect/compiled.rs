@@ -1,4 +1,5 @@
 //! One or more dialects made ready for the engine.
+use super::catalogue::behind;
 use super::markers::{Marker, Markers};
 use super::template::{Body, Element, Slot, Template};
 use super::{Bare, Dialect};
@@ -89,7 +90,7 @@ impl First {
     }
 
     /// What `elements`, and then the body, may begin with.
-    fn behind(elements: &[Element], body: Body, tail: &[Element], parameters: &[Parameter]) -> Self {
+    fn behind(elements: &[Element], body: Body, tail: &[Element], row: &Row) -> Self {
         let closers = tail.iter().filter_map(|element| match element {
             Element::Literal(text) | Element::Optional(text) => Some(&**text),
             _ => None,
@@ -106,10 +107,11 @@ impl First {
             None => match body {
                 Body::Json => Self::of(*b"{["),
                 Body::Gemma => Self::of(*b"{("),
-                Body::Elements => Self::of(*b"<]"),
+                // A tag, or what stands before each.
+                Body::Elements => Self::of(row.dialect.tag_prefix.bytes().take(1).chain(*b"<")),
                 Body::Python => Self::of((0..=255).filter(|byte| !b"<>{}()|`".contains(byte))),
                 Body::Arguments => Self::one_of(closers.chain(["{", "\""])),
-                Body::Parameters => Self::one_of(closers.chain(parameters.iter().map(|p| &*p.opener))),
+                Body::Parameters => Self::one_of(closers.chain(row.parameters.iter().map(|p| &*p.opener))),
                 Body::Text => Self(None),
             },
         }
@@ -167,7 +169,7 @@ fn closes_alone(text: &str) -> bool {
         || text.len() > 6 && text.starts_with("</")
 }
 
-fn read_call(text: &str, parameters: &[Parameter]) -> Result<(Option<String>, Call), Error> {
+fn read_call(text: &str, row: &Row) -> Result<(Option<String>, Call), Error> {
     let template = Template::parse(text)?;
     let Some((at, body)) = template.body() else {
         return Err(Error::at(ErrorCode::BadDialect, text, "a call template needs a body, such as {json}"));
@@ -175,8 +177,8 @@ fn read_call(text: &str, parameters: &[Parameter]) -> Result<(Option<String>, Ca
     let opener = template.opener().map(str::to_owned);
     let mut head = template.elements;
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
-    let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, parameters);
-    let inside = First::behind(&[], body, &tail, parameters);
+    let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, row);
+    let inside = First::behind(&[], body, &tail, row);
     Ok((opener, Call { head, body, tail, first, inside, shared: 0, twin: false }))
 }
 
@@ -216,7 +218,7 @@ impl Row {
             row.parameters.push(read_parameter(text)?);
         }
         for (i, text) in dialect.calls.iter().enumerate() {
-            let (opener, mut call) = read_call(text, &row.parameters)?;
+            let (opener, mut call) = read_call(text, &row)?;
             let before = row.calls.last().map_or(&[][..], |call: &Call| call.head.as_slice());
             call.shared = call.head.iter().zip(before).take_while(|(element, before)| element == before).count();
             if call.body == Body::Parameters && row.parameters.is_empty() {
@@ -250,7 +252,7 @@ impl Row {
             }
             row.calls.push(call);
         }
-        let firsts = row.calls.iter().map(|call| First::behind(&call.head, call.body, &call.tail, &row.parameters));
+        let firsts = row.calls.iter().map(|call| First::behind(&call.head, call.body, &call.tail, &row));
         row.first = firsts.reduce(First::or).unwrap_or_default();
         for (i, text) in dialect.inline_markers.iter().enumerate() {
             let template = Template::parse(text)?;
@@ -382,6 +384,18 @@ impl Dialects {
         }
     }
 
+    /// As [`super::without_namespace`], for the namespace of the dialect that was named as well.
+    pub(crate) fn without_namespace<'n, const N: usize>(
+        &self,
+        name: &'n str,
+        separators: [char; N],
+    ) -> Option<&'n str> {
+        let named = self.rows.first().map(|row| &*row.dialect.namespace).filter(|namespace| !namespace.is_empty());
+        named
+            .and_then(|namespace| behind(name, namespace, separators))
+            .or_else(|| super::without_namespace(name, separators))
+    }
+
     /// A fence with this label is how the dialect that was named writes calls.
     pub(crate) fn labels_fence(&self, label: &str) -> bool {
         let fence = |call: &String| call.strip_prefix("```").is_some_and(|rest| rest.starts_with(label));
@@ -469,7 +483,7 @@ impl Dialects {
                 entries.extend(channels.opens.iter().map(|t| (t.clone(), Marker::Header { row })));
                 // The sign by which it is found is too frequent to look for in every text.
                 if !auto && channels.calls_to_recipients {
-                    entries.push(("to=".to_owned(), Marker::Recipient { row }));
+                    entries.push((channels.recipient.clone(), Marker::Recipient { row }));
                 }
                 entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd { row })));
             }

@@ -53,8 +53,8 @@ impl Head {
             // Without its number it is no id of this kind; an offered name vouches for it all the same.
             _ => respelt(cx, id)?,
         };
-        let name = name.strip_prefix("functions.").unwrap_or(name);
-        // Another namespace than the one of functions: the offered name stands behind it.
+        let name = cx.dialects.without_namespace(name, ['.']).unwrap_or(name);
+        // Another namespace: the offered name stands behind it.
         let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
         let name = if !cx.offered(name) && cx.offered(last) { last } else { name };
         let strange = |c: char| c.is_whitespace() || c == ':';
@@ -79,8 +79,8 @@ impl Head {
 /// only one reading of it was offered.
 #[cold]
 fn respelt<'t>(cx: &Reader<'_>, id: &'t str) -> Option<&'t str> {
-    let separator = |c: char| matches!(c, '_' | '-' | '.');
-    let whole = id.strip_prefix("functions").and_then(|id| id.strip_prefix(separator)).unwrap_or(id);
+    let separator = ['_', '-', '.'];
+    let whole = cx.dialects.without_namespace(id, separator).unwrap_or(id);
     let numbered = whole.trim_end_matches(|c: char| c.is_ascii_digit());
     let name = numbered.strip_suffix(separator).filter(|_| numbered.len() < whole.len() && whole.len() < id.len());
     match (cx.offered(whole), name.filter(|name| cx.offered(name))) {

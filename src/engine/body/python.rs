@@ -21,6 +21,9 @@ mod value;
 use ahead::name_at;
 use value::ValueScan;
 
+/// What shows the result of a call in Python.
+pub(crate) const PRINT: &str = "print";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expect {
     /// A call, a list, or the end of the list.
@@ -224,7 +227,7 @@ impl Python {
                 Look::No => return Some(Progress::Fail { at }),
             },
         };
-        if !self.printed && cx.part(&name) == "print" && !cx.offered("print") {
+        if !self.printed && cx.part(&name) == PRINT && !cx.offered(PRINT) {
             let inside = cx.skip_space(open + 1);
             match Self::plausible(cx, inside) {
                 Look::Is(()) if Self::may_be_meant(cx, inside) => {

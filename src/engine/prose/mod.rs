@@ -368,7 +368,14 @@ impl Engine {
             return Look::No;
         }
         let name = found.name.clone().map_or("", |r| &cx.text[r]);
-        if name == "all" && !cx.dialects.auto {
+        // To everybody, not to a tool: its marker, whose beginning the prompt held, is one that says nothing.
+        let template = cx.dialects.rows.get(usize::from(row)).and_then(|row| row.calls.get(usize::from(call)));
+        let opener = template.and_then(|template| match template.head.first() {
+            Some(Element::Literal(opener)) => Some(&**opener),
+            _ => None,
+        });
+        let says_nothing = |token: &String| opener.is_some_and(|opener| token.strip_prefix(opener) == Some(name));
+        if !cx.dialects.auto && cx.dialects.dialect(row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
             self.remove(cx, 0, found.end + 1);
             return Look::Is(());
         }
