@@ -1,6 +1,7 @@
 //! Calls and parameters that a value shows whole: a file about them, a test, a prompt. What closes these closes neither the
 //! value nor the call round it.
 use super::end::whole_tail;
+use super::open::Openings;
 use super::value::Within;
 use super::*;
 use crate::dialect::special;
@@ -50,7 +51,9 @@ impl OpenValue {
             self.shown.parameters += 1;
             self.searched = hit + 1;
         }
-        self.inner |= look == Look::No;
+        if look == Look::No {
+            self.holds(Openings::Loose);
+        }
         look
     }
 
@@ -130,7 +133,7 @@ impl OpenValue {
         let calls =
             row.calls.iter().map(|call| first(&call.head)).chain(row.sections.iter().map(|(open, _)| first(open)));
         let begins = calls.fold(Look::No, Look::any);
-        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let closer = self.closer(parameter);
         match begins.any(head::literal(cx, next, closer).map(|_| ())).any(first(tail)) {
             Look::Is(()) if self.shown.calls == 0 && begins == Look::Is(()) => Look::No,
             Look::No => ends_turn(cx, next),
