@@ -5,7 +5,7 @@ use super::output::Output;
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
-use super::writer::{Company, Origin, Writer};
+use super::writer::{Evidence, Origin, Writer};
 use super::{Doubt, Engine, Given, Look, Reader, State, Step};
 use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
@@ -30,21 +30,21 @@ pub(super) struct CallState {
 }
 
 impl CallState {
-    /// `doubtful`: nothing but an offered name vouches for it.
+    /// A call of `origin` that begins at `start` with this `head`. `before`: what to restore if it is none.
     pub(super) fn new(
         cx: &Reader<'_>,
         origin: Origin,
         body: Body,
         start: usize,
         head: Head,
-        doubtful: bool,
+        evidence: Evidence,
         before: Given,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
         let (slips, stray) = (head.slips(start), head.stray.clone());
-        let mut writer = Writer::new(origin, start, doubtful);
-        if origin == Origin::Bare(Body::Python) && cx.bytes().get(at) == Some(&b'[') {
-            writer.company = Company::List;
+        let mut writer = Writer::new(origin, start, evidence);
+        if body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
+            writer.in_list();
         }
         let body = BodyState::new(cx, body, at, head);
         Self { origin, start, inside: at, body, tail: None, writer, before, slips, stray }

@@ -227,8 +227,7 @@ impl Arguments {
                 if !sure {
                     pending.status = CallStatus::Malformed;
                 }
-                writer.muted = Some(index);
-                writer.rest(cx, out, cx.slice(self.start, self.sent));
+                writer.send_rest(cx, out, index, cx.slice(self.start, self.sent));
                 Progress::Done { end }
             }
             Some(_) => {

@@ -8,7 +8,7 @@ use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};
-use crate::engine::writer::{Company, Writer};
+use crate::engine::writer::Writer;
 use crate::engine::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -181,9 +181,7 @@ impl JsonCalls {
             b'[' if self.frames.len() < self.max_depth => {
                 self.frames.push(Frame::new(Kind::List, at));
                 // Without markers, all is given back if no name in it is offered.
-                if writer.origin.is_bare() && writer.company == Company::Alone {
-                    writer.company = Company::List;
-                }
+                writer.in_plain_list();
                 self.go(at + 1, Expect::Value { close: true })
             }
             b']' if close => self.close(cx, out, writer, at),
@@ -252,8 +250,10 @@ impl JsonCalls {
                 let Some(inside) = cx.bytes().get(cx.skip_space(value + 1)) else { return Flow::Stop(Progress::More) };
                 let empty = explicit && *inside == b']';
                 frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
-                if writer.origin.is_bare() {
-                    writer.company = if explicit { Company::Envelope } else { Company::List };
+                if explicit {
+                    writer.in_envelope();
+                } else {
+                    writer.in_list();
                 }
                 self.frames.push(Frame::new(Kind::List, value));
                 return self.go(value + 1, Expect::Value { close: true });
@@ -261,9 +261,7 @@ impl JsonCalls {
             (Key::Calls, b'{') if explicit => {
                 // One call, without the list round it.
                 frame.envelope = Some(Envelope::Calls);
-                if writer.origin.is_bare() {
-                    writer.company = Company::Envelope;
-                }
+                writer.in_envelope();
                 return self.go(value, Expect::Value { close: false });
             }
             (Key::Calls, b'n') | (Key::NeedsMoreWork, b't' | b'f') if explicit || (top && what != Key::Calls) => {
@@ -281,7 +279,7 @@ impl JsonCalls {
         if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
             what = Key::Other;
         }
-        if what == Key::Arguments && writer.bare {
+        if what == Key::Arguments && writer.is_unmarked() {
             match self.definition(cx, writer, at, value) {
                 Look::Is(at) => {
                     out.trace.refuse(Reason::Definition, &self.name(cx).unwrap_or_default());
@@ -417,7 +415,7 @@ impl JsonCalls {
         let separated = matches!(byte, b',' | b';');
         let mut next = if separated { cx.skip_space(at + 1) } else { at };
         // Between markers, other signs part calls as well.
-        let odd = separators(cx, at).filter(|_| !separated && !writer.bare);
+        let odd = separators(cx, at).filter(|_| !separated && !writer.is_unmarked());
         if let Some(length) = odd {
             next = cx.skip_space(at + length);
         }
@@ -494,7 +492,7 @@ impl JsonCalls {
                 writer.take_back(end);
                 Flow::Stop(self.leave(cx, writer, end))
             }
-            None if writer.bare && !writer.vouched() => Flow::Stop(Progress::Done { end }),
+            None if writer.is_unmarked() && !writer.vouched() => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
         }
     }

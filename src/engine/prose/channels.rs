@@ -5,7 +5,7 @@ use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted};
-use crate::engine::writer::Origin;
+use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Engine, Given, Look, Mode, Reader, misspelt};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
@@ -181,7 +181,7 @@ impl Engine {
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
             let origin = Origin::Template { row, call: 0 };
-            let state = CallState::new(cx, origin, Body::Arguments, at, head, false, before);
+            let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
             self.begin_call(state, |_| ());
             return Look::Is(());
         }

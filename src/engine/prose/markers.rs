@@ -10,7 +10,7 @@ use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
 use crate::engine::tail::cut_off;
 use crate::engine::trace::Reason;
-use crate::engine::writer::Origin;
+use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State};
 use crate::turn::{Issue, IssueCode};
 
@@ -616,7 +616,8 @@ impl Engine {
             self.section = Some((row, section));
         }
         let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
-        let state = CallState::new(cx, Origin::Template { row, call }, template.body, at, found, naked, before);
+        let evidence = if naked { Evidence::Name } else { Evidence::Markers };
+        let state = CallState::new(cx, Origin::Template { row, call }, template.body, at, found, evidence, before);
         self.begin_call(state, |call| call.in_section(open));
         Look::Is(())
     }

@@ -18,7 +18,7 @@ use super::call::CallState;
 use super::head::{self, Head};
 use super::reader::floor;
 use super::trace::{Noted, Reason};
-use super::writer::Origin;
+use super::writer::{Evidence, Origin};
 use super::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::dialect::{Body, Element, Key, Slot, may_end_name};
 use crate::schema::begins;
@@ -567,7 +567,7 @@ impl Engine {
         }
         self.call_stands(cx, before.from..at);
         let fence = self.fence.map(|fence| fence.closer());
-        let state = CallState::new(cx, Origin::Bare(body), body, at, head, true, before);
+        let state = CallState::new(cx, Origin::Bare(body), body, at, head, Evidence::Name, before);
         self.begin_call(state, |call| call.in_fence(fence));
         Look::Is(())
     }

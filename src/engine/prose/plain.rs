@@ -7,7 +7,7 @@ use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted};
-use crate::engine::writer::Origin;
+use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Engine, Look, Mode, Reader};
 use std::ops::Range;
 
@@ -179,7 +179,8 @@ impl Engine {
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: found.end, ..Head::default() };
             let origin = Origin::Template { row, call: 0 };
-            self.begin_call(CallState::new(cx, origin, Body::Arguments, at, head, false, before), |_| ());
+            let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
+            self.begin_call(state, |_| ());
             return Look::Is(());
         }
         let reasoning = channels.reasoning.iter().any(|c| c == found.channel);

@@ -74,7 +74,7 @@ impl JsonCalls {
         let raw = if cx.made { writer.start..writer.start } else { raw };
         // What repair made of something else than an object is a guess, and so is a call for which no offered name
         // vouches, unless it is a dict of Python's.
-        let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
+        let vouched = !writer.is_unmarked() || cx.tools.is_some() || self.single_quoted;
         let guess = cx.made && (!found.is_object() || !vouched || self.guessed);
         let pending = writer.over(index, found, raw);
         if !cx.made && self.scanned.0 == arguments {

@@ -118,7 +118,7 @@ impl JsonCalls {
         let declared = |member: &Other| tool.is_some_and(|tool| tool.declares(&member.key(cx)));
         let flat: Vec<_> = others.iter().filter(|member| declared(member)).collect();
         let alone = cx.tools.is_none() && self.frames.len() == 1 && others.is_empty() && !cx.made;
-        let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
+        let bare_name = flat.is_empty() && !writer.is_unmarked() && (tool.is_some() || alone);
         if flat.is_empty() && !bare_name {
             let offered = cx.tools.is_none() || tool.is_some();
             let reason = if offered { Reason::NoArguments } else { Reason::NameNotOffered };
