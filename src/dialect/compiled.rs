@@ -7,9 +7,9 @@ use crate::error::{Error, ErrorCode};
 use once_cell::sync::Lazy;
 use std::sync::Arc;
 
-/// A call template, split at its body.
+/// How a call is written, split at its body.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct CallTemplate {
     pub(crate) head: Vec<Element>,
     pub(crate) body: Body,
     pub(crate) tail: Vec<Element>,
@@ -23,7 +23,7 @@ pub(crate) struct Call {
     pub(crate) twin: bool,
 }
 
-impl Call {
+impl CallTemplate {
     /// Its opening marker is one that no text holds, in a dialect whose markers are special tokens.
     pub(crate) fn is_special(&self) -> bool {
         matches!(self.head.first(), Some(Element::Literal(opener)) if special(opener))
@@ -152,7 +152,7 @@ pub(crate) struct Parameter {
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) dialect: Arc<Dialect>,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<CallTemplate>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) sections: Vec<(Vec<Element>, Vec<Element>)>,
     /// What a call in a section may begin with.
@@ -169,7 +169,7 @@ fn closes_alone(text: &str) -> bool {
         || text.len() > 6 && text.starts_with("</")
 }
 
-fn read_call(text: &str, row: &Row) -> Result<(Option<String>, Call), Error> {
+fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Error> {
     let template = Template::parse(text)?;
     let Some((at, body)) = template.body() else {
         return Err(Error::at(ErrorCode::BadDialect, text, "a call template needs a body, such as {json}"));
@@ -179,7 +179,7 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, Call), Error> {
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
     let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, row);
     let inside = First::behind(&[], body, &tail, row);
-    Ok((opener, Call { head, body, tail, first, inside, shared: 0, twin: false }))
+    Ok((opener, CallTemplate { head, body, tail, first, inside, shared: 0, twin: false }))
 }
 
 fn read_parameter(text: &str) -> Result<Parameter, Error> {
@@ -219,7 +219,7 @@ impl Row {
         }
         for (i, text) in dialect.calls.iter().enumerate() {
             let (opener, mut call) = read_call(text, &row)?;
-            let before = row.calls.last().map_or(&[][..], |call: &Call| call.head.as_slice());
+            let before = row.calls.last().map_or(&[][..], |call: &CallTemplate| call.head.as_slice());
             call.shared = call.head.iter().zip(before).take_while(|(element, before)| element == before).count();
             if call.body == Body::Parameters && row.parameters.is_empty() {
                 return Err(Error::at(ErrorCode::BadDialect, text, "{parameters} needs a template in `parameters`"));
@@ -460,7 +460,7 @@ impl Dialects {
             }
             let gemma = row.calls.iter().position(|call| call.body == Body::Gemma && call.name_at().is_some());
             set.gemma = set.gemma.or(gemma.map(|call| (number as u16, call as u16)));
-            let word = |call: &Call| call.head.first() == Some(&Element::Slot(Slot::Ignored));
+            let word = |call: &CallTemplate| call.head.first() == Some(&Element::Slot(Slot::Ignored));
             let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
             set.words.extend(words.map(|(call, _)| (number as u16, call as u16)));
             set.fenced |= !auto && dialect.calls.iter().any(|call| call.starts_with("```"));

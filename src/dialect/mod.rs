@@ -18,7 +18,7 @@ pub use compiled::Dialects;
 #[cfg(feature = "templates")]
 pub use from_template::TemplateOptions;
 
-pub(crate) use compiled::{Call, Parameter, Row, special};
+pub(crate) use compiled::{CallTemplate, Parameter, Row, special};
 pub(crate) use keys::Key;
 pub(crate) use late::LateMarker;
 pub(crate) use markers::{Marker, MarkersAt, may_end_name};

@@ -313,10 +313,12 @@ pub(crate) struct Given {
 #[derive(Debug)]
 pub(crate) struct Hold {
     doubt: Doubt,
+    /// Where what is doubted begins.
     at: usize,
+    /// What had been found by then, and how far the text outside calls had been given out.
     mark: Mark,
     before: Given,
-    shown: Option<usize>,
+    opener_given: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -346,20 +348,22 @@ pub(crate) struct Engine {
     /// A shorter text says nothing new about the place that is waited at.
     until: usize,
     given: Given,
+    /// What is being read at `at`.
     state: State,
     /// The section that is open: row and section.
     section: Option<(u16, u16)>,
-    /// What opened it was given out as text, when there were so many calls.
-    shown: Option<usize>,
+    /// What opens a section was given out as text, when there were so many calls.
+    opener_given: Option<usize>,
     /// The run of backticks that may have opened inline code: length and place.
     inline: Option<(usize, usize)>,
     /// The fence whose body is being read as calls.
     fence: Option<prose::code::Fence>,
     hold: Option<Hold>,
+    /// Reasoning was opened, or the text began in it: what closes it closes no text before it.
     reasoning_seen: bool,
-    /// The message that is being read, in a dialect with headers.
     /// Where the text named what opens reasoning, and the place was none for it.
     named_opener: Option<usize>,
+    /// The message that is being read, in a dialect with headers.
     channel: Option<prose::channels::Channel>,
     /// Headers without their special tokens are expected.
     plain: Option<prose::plain::Plain>,
@@ -395,7 +399,7 @@ impl Engine {
             given: Given { from: 0, text_from: 0, fresh: true, removed: false, space: None, opener: None, mode },
             state: State::Prose,
             section: None,
-            shown: None,
+            opener_given: None,
             inline: None,
             fence: None,
             hold: None,
@@ -476,7 +480,7 @@ impl Engine {
 
     /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
     fn hold(&mut self, doubt: Doubt, at: usize, before: Given) {
-        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, shown: self.shown });
+        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, opener_given: self.opener_given });
     }
 
     fn holds(&self, doubt: Doubt) -> bool {
@@ -490,12 +494,17 @@ impl Engine {
         }
     }
 
+    /// The words round a call do not speak of it: if that was the doubt, it is over.
+    fn keep_words(&mut self) {
+        [Doubt::Quotes, Doubt::Sentence, Doubt::Bare].into_iter().for_each(|doubt| self.keep(doubt));
+    }
+
     /// The doubt was right: everything since is text, up to `to`.
     fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
         let calls = self.out.go_back(hold.mark, hold.doubt.reason());
         self.given = hold.before;
-        self.shown = hold.shown;
+        self.opener_given = hold.opener_given;
         self.refused = None;
         self.at = to;
         self.section = None;

@@ -3,7 +3,7 @@ use super::head::{self, Head};
 use super::output::{Call, Found, Output, Piece, Value};
 use super::trace::Reason;
 use super::{Look, Mode, Reader, UnknownTools};
-use crate::dialect::{Body, Call as Template, Dialect, Dialects, Element, Row};
+use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
@@ -36,7 +36,7 @@ impl Origin {
         cx.dialects.rows.get(usize::from(self.number()?))
     }
 
-    pub(super) fn template<'t>(self, cx: &Reader<'t>) -> Option<&'t Template> {
+    pub(super) fn template<'t>(self, cx: &Reader<'t>) -> Option<&'t CallTemplate> {
         match self {
             Self::Template { row, call } => cx.dialects.rows.get(usize::from(row))?.calls.get(usize::from(call)),
             Self::Bare(_) => None,

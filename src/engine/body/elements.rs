@@ -70,7 +70,8 @@ impl Elements {
 
     /// An element stands at `at`. In a dialect that has parameters it is named after one of the tool's, where that is known.
     pub(super) fn plausible(cx: &Reader<'_>, row: &Row, head: &Head, at: usize) -> Look<()> {
-        if !matches!(cx.bytes().get(at), Some(b'<' | b']')) {
+        let prefix = row.dialect.tag_prefix.bytes().next();
+        if !cx.bytes().get(at).is_some_and(|byte| *byte == b'<' || Some(*byte) == prefix) {
             return Look::No;
         }
         if row.parameters.is_empty() || !row.dialect.tag_prefix.is_empty() {

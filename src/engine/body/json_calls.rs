@@ -3,7 +3,7 @@ use super::arguments::whole_arguments;
 use super::keys::{call_key_in, decode, schema_like, string_end};
 use super::lenient::{self, Bound};
 use super::strings::Strings;
-use super::{Progress, mend_last};
+use super::{Progress, after, mend_last};
 use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
@@ -102,6 +102,20 @@ pub(crate) struct JsonCalls {
 }
 
 impl JsonCalls {
+    /// A call, a list of them or an envelope may begin at `at`, with this `byte`.
+    pub(super) fn plausible(cx: &Reader<'_>, at: usize, byte: u8) -> Look<()> {
+        if !matches!(byte, b'{' | b'[') {
+            return Look::No;
+        }
+        match (byte, after(cx, at)) {
+            (_, Look::More) => Look::More,
+            // Another marker is no key.
+            (b'{', next) if next != Look::Is(b'<') => Look::Is(()),
+            (b'[', Look::Is(b'{' | b'[' | b']' | b'"')) => Look::Is(()),
+            _ => Look::No,
+        }
+    }
+
     pub(super) fn new(at: usize, max_depth: usize) -> Self {
         Self {
             frames: Frames::default(),
@@ -236,49 +250,12 @@ impl JsonCalls {
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
         let text = cx.part(&key);
-        let mut what = Key::of(text);
-        let top = self.frames.len() == 1;
-        let explicit = top && Key::is_envelope(text);
+        let explicit = self.frames.len() == 1 && Key::is_envelope(text);
+        if let Some(flow) = self.enter(cx, writer, Key::of(text), explicit, (value, first)) {
+            return flow;
+        }
         let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
-        match (what, first) {
-            (Key::Function, b'{') => {
-                self.frames.push(Frame::new(Kind::Nested, value));
-                return self.go(value + 1, Expect::Key { close: true });
-            }
-            (Key::Function, b'"') => what = Key::Name,
-            (Key::Calls, b'[') => {
-                let Some(inside) = cx.bytes().get(cx.skip_space(value + 1)) else { return Flow::Stop(Progress::More) };
-                let empty = explicit && *inside == b']';
-                frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
-                if explicit {
-                    writer.in_envelope();
-                } else {
-                    writer.in_list();
-                }
-                self.frames.push(Frame::new(Kind::List, value));
-                return self.go(value + 1, Expect::Value { close: true });
-            }
-            (Key::Calls, b'{') if explicit => {
-                // One call, without the list round it.
-                frame.envelope = Some(Envelope::Calls);
-                writer.in_envelope();
-                return self.go(value, Expect::Value { close: false });
-            }
-            (Key::Calls, b'n') | (Key::NeedsMoreWork, b't' | b'f') if explicit || (top && what != Key::Calls) => {
-                frame.envelope.get_or_insert(Envelope::NoCalls);
-                what = Key::Other;
-            }
-            (Key::Name | Key::Method | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
-            _ => what = Key::Other,
-        }
-        if text == Key::PARAMS && frame.name.is_none() {
-            let named = |method: &Range<usize>| cx.offered(&decode(cx.part(method)));
-            frame.name = frame.method.take().filter(named);
-        }
-        // A second key of the same meaning is one of the flat arguments.
-        if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
-            what = Key::Other;
-        }
+        let what = frame.member(cx, text, first);
         if what == Key::Arguments && writer.is_unmarked() {
             match self.definition(cx, writer, at, value) {
                 Look::Is(at) => {
@@ -301,6 +278,51 @@ impl JsonCalls {
             return Flow::Stop(progress);
         }
         self.go(value, Expect::Member { key, what })
+    }
+
+    /// What the key says holds calls or a part of one stands at `value`, and its `first` byte says the same: it is read as that.
+    /// `None`: it is a mere member. `explicit`: whatever it holds, the key makes an envelope of the object.
+    #[inline]
+    fn enter(
+        &mut self,
+        cx: &Reader<'_>,
+        writer: &mut Writer,
+        what: Key,
+        explicit: bool,
+        (value, first): (usize, u8),
+    ) -> Option<Flow> {
+        let top = self.frames.len() == 1;
+        let frame = self.frames.last_mut()?;
+        match (what, first) {
+            (Key::Function, b'{') => {
+                self.frames.push(Frame::new(Kind::Nested, value));
+                return Some(self.go(value + 1, Expect::Key { close: true }));
+            }
+            (Key::Calls, b'[') => {
+                let Some(inside) = cx.bytes().get(cx.skip_space(value + 1)) else {
+                    return Some(Flow::Stop(Progress::More));
+                };
+                let empty = explicit && *inside == b']';
+                frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
+                if explicit {
+                    writer.in_envelope();
+                } else {
+                    writer.in_list();
+                }
+                self.frames.push(Frame::new(Kind::List, value));
+                return Some(self.go(value + 1, Expect::Value { close: true }));
+            }
+            (Key::Calls, b'{') if explicit => {
+                // One call, without the list round it.
+                frame.envelope = Some(Envelope::Calls);
+                writer.in_envelope();
+                return Some(self.go(value, Expect::Value { close: false }));
+            }
+            (Key::Calls, b'n') if explicit => frame.envelope = frame.envelope.or(Some(Envelope::NoCalls)),
+            (Key::NeedsMoreWork, b't' | b'f') if top => frame.envelope = frame.envelope.or(Some(Envelope::NoCalls)),
+            _ => {}
+        }
+        None
     }
 
     /// What has the arguments that begin at `value`, under a key at `at`, is a tool's definition, and no call of it: how far it

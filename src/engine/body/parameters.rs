@@ -3,10 +3,10 @@
 use super::Progress;
 use super::elements::nested;
 use super::values::{
-    Keys, decode_entities, in_cdata, is_string_type, listed, may_be_cdata, may_be_json, may_be_null, piece_of, typed,
-    unwrapped,
+    KeyIndex, decode_entities, in_cdata, is_string_type, listed, may_be_cdata, may_be_json, may_be_null, piece_of,
+    typed, unwrapped,
 };
-use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
+use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
 use crate::engine::head::{self, Head};
 use crate::engine::output::{Found, Output, Piece, Value, span};
 use crate::engine::tail::closes;
@@ -35,7 +35,7 @@ pub(crate) struct Parameters {
     at: usize,
     index: Option<usize>,
     members: Vec<(Piece, Value)>,
-    keys: Keys,
+    keys: KeyIndex,
     value: Option<OpenValue>,
     /// What closes the call, where that is not as its template says.
     closer: Option<Box<[Element]>>,
@@ -92,7 +92,7 @@ impl Parameters {
             at,
             index: None,
             members: Vec::new(),
-            keys: Keys::default(),
+            keys: KeyIndex::default(),
             value: None,
             closer: None,
             ahead,
@@ -108,7 +108,7 @@ impl Parameters {
     pub(super) fn plausible(
         cx: &Reader<'_>,
         row: &Row,
-        template: &Template,
+        template: &CallTemplate,
         head: &Head,
         at: usize,
         in_section: bool,

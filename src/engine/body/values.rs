@@ -104,9 +104,9 @@ pub(super) fn may_be_json(text: &str) -> bool {
 
 /// Which member has which key, so that one that stands twice is found however many there are.
 #[derive(Debug, Default)]
-pub(super) struct Keys(HashMap<Box<[u8]>, usize>);
+pub(super) struct KeyIndex(HashMap<Box<[u8]>, usize>);
 
-impl Keys {
+impl KeyIndex {
     /// Up to so many members are looked through one by one.
     const FEW: usize = 16;
 

@@ -24,7 +24,7 @@ use crate::dialect::{Body, Element, Key, Slot, may_end_name};
 use crate::schema::begins;
 use crate::turn::{Issue, IssueCode};
 use flow::name_before;
-use named::shown;
+use named::printed;
 use quoted::in_quoted_line;
 use std::ops::Range;
 
@@ -160,7 +160,7 @@ impl Engine {
         if let Some(space) = self.given.space.take() {
             self.out.text(self.given.mode, cx.text, space);
         }
-        self.shown = Some(self.out.calls.len());
+        self.opener_given = Some(self.out.calls.len());
         self.unread = true;
         opener.start
     }
@@ -264,7 +264,7 @@ impl Engine {
         let name = cx.slice(start, at).replace('\\', "");
         let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
         if cx.offered(&name)
-            && let Some(start) = shown(cx, self.given.from, start, at).filter(|start| !self.refuses(cx, *start))
+            && let Some(start) = printed(cx, self.given.from, start, at).filter(|start| !self.refuses(cx, *start))
         {
             return self.begin_bare(cx, start, Body::Python);
         }

@@ -2,7 +2,7 @@
 //! what only a call has.
 use super::Taken;
 use super::flow::name_before;
-use crate::dialect::{Bare, Body, Call as Template, Element, Row, Slot, catalogue};
+use crate::dialect::{Bare, Body, CallTemplate, Element, Row, Slot, catalogue};
 use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name};
 use crate::engine::trace::Reason;
@@ -22,7 +22,7 @@ pub(super) fn without_number(written: &str) -> &str {
 
 /// Where `print(default_api.get_weather` begins, or what may become that: the line begins with it, and its name stands from
 /// `start` to `end`. A model that shows the result of what it calls is told from a program by the namespace.
-pub(super) fn shown(cx: &Reader<'_>, from: usize, start: usize, end: usize) -> Option<usize> {
+pub(super) fn printed(cx: &Reader<'_>, from: usize, start: usize, end: usize) -> Option<usize> {
     let name = cx.slice(start, end);
     let namespaced = || {
         let rows = catalogue().iter().chain(cx.dialects.rows.iter().map(|row| &row.dialect));
@@ -166,7 +166,7 @@ fn first_member(cx: &Reader<'_>, name: &str, at: usize) -> Look<Body> {
 /// The first parameter of the call whose head was `found` lacks its opening marker: the key stands right behind the name, or
 /// is one word with it, and what closes a key follows. The head with the key in it, and its end behind what opens the value.
 #[cold]
-pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &Template, found: &Head) -> Look<Head> {
+pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, found: &Head) -> Look<Head> {
     let (Some(tools), Some(name)) = (cx.tools, found.name.clone()) else { return Look::No };
     if template.body != Body::Parameters || template.delimits_name() || row.by_name() {
         return Look::No;

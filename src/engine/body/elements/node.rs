@@ -1,5 +1,5 @@
 //! What an element holds, as JSON: an object, or a list where the schema wants one.
-use crate::engine::body::values::Keys;
+use crate::engine::body::values::KeyIndex;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
@@ -63,7 +63,7 @@ impl Node {
         root: Option<&Schema>,
     ) {
         let mut groups: Vec<(&str, Vec<&Self>)> = Vec::new();
-        let mut keys = Keys::default();
+        let mut keys = KeyIndex::default();
         for (key, child) in children {
             let name = |i: usize| groups.get(i).map(|(k, _)| k.as_bytes());
             let same = keys.position(key, groups.len(), name);

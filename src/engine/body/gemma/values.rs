@@ -2,7 +2,7 @@
 use crate::engine::body::elements::find;
 use crate::engine::body::literal;
 use crate::engine::body::shown::opens;
-use crate::engine::body::values::Keys;
+use crate::engine::body::values::KeyIndex;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
@@ -264,7 +264,7 @@ impl<'t> Values<'t> {
     fn object(&mut self, depth: usize, schema: Option<&'t Schema>) -> String {
         self.at += 1;
         let mut members: Vec<(String, String)> = Vec::new();
-        let mut keys = Keys::default();
+        let mut keys = KeyIndex::default();
         loop {
             let start = self.at;
             let Some(key) = self.key() else { break };

@@ -1,5 +1,7 @@
 //! The lists and objects that are open round what is being read.
+use crate::dialect::Key;
 use crate::engine::Reader;
+use crate::engine::body::keys::decode;
 use crate::json::unescaped;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -83,6 +85,21 @@ impl Frame {
     /// It is a call, or may become one.
     pub(super) fn is_call(&self) -> bool {
         self.kind == Kind::Object && self.envelope.is_none()
+    }
+
+    /// What the member under `key` is, whose value begins with the byte `first`. A second one of the same meaning is one of the
+    /// flat arguments.
+    pub(super) fn member(&mut self, cx: &Reader<'_>, key: &str, first: u8) -> Key {
+        if key == Key::PARAMS && self.name.is_none() {
+            let named = |method: &Range<usize>| cx.offered(&decode(cx.part(method)));
+            self.name = self.method.take().filter(named);
+        }
+        match (Key::of(key), first) {
+            (Key::Name | Key::Function, b'"') if self.name.is_none() => Key::Name,
+            (Key::Arguments, _) if self.arguments.is_none() => Key::Arguments,
+            (what @ (Key::Method | Key::Id | Key::Content), b'"') => what,
+            _ => Key::Other,
+        }
     }
 }
 
