@@ -11,6 +11,7 @@ use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use std::ops::Range;
 
+/// The calls of one template, from their head to what closes them.
 #[derive(Debug)]
 pub(super) struct CallState {
     origin: Origin,
@@ -81,6 +82,7 @@ impl CallState {
 }
 
 impl Engine {
+    /// Reads the body of `call` on, or what closes it.
     pub(super) fn call(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
         if call.tail.is_some() {
             return self.tail(cx, call);

@@ -69,6 +69,7 @@ impl Head {
         [twice, unopened, quoted].into_iter().flatten().collect()
     }
 
+    /// The id, if the head holds one.
     pub(crate) fn id<'t>(&self, cx: &Reader<'t>) -> Option<&'t str> {
         cx.text.get(self.id.clone()?)
     }

@@ -110,6 +110,7 @@ pub struct StreamParser {
 }
 
 impl StreamParser {
+    /// A parser of one text, which is empty so far.
     pub fn new(dialects: Arc<Dialects>, tools: Option<Arc<ToolSet>>, mut options: Options) -> Self {
         options.policy = options.policy.clamped();
         let engine = Engine::new(&options, true);
@@ -211,6 +212,7 @@ pub(crate) enum Look<T> {
 }
 
 impl<T> Look<T> {
+    /// What it says, of what `f` makes of the value.
     pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Look<U> {
         match self {
             Self::Is(value) => Look::Is(f(value)),
@@ -219,6 +221,7 @@ impl<T> Look<T> {
         }
     }
 
+    /// What another look says that needs the value of this one.
     pub(super) fn then<U>(self, f: impl FnOnce(T) -> Look<U>) -> Look<U> {
         match self {
             Self::Is(value) => f(value),
@@ -341,6 +344,7 @@ enum State {
 /// Up to so many bytes that may begin something are looked at with every chunk.
 const PATIENCE: usize = 64;
 
+/// The state of the scanner between two steps.
 #[derive(Debug)]
 pub(crate) struct Engine {
     /// The next byte to read.
@@ -367,7 +371,9 @@ pub(crate) struct Engine {
     channel: Option<prose::channels::Channel>,
     /// Headers without their special tokens are expected.
     plain: Option<prose::plain::Plain>,
+    /// Whether the text behind the calls is still the model's own.
     runaway: prose::runaway::Runaway,
+    /// The element of HTML that shows what stands in it.
     shown_in: prose::quoted::Shown,
     block_quote: prose::quoted::BlockQuote,
     /// No call begins with the marker there, unless it stands twice.

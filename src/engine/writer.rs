@@ -20,6 +20,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
+    /// It has no markers.
     pub(super) const fn is_bare(self) -> bool {
         matches!(self, Self::Bare(_))
     }
@@ -32,6 +33,7 @@ impl Origin {
         }
     }
 
+    /// The dialect's row, where it is by a template.
     pub(super) fn row<'t>(self, cx: &Reader<'t>) -> Option<&'t Row> {
         cx.dialects.rows.get(usize::from(self.number()?))
     }
@@ -43,6 +45,7 @@ impl Origin {
         }
     }
 
+    /// What closes a call of it; nothing where it has no markers.
     pub(super) fn tail<'t>(self, cx: &Reader<'t>) -> &'t [Element] {
         self.template(cx).map_or(&[], |template| &template.tail)
     }
@@ -211,6 +214,7 @@ impl Writer {
         self.passed.truncate(passed);
     }
 
+    /// Something was passed over.
     pub(super) fn has_passed(&self) -> bool {
         !self.passed.is_empty()
     }

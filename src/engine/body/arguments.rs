@@ -67,6 +67,7 @@ impl Arguments {
         }
     }
 
+    /// The arguments that begin at `at`, behind `head`.
     pub(super) fn new(at: usize, head: Head, max_depth: usize) -> Self {
         Self {
             head,

@@ -28,6 +28,7 @@ use tag::{Kind, Tag, tags_begin};
 use tree::Tree;
 use unfit::Unfit;
 
+/// The elements of one call, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct Elements {
     head: Head,
@@ -64,6 +65,7 @@ struct Within<'w> {
 }
 
 impl Elements {
+    /// The elements that begin at `at`, behind `head`.
     pub(super) fn new(at: usize, head: Head) -> Self {
         Self { head, at, index: None, members: Members::default(), open: None, unfit: None, repairs: Vec::new() }
     }

@@ -76,6 +76,7 @@ struct Mend {
     begun: usize,
 }
 
+/// The calls of one body, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct JsonCalls {
     frames: Frames,

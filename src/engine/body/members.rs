@@ -15,6 +15,7 @@ impl From<ArgumentValue<'_>> for Value {
     }
 }
 
+/// The members of one call, and what has left of them.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     list: Vec<(Piece, Value)>,

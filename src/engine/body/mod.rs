@@ -50,6 +50,7 @@ pub(super) enum Progress {
     },
 }
 
+/// A body that is being read, by its grammar.
 #[derive(Debug)]
 pub(super) enum BodyState {
     Json(JsonCalls),
@@ -64,6 +65,7 @@ pub(super) enum BodyState {
 }
 
 impl BodyState {
+    /// A body in the grammar `body`, which begins at `at` behind `head`.
     pub(super) fn new(cx: &Reader<'_>, body: Body, at: usize, head: Head) -> Self {
         match body {
             _ if head.closed => Self::None(head),
@@ -77,7 +79,8 @@ impl BodyState {
         }
     }
 
-    /// Reads on.
+    /// Reads on, as far as the text allows. What is certain goes to `out`; `writer` begins the calls and keeps the last one. Each
+    /// grammar has a `step` that does the same.
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         match self {
             Self::Json(json) => json.step(cx, out, writer),

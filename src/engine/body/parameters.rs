@@ -29,6 +29,7 @@ mod value;
 use lost::{lost_named, lost_value};
 use open::{OpenValue, Opening, Streams};
 
+/// The parameters of one call, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct Parameters {
     head: Head,
@@ -77,6 +78,7 @@ enum Next {
 }
 
 impl Parameters {
+    /// The parameters that begin at `at`, behind `head`.
     pub(super) fn new(at: usize, head: Head) -> Self {
         // A key that the head holds is the one of the first parameter, whose own marker is missing.
         let key = head.key.clone();
@@ -105,6 +107,7 @@ impl Parameters {
         }
     }
 
+    /// A parameter of `row` stands at `at`, or what closes a call by `template` that has none, and the `head` is no mere text.
     pub(super) fn plausible(
         cx: &Reader<'_>,
         row: &Row,

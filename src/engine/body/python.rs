@@ -67,6 +67,7 @@ impl Begun {
     }
 }
 
+/// The calls of one body, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct Python {
     at: usize,
@@ -127,6 +128,7 @@ impl Python {
         }
     }
 
+    /// The calls that begin at `at`.
     pub(super) fn new(at: usize) -> Self {
         Self {
             at,

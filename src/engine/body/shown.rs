@@ -60,6 +60,7 @@ impl ShownCalls {
         Self { at: start, depth: 0, any: false }
     }
 
+    /// It shows a call, whole or not.
     pub(super) const fn any(&self) -> bool {
         self.any
     }

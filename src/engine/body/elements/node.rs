@@ -5,9 +5,11 @@ use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
 use serde_json::Value as Schema;
 
+/// What an element holds.
 #[derive(Debug)]
 pub(super) enum Node {
     Text(String),
+    /// Elements by their names, and the text that stands among them.
     Children(Vec<(String, Node)>, String),
 }
 
@@ -20,6 +22,7 @@ impl Node {
         }
     }
 
+    /// Writes it as JSON, as far as can be as `schema` wants it, whose references lead into `root`.
     pub(super) fn write(&self, json: &mut String, schema: Option<&Schema>, root: Option<&Schema>) {
         let follow = |schema| follow_reference(schema, root);
         let schema = follow(schema);

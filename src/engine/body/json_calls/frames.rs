@@ -6,6 +6,7 @@ use crate::json::unescaped;
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// What a frame is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     List,
@@ -36,10 +37,12 @@ impl Other {
         cx.part(&self.key)
     }
 
+    /// The key, its escapes undone.
     pub(super) fn key<'t>(&self, cx: &Reader<'t>) -> Cow<'t, str> {
         unescaped(self.raw_key(cx))
     }
 
+    /// The value as it is written.
     pub(super) fn value<'t>(&self, cx: &Reader<'t>) -> &'t str {
         cx.part(&self.value)
     }
@@ -111,6 +114,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
+    /// The innermost one.
     pub(super) fn last(&self) -> Option<&Frame> {
         self.last.as_ref()
     }

@@ -125,6 +125,7 @@ impl OpenValue {
         }
     }
 
+    /// The parameter's name.
     pub(super) fn key<'t>(&'t self, cx: &Reader<'t>) -> &'t str {
         self.opening.key.as_str(cx.text)
     }
