@@ -38,9 +38,7 @@ impl Head {
             Slot::Value | Slot::Ignored => {}
         }
     }
-}
 
-impl Head {
     /// The name, if the head holds one: written as such, or inside an id (`functions.NAME:3`).
     pub(crate) fn name<'t>(&self, cx: &Reader<'t>) -> Option<Cow<'t, str>> {
         if let Some(name) = &self.name {

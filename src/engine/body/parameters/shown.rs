@@ -4,7 +4,7 @@ use super::end::whole_tail;
 use super::open::Openings;
 use super::value::Within;
 use super::*;
-use crate::dialect::special;
+use crate::dialect::{catalogue, special};
 use crate::engine::body::shown::begins;
 
 /// How many calls and parameters a value shows (a file about them, a test) whose ends it has not shown.
@@ -156,7 +156,7 @@ fn stands_alone(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
     if alone { Look::Is(()) } else { Look::No }
 }
 
-/// `No` if a special token stands at `at`, which ends what a model says, else `Is`.
+/// `No` if a special token stands at `at`, of whatever dialect, which ends what a model says, else `Is`.
 fn ends_turn(cx: &Reader<'_>, at: usize) -> Look<()> {
     let near = cx.bytes().get(at..).unwrap_or_default();
     let near = near.get(..misspelt::LONGEST).unwrap_or(near);
@@ -166,7 +166,8 @@ fn ends_turn(cx: &Reader<'_>, at: usize) -> Look<()> {
     match memchr::memchr2(b'>', b'\n', near) {
         Some(end) => {
             let token = cx.slice(at, at + end + 1);
-            if special(token) || token == "</s>" { Look::No } else { Look::Is(()) }
+            let known = || catalogue().iter().any(|row| row.tokens.iter().any(|known| known == token));
+            if special(token) || known() { Look::No } else { Look::Is(()) }
         }
         None if near.len() < misspelt::LONGEST && !cx.eof => Look::More,
         None => Look::Is(()),
