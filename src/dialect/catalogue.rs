@@ -76,6 +76,31 @@ static NAMES: Lazy<HashMap<String, usize>> = Lazy::new(|| {
 
 static COMPILED: Lazy<Vec<OnceCell<Arc<Dialects>>>> = Lazy::new(|| ROWS.iter().map(|_| OnceCell::new()).collect());
 
+static NAMESPACES: Lazy<Vec<&'static str>> = Lazy::new(|| {
+    let mut names = Vec::new();
+    for row in ROWS.iter() {
+        let recipients = row.channels.as_ref().and_then(|channels| channels.tool_prefix.strip_suffix('.'));
+        let new = [Some(&*row.namespace), recipients].into_iter().flatten().find(|name| !name.is_empty());
+        names.extend(new.filter(|name| !names.contains(name)));
+    }
+    names
+});
+
+/// The namespaces of all dialects: models write those of others as well.
+pub(crate) fn namespaces() -> &'static [&'static str] {
+    &NAMESPACES
+}
+
+/// What stands behind a namespace that `name` begins with, if one of `separators` parts the two.
+pub(crate) fn without_namespace<const N: usize>(name: &str, separators: [char; N]) -> Option<&str> {
+    namespaces().iter().find_map(|namespace| behind(name, namespace, separators))
+}
+
+/// What stands behind this `namespace` in `name`.
+pub(super) fn behind<'n, const N: usize>(name: &'n str, namespace: &str, separators: [char; N]) -> Option<&'n str> {
+    name.strip_prefix(namespace)?.strip_prefix(separators)
+}
+
 /// Every dialect, in the order of precedence.
 pub fn catalogue() -> &'static [Arc<Dialect>] {
     &ROWS

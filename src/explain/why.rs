@@ -155,7 +155,7 @@ fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
 fn whole_end<'c>(
     text: &str,
     range: Range<usize>,
-    calls: &'c [crate::dialect::Call],
+    calls: &'c [crate::dialect::CallTemplate],
     known: &mut HashMap<&'c [u8], Without>,
 ) -> usize {
     let bounded = text.as_bytes().get(..text.len().min(range.start + MAX_PROBE_BYTES)).unwrap_or_default();
