@@ -1,0 +1,272 @@
+//! Calls without markers: where they may stand, and what vouches for them.
+use super::Taken;
+use super::flow::name_before;
+use super::named::printed;
+use super::quoted::in_quoted_line;
+use crate::dialect::{Body, Element, Key, may_end_name};
+use crate::engine::body::BodyState;
+use crate::engine::body::keys::no_call;
+use crate::engine::call::CallState;
+use crate::engine::head::{self, Head};
+use crate::engine::reader::floor;
+use crate::engine::trace::Reason;
+use crate::engine::writer::{Evidence, Origin};
+use crate::engine::{Doubt, Engine, Look, Reader};
+use crate::turn::{Issue, IssueCode};
+
+impl Engine {
+    /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
+    pub(super) fn bare_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        if cx.tools.is_none() || cx.dialects.bare_python.is_none() || self.drafts(cx) || self.inline.is_some() {
+            return Look::No;
+        }
+        // At the end of what came, every parenthesis is looked at.
+        if !at.checked_sub(1).and_then(|i| cx.bytes().get(i)).is_some_and(|byte| may_end_name(*byte)) {
+            return Look::No;
+        }
+        let before = cx.slice(self.given.from, at);
+        let start = at - name_before(before);
+        let name = cx.slice(start, at).replace('\\', "");
+        let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
+        if cx.offered(&name)
+            && let Some(start) = printed(cx, self.given.from, start, at).filter(|start| !self.refuses(cx, *start))
+        {
+            return self.begin_bare(cx, start, Body::Python);
+        }
+        let begins = self.begins_line(cx, start);
+        if start == at || !cx.offered(&name) || !begins || !leads() {
+            let offered = self.out.trace.is_on() && cx.offered(&name);
+            if start < at && (offered || begins) {
+                self.pass(cx, start, if offered { Reason::Place } else { Reason::NameNotOffered });
+            }
+            return Look::No;
+        }
+        if self.runs_away(cx, start) {
+            self.pass(cx, start, Reason::Runaway);
+            return Look::No;
+        }
+        if self.is_quoted(cx, start) {
+            self.pass(cx, start, Reason::Quoted);
+            return Look::No;
+        }
+        self.begin_bare(cx, start, Body::Python)
+    }
+
+    /// `<read_file><path>a.py</path></read_file>`: a tag named after an offered tool at the start of a line, and in it one
+    /// named after a parameter of it.
+    pub(super) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Look::No };
+        let row = cx.dialects.rows.get(usize::from(number));
+        let Some(call) = row.and_then(|r| r.calls.first()) else { return Look::No };
+        let behind_another = self.given.removed && self.fresh_at(cx, at);
+        if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
+            return Look::No;
+        }
+        let tag = |at: usize| {
+            let rest = cx.bytes().get(at + 1..).unwrap_or_default();
+            let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':');
+            let length = rest.iter().take(128).position(|b| !name(b)).unwrap_or(rest.len().min(128));
+            (cx.slice(at + 1, at + 1 + length), rest.get(length).copied())
+        };
+        let may_begin =
+            |written: &str, name: &str| name.get(..written.len()).is_some_and(|n| n.eq_ignore_ascii_case(written));
+        // What nobody can know to be a tool's name before it is whole does not wait, so it is none when it is.
+        let leads = |name: &str| !cx.dialects.auto || tools.leads_to(name);
+        let tool = match tag(at) {
+            (name, Some(b'>')) => cx.tool(name).filter(|_| leads(name)),
+            (name, None) if !cx.eof && name.len() < 128 && leads(name) => return Look::More,
+            _ => None,
+        };
+        let Some(tool) = tool else { return Look::No };
+        if self.fence.is_none() && self.is_quoted(cx, at) {
+            self.pass(cx, at, Reason::Quoted);
+            return Look::No;
+        }
+        let found = match head::head(cx, at, &call.head) {
+            Look::Is(found) => found,
+            other => return other.map(|_| ()),
+        };
+        let inside = match cx.behind_space(at, found.end) {
+            Look::Is(inside) => inside,
+            other => return other.map(|_| ()),
+        };
+        if cx.bytes().get(inside) != Some(&b'<') {
+            return Look::No;
+        }
+        let parameters = || tool.parameters.iter().map(|(name, _)| name);
+        let closing = format!("</{}>", tag(at).0);
+        match tag(inside) {
+            // A tool without parameters has nothing else to show.
+            _ if tool.parameters.is_empty() => match head::literal(cx, inside, &closing) {
+                Look::Is(_) => {}
+                other => return other.map(|_| ()),
+            },
+            (name, Some(b'>')) if parameters().any(|p| p == name) => {}
+            (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Look::More,
+            _ => return Look::No,
+        }
+        self.begin(cx, at, number, 0, found, None)
+    }
+
+    /// Calls without a marker, where calls stand and the evidence is there.
+    pub(super) fn bare(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let draft = self.drafts(cx);
+        if draft || self.inline.is_some() || self.section.is_some() {
+            if draft && self.inline.is_none() {
+                self.pass(cx, at, Reason::Draft);
+            }
+            return Look::No;
+        }
+        let body = BodyState::bare(cx, at);
+        if !self.may_stand(cx, at, body) {
+            match self.repeated(cx, at) {
+                Look::No => {}
+                taken => return taken,
+            }
+            let reason = match cx.tools {
+                None => Reason::NoTools,
+                Some(_) if self.out.trace.is_on() && in_quoted_line(cx, at) => Reason::Quoted,
+                Some(_) => Reason::Place,
+            };
+            self.pass(cx, at, reason);
+            return Look::No;
+        }
+        if self.runs_away(cx, at) {
+            self.pass(cx, at, Reason::Runaway);
+            return Look::No;
+        }
+        let body = match body {
+            Look::Is(Body::Json) if cx.tools.is_none() && cx.dialects.bare_json.is_none() => {
+                self.pass(cx, at, Reason::NoTools);
+                return Look::No;
+            }
+            Look::Is(body) => body,
+            Look::No => return Look::No,
+            Look::More => return Look::More,
+        };
+        if self.fence.is_none() && self.is_quoted(cx, at) {
+            self.pass(cx, at, Reason::Quoted);
+            return Look::No;
+        }
+        match self.repeated(cx, at) {
+            Look::No => {}
+            taken => return taken,
+        }
+        if cx.bytes().get(at) == Some(&b'{')
+            && self.hold.is_none()
+            && self.fence.is_none()
+            && self.out.calls.len() < cx.policy.max_calls
+        {
+            match no_call(cx, at) {
+                Look::No => {}
+                Look::More => return Look::More,
+                // Nothing is begun that would be given up.
+                Look::Is(error) => {
+                    self.out.trace.kept(at..error, None, Reason::NotReadable);
+                    (self.unclosed, self.body, self.at) = (None, 0..0, error);
+                    return Look::Is(());
+                }
+            }
+        }
+        let before = cx.slice(0, at).trim_end();
+        let alone = self.fresh_at(cx, at) || cx.at_line_start(at);
+        let in_sentence = !cx.dialects.auto && !alone && before.ends_with(|c: char| c.is_alphanumeric());
+        if in_sentence && self.hold.is_none() && self.out.calls.len() < cx.policy.max_calls {
+            let before = self.remove(cx, at, at);
+            self.hold(Doubt::Sentence, at, before);
+        }
+        self.begin_bare(cx, at, body)
+    }
+
+    /// A call without a marker may begin with the `body` at `at`, for the place where that stands.
+    fn may_stand(&self, cx: &Reader<'_>, at: usize, body: Look<Body>) -> bool {
+        let list = cx.bytes().get(at) == Some(&b'[') && matches!(body, Look::Is(Body::Python) | Look::More);
+        // In the middle of a line a list of calls stands behind the end of a sentence or a colon, an object behind a sentence
+        // alone: a colon announces an example as well.
+        let object = matches!(body, Look::Is(Body::Json) | Look::More) && cx.bytes().get(at) == Some(&b'{');
+        let before = cx.slice(0, at).trim_end();
+        let sentence = before.ends_with(['.', '!', '?']) || !object && before.ends_with(':');
+        if !cx.dialects.auto
+            || labelled(cx, at)
+            || behind_label(cx, at)
+            || ((list || object) && cx.tools.is_some() && sentence)
+            || (list && cx.at_line_start(at))
+        {
+            true
+        } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
+            self.fresh_at(cx, at) || cx.at_line_start(at)
+        } else {
+            (self.fresh_at(cx, at) && self.out.is_empty()) || cx.first_in_text(at)
+        }
+    }
+
+    /// Right behind a call, its body once more and without the opening marker: an echo, not another call.
+    fn repeated(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let body = cx.slice(self.body.start, self.body.end);
+        let behind = self.given.removed && self.fresh_at(cx, at);
+        let rest = cx.bytes().get(at..).unwrap_or_default();
+        // Longer ones are not waited for.
+        if body.is_empty() || body.len() > 4096 || !behind || self.hold.is_some() {
+            return Look::No;
+        }
+        if !rest.starts_with(body.as_bytes()) {
+            let begins = !cx.eof && body.as_bytes().starts_with(rest);
+            return if begins { Look::More } else { Look::No };
+        }
+        let end = at + body.len();
+        let message = "the model wrote the body of its call once more, without the opening marker";
+        self.out.issue(Issue::at(IssueCode::RepeatedCall, at, message));
+        self.remove(cx, at, end);
+        Look::Is(())
+    }
+
+    pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
+        self.begin_bare_by(cx, at, Head { end: at, ..Head::default() }, body)
+    }
+
+    /// A call without markers begins at `at`, whose body stands behind `head`.
+    pub(super) fn begin_bare_by(&mut self, cx: &Reader<'_>, at: usize, head: Head, body: Body) -> Taken {
+        if self.out.calls.len() >= cx.policy.max_calls {
+            self.out.full(at);
+            self.pass(cx, at, Reason::LimitReached);
+            return Look::No;
+        }
+        let before = self.remove(cx, at, at);
+        if self.hold.is_none() {
+            self.hold(Doubt::Bare, at, before.clone());
+        }
+        self.call_stands(cx, before.from..at);
+        let fence = self.fence.map(|fence| fence.closer());
+        let state = CallState::new(cx, Origin::Bare(body), body, at, head, Evidence::Name, before);
+        self.begin_call(state, |call| call.in_fence(fence));
+        Look::Is(())
+    }
+}
+
+/// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or a line `Tool Call: {...}`.
+fn labelled(cx: &Reader<'_>, at: usize) -> bool {
+    let near = cx.slice(floor(cx.text, at.saturating_sub(64)), at);
+    let Some(before) = near.trim_end_matches([' ', '\t', '*']).strip_suffix(':') else { return false };
+    let word = before.get(before.len() - name_before(before)..).unwrap_or_default();
+    let label = before.rsplit('\n').next().unwrap_or_default().trim_matches([' ', '\t', '*', '#']);
+    let says = |spelling: &&str| {
+        let alike =
+            |(a, b): ((&str, &str), (&str, &str))| a.0.eq_ignore_ascii_case(b.0) && a.1.eq_ignore_ascii_case(b.1);
+        spelling.eq_ignore_ascii_case(label) || spelling.split_once('_').zip(label.split_once(' ')).is_some_and(alike)
+    };
+    let mut spellings = Key::Function.spellings().iter().filter(|spelling| spelling.len() > "function".len());
+    spellings.clone().any(|spelling| *spelling == word) || spellings.any(says)
+}
+
+/// What opens calls in a dialect of plain words stands before `at`, on its line: `Action: {...}`.
+fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
+    let from = floor(cx.text, at.saturating_sub(64));
+    let before = cx.slice(from, at).trim_end_matches([' ', '\t']);
+    let end = from + before.len();
+    let rows = cx.dialects.rows.iter().filter(|row| before.ends_with(':') && !row.dialect.text_ends.is_empty());
+    let openers = rows.flat_map(|row| &row.calls).filter_map(|call| match call.head.first() {
+        Some(Element::Literal(opener)) => Some(&**opener),
+        _ => None,
+    });
+    { openers }.any(|opener| before.ends_with(opener) && cx.at_line_start(end - opener.len()))
+}

@@ -1,0 +1,78 @@
+//! Closing markers that close nothing, or that the end of the text cut off.
+use super::Taken;
+use crate::engine::tail::cut_off;
+use crate::engine::writer::Origin;
+use crate::engine::{Engine, Look, Reader};
+use crate::turn::{Issue, IssueCode};
+
+impl Engine {
+    /// A closing marker that closes nothing. Right behind a call of its dialect it is one too many, further on it closes a
+    /// call that lacked it, and at the end of a line it is left over where the dialect was named; elsewhere, and behind an
+    /// opening marker that is text, it is text.
+    pub(super) fn closes_nothing(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+        if self.inline.is_some() || self.drafts(cx) {
+            return Look::No;
+        }
+        if !self.call_ended(cx, at, row)
+            && self.unclosed.and_then(Origin::number) != Some(row)
+            && !self.closer_missing(cx, at)
+        {
+            if cx.dialects.auto || self.fence.is_some() || self.unread {
+                return Look::No;
+            }
+            let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
+            let near = cx.text.len() - rest.len() - end <= cx.policy.max_markup_bytes;
+            let over = rest.is_empty() && cx.eof || rest.starts_with('\n');
+            if !near || !over {
+                return if near && rest.is_empty() { Look::More } else { Look::No };
+            }
+            if self.closes_text(cx, at, end) {
+                return Look::No;
+            }
+        }
+        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that closes nothing was left out"));
+        self.unclosed = None;
+        self.cut_out(cx, at, end);
+        Look::Is(())
+    }
+
+    /// The text ends in the first bytes of what closes the section, right behind a call in it.
+    pub(super) fn cut_closer(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let Some((row, section)) = self.section.filter(|(row, _)| self.call_ended(cx, at, *row)) else {
+            return Look::No;
+        };
+        let sections = cx.dialects.rows.get(usize::from(row)).map_or(&[][..], |row| row.sections.as_slice());
+        let Some((_, close)) = sections.get(usize::from(section)) else { return Look::No };
+        // One byte alone is no evidence.
+        if cx.rest(at).trim_ascii().len() < 2 || !cut_off(cx.rest(at), close, &[]) {
+            return Look::No;
+        }
+        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that is cut off was left out"));
+        self.cut_out(cx, at, cx.text.len());
+        Look::Is(())
+    }
+
+    /// Takes what stands at `at` out of the text, which goes on as if nothing had stood there.
+    pub(super) fn cut_out(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
+        if self.fresh_at(cx, at) {
+            self.remove(cx, at, end);
+        } else {
+            self.give(cx, at, false);
+            self.given.from = end;
+            self.at = end;
+        }
+    }
+
+    /// The text before `at` is a call of this row: it came without its section's opening marker.
+    pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
+        let last = self.out.calls.last().and_then(|call| call.origin.number());
+        last == Some(row) && self.given.removed && self.fresh_at(cx, at)
+    }
+
+    /// The text before `at` is a call that no marker closed, as it had none or lacked its own.
+    fn closer_missing(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let bare = || self.out.calls.last().is_some_and(|call| call.origin.is_bare());
+        let behind = self.given.removed && self.fresh_at(cx, at);
+        behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
+    }
+}

@@ -1,0 +1,106 @@
+//! What an answer begins with where its first marker is missing: a name on a line of its own, or a word before a marker.
+use super::Taken;
+use crate::dialect::{Element, Slot};
+use crate::engine::{Engine, Look, Reader, head};
+use crate::schema::begins;
+
+impl Engine {
+    /// The answer begins with a name on a line of its own, and the arguments follow: `get_weather\n{...}`.
+    pub(super) fn opening_name(&mut self, cx: &Reader<'_>) -> Taken {
+        let Some((row, call)) = cx.dialects.name_line else { return Look::No };
+        if cx.dialects.auto {
+            // Only an offered name vouches for such a call: a first word that begins none does not wait.
+            let first = head::bare_name(cx.text);
+            let open = first.len() == cx.text.len() && !cx.eof;
+            let vouched = |name: &str| begins(name, first) && (open || name.len() == first.len());
+            if !cx.tools.is_some_and(|tools| tools.tools().iter().any(|tool| vouched(&tool.name))) {
+                return Look::No;
+            }
+        }
+        let elements = [Element::Slot(Slot::Name)];
+        let found = match head::head(cx, 0, &elements) {
+            Look::Is(found) => found,
+            other => return other.map(|_| ()),
+        };
+        let rest = cx.rest(found.end);
+        if rest.is_empty() && !cx.eof {
+            return Look::More;
+        }
+        if !rest.starts_with('\n') {
+            return Look::No;
+        }
+        let name = found.name.clone().map_or("", |r| &cx.text[r]);
+        // To everybody, not to a tool: its marker, whose beginning the prompt held, is one that says nothing.
+        let template = cx.dialects.rows.get(usize::from(row)).and_then(|row| row.calls.get(usize::from(call)));
+        let opener = template.and_then(|template| match template.head.first() {
+            Some(Element::Literal(opener)) => Some(&**opener),
+            _ => None,
+        });
+        let says_nothing = |token: &String| opener.is_some_and(|opener| token.strip_prefix(opener) == Some(name));
+        if !cx.dialects.auto && cx.dialects.dialect(row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
+            self.remove(cx, 0, found.end + 1);
+            return Look::Is(());
+        }
+        let at = cx.skip_space(found.end);
+        match cx.bytes().get(at) {
+            Some(b'{') => match Self::holds_arguments(cx, name, at) {
+                Look::Is(()) => self.begin(cx, 0, row, call, found, None),
+                other => other,
+            },
+            None if !cx.eof => Look::More,
+            _ => Look::No,
+        }
+    }
+
+    /// The object at `at` begins with a parameter of the tool, or is empty. Where the dialect was named, any will do.
+    fn holds_arguments(cx: &Reader<'_>, name: &str, at: usize) -> Taken {
+        let Some(tool) = cx.tool(name).filter(|_| cx.dialects.auto) else { return Look::Is(()) };
+        let inside = cx.rest(cx.skip_space(at + 1));
+        let rest = inside.trim_start_matches(['"', '\'']);
+        if rest.is_empty() && !cx.eof {
+            return Look::More;
+        }
+        let mut keys = tool.parameters.iter().map(|(key, _)| key.as_str());
+        let free = tool.parameters.is_empty() && rest.len() < inside.len();
+        if free || rest.starts_with('}') || keys.clone().any(|key| rest.starts_with(key)) {
+            return Look::Is(());
+        }
+        if !cx.eof && keys.any(|key| key.starts_with(rest)) { Look::More } else { Look::No }
+    }
+
+    /// The answer begins with a word that belongs to the marker behind it: `get_weather<|content_invoke_tool_json|>{...}`.
+    pub(super) fn opening_word(&mut self, cx: &Reader<'_>) -> Taken {
+        if cx.dialects.words.is_empty() {
+            return Look::No;
+        }
+        let word = head::bare_name(cx.text);
+        let open = word.len() == cx.text.len() && !cx.eof;
+        if word.is_empty() || word.len() > 128 {
+            return Look::No;
+        }
+        for (row, call) in cx.dialects.words.iter().copied() {
+            let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+            let Some(template) = template else { continue };
+            let Some(Element::Literal(marker)) = template.head.get(1) else { continue };
+            // Only an offered name vouches for it where the dialect is not known: other words do not wait.
+            let vouched = |name: &str| begins(name, word) && (open || name.len() == word.len());
+            let tools = || cx.tools.is_some_and(|tools| tools.tools().iter().any(|t| vouched(&t.name)));
+            if cx.dialects.auto && !tools() {
+                continue;
+            }
+            if open {
+                return Look::More;
+            }
+            match head::literal(cx, word.len(), marker) {
+                Look::Is(_) => {}
+                Look::More => return Look::More,
+                Look::No => continue,
+            }
+            return match head::head(cx, 0, &template.head) {
+                Look::Is(found) => self.begin(cx, 0, row, call, found, None),
+                other => other.map(|_| ()),
+            };
+        }
+        Look::No
+    }
+}
