@@ -5,8 +5,17 @@ use super::assembly::{Assembly, Finish};
 use super::calls::Piece;
 use super::extra::Extra;
 use super::node::Node;
+use super::wire::{Payload, Wire, Wording, one_choice};
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
+
+pub(super) const WORDING: Wording = Wording {
+    wire: || Box::<Cohere>::default(),
+    choices: one_choice,
+    answers: |body| {
+        body.get("message").is_some_and(Node::is_object) || body.get("error").is_none() && body.get("type").is_some()
+    },
+};
 
 /// What is kept between the events of a stream.
 #[derive(Debug, Default)]
@@ -19,7 +28,7 @@ pub(super) struct Cohere {
 }
 
 impl Cohere {
-    pub(super) fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
+    fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
         // A collected stream's event, or the message alone.
         if body.text("type").is_some() && body.get("message").is_none() {
             return self.event(body, out);
@@ -34,7 +43,7 @@ impl Cohere {
         out.done = true;
     }
 
-    pub(super) fn event(&mut self, event: &Node<'_>, out: &mut Assembly) {
+    fn event(&mut self, event: &Node<'_>, out: &mut Assembly) {
         let index = event.count("index").unwrap_or_default();
         let message = event.at(&["delta", "message"]);
         match event.text("type") {
@@ -142,8 +151,14 @@ impl Cohere {
             ..Usage::default()
         });
     }
+}
 
-    pub(super) fn state(&mut self, out: &mut Assembly) {
+impl Wire for Cohere {
+    fn read(&mut self, payload: &Payload<'_, '_>, _: &Node<'_>, out: &mut Assembly) {
+        if payload.whole { self.response(payload.body, out) } else { self.event(payload.body, out) }
+    }
+
+    fn state(&mut self, out: &mut Assembly) {
         let mut state = Map::new();
         if !self.thinking.is_empty() {
             state.insert("thinking".into(), json!(self.thinking));

@@ -35,6 +35,7 @@ mod results;
 mod settle;
 mod stream;
 mod text;
+mod wire;
 
 pub use detect::detect;
 pub use harden::harden;

@@ -1,30 +1,17 @@
 //! The reader of one answer: a provider's own reading over the shared assembly of each choice.
 use super::assembly::Assembly;
 use super::errors::{self, Report};
-use super::{
-    Node, Provider, Reading, anthropic, bedrock, cohere, gemini, mistral, ollama, openai_chat, openai_responses,
-};
+use super::wire::{Payload, Wire, Wording};
+use super::{Node, Provider, Reading};
 use crate::error::Error;
 use crate::turn::{Event, Issue, IssueCode, StopReason, Turn};
-
-/// What a provider keeps between the chunks of a stream.
-#[derive(Debug)]
-pub(super) enum Wire {
-    Chat(openai_chat::Chat),
-    Responses(openai_responses::Responses),
-    Anthropic(anthropic::Messages),
-    Gemini(gemini::Gemini),
-    Cohere(cohere::Cohere),
-    Ollama(ollama::Ollama),
-    Bedrock(bedrock::Converse),
-}
 
 /// One choice of an answer.
 #[derive(Debug)]
 pub(super) struct Choice {
     /// The number the provider gives it.
     pub(super) index: u64,
-    pub(super) wire: Wire,
+    wire: Box<dyn Wire>,
     pub(super) out: Assembly,
 }
 
@@ -32,6 +19,7 @@ pub(super) struct Choice {
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) provider: Provider,
+    wording: &'static Wording,
     reading: Reading,
     listen: bool,
     pub(super) choices: Vec<Choice>,
@@ -58,6 +46,7 @@ impl Reader {
         reading.options.policy = reading.options.policy.clamped();
         Self {
             provider,
+            wording: Wording::of(provider),
             reading,
             listen,
             choices: Vec::new(),
@@ -70,22 +59,12 @@ impl Reader {
     }
 
     /// The choice number `index`, begun if it is new.
-    pub(super) fn choice(&mut self, index: u64) -> Option<&mut Choice> {
+    fn choice(&mut self, index: u64) -> Option<&mut Choice> {
         let at = match self.choices.iter().position(|choice| choice.index == index) {
             Some(at) => at,
             None if self.choices.len() >= MAX_CHOICES => return None,
             None => {
-                let wire = match self.provider {
-                    Provider::OpenAi => Wire::Chat(openai_chat::Chat::new("openai")),
-                    Provider::Mistral => Wire::Chat(mistral::chat()),
-                    Provider::OpenAiResponses => Wire::Responses(Default::default()),
-                    Provider::Anthropic => Wire::Anthropic(Default::default()),
-                    Provider::Gemini => Wire::Gemini(Default::default()),
-                    Provider::Cohere => Wire::Cohere(Default::default()),
-                    Provider::Ollama => Wire::Ollama(Default::default()),
-                    Provider::Bedrock => Wire::Bedrock(Default::default()),
-                };
-                let out = Assembly::new(&self.reading, self.listen);
+                let (wire, out) = ((self.wording.wire)(), Assembly::new(&self.reading, self.listen));
                 let at = self.choices.iter().position(|choice| choice.index > index).unwrap_or(self.choices.len());
                 self.choices.insert(at, Choice { index, wire, out });
                 at
@@ -104,40 +83,26 @@ impl Reader {
             return;
         }
         let Some(body) = self.unwrapped(body) else { return };
-        match self.provider {
-            Provider::OpenAi | Provider::Mistral => openai_chat::read(self, body, true),
-            Provider::Gemini => gemini::read(self, body, true),
-            _ => self.single(|wire, out| match wire {
-                Wire::Responses(wire) => wire.response(body, out),
-                Wire::Anthropic(wire) => wire.response(body, out),
-                Wire::Cohere(wire) => wire.response(body, out),
-                Wire::Ollama(wire) => wire.chunk(body, out),
-                Wire::Bedrock(wire) => wire.response(body, out),
-                Wire::Chat(_) | Wire::Gemini(_) => {}
-            }),
-        }
+        self.read(&Payload { event: "", body, whole: true });
     }
 
     /// Reads one chunk of a stream; `event` is its SSE event's name.
     pub(super) fn chunk(&mut self, event: &str, chunk: &Node<'_>) {
         let Some(chunk) = self.unwrapped(chunk) else { return };
-        match self.provider {
-            Provider::OpenAi | Provider::Mistral => openai_chat::read(self, chunk, false),
-            Provider::Gemini => gemini::read(self, chunk, false),
-            _ => self.single(|wire, out| match wire {
-                Wire::Responses(wire) => wire.event(event, chunk, out),
-                Wire::Anthropic(wire) => wire.event(event, chunk, out),
-                Wire::Cohere(wire) => wire.event(chunk, out),
-                Wire::Ollama(wire) => wire.chunk(chunk, out),
-                Wire::Bedrock(wire) => wire.event(chunk, out),
-                Wire::Chat(_) | Wire::Gemini(_) => {}
-            }),
-        }
+        self.read(&Payload { event, body: chunk, whole: false });
     }
 
-    fn single(&mut self, read: impl FnOnce(&mut Wire, &mut Assembly)) {
-        if let Some(choice) = self.choice(0) {
-            read(&mut choice.wire, &mut choice.out);
+    fn read(&mut self, payload: &Payload<'_, '_>) {
+        (self.wording.choices)(payload, &mut |index, part| {
+            if !part.is_object() {
+                let message = format!("choice {index} is {}; it was left out", part.kind());
+                self.issues.push(Issue::of(IssueCode::ProviderField, "/choices", message));
+            } else if let Some(choice) = self.choice(index) {
+                choice.wire.read(payload, part, &mut choice.out);
+            }
+        });
+        if let Some(choice) = self.choices.first_mut() {
+            choice.wire.rest(payload, &mut choice.out);
         }
     }
 
@@ -156,8 +121,7 @@ impl Reader {
         self.seen = true;
         let report = match body.get("error") {
             // Responses and Cohere events say so in a field of an answer.
-            Some(Node::Object(_) | Node::String(_)) if !self.answers(body) => errors::report(body),
-            None if !self.answers(body) => errors::report(body),
+            Some(Node::Object(_) | Node::String(_)) | None if !(self.wording.answers)(body) => errors::report(body),
             _ => None,
         };
         let Some(report) = report else { return Some(body) };
@@ -176,25 +140,6 @@ impl Reader {
         self.report.get_or_insert(report);
         // OpenRouter's error chunk carries the choices' last words.
         body.get("choices").is_some().then_some(body)
-    }
-
-    /// This payload is (part of) an answer, even if it also mentions an error.
-    fn answers(&self, body: &Node<'_>) -> bool {
-        match self.provider {
-            Provider::OpenAiResponses => {
-                body.get("output").is_some()
-                    || body.text("type").is_some_and(|kind| kind.starts_with("response."))
-                    || body.text("object") == Some("response")
-            }
-            Provider::Anthropic => body.get("error").is_none() && body.get("type").is_some(),
-            Provider::Cohere | Provider::Ollama => {
-                body.get("message").is_some_and(Node::is_object)
-                    || body.get("error").is_none() && body.get("type").is_some()
-            }
-            Provider::Bedrock => body.get("message").is_none(),
-            Provider::Gemini => body.get("candidates").is_some() && body.get("error").is_none(),
-            Provider::OpenAi | Provider::Mistral => body.get("error").is_none() && body.get("choices").is_some(),
-        }
     }
 
     /// The provider said that nothing follows (`[DONE]`).
@@ -257,15 +202,7 @@ impl Reader {
             if let (true, StopReason::Error, Some(report), 1) = (empty, turn.stop_reason, &self.report, count) {
                 return Err(errors::no_answer(Some(provider), Some(report)));
             }
-            match &mut choice.wire {
-                Wire::Chat(wire) => wire.state(&mut choice.out),
-                Wire::Responses(wire) => wire.state(&mut choice.out),
-                Wire::Anthropic(wire) => wire.state(&mut choice.out),
-                Wire::Gemini(wire) => wire.state(&mut choice.out),
-                Wire::Cohere(wire) => wire.state(&mut choice.out),
-                Wire::Ollama(wire) => wire.state(&mut choice.out),
-                Wire::Bedrock(wire) => wire.state(&mut choice.out),
-            }
+            choice.wire.state(&mut choice.out);
             let state = std::mem::take(&mut choice.out.state);
             turn.provider_state = (!state.is_empty()).then_some(serde_json::Value::Object(state));
             turns.push(turn);
