@@ -23,7 +23,11 @@ enum Block {
 pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Messages>::default(),
     choices: one_choice,
-    answers: |body| body.get("error").is_none() && body.get("type").is_some(),
+    answers: |body| {
+        let known = |kind: &str| kind.starts_with("message") || kind.starts_with("content_block") || kind == "ping";
+        body.text("type").is_some_and(known) || body.get("content").is_some()
+    },
+    answers_with_errors: false,
 };
 
 /// What is kept between the events of a stream.

@@ -22,8 +22,19 @@ enum Block {
     Opaque(Value),
 }
 
-pub(super) const WORDING: Wording =
-    Wording { wire: || Box::<Converse>::default(), choices: one_choice, answers: |body| body.get("message").is_none() };
+pub(super) const WORDING: Wording = Wording {
+    wire: || Box::<Converse>::default(),
+    choices: one_choice,
+    answers: |body| {
+        body.at(&["output", "message"]).is_some()
+            || body.members().iter().any(|(key, _)| key == "stopReason" || EVENTS.contains(&key.as_ref()))
+    },
+    answers_with_errors: false,
+};
+
+/// The events of a stream: dicts of one key.
+pub(super) const EVENTS: [&str; 6] =
+    ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"];
 
 /// What is kept between the events of a stream.
 #[derive(Debug, Default)]
@@ -75,10 +86,6 @@ impl Converse {
             "metadata" => usage(body, out),
             // A complete response among the events.
             "output" | "ResponseMetadata" | "stopReason" => self.response(event, out),
-            exception if exception.ends_with("Exception") => {
-                let message = body.either(["message", "originalMessage"]).and_then(Node::str).unwrap_or(exception);
-                out.fail("", format!("{exception}: {message}"), None);
-            }
             other => out.issue(Issue::of(IssueCode::UnknownEvent, "", format!("event `{other}` was left out"))),
         }
     }

@@ -3,6 +3,7 @@
 //! Facts: the `cohere` SDK's models. `tool_calls` is a list in a response and one object in an event.
 use super::assembly::{Assembly, Finish};
 use super::calls::Piece;
+use super::errors::Report;
 use super::extra::Extra;
 use super::node::Node;
 use super::wire::{Payload, Wire, Wording, one_choice};
@@ -13,8 +14,12 @@ pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Cohere>::default(),
     choices: one_choice,
     answers: |body| {
-        body.get("message").is_some_and(Node::is_object) || body.get("error").is_none() && body.get("type").is_some()
+        let event = |kind: &str| ["message-", "content-", "tool-", "citation-"].iter().any(|of| kind.starts_with(of));
+        body.get("message").is_some_and(Node::is_object)
+            || body.text("role").is_some()
+            || body.text("type").is_some_and(event)
     },
+    answers_with_errors: false,
 };
 
 /// What is kept between the events of a stream.
@@ -80,6 +85,8 @@ impl Cohere {
                 }
             }
             Some("content-end" | "citation-end" | "debug") => {}
+            // A complete response among the events: the server does not stream.
+            None if event.get("message").is_some() => self.response(event, out),
             other => {
                 let message = format!("event `{}` was left out", other.unwrap_or(""));
                 out.issue(Issue::of(IssueCode::UnknownEvent, "/type", message));
@@ -139,7 +146,7 @@ impl Cohere {
             out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
             if reason(raw) == Some(StopReason::Error) {
                 let message = holder.text("error").map_or_else(|| format!("finish reason {raw}"), str::to_owned);
-                out.fail("/finish_reason", message, None);
+                out.fail(&Report::new("/finish_reason", message));
             }
         }
         let Some(usage) = holder.get("usage") else { return };

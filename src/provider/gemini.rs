@@ -5,7 +5,7 @@
 use super::assembly::{Assembly, Finish};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
-use super::wire::{Payload, Wire, Wording};
+use super::wire::{Payload, Take, Wire, Wording};
 use crate::turn::{Issue, IssueCode, StopReason, Usage, new_call_id};
 use serde_json::{Map, Value, json};
 
@@ -23,8 +23,13 @@ const CALL: [&str; 7] = ["id", "name", "args", "partialArgs", "partial_args", "w
 pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Gemini>::default(),
     choices,
-    answers: |body| body.get("error").is_none() && body.get("candidates").is_some(),
+    answers: |body| ANSWER.iter().any(|key| body.get(key).is_some()),
+    answers_with_errors: false,
 };
+
+/// What only an answer has, spelt as by the API or the SDK.
+pub(super) const ANSWER: [&str; 6] =
+    ["candidates", "parts", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
 
 /// What is kept between the chunks of one candidate.
 #[derive(Debug, Default)]
@@ -339,16 +344,16 @@ fn steps(path: &str) -> Vec<Step> {
 }
 
 /// Hands out the candidates of a response or a chunk of a stream, which have one shape.
-fn choices(payload: &Payload<'_, '_>, choice: &mut dyn FnMut(u64, &Node<'_>)) {
+fn choices(payload: &Payload<'_, '_>, take: &mut Take<'_>) {
     let body = payload.body;
     let candidates = body.list("candidates");
     for (position, candidate) in candidates.iter().enumerate() {
-        choice(candidate.count("index").unwrap_or(position as u64), candidate);
+        take(candidate.count("index").unwrap_or(position as u64), candidate);
     }
     // Only the content, without its response; or the prompt was blocked, and nothing was made.
     let alone = body.get("candidates").is_none() && body.get("parts").is_some();
     if alone || (candidates.is_empty() && blocked(body).is_some()) {
-        choice(0, body);
+        take(0, body);
     }
 }
 

@@ -13,8 +13,11 @@ pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Ollama>::default(),
     choices: one_choice,
     answers: |body| {
-        body.get("message").is_some_and(Node::is_object) || body.get("error").is_none() && body.get("type").is_some()
+        body.get("message").is_some_and(Node::is_object)
+            || body.text("response").is_some()
+            || body.get("done").is_some()
     },
+    answers_with_errors: false,
 };
 
 /// What is kept between lines.

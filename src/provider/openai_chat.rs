@@ -4,9 +4,10 @@
 //! of them does is tolerated from all.
 use super::assembly::{Assembly, Finish};
 use super::calls::{CallPiece, Piece};
+use super::errors::Report;
 use super::extra::Extra;
 use super::node::Node;
-use super::wire::{Payload, Wire, Wording};
+use super::wire::{Payload, Take, Wire, Wording};
 use crate::turn::{StopReason, Usage};
 use serde_json::{Map, Value, json};
 
@@ -30,8 +31,14 @@ const MESSAGE: [&str; 10] = [
 pub(super) const WORDING: Wording = Wording {
     wire: || Box::new(Chat::new("openai")),
     choices,
-    answers: |body| body.get("error").is_none() && body.get("choices").is_some(),
+    answers: |body| body.get("choices").is_some() || is_message(body),
+    answers_with_errors: false,
 };
+
+/// Only the message, without its response.
+fn is_message(body: &Node<'_>) -> bool {
+    body.get("tool_calls").is_some() || body.text("role").is_some()
+}
 
 /// What is kept between the chunks of one choice.
 #[derive(Debug)]
@@ -229,7 +236,7 @@ impl Wire for Chat {
             out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
             if raw == "error" && out.error.is_none() {
                 let message = payload.body.at(&["error", "message"]).and_then(Node::str);
-                out.fail("/choices", message.unwrap_or("the answer broke off").to_owned(), None);
+                out.fail(&Report::new("/choices", message.unwrap_or("the answer broke off")));
             }
         }
         out.done |= payload.whole;
@@ -302,14 +309,13 @@ fn join_thinking(chunks: &mut Vec<Value>, part: &Node<'_>) {
 }
 
 /// Hands out the choices of a response or a chunk.
-fn choices(payload: &Payload<'_, '_>, choice: &mut dyn FnMut(u64, &Node<'_>)) {
+fn choices(payload: &Payload<'_, '_>, take: &mut Take<'_>) {
     let body = payload.body;
-    if body.get("choices").is_none() && (body.get("tool_calls").is_some() || body.text("role").is_some()) {
-        // Only the message, without its response.
-        return choice(0, body);
+    if body.get("choices").is_none() && is_message(body) {
+        return take(0, body);
     }
     for (position, part) in body.list("choices").iter().enumerate() {
-        choice(part.count("index").unwrap_or(if payload.whole { position as u64 } else { 0 }), part);
+        take(part.count("index").unwrap_or(if payload.whole { position as u64 } else { 0 }), part);
     }
 }
 

@@ -3,6 +3,7 @@
 //! Facts: the `openai` SDK's models. Items are keyed by `output_index`; results pair by `call_id`. What a stream's
 //! `done` events say whole is used where deltas were missed, so that no event alone is needed.
 use super::assembly::{Assembly, Finish};
+use super::errors;
 use super::node::Node;
 use super::wire::{Payload, Wire, Wording, one_choice};
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
@@ -40,10 +41,11 @@ pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Responses>::default(),
     choices: one_choice,
     answers: |body| {
-        body.get("output").is_some()
+        matches!(body.get("output"), Some(Node::Array(_)))
             || body.text("type").is_some_and(|kind| kind.starts_with("response."))
             || body.text("object") == Some("response")
     },
+    answers_with_errors: true,
 };
 
 /// What is kept between the events of a stream.
@@ -130,8 +132,7 @@ impl Responses {
                 out.end_calls();
             }
             "error" => {
-                let report = super::errors::described(event.get("error").unwrap_or(event), "");
-                out.fail("", report.message, report.failed_generation.as_deref());
+                out.fail(&errors::described(event.get("error").unwrap_or(event), ""));
             }
             "created"
             | "in_progress"
@@ -146,6 +147,8 @@ impl Responses {
             | "custom_tool_call_input.done"
             | "output_text.annotation.added"
             | "keepalive" => {}
+            // A complete response among the events: the server does not stream.
+            "" if event.get("output").is_some() => self.response(event, out),
             // Progress of tools that run at OpenAI.
             other
                 if ["_call.", "_call_", "mcp_", "audio.", "image_generation", "code_interpreter"]
@@ -299,8 +302,7 @@ impl Responses {
             });
         }
         if let Some(error) = response.get("error").filter(|error| error.is_object()) {
-            let report = super::errors::described(error, "/error");
-            out.fail("/error", report.message, report.failed_generation.as_deref());
+            out.fail(&errors::described(error, "/error"));
         }
         let Some(status) = response.text("status").filter(|status| !status.is_empty()) else { return };
         let why = response.at(&["incomplete_details", "reason"]).and_then(Node::str);

@@ -29,8 +29,10 @@ pub(super) struct Reader {
     waited: usize,
     /// An error, and nothing before it.
     report: Option<Report>,
-    /// Payloads that say nothing by themselves (a usage chunk) came.
+    /// Some payload came.
     seen: bool,
+    /// Some payload was (part of) an answer of this provider.
+    answered: bool,
     pub(super) issues: Vec<Issue>,
 }
 
@@ -54,6 +56,7 @@ impl Reader {
             waited: 0,
             report: None,
             seen: false,
+            answered: false,
             issues: Vec::new(),
         }
     }
@@ -103,6 +106,10 @@ impl Reader {
         });
         if let Some(choice) = self.choices.first_mut() {
             choice.wire.rest(payload, &mut choice.out);
+            // It may have come before the first choice.
+            if let Some(report) = &self.report {
+                choice.out.fail(report);
+            }
         }
     }
 
@@ -119,27 +126,20 @@ impl Reader {
             return None;
         }
         self.seen = true;
-        let report = match body.get("error") {
-            // Responses and Cohere events say so in a field of an answer.
-            Some(Node::Object(_) | Node::String(_)) | None if !(self.wording.answers)(body) => errors::report(body),
-            _ => None,
-        };
-        let Some(report) = report else { return Some(body) };
-        match self.choices.first_mut() {
-            Some(choice) => {
-                choice.out.fail(report.place, report.message.clone(), report.failed_generation.as_deref());
-            }
-            None if report.failed_generation.is_some() => {
-                if let Some(choice) = self.choice(0) {
-                    let message = report.message.clone();
-                    choice.out.fail(report.place, message, report.failed_generation.as_deref());
-                }
-            }
-            None => {}
+        let answers = (self.wording.answers)(body);
+        self.answered |= answers;
+        let told = answers && (self.wording.answers_with_errors || body.get("error").is_none());
+        let Some(report) = (!told).then(|| errors::report(body)).flatten() else { return Some(body) };
+        if report.failed_generation.is_some() {
+            // What it quotes is an answer.
+            self.choice(0);
+        }
+        if let Some(choice) = self.choices.first_mut() {
+            choice.out.fail(&report);
         }
         self.report.get_or_insert(report);
         // OpenRouter's error chunk carries the choices' last words.
-        body.get("choices").is_some().then_some(body)
+        answers.then_some(body)
     }
 
     /// The provider said that nothing follows (`[DONE]`).
@@ -199,8 +199,9 @@ impl Reader {
             }
             let mut turn = choice.out.turn();
             let empty = turn.content.is_empty() && turn.reasoning.is_empty() && turn.tool_calls.is_empty();
-            if let (true, StopReason::Error, Some(report), 1) = (empty, turn.stop_reason, &self.report, count) {
-                return Err(errors::no_answer(Some(provider), Some(report)));
+            let failed = turn.stop_reason == StopReason::Error && self.report.is_some();
+            if empty && count == 1 && (failed || !self.answered) {
+                return Err(errors::no_answer(Some(provider), self.report.as_ref()));
             }
             choice.wire.state(&mut choice.out);
             let state = std::mem::take(&mut choice.out.state);

@@ -25,15 +25,20 @@ pub(super) trait Wire: Debug + Send + Sync {
     fn state(&mut self, out: &mut Assembly);
 }
 
+/// Takes a choice and its number.
+pub(super) type Take<'t> = dyn FnMut(u64, &Node<'_>) + 't;
+
 /// How a provider words its answers.
 #[derive(Debug)]
 pub(super) struct Wording {
     /// A reading for a new choice.
     pub(super) wire: fn() -> Box<dyn Wire>,
     /// Hands each choice of a payload on, with the number that the provider gives it.
-    pub(super) choices: fn(&Payload<'_, '_>, &mut dyn FnMut(u64, &Node<'_>)),
+    pub(super) choices: fn(&Payload<'_, '_>, &mut Take<'_>),
     /// Whether a payload is (part of) an answer, even if it also mentions an error.
     pub(super) answers: fn(&Node<'_>) -> bool,
+    /// An answer that failed is one all the same: its reading tells the error, by the answer's own status.
+    pub(super) answers_with_errors: bool,
 }
 
 impl Wording {
@@ -53,6 +58,6 @@ impl Wording {
 }
 
 /// [`Wording::choices`] of a provider whose answers are one choice.
-pub(super) fn one_choice(payload: &Payload<'_, '_>, choice: &mut dyn FnMut(u64, &Node<'_>)) {
-    choice(0, payload.body);
+pub(super) fn one_choice(payload: &Payload<'_, '_>, take: &mut Take<'_>) {
+    take(0, payload.body);
 }
