@@ -25,6 +25,7 @@ pub use repair::repair_history;
 
 use super::Provider;
 use crate::error::{Error, ErrorCode};
+use crate::schema::InDialect;
 use crate::turn::{Issue, IssueCode, Turn};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -391,8 +392,8 @@ pub fn assistant_message(turn: &Turn<'_>, provider: Provider) -> Value {
 /// A turn as the message of a model without native tools, its calls as text in the dialect's own form.
 ///
 /// # Errors
-/// [`crate::ErrorCode::UnknownDialect`].
-pub fn text_message(turn: &Turn<'_>, dialect: &str) -> Result<Value, Error> {
+/// As [`write_calls`](crate::schema::write_calls).
+pub fn text_message<'d>(turn: &Turn<'_>, dialect: impl Into<InDialect<'d>>) -> Result<Value, Error> {
     let arguments: Vec<_> = turn.tool_calls.iter().map(|call| call.arguments.to_json()).collect();
     let calls = turn.tool_calls.iter().zip(&arguments).filter(|(call, _)| call.status.readable());
     let written = crate::schema::write_calls(calls.map(|(call, arguments)| (&*call.name, &**arguments)), dialect)?;
