@@ -33,7 +33,9 @@ pub struct ToolResult {
     pub id: String,
     /// The tool's name.
     pub name: String,
+    /// What the tool returned.
     pub parts: Vec<Part>,
+    /// The tool failed.
     pub is_error: bool,
 }
 

@@ -33,6 +33,7 @@ use std::collections::{HashMap, VecDeque};
 /// A conversation as a provider takes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Written {
+    /// The messages, as the provider's request takes them.
     pub messages: Vec<Value>,
     /// The system prompt, where the provider takes it beside the messages (Anthropic, Gemini, Bedrock) or as
     /// instructions (Responses keeps it among the items); spelt as the request's field wants it.
