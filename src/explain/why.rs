@@ -258,12 +258,13 @@ fn probe(
             keep(&note.range, &name.get(slice), None);
         }
     }
-    // JSON with a name is no call wherever it stands, if the name is not offered.
-    for note in seen.notes.iter().filter(|_| !python) {
+    // JSON with a name is no call in a fence either, if the name is not offered.
+    for note in seen.notes.iter().filter(|_| reason == Reason::FenceOfCode) {
         if let Noted::Kept(reason @ (Reason::NameNotOffered | Reason::NoTools), name) = &note.noted
             && slice.get(note.range.clone()).is_some_and(|written| written.starts_with(['{', '[']))
         {
-            let at = range.start + note.range.start..range.start + note.range.end;
+            let end = whole_end(slice, note.range.clone(), &[], &mut HashMap::new());
+            let at = range.start + note.range.start..range.start + end;
             found.push(Kept { range: at, reason: *reason, name: name.get(slice).into_owned(), dialect: None });
         }
     }
