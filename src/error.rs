@@ -29,17 +29,21 @@ codes! {
 /// An error with its code, a sentence for people, and the place in the input (a JSON pointer, an index, a name).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
+    /// Which mistake it is.
     pub code: ErrorCode,
+    /// What is wrong, for people.
     pub message: String,
     /// Where: a JSON pointer, an index or a name; empty when there is no such place.
     pub place: String,
 }
 
 impl Error {
+    /// An error about no place in particular.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), place: String::new() }
     }
 
+    /// An error about `place`: a JSON pointer, a template, the name of an option.
     pub fn at(code: ErrorCode, place: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), place: place.into() }
     }

@@ -1,8 +1,9 @@
 //! The explanation in Rust: its spans cover every text without gap or overlap, and say what the turn says.
 use proptest::prelude::*;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use toolglot::dialect::{Dialects, catalogue};
-use toolglot::engine::{Options, extract};
+use toolglot::engine::{Fences, Options, Policy, ReasoningCalls, UnknownTools, extract};
 use toolglot::explain::{Reason, SpanKind, explain};
 use toolglot::schema::ToolSet;
 
@@ -43,24 +44,54 @@ proptest! {
     }
 }
 
-/// The same cases as tests/test_explain.py.
+/// The policy of a case: of what it may say, what the cases say.
+fn policy(case: &Value) -> Policy {
+    let number = |key: &str, default: usize| {
+        case["policy"][key].as_u64().map_or(default, |number| usize::try_from(number).expect("a number"))
+    };
+    let default = Policy::default();
+    Policy {
+        fences: match case["policy"]["fences"].as_str() {
+            Some("ignore") => Fences::Ignore,
+            Some("last") => Fences::Last,
+            _ => default.fences,
+        },
+        reasoning: match case["policy"]["reasoning"].as_str() {
+            Some("ignore") => ReasoningCalls::Ignore,
+            _ => default.reasoning,
+        },
+        unknown_tools: match case["policy"]["unknown_tools"].as_str() {
+            Some("text") => UnknownTools::Text,
+            _ => default.unknown_tools,
+        },
+        max_calls: number("max_calls", default.max_calls),
+        max_depth: number("max_depth", default.max_depth),
+        ..default
+    }
+}
+
+/// The same cases as tests/test_explain.py, of which each reason has one.
 #[test]
 fn every_reason_is_given() {
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     for line in include_str!("data/explain.jsonl").lines() {
         let case: Value = serde_json::from_str(line).expect("a case");
-        if case.get("policy").is_some() || case.get("tools").is_some() {
-            continue;
-        }
         let dialects = Dialects::named(case["dialect"].as_str().unwrap_or("auto")).expect("a dialect");
-        let search = tools();
+        let offered = match case.get("tools") {
+            Some(Value::Array(items)) => Some(ToolSet::from_values(items).expect("tools")),
+            Some(_) => None,
+            None => Some(tools()),
+        };
         let text = case["text"].as_str().expect("text");
-        let explanation = explain(text, &dialects, Some(&search), &Options::default());
-        let kept: Vec<_> = explanation.kept().filter_map(|span| span.reason).collect();
-        let wanted: Vec<&str> =
-            case["kept"].as_array().into_iter().flatten().filter_map(|k| k["reason"].as_str()).collect();
-        assert_eq!(kept.iter().map(|reason| reason.as_str()).collect::<Vec<_>>(), wanted, "{}", case["about"]);
-        seen.extend(kept);
+        let options = Options { policy: policy(&case), ..Options::default() };
+        let explanation = explain(text, &dialects, offered.as_ref(), &options);
+        let kept: Vec<_> =
+            (explanation.kept()).filter_map(|span| Some((span.reason?.as_str(), span.text(text).to_owned()))).collect();
+        let wanted: Vec<_> = (case["kept"].as_array().into_iter().flatten())
+            .filter_map(|kept| Some((kept["reason"].as_str()?, kept["text"].as_str()?.to_owned())))
+            .collect();
+        assert_eq!(kept, wanted, "{}", case["about"]);
+        seen.extend(explanation.kept().filter_map(|span| span.reason));
     }
-    assert!([Reason::InlineCode, Reason::Place, Reason::Draft].iter().all(|reason| seen.contains(reason)));
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), Reason::ALL);
 }

@@ -265,6 +265,36 @@ fn error_bodies_are_errors_with_provider_and_reason() {
     }
 }
 
+/// A gateway words its error as it likes, and no answer is ever an empty one.
+#[test]
+fn an_error_body_is_one_whoever_sent_it() {
+    for case in cases().iter().filter(|case| case.file == "errors" && case.expect["error"] == true) {
+        for provider in Provider::ALL {
+            let label = format!("{} from {}", case.name, provider.as_str());
+            let error = normalize_node(&Node::from(&case.input), Some(provider), &reading()).expect_err(&label);
+            assert_eq!(error.code.as_str(), "provider_error", "{label}");
+            let mut stream = StreamNormalizer::new(Some(provider), &reading());
+            stream.feed_node(&Node::from(&case.input), &mut Vec::new());
+            assert_eq!(stream.finish(&mut Vec::new()).expect_err(&label).to_string(), error.to_string(), "{label}");
+        }
+    }
+}
+
+/// A server that does not stream answers at once.
+#[test]
+fn a_complete_response_in_place_of_a_stream_is_read() {
+    for case in cases().iter().filter(|case| case.file != "errors" && !case.stream) {
+        let Ok(whole) = normalize_node(&Node::from(&case.input), case.provider, &reading()) else { continue };
+        let mut stream = StreamNormalizer::new(case.provider, &reading());
+        stream.feed_node(&Node::from(&case.input), &mut Vec::new());
+        let turn = stream.finish(&mut Vec::new()).expect(&case.name);
+        let told = |turn: &Turn<'_>| {
+            (turn.content.to_string(), turn.reasoning.to_string(), turn.tool_calls.len(), turn.stop_reason)
+        };
+        assert_eq!(told(&turn), told(&whole), "{}: {}", case.file, case.name);
+    }
+}
+
 #[test]
 fn what_is_no_response_is_an_error_that_names_the_place() {
     for (bytes, part) in [

@@ -203,6 +203,48 @@ def test_what_stands_beside_messages_moves_with_them(other: str) -> None:
     assert "left out with it" in toolglot.repair_history(gone).issues[-1].message
 
 
+ITEMS = [
+    {"role": "user", "content": "?"},
+    {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "ONE"},
+    {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "phase": "commentary",
+        "content": [{"type": "output_text", "text": "I look.", "annotations": [{"type": "url_citation"}]}],
+    },
+    {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "arguments": "{}", "status": "completed"},
+    {"type": "function_call_output", "call_id": "call_1", "output": "3"},
+    {"type": "item_reference", "id": "msg_9"},
+    {"type": "message", "id": "msg_2", "role": "assistant", "content": [{"type": "output_text", "text": "It is 3."}]},
+    {"role": "user", "content": "And?"},
+    {"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "TWO"},
+    {"type": "message", "id": "msg_3", "role": "assistant", "content": [{"type": "output_text", "text": "No."}]},
+]
+
+
+@pytest.mark.parametrize("other", sorted({*PROVIDERS} - {"openai_responses"}))
+def test_what_stands_beside_a_message_is_given_to_no_other(other: str) -> None:
+    def home(messages: list[Any]) -> toolglot.Messages:
+        there_now = toolglot.Messages(messages, provider=other, system=there.system, side=there.side)
+        return toolglot.convert_messages(there_now, to="openai_responses")
+
+    there = toolglot.convert_messages(ITEMS, to=other)
+    assert list(home(there)) == ITEMS
+    # A beginning that is cut off takes its own with it.
+    cut = home(there[-2:])
+    assert list(cut) == ITEMS[-3:]
+    assert any("not what it was" in issue.message for issue in cut.issues)
+    assert list(home(there[:-2])) == ITEMS[:-3]
+    # What a message says now counts, not what it said.
+    edited = home(json.loads(json.dumps(list(there)).replace("I look.", "I cook.")))
+    assert "I look." not in json.dumps(list(edited))
+    assert "I cook." in json.dumps(list(edited))
+    assert list(edited)[-5:] == ITEMS[-5:]
+    assert any("not what it was" in issue.message for issue in edited.issues)
+    assert toolglot.check_history(edited) == []
+
+
 def test_a_system_prompt_beside_and_among_the_messages() -> None:
     messages = [{"role": "system", "content": "Two."}, {"role": "user", "content": "?"}]
     mended = toolglot.repair_history(messages, "anthropic", system="One.")

@@ -3,6 +3,8 @@
 import pytest
 
 import toolglot
+from toolglot.router import transform_request
+from toolglot.service import ToolCalling
 
 TEMPLATE = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls %}"
@@ -88,3 +90,67 @@ def test_response_template():
 def test_what_makes_no_sense_says_why(make, why):
     with pytest.raises(toolglot.BadDialectError, match=why):
         make()
+
+
+TOOLS = toolglot.ToolSet(
+    [
+        {
+            "name": name,
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer"}}},
+        }
+        for name in ("ls", "rm_all")
+    ]
+)
+CALLS = [toolglot.ToolCall("ls", {"path": "/a b", "n": 3}), toolglot.ToolCall("rm_all", {"path": "x"})]
+# Their calls stand in messages with headers, which no template of a call shows.
+WITH_HEADERS = {"harmony", "muse", "muse_glimmer"}
+
+
+def without_examples(row: toolglot.Dialect) -> toolglot.Dialect:
+    return toolglot.Dialect(**{**row.to_dict(), "name": "mine", "example": "", "parallel": "", "forms": []})
+
+
+@pytest.mark.parametrize("row", toolglot.dialects(), ids=lambda row: row.name)
+def test_what_the_templates_show_is_read_back(row):
+    dialect = without_examples(row)
+    if row.name in WITH_HEADERS:
+        with pytest.raises(toolglot.BadDialectError, match="example"):
+            TOOLS.to_prompt(dialect)
+        return
+    assert "TOOL_NAME" in TOOLS.to_prompt(dialect)
+    for calls in (CALLS[:1], CALLS):
+        message = toolglot.assistant_message(toolglot.Turn("Let me see.", calls), provider="text", dialect=dialect)
+        turn = toolglot.extract(message["content"], tools=TOOLS, dialect=dialect)
+        assert [(c.name, c.arguments, c.status) for c in turn.tool_calls] == [
+            (c.name, c.arguments, "ok") for c in calls
+        ]
+        assert turn.content.startswith("Let me see.")
+
+
+def test_a_row_of_the_catalogue_is_what_its_name_means():
+    for row in toolglot.dialects():
+        assert TOOLS.to_prompt(row) == TOOLS.to_prompt(row.name)
+
+
+@pytest.mark.parametrize("make", [own, lambda: toolglot.Dialect.from_chat_template(TEMPLATE, name="own")])
+def test_text_mode_speaks_it(make):
+    dialect = make()
+    service = ToolCalling(TOOLS, mode="text", dialect=dialect)
+    form = '<run tool="TOOL_NAME">\n<p k="PARAMETER">VALUE</p>\n</run>'
+    assert form in service.with_tool_prompt([{"role": "user", "content": "Hi"}])[0]["content"]
+    # Calls that came natively are written in it.
+    service.observe(toolglot.Turn("", [toolglot.ToolCall("ls", {"path": "/"})], source="native"))
+    first, result = service.conversation_messages()
+    assert toolglot.extract(first["content"], tools=TOOLS, dialect=dialect).tool_calls[0].arguments == {"path": "/"}
+    assert "not executed" in result["content"]
+    asked = {"messages": [{"role": "user", "content": "Hi"}], "tools": TOOLS.to_openai()}
+    assert form in transform_request(asked, mode="text", dialect=dialect)["messages"][0]["content"]
+
+
+def test_a_dialect_that_cannot_be_shown_is_told_at_once():
+    dialect = without_examples(toolglot.dialects("harmony")[0])
+    assert ToolCalling(TOOLS, dialect=dialect).has_pending_tool_calls() is False
+    with pytest.raises(toolglot.BadDialectError, match="get_weather"):
+        ToolCalling(TOOLS, mode="text", dialect=dialect)
+    with pytest.raises(toolglot.UnknownDialectError):
+        ToolCalling(TOOLS, mode="text", dialect="nobody's")

@@ -623,16 +623,19 @@ class ToolSet:
         """A call with these arguments (a dict or JSON text), settled as a model's would be."""
     def error_message(self, call: ToolCall) -> str | None:
         """What to send back to the model for a call that must not run; None for one that may."""
-    def to_prompt(self, dialect: str = "auto") -> str:
+    def to_prompt(self, dialect: str | Dialect = "auto") -> str:
         """The system-prompt text for models without native tools: the tools, and how to call them.
 
         Args:
-            dialect: The form of the calls: a dialect's or parser's name, or a model id; ``"auto"`` is plain JSON.
+            dialect: The form of the calls: a dialect's or parser's name, a model id, or a Dialect; ``"auto"`` is plain JSON.
+                A Dialect of your own shows it by an ``example`` with a call to ``get_weather`` with the ``city`` ``Paris``,
+                or by its templates.
 
         Raises:
             UnknownDialectError: No dialect is called so.
+            BadDialectError: The Dialect shows neither.
         """
-    def inject(self, messages: Iterable[Any], dialect: str = "auto") -> list[Any]:
+    def inject(self, messages: Iterable[Any], dialect: str | Dialect = "auto") -> list[Any]:
         """The messages with that text at the end of the system message, or in a new one. The given ones stay as is."""
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Tool]: ...
@@ -1013,7 +1016,7 @@ class StreamNormalizer:
     def _in_text(self, index: int) -> bool:
         """While the stream is open: the call that the events have under ``index`` stands in the text."""
 
-def assistant_message(turn: Turn, *, provider: str = "openai", dialect: str | None = None) -> Any:
+def assistant_message(turn: Turn, *, provider: str = "openai", dialect: str | Dialect | None = None) -> Any:
     """A turn as the assistant's message of ``provider``, with the state that must go back to it.
 
     Calls that were cut off or cannot be read are left out. For Responses, a list of items. With ``provider="text"``, for
@@ -1032,7 +1035,7 @@ def format_tool_result(
     *,
     is_error: bool = False,
     provider: str = "openai",
-    dialect: str | None = None,
+    dialect: str | Dialect | None = None,
     max_chars: int | None = 100_000,
     harden: bool | None = None,
 ) -> Any:
@@ -1061,7 +1064,7 @@ def format_tool_results(
     results: Iterable[Any],
     *,
     provider: str = "openai",
-    dialect: str | None = None,
+    dialect: str | Dialect | None = None,
     max_chars: int | None = 100_000,
     harden: bool | None = None,
 ) -> list[Any]:

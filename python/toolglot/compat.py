@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ._core import ToolCall, ToolSet, extract
+from ._core import Dialect, ToolCall, ToolSet, extract
 from ._drop_in_calls import (
     StreamingToolCalls,
     create_assistant_tool_call_message,
@@ -75,12 +75,14 @@ def openai_tool_calls_to_mcp(tool_calls: Iterable[Any], tools: Iterable[Any] | N
     return calls
 
 
-def tools_to_system_prompt(tools: Iterable[Any], dialect: str = "auto") -> str:
+def tools_to_system_prompt(tools: Iterable[Any], dialect: str | Dialect = "auto") -> str:
     """Return the system-prompt text for a model without native tools; ``""`` without tools. ``"auto"``: plain JSON."""
     return ToolSet(tools).to_prompt(dialect)
 
 
-def inject_tools_into_messages(messages: Iterable[Any], tools: Iterable[Any], dialect: str = "auto") -> list[Any]:
+def inject_tools_into_messages(
+    messages: Iterable[Any], tools: Iterable[Any], dialect: str | Dialect = "auto"
+) -> list[Any]:
     """Return the messages with that text in the system message; the given ones stay as they are."""
     return ToolSet(tools).inject(messages, dialect)
 

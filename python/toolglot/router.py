@@ -195,7 +195,11 @@ def _call_ids(calls: Any, where: str) -> list[str]:
 
 
 def transform_request(
-    request: Any, *, mode: Literal["native", "text"] = "native", dialect: str = "auto", validate: bool = True
+    request: Any,
+    *,
+    mode: Literal["native", "text"] = "native",
+    dialect: str | Dialect = "auto",
+    validate: bool = True,
 ) -> dict[str, Any]:
     """The payload for the backend.
 
@@ -223,7 +227,7 @@ def transform_request(
         return _in_text(whole_characters(body), dialect)
 
 
-def _in_text(asked: dict[str, Any], dialect: str) -> dict[str, Any]:
+def _in_text(asked: dict[str, Any], dialect: str | Dialect) -> dict[str, Any]:
     """The request for a backend that knows no tools."""
     body = dict(asked)
     tools = offered(body)
@@ -254,7 +258,7 @@ def _demand(messages: list[Any]) -> list[Any]:
     return [first, *messages[1:]]
 
 
-def as_text(messages: list[Any], dialect: str) -> list[Any]:
+def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
     """A history whose calls and results are text, in the dialect's form: what a model without native tools reads."""
     out: list[Any] = []
     names: dict[str, str] = {}

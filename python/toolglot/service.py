@@ -143,8 +143,16 @@ class ToolCalling:
             timeout: Seconds that one tool may take.
             starts_in: ``"reasoning"`` where the model's prompt has already opened the reasoning block (R1, QwQ, thinking
                 Qwens).
+
+        Raises:
+            UnknownDialectError: In text mode, no dialect is called so.
+            BadDialectError: In text mode, the dialect does not show how a call is written: it lacks an example.
         """
-        self._toolglot = _Settings(_tool_set(tools), provider, mode, dialect, policy, timeout, starts_in)
+        offered = _tool_set(tools)
+        if mode == "text":
+            # A dialect that cannot be shown to the model is told here, not in the middle of a conversation.
+            offered.to_prompt(dialect)
+        self._toolglot = _Settings(offered, provider, mode, dialect, policy, timeout, starts_in)
 
     @property
     def _settings(self) -> _Settings:
@@ -173,7 +181,7 @@ class ToolCalling:
         settings = self._settings
         if settings.mode == "native" or not len(settings.tools):
             return messages
-        return settings.tools.inject(messages, _dialect_name(settings.dialect))
+        return settings.tools.inject(messages, settings.dialect)
 
     # -- what the model answered --
 
@@ -380,15 +388,13 @@ class ToolCalling:
         """The answer in text mode: what the model wrote, or native calls in the form that it would have written."""
         if raw:
             return {"role": "assistant", "content": raw}
-        told = isinstance(self._settings.dialect, str)
-        return assistant_message(turn, provider="text", dialect=self._result_dialect() if told else None)
+        return assistant_message(turn, provider="text", dialect=self._result_dialect())
 
     def _text_results(self, results: list[Any]) -> list[Any]:
         return format_tool_results(results, provider="text", dialect=self._result_dialect()) if results else []
 
-    def _result_dialect(self) -> str | None:
-        dialect = _dialect_name(self._settings.dialect)
-        turn = self.last_turn
+    def _result_dialect(self) -> str | Dialect | None:
+        dialect, turn = self._settings.dialect, self.last_turn
         return dialect if dialect != "auto" else turn.dialect if turn is not None else None
 
     def _spelt(self, call: ToolCall) -> ToolCall:
@@ -558,7 +564,3 @@ def _tool_set(tools: Any) -> ToolSet:
     ):
         return ToolSet([{"name": name, **entry} for name, entry in tools.items()])
     return ToolSet(tools)
-
-
-def _dialect_name(dialect: str | Dialect) -> str:
-    return dialect if isinstance(dialect, str) else dialect.name

@@ -45,6 +45,7 @@ codes! {
 /// A piece of the text, and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
+    /// What the piece is.
     pub kind: SpanKind,
     /// Where it stands, in bytes.
     pub range: Range<usize>,
@@ -74,6 +75,7 @@ impl Span {
 /// What was seen in a text. Its `Display` is a report for people.
 #[derive(Debug, Clone)]
 pub struct Explanation<'a> {
+    /// The text that was explained.
     pub text: &'a str,
     /// The whole text, piece by piece, without gap or overlap.
     pub spans: Vec<Span>,

@@ -136,6 +136,9 @@ pub(super) fn kept(
         probe(text, range, reason, dialects, tools, options, &mut found);
         done = found.get(before..).unwrap_or_default().iter().map(|k| k.range.end).max().unwrap_or(done);
     }
+    if found.is_empty() && seen.turn.tool_calls.is_empty() {
+        named_lines(text, dialects, tools, options, &mut found);
+    }
     if dialects.name().is_some() {
         other_dialect(text, seen, tools, options, &mut found);
     }
@@ -174,6 +177,38 @@ fn whole_end<'c>(
         Some(at + closer.len())
     });
     ends.filter(|end| *end <= bounded.len()).min().unwrap_or(range.end)
+}
+
+/// Lines that name an offered tool where nothing was noticed, each read on its own: behind what quotes it, and from the
+/// word that holds the name.
+fn named_lines(text: &str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options, found: &mut Vec<Kept>) {
+    let names = tools.iter().flat_map(|tools| tools.tools()).map(|tool| tool.name.as_str());
+    let mut places: Vec<usize> = names
+        .filter(|name| !name.is_empty())
+        .flat_map(|name| memchr::memmem::find_iter(text.as_bytes(), name).take(MAX_PROBES))
+        .collect();
+    places.sort_unstable();
+    let mut done = 0;
+    for at in places.into_iter().take(MAX_PROBES) {
+        let (Some(before), Some(behind)) = (text.get(..at), text.get(at..)) else { continue };
+        if at < done {
+            continue;
+        }
+        let start = before.rfind('\n').map_or(0, |line| line + 1);
+        let end = behind.find('\n').map_or(text.len(), |length| at + length);
+        let line = text.get(start..end).unwrap_or_default();
+        let bare = line.trim_start_matches([' ', '\t', '>', '|']);
+        let quoted = line.trim_start().starts_with(['>', '|']);
+        let (reason, lead) = (if quoted { Reason::Quoted } else { Reason::Place }, end - bare.len());
+        let word = before.rfind(char::is_whitespace).map_or(0, |space| space + 1).max(lead);
+        let known = found.len();
+        for from in [lead, word] {
+            if found.len() == known && from < end && (quoted || from > start) {
+                probe(text, from..end, reason, dialects, tools, options, found);
+            }
+        }
+        done = found.get(known..).unwrap_or_default().iter().map(|kept| kept.range.end).max().unwrap_or(done);
+    }
 }
 
 /// The caller's policy, apart from what kept the place from being read.
@@ -221,6 +256,16 @@ fn probe(
     for note in &seen.notes {
         if let Noted::Kept(Reason::Place, name) = &note.noted {
             keep(&note.range, &name.get(slice), None);
+        }
+    }
+    // JSON with a name is no call in a fence either, if the name is not offered.
+    for note in seen.notes.iter().filter(|_| reason == Reason::FenceOfCode) {
+        if let Noted::Kept(reason @ (Reason::NameNotOffered | Reason::NoTools), name) = &note.noted
+            && slice.get(note.range.clone()).is_some_and(|written| written.starts_with(['{', '[']))
+        {
+            let end = whole_end(slice, note.range.clone(), &[], &mut HashMap::new());
+            let at = range.start + note.range.start..range.start + end;
+            found.push(Kept { range: at, reason: *reason, name: name.get(slice).into_owned(), dialect: None });
         }
     }
 }

@@ -6,6 +6,7 @@
 use super::assembly::{Assembly, Finish};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
+use super::wire::{Payload, Wire, Wording, one_choice};
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
 
@@ -18,6 +19,16 @@ enum Block {
     /// Thinking, what the server ran itself, everything unknown: back as it came.
     Opaque(Map<String, Value>),
 }
+
+pub(super) const WORDING: Wording = Wording {
+    wire: || Box::<Messages>::default(),
+    choices: one_choice,
+    answers: |body| {
+        let known = |kind: &str| kind.starts_with("message") || kind.starts_with("content_block") || kind == "ping";
+        body.text("type").is_some_and(known) || body.get("content").is_some()
+    },
+    answers_with_errors: false,
+};
 
 /// What is kept between the events of a stream.
 #[derive(Debug, Default)]
@@ -37,7 +48,7 @@ const MESSAGE: [&str; 9] =
 
 impl Messages {
     /// Reads a complete message.
-    pub(super) fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
+    fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
         match body.get("content") {
             Some(Node::String(text)) => out.text(text),
             Some(Node::Array(blocks)) => {
@@ -55,7 +66,7 @@ impl Messages {
     }
 
     /// Reads one event.
-    pub(super) fn event(&mut self, name: &str, event: &Node<'_>, out: &mut Assembly) {
+    fn event(&mut self, name: &str, event: &Node<'_>, out: &mut Assembly) {
         let kind = event.text("type").unwrap_or(name);
         let index = event.count("index").unwrap_or(self.blocks.len() as u64);
         match kind {
@@ -231,9 +242,15 @@ impl Messages {
             }
         }
     }
+}
+
+impl Wire for Messages {
+    fn read(&mut self, payload: &Payload<'_, '_>, _: &Node<'_>, out: &mut Assembly) {
+        if payload.whole { self.response(payload.body, out) } else { self.event(payload.event, payload.body, out) }
+    }
 
     /// The blocks in their order, calls as `{"$call": index}`; nothing if the turn itself says it all.
-    pub(super) fn state(&mut self, out: &mut Assembly) {
+    fn state(&mut self, out: &mut Assembly) {
         let mut texts = 0;
         let mut call_seen = false;
         let plain = self.blocks.iter().all(|(_, block)| match block {

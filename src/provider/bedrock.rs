@@ -4,6 +4,7 @@
 use super::assembly::{Assembly, Finish};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
+use super::wire::{Payload, Wire, Wording, one_choice};
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
 
@@ -21,6 +22,20 @@ enum Block {
     Opaque(Value),
 }
 
+pub(super) const WORDING: Wording = Wording {
+    wire: || Box::<Converse>::default(),
+    choices: one_choice,
+    answers: |body| {
+        body.at(&["output", "message"]).is_some()
+            || body.members().iter().any(|(key, _)| key == "stopReason" || EVENTS.contains(&key.as_ref()))
+    },
+    answers_with_errors: false,
+};
+
+/// The events of a stream: dicts of one key.
+pub(super) const EVENTS: [&str; 6] =
+    ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"];
+
 /// What is kept between the events of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Converse {
@@ -30,7 +45,7 @@ pub(super) struct Converse {
 }
 
 impl Converse {
-    pub(super) fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
+    fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
         match body.at(&["output", "message", "content"]) {
             Some(Node::Array(blocks)) => {
                 for (index, block) in blocks.iter().enumerate() {
@@ -48,7 +63,7 @@ impl Converse {
         out.done = true;
     }
 
-    pub(super) fn event(&mut self, event: &Node<'_>, out: &mut Assembly) {
+    fn event(&mut self, event: &Node<'_>, out: &mut Assembly) {
         let Some((kind, body)) = event.members().first() else { return };
         let index = body.count("contentBlockIndex").unwrap_or(self.blocks.len() as u64);
         match kind.as_ref() {
@@ -71,10 +86,6 @@ impl Converse {
             "metadata" => usage(body, out),
             // A complete response among the events.
             "output" | "ResponseMetadata" | "stopReason" => self.response(event, out),
-            exception if exception.ends_with("Exception") => {
-                let message = body.either(["message", "originalMessage"]).and_then(Node::str).unwrap_or(exception);
-                out.fail("", format!("{exception}: {message}"), None);
-            }
             other => out.issue(Issue::of(IssueCode::UnknownEvent, "", format!("event `{other}` was left out"))),
         }
     }
@@ -184,9 +195,15 @@ impl Converse {
             out.issue(Issue::of(IssueCode::UnknownEvent, "/contentBlockDelta", format!("delta `{kind}` was left out")));
         }
     }
+}
+
+impl Wire for Converse {
+    fn read(&mut self, payload: &Payload<'_, '_>, _: &Node<'_>, out: &mut Assembly) {
+        if payload.whole { self.response(payload.body, out) } else { self.event(payload.body, out) }
+    }
 
     /// The blocks in their order, calls as `{"$call": index}`; nothing if the turn itself says it all.
-    pub(super) fn state(&mut self, out: &mut Assembly) {
+    fn state(&mut self, out: &mut Assembly) {
         let shape: Vec<bool> = (self.blocks.iter())
             .filter_map(|(_, block)| match block {
                 Block::Text(text, _) if text.is_empty() => None,

@@ -3,10 +3,24 @@
 //! Facts: the `cohere` SDK's models. `tool_calls` is a list in a response and one object in an event.
 use super::assembly::{Assembly, Finish};
 use super::calls::Piece;
+use super::errors::Report;
 use super::extra::Extra;
 use super::node::Node;
+use super::wire::{Payload, Wire, Wording, one_choice};
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
+
+pub(super) const WORDING: Wording = Wording {
+    wire: || Box::<Cohere>::default(),
+    choices: one_choice,
+    answers: |body| {
+        let event = |kind: &str| ["message-", "content-", "tool-", "citation-"].iter().any(|of| kind.starts_with(of));
+        body.get("message").is_some_and(Node::is_object)
+            || body.text("role").is_some()
+            || body.text("type").is_some_and(event)
+    },
+    answers_with_errors: false,
+};
 
 /// What is kept between the events of a stream.
 #[derive(Debug, Default)]
@@ -19,7 +33,7 @@ pub(super) struct Cohere {
 }
 
 impl Cohere {
-    pub(super) fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
+    fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
         // A collected stream's event, or the message alone.
         if body.text("type").is_some() && body.get("message").is_none() {
             return self.event(body, out);
@@ -34,7 +48,7 @@ impl Cohere {
         out.done = true;
     }
 
-    pub(super) fn event(&mut self, event: &Node<'_>, out: &mut Assembly) {
+    fn event(&mut self, event: &Node<'_>, out: &mut Assembly) {
         let index = event.count("index").unwrap_or_default();
         let message = event.at(&["delta", "message"]);
         match event.text("type") {
@@ -71,6 +85,8 @@ impl Cohere {
                 }
             }
             Some("content-end" | "citation-end" | "debug") => {}
+            // A complete response among the events: the server does not stream.
+            None if event.get("message").is_some() => self.response(event, out),
             other => {
                 let message = format!("event `{}` was left out", other.unwrap_or(""));
                 out.issue(Issue::of(IssueCode::UnknownEvent, "/type", message));
@@ -130,7 +146,7 @@ impl Cohere {
             out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
             if reason(raw) == Some(StopReason::Error) {
                 let message = holder.text("error").map_or_else(|| format!("finish reason {raw}"), str::to_owned);
-                out.fail("/finish_reason", message, None);
+                out.fail(&Report::new("/finish_reason", message));
             }
         }
         let Some(usage) = holder.get("usage") else { return };
@@ -142,8 +158,14 @@ impl Cohere {
             ..Usage::default()
         });
     }
+}
 
-    pub(super) fn state(&mut self, out: &mut Assembly) {
+impl Wire for Cohere {
+    fn read(&mut self, payload: &Payload<'_, '_>, _: &Node<'_>, out: &mut Assembly) {
+        if payload.whole { self.response(payload.body, out) } else { self.event(payload.body, out) }
+    }
+
+    fn state(&mut self, out: &mut Assembly) {
         let mut state = Map::new();
         if !self.thinking.is_empty() {
             state.insert("thinking".into(), json!(self.thinking));

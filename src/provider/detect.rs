@@ -1,5 +1,5 @@
 //! Which wire format a payload is in.
-use super::{Node, Provider};
+use super::{Node, Provider, bedrock, errors};
 
 /// The wire format of a response, of a stream's chunk or of an error body; `None` if its shape says nothing.
 pub fn detect(node: &Node<'_>) -> Option<Provider> {
@@ -43,20 +43,8 @@ pub fn detect(node: &Node<'_>) -> Option<Provider> {
     if node.at(&["output", "message"]).is_some() || has("stopReason") {
         return Some(Provider::Bedrock);
     }
-    const BEDROCK: [&str; 11] = [
-        "messageStart",
-        "contentBlockStart",
-        "contentBlockDelta",
-        "contentBlockStop",
-        "messageStop",
-        "metadata",
-        "internalServerException",
-        "modelStreamErrorException",
-        "validationException",
-        "throttlingException",
-        "serviceUnavailableException",
-    ];
-    if BEDROCK.iter().any(|key| has(key)) && !has("id") {
+    let bedrock = |key: &str| bedrock::EVENTS.contains(&key) || errors::is_exception(key);
+    if node.members().iter().any(|(key, _)| bedrock(key)) && !has("id") {
         return Some(Provider::Bedrock);
     }
     if matches!(node.get("output"), Some(Node::Array(_))) || node.text("object") == Some("response") {

@@ -13,6 +13,12 @@ pub(super) struct Report {
     pub(super) failed_generation: Option<String>,
 }
 
+impl Report {
+    pub(super) fn new(place: &'static str, message: impl Into<String>) -> Self {
+        Self { place, message: message.into(), failed_generation: None }
+    }
+}
+
 /// Parses a response's bytes.
 pub(super) fn parse(bytes: &[u8], provider: Option<Provider>) -> Result<Node<'_>, Error> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
@@ -51,9 +57,7 @@ pub(super) fn report(body: &Node<'_>) -> Option<Report> {
     }
     if let Some(error) = body.get("error") {
         return Some(match error {
-            Node::String(text) if !text.is_empty() => {
-                Report { place: "/error", message: text.to_string(), failed_generation: None }
-            }
+            Node::String(text) if !text.is_empty() => Report::new("/error", text.as_ref()),
             Node::Object(_) => described(error, "/error"),
             _ => return None,
         });
@@ -61,6 +65,14 @@ pub(super) fn report(body: &Node<'_>) -> Option<Report> {
     let is_error = body.text("object") == Some("error") || body.text("type") == Some("error");
     if is_error {
         return Some(described(body, ""));
+    }
+    // An exception in a stream of Bedrock's, and the response that botocore's error carries.
+    if let Some((name, exception)) = body.members().iter().find(|(key, value)| is_exception(key) && value.is_object()) {
+        let report = described(exception, "");
+        return Some(Report { message: format!("{name}: {}", report.message), ..report });
+    }
+    if let Some(error) = body.get("Error").filter(|error| error.is_object()) {
+        return Some(described(error, "/Error"));
     }
     if let Some(detail) = body.get("detail") {
         // Mistral's and FastAPI's validation errors.
@@ -74,21 +86,27 @@ pub(super) fn report(body: &Node<'_>) -> Option<Report> {
                 format!("{}: {}", place.join("."), first.text("msg").unwrap_or("invalid request"))
             }
         };
-        return Some(Report { place: "/detail", message, failed_generation: None });
+        return Some(Report::new("/detail", message));
     }
     // Bedrock and Cohere: nothing but a message, which is text (a chat message is an object).
     let message = body.either(["message", "Message"]).and_then(Node::str)?;
-    Some(Report { place: "/message", message: message.to_owned(), failed_generation: None })
+    Some(Report::new("/message", message))
+}
+
+/// The key of an event of Bedrock's that is an error.
+pub(super) fn is_exception(key: &str) -> bool {
+    key.ends_with("Exception")
 }
 
 /// The error object at `place`.
 pub(super) fn described(error: &Node<'_>, place: &'static str) -> Report {
     let text = |key: &str| error.text(key).filter(|text| !text.is_empty());
-    let mut message = text("message").or_else(|| text("msg")).unwrap_or("the provider gives no message").to_owned();
+    let message = ["message", "Message", "originalMessage", "msg"].iter().find_map(|key| text(key));
+    let mut message = message.unwrap_or("the provider gives no message").to_owned();
     if let Some(raw) = error.at(&["metadata", "raw"]).and_then(Node::str) {
         message = format!("{message}: {raw}");
     }
-    let code = match error.get("code") {
+    let code = match error.either(["code", "Code"]) {
         Some(Node::String(code)) => Some(code.to_string()),
         Some(Node::Number(code)) => Some(code.to_string()),
         _ => None,

@@ -5,7 +5,7 @@
 use super::assembly::{Assembly, Finish};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
-use super::reader::{Reader, Wire};
+use super::wire::{Payload, Take, Wire, Wording};
 use crate::turn::{Issue, IssueCode, StopReason, Usage, new_call_id};
 use serde_json::{Map, Value, json};
 
@@ -19,6 +19,17 @@ enum Part {
 /// What is read of a part with a call, and of the call.
 const PART: [&str; 5] = ["functionCall", "function_call", "thoughtSignature", "thought_signature", "thought"];
 const CALL: [&str; 7] = ["id", "name", "args", "partialArgs", "partial_args", "willContinue", "will_continue"];
+
+pub(super) const WORDING: Wording = Wording {
+    wire: || Box::<Gemini>::default(),
+    choices,
+    answers: |body| ANSWER.iter().any(|key| body.get(key).is_some()),
+    answers_with_errors: false,
+};
+
+/// What only an answer has, spelt as by the API or the SDK.
+pub(super) const ANSWER: [&str; 6] =
+    ["candidates", "parts", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
 
 /// What is kept between the chunks of one candidate.
 #[derive(Debug, Default)]
@@ -136,8 +147,64 @@ impl Gemini {
         }
     }
 
+    fn content(&mut self, content: &Node<'_>, out: &mut Assembly) {
+        join(&mut self.fields, beyond(content, &["parts", "role"]));
+        match content.get("parts") {
+            Some(Node::Array(parts)) => parts.iter().for_each(|part| self.part(part, out)),
+            Some(other) => out.odd("/candidates/content/parts", other, "a list of parts"),
+            None => {}
+        }
+    }
+}
+
+impl Wire for Gemini {
+    fn read(&mut self, payload: &Payload<'_, '_>, candidate: &Node<'_>, out: &mut Assembly) {
+        let alone =
+            std::ptr::eq(candidate, payload.body).then_some(candidate).filter(|body| body.get("parts").is_some());
+        if let Some(content) = alone.or_else(|| candidate.get("content")) {
+            self.content(content, out);
+        }
+        let raw = candidate.either(["finishReason", "finish_reason"]).and_then(Node::str).unwrap_or_default();
+        if !raw.is_empty() && raw != "FINISH_REASON_UNSPECIFIED" {
+            out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
+            out.done = true;
+            let message = candidate.either(["finishMessage", "finish_message"]).and_then(Node::str);
+            if reason(raw) == Some(StopReason::Error) {
+                let text = message.unwrap_or("the model's call could not be read");
+                out.issue(Issue::of(IssueCode::MalformedCall, "/candidates/finishReason", format!("{raw}: {text}")));
+            }
+        }
+        if payload.whole || out.done {
+            out.done = true;
+            self.close(out);
+        }
+    }
+
+    fn rest(&mut self, payload: &Payload<'_, '_>, out: &mut Assembly) {
+        let body = payload.body;
+        if let Some(raw) = blocked(body) {
+            out.finish = Some(Finish { raw: raw.to_owned(), reason: Some(StopReason::ContentFilter) });
+            out.done = true;
+        }
+        let Some(usage) = body.either(["usageMetadata", "usage_metadata"]).filter(|usage| usage.is_object()) else {
+            return;
+        };
+        let count = |keys: [&str; 2]| usage.either(keys).and_then(Node::u64);
+        let thoughts = count(["thoughtsTokenCount", "thoughts_token_count"]);
+        out.usage(Usage {
+            input_tokens: count(["promptTokenCount", "prompt_token_count"]),
+            // Gemini counts thoughts apart from the candidates; both are output.
+            output_tokens: count(["candidatesTokenCount", "candidates_token_count"])
+                .map(|tokens| tokens + thoughts.unwrap_or_default())
+                .or(thoughts),
+            total_tokens: count(["totalTokenCount", "total_token_count"]),
+            reasoning_tokens: thoughts,
+            cached_tokens: count(["cachedContentTokenCount", "cached_content_token_count"]),
+        });
+    }
+
     /// The parts in their order, calls as `{"$call": index}`; nothing if none of them is signed or opaque.
-    pub(super) fn state(&mut self, out: &mut Assembly) {
+    fn state(&mut self, out: &mut Assembly) {
         let texts = self.parts.iter().filter(|part| matches!(part, Part::Text { thought: false, .. })).count();
         let text_late = (self.parts.iter())
             .skip_while(|part| !matches!(part, Part::Call { .. }))
@@ -276,61 +343,23 @@ fn steps(path: &str) -> Vec<Step> {
     out
 }
 
-/// Reads a response (`whole`) or a chunk of a stream, which have one shape.
-pub(super) fn read(reader: &mut Reader, body: &Node<'_>, whole: bool) {
-    let alone = body.get("candidates").is_none() && body.get("parts").is_some();
-    let content = [Node::Object(vec![("content".into(), body.clone())])];
-    let candidates = if alone { &content[..] } else { body.list("candidates") };
+/// Hands out the candidates of a response or a chunk of a stream, which have one shape.
+fn choices(payload: &Payload<'_, '_>, take: &mut Take<'_>) {
+    let body = payload.body;
+    let candidates = body.list("candidates");
     for (position, candidate) in candidates.iter().enumerate() {
-        let index = candidate.count("index").unwrap_or(position as u64);
-        let Some(choice) = reader.choice(index) else { continue };
-        let Wire::Gemini(wire) = &mut choice.wire else { continue };
-        let out = &mut choice.out;
-        if let Some(content) = candidate.get("content") {
-            join(&mut wire.fields, beyond(content, &["parts", "role"]));
-            match content.get("parts") {
-                Some(Node::Array(parts)) => parts.iter().for_each(|part| wire.part(part, out)),
-                Some(other) => out.odd("/candidates/content/parts", other, "a list of parts"),
-                None => {}
-            }
-        }
-        let raw = candidate.either(["finishReason", "finish_reason"]).and_then(Node::str).unwrap_or_default();
-        if !raw.is_empty() && raw != "FINISH_REASON_UNSPECIFIED" {
-            out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
-            out.done = true;
-            let message = candidate.either(["finishMessage", "finish_message"]).and_then(Node::str);
-            if reason(raw) == Some(StopReason::Error) {
-                let text = message.unwrap_or("the model's call could not be read");
-                out.issue(Issue::of(IssueCode::MalformedCall, "/candidates/finishReason", format!("{raw}: {text}")));
-            }
-        }
-        if whole || out.done {
-            out.done = true;
-            wire.close(out);
-        }
+        take(candidate.count("index").unwrap_or(position as u64), candidate);
     }
-    if let Some(blocked) = body.either(["promptFeedback", "prompt_feedback"]) {
-        let raw = blocked.either(["blockReason", "block_reason"]).and_then(Node::str);
-        if let (Some(raw), Some(choice)) = (raw, reader.choice(0)) {
-            choice.out.finish = Some(Finish { raw: raw.to_owned(), reason: Some(StopReason::ContentFilter) });
-            choice.out.done = true;
-        }
+    // Only the content, without its response; or the prompt was blocked, and nothing was made.
+    let alone = body.get("candidates").is_none() && body.get("parts").is_some();
+    if alone || (candidates.is_empty() && blocked(body).is_some()) {
+        take(0, body);
     }
-    let usage = body.either(["usageMetadata", "usage_metadata"]).filter(|usage| usage.is_object());
-    if let (Some(usage), Some(choice)) = (usage, reader.choices.first_mut()) {
-        let count = |keys: [&str; 2]| usage.either(keys).and_then(Node::u64);
-        let thoughts = count(["thoughtsTokenCount", "thoughts_token_count"]);
-        choice.out.usage(Usage {
-            input_tokens: count(["promptTokenCount", "prompt_token_count"]),
-            // Gemini counts thoughts apart from the candidates; both are output.
-            output_tokens: count(["candidatesTokenCount", "candidates_token_count"])
-                .map(|tokens| tokens + thoughts.unwrap_or_default())
-                .or(thoughts),
-            total_tokens: count(["totalTokenCount", "total_token_count"]),
-            reasoning_tokens: thoughts,
-            cached_tokens: count(["cachedContentTokenCount", "cached_content_token_count"]),
-        });
-    }
+}
+
+/// Why the prompt was not answered.
+fn blocked<'n>(body: &'n Node<'_>) -> Option<&'n str> {
+    body.either(["promptFeedback", "prompt_feedback"])?.either(["blockReason", "block_reason"])?.str()
 }
 
 fn reason(raw: &str) -> Option<StopReason> {

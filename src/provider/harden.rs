@@ -5,6 +5,7 @@
 //! their markers; self-hosted tokenizers often do not.
 
 use crate::dialect::{Dialects, Key, catalogue};
+use crate::schema::InDialect;
 use once_cell::sync::Lazy;
 use regex::Regex;
 
@@ -286,8 +287,12 @@ static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<(/?[\p{Alphabetic}_
 ///
 /// Dialects that write calls without markers, and JSON with a call's keys, which is a call in every dialect: such text
 /// stands as a JSON string.
-pub(super) fn quoted(text: &str, dialect: &str) -> Option<String> {
-    let dialects = Dialects::named(dialect).ok().filter(|dialects| dialects.name().is_some());
+pub(super) fn quoted(text: &str, dialect: InDialect<'_>) -> Option<String> {
+    let dialects = match dialect {
+        InDialect::Named(name) => Dialects::named(name).ok().filter(|dialects| dialects.name().is_some()),
+        // Whether it needs markers is not asked: a string is right for both.
+        InDialect::Own(_) => None,
+    };
     let row = dialects.as_ref().and_then(|dialects| catalogue().iter().find(|row| Some(&*row.name) == dialects.name()));
     let tags = row.is_some_and(|row| row.calls.iter().any(|call| call.starts_with("<{name}")));
     let break_up = |text: &str, pattern: &Option<Regex>, by: String| {

@@ -35,6 +35,7 @@ mod results;
 mod settle;
 mod stream;
 mod text;
+mod wire;
 
 pub use detect::detect;
 pub use harden::harden;
@@ -72,6 +73,7 @@ pub enum Provider {
     Anthropic,
     /// Gemini's `generateContent`, on the Developer API and on Vertex.
     Gemini,
+    /// Mistral's chat: Chat Completions with parts of its own.
     Mistral,
     /// Cohere's v2 chat.
     Cohere,
@@ -82,6 +84,7 @@ pub enum Provider {
 }
 
 impl Provider {
+    /// Every provider.
     pub const ALL: [Self; 8] = [
         Self::OpenAi,
         Self::OpenAiResponses,

@@ -10,12 +10,17 @@ use std::fmt;
 /// One JSON value of a payload.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node<'a> {
+    /// `null`
     Null,
+    /// `true` or `false`
     Bool(bool),
     /// A number as it is written.
     Number(Cow<'a, str>),
+    /// A string, its escapes undone.
     String(Cow<'a, str>),
+    /// A list.
     Array(Vec<Node<'a>>),
+    /// The members in their order.
     Object(Vec<(Cow<'a, str>, Node<'a>)>),
 }
 
@@ -92,6 +97,7 @@ impl<'a> Node<'a> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
+    /// The string that this is; `None` for any other value.
     pub fn str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -122,6 +128,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The members of an object; none for any other value.
     pub fn members(&self) -> &[(Cow<'a, str>, Self)] {
         match self {
             Self::Object(members) => members,
@@ -129,6 +136,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The number that this is, if it is a count: whole and not negative.
     pub fn u64(&self) -> Option<u64> {
         match self {
             Self::Number(text) => text.parse().ok().or_else(|| {
@@ -145,10 +153,12 @@ impl<'a> Node<'a> {
         self.get(key)?.u64()
     }
 
+    /// The member `key` is `true`.
     pub fn is_true(&self, key: &str) -> bool {
         matches!(self.get(key), Some(Self::Bool(true)))
     }
 
+    /// This is an object.
     pub fn is_object(&self) -> bool {
         matches!(self, Self::Object(_))
     }
@@ -165,6 +175,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The same as a value; a number that cannot be one is null.
     pub fn to_value(&self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -218,6 +229,7 @@ impl<'a> Node<'a> {
         out
     }
 
+    /// The same without what it borrows.
     pub fn into_owned(self) -> Node<'static> {
         match self {
             Self::Null => Node::Null,

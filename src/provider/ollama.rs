@@ -5,8 +5,20 @@ use super::assembly::{Assembly, Finish};
 use super::calls::{CallPiece, Piece};
 use super::extra::Extra;
 use super::node::Node;
+use super::wire::{Payload, Wire, Wording, one_choice};
 use crate::turn::{StopReason, Usage};
 use serde_json::{Map, Value};
+
+pub(super) const WORDING: Wording = Wording {
+    wire: || Box::<Ollama>::default(),
+    choices: one_choice,
+    answers: |body| {
+        body.get("message").is_some_and(Node::is_object)
+            || body.text("response").is_some()
+            || body.get("done").is_some()
+    },
+    answers_with_errors: false,
+};
 
 /// What is kept between lines.
 #[derive(Debug, Default)]
@@ -17,7 +29,7 @@ pub(super) struct Ollama {
 
 impl Ollama {
     /// Reads a response or a line of a stream.
-    pub(super) fn chunk(&mut self, body: &Node<'_>, out: &mut Assembly) {
+    fn chunk(&mut self, body: &Node<'_>, out: &mut Assembly) {
         match body.get("message") {
             Some(message) if message.is_object() => self.message(message, out),
             Some(other) => out.odd("/message", other, "a message"),
@@ -77,8 +89,14 @@ impl Ollama {
         }
         self.extra.message(message, &["role", "content", "thinking", "tool_calls"]);
     }
+}
 
-    pub(super) fn state(&mut self, out: &mut Assembly) {
+impl Wire for Ollama {
+    fn read(&mut self, payload: &Payload<'_, '_>, _: &Node<'_>, out: &mut Assembly) {
+        self.chunk(payload.body, out);
+    }
+
+    fn state(&mut self, out: &mut Assembly) {
         let mut state = Map::new();
         let calls = out.call_extras();
         std::mem::take(&mut self.extra).into_state(calls, &mut state);

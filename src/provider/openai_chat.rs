@@ -4,10 +4,11 @@
 //! of them does is tolerated from all.
 use super::assembly::{Assembly, Finish};
 use super::calls::{CallPiece, Piece};
+use super::errors::Report;
 use super::extra::Extra;
 use super::node::Node;
-use super::reader::{Reader, Wire};
-use crate::turn::{Issue, IssueCode, StopReason, Usage};
+use super::wire::{Payload, Take, Wire, Wording};
+use crate::turn::{StopReason, Usage};
 use serde_json::{Map, Value, json};
 
 /// Fields of a message that hold reasoning as text, in the order of preference.
@@ -26,6 +27,18 @@ const MESSAGE: [&str; 10] = [
     "function_call",
     "channel",
 ];
+
+pub(super) const WORDING: Wording = Wording {
+    wire: || Box::new(Chat::new("openai")),
+    choices,
+    answers: |body| body.get("choices").is_some() || is_message(body),
+    answers_with_errors: false,
+};
+
+/// Only the message, without its response.
+fn is_message(body: &Node<'_>) -> bool {
+    body.get("tool_calls").is_some() || body.text("role").is_some()
+}
 
 /// What is kept between the chunks of one choice.
 #[derive(Debug)]
@@ -195,9 +208,50 @@ impl Chat {
         let at = out.call(CallPiece { id, index, name, arguments, custom: false });
         out.call_extra(at, call);
     }
+}
 
-    /// What must go back with the message.
-    pub(super) fn state(&mut self, out: &mut Assembly) {
+impl Wire for Chat {
+    fn read(&mut self, payload: &Payload<'_, '_>, choice: &Node<'_>, out: &mut Assembly) {
+        if std::ptr::eq(choice, payload.body) {
+            self.message(choice, payload.whole, out);
+            out.done = true;
+            return;
+        }
+        match (choice.get("delta"), choice.get("message")) {
+            (Some(delta), None) if delta.is_object() => self.message(delta, false, out),
+            (_, Some(message)) if message.is_object() => self.message(message, true, out),
+            (None, None) => {
+                // The old text completions.
+                if let Some(text) = choice.text("text") {
+                    out.text(text);
+                }
+            }
+            (delta, message) => {
+                if let Some(odd) = delta.or(message) {
+                    out.odd("/choices/message", odd, "a message");
+                }
+            }
+        }
+        if let Some(raw) = choice.text("finish_reason").filter(|raw| !raw.is_empty()) {
+            out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
+            if raw == "error" && out.error.is_none() {
+                let message = payload.body.at(&["error", "message"]).and_then(Node::str);
+                out.fail(&Report::new("/choices", message.unwrap_or("the answer broke off")));
+            }
+        }
+        out.done |= payload.whole;
+    }
+
+    /// The usage of n choices is one number: it goes to the first.
+    fn rest(&mut self, payload: &Payload<'_, '_>, out: &mut Assembly) {
+        let body = payload.body;
+        let usage = body.get("usage").or_else(|| body.at(&["x_groq", "usage"])).filter(|usage| usage.is_object());
+        if let Some(usage) = usage {
+            out.usage(usage_of(usage));
+        }
+    }
+
+    fn state(&mut self, out: &mut Assembly) {
         let mut state = Map::new();
         if !self.details.is_empty() {
             let details = self.details.drain(..).map(Value::Object).collect();
@@ -254,64 +308,14 @@ fn join_thinking(chunks: &mut Vec<Value>, part: &Node<'_>) {
     chunks.push(new);
 }
 
-/// Reads a response (`whole`) or a chunk.
-pub(super) fn read(reader: &mut Reader, body: &Node<'_>, whole: bool) {
-    let alone = body.get("choices").is_none() && (body.get("tool_calls").is_some() || body.text("role").is_some());
-    if alone {
-        // Only the message, without its response.
-        if let Some(choice) = reader.choice(0)
-            && let Wire::Chat(wire) = &mut choice.wire
-        {
-            wire.message(body, whole, &mut choice.out);
-            choice.out.done = true;
-        }
-        return;
+/// Hands out the choices of a response or a chunk.
+fn choices(payload: &Payload<'_, '_>, take: &mut Take<'_>) {
+    let body = payload.body;
+    if body.get("choices").is_none() && is_message(body) {
+        return take(0, body);
     }
-    for (position, choice) in body.list("choices").iter().enumerate() {
-        if !choice.is_object() {
-            let message = format!("choice {position} is {}; it was left out", choice.kind());
-            reader.issues.push(Issue::of(IssueCode::ProviderField, "/choices", message));
-            continue;
-        }
-        let index = choice.count("index").unwrap_or(if whole { position as u64 } else { 0 });
-        let Some(place) = reader.choice(index) else { continue };
-        let Wire::Chat(wire) = &mut place.wire else { continue };
-        match (choice.get("delta"), choice.get("message")) {
-            (Some(delta), None) if delta.is_object() => wire.message(delta, false, &mut place.out),
-            (_, Some(message)) if message.is_object() => wire.message(message, true, &mut place.out),
-            (None, None) => {
-                // The old text completions.
-                if let Some(text) = choice.text("text") {
-                    place.out.text(text);
-                }
-            }
-            (delta, message) => {
-                if let Some(odd) = delta.or(message) {
-                    place.out.odd("/choices/message", odd, "a message");
-                }
-            }
-        }
-        if let Some(raw) = choice.text("finish_reason").filter(|raw| !raw.is_empty()) {
-            place.out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
-            if raw == "error" && place.out.error.is_none() {
-                let message = body.at(&["error", "message"]).and_then(Node::str).unwrap_or("the answer broke off");
-                place.out.fail("/choices", message.to_owned(), None);
-            }
-        }
-        if whole {
-            place.out.done = true;
-        }
-    }
-    let usage = body.get("usage").or_else(|| body.at(&["x_groq", "usage"])).filter(|usage| usage.is_object());
-    if let Some(usage) = usage {
-        let usage = usage_of(usage);
-        // The usage of n choices is one number: it goes to the first.
-        if reader.choices.is_empty() && whole {
-            return;
-        }
-        if let Some(choice) = reader.choices.first_mut() {
-            choice.out.usage(usage);
-        }
+    for (position, part) in body.list("choices").iter().enumerate() {
+        take(part.count("index").unwrap_or(if payload.whole { position as u64 } else { 0 }), part);
     }
 }
 

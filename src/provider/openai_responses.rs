@@ -3,7 +3,9 @@
 //! Facts: the `openai` SDK's models. Items are keyed by `output_index`; results pair by `call_id`. What a stream's
 //! `done` events say whole is used where deltas were missed, so that no event alone is needed.
 use super::assembly::{Assembly, Finish};
+use super::errors;
 use super::node::Node;
+use super::wire::{Payload, Wire, Wording, one_choice};
 use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
 
@@ -35,6 +37,17 @@ fn is_plain(item: &Value) -> bool {
     only(item, &["type", "role", "content"]) && parts.into_iter().all(|part| only(part, &["type", "text"]))
 }
 
+pub(super) const WORDING: Wording = Wording {
+    wire: || Box::<Responses>::default(),
+    choices: one_choice,
+    answers: |body| {
+        matches!(body.get("output"), Some(Node::Array(_)))
+            || body.text("type").is_some_and(|kind| kind.starts_with("response."))
+            || body.text("object") == Some("response")
+    },
+    answers_with_errors: true,
+};
+
 /// What is kept between the events of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Responses {
@@ -42,7 +55,7 @@ pub(super) struct Responses {
 }
 
 impl Responses {
-    pub(super) fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
+    fn response(&mut self, body: &Node<'_>, out: &mut Assembly) {
         // A response may be given as the event that carries it.
         let body = body.get("response").filter(|response| response.is_object()).unwrap_or(body);
         if let Some(Node::Array(items)) = body.get("output") {
@@ -58,7 +71,7 @@ impl Responses {
         out.done = true;
     }
 
-    pub(super) fn event(&mut self, name: &str, event: &Node<'_>, out: &mut Assembly) {
+    fn event(&mut self, name: &str, event: &Node<'_>, out: &mut Assembly) {
         let kind = event.text("type").unwrap_or(name);
         let index = event.count("output_index").or_else(|| self.by_id(event.text("item_id")?));
         let index = index.unwrap_or(self.items.len().saturating_sub(1) as u64);
@@ -119,8 +132,7 @@ impl Responses {
                 out.end_calls();
             }
             "error" => {
-                let report = super::errors::described(event.get("error").unwrap_or(event), "");
-                out.fail("", report.message, report.failed_generation.as_deref());
+                out.fail(&errors::described(event.get("error").unwrap_or(event), ""));
             }
             "created"
             | "in_progress"
@@ -135,6 +147,8 @@ impl Responses {
             | "custom_tool_call_input.done"
             | "output_text.annotation.added"
             | "keepalive" => {}
+            // A complete response among the events: the server does not stream.
+            "" if event.get("output").is_some() => self.response(event, out),
             // Progress of tools that run at OpenAI.
             other
                 if ["_call.", "_call_", "mcp_", "audio.", "image_generation", "code_interpreter"]
@@ -288,8 +302,7 @@ impl Responses {
             });
         }
         if let Some(error) = response.get("error").filter(|error| error.is_object()) {
-            let report = super::errors::described(error, "/error");
-            out.fail("/error", report.message, report.failed_generation.as_deref());
+            out.fail(&errors::described(error, "/error"));
         }
         let Some(status) = response.text("status").filter(|status| !status.is_empty()) else { return };
         let why = response.at(&["incomplete_details", "reason"]).and_then(Node::str);
@@ -308,9 +321,15 @@ impl Responses {
         };
         out.finish = Some(Finish { raw: raw.to_owned(), reason });
     }
+}
+
+impl Wire for Responses {
+    fn read(&mut self, payload: &Payload<'_, '_>, _: &Node<'_>, out: &mut Assembly) {
+        if payload.whole { self.response(payload.body, out) } else { self.event(payload.event, payload.body, out) }
+    }
 
     /// The items in their order, calls as `{"$call": index}`.
-    pub(super) fn state(&mut self, out: &mut Assembly) {
+    fn state(&mut self, out: &mut Assembly) {
         self.items.sort_by_key(|(index, _)| *index);
         let opaque = self.items.iter().any(|(_, item)| match item {
             Item::Message { item, .. } => !is_plain(item),

@@ -1,30 +1,17 @@
 //! The reader of one answer: a provider's own reading over the shared assembly of each choice.
 use super::assembly::Assembly;
 use super::errors::{self, Report};
-use super::{
-    Node, Provider, Reading, anthropic, bedrock, cohere, gemini, mistral, ollama, openai_chat, openai_responses,
-};
+use super::wire::{Payload, Wire, Wording};
+use super::{Node, Provider, Reading};
 use crate::error::Error;
 use crate::turn::{Event, Issue, IssueCode, StopReason, Turn};
-
-/// What a provider keeps between the chunks of a stream.
-#[derive(Debug)]
-pub(super) enum Wire {
-    Chat(openai_chat::Chat),
-    Responses(openai_responses::Responses),
-    Anthropic(anthropic::Messages),
-    Gemini(gemini::Gemini),
-    Cohere(cohere::Cohere),
-    Ollama(ollama::Ollama),
-    Bedrock(bedrock::Converse),
-}
 
 /// One choice of an answer.
 #[derive(Debug)]
 pub(super) struct Choice {
     /// The number the provider gives it.
     pub(super) index: u64,
-    pub(super) wire: Wire,
+    wire: Box<dyn Wire>,
     pub(super) out: Assembly,
 }
 
@@ -32,6 +19,7 @@ pub(super) struct Choice {
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) provider: Provider,
+    wording: &'static Wording,
     reading: Reading,
     listen: bool,
     pub(super) choices: Vec<Choice>,
@@ -41,8 +29,10 @@ pub(super) struct Reader {
     waited: usize,
     /// An error, and nothing before it.
     report: Option<Report>,
-    /// Payloads that say nothing by themselves (a usage chunk) came.
+    /// Some payload came.
     seen: bool,
+    /// Some payload was (part of) an answer of this provider.
+    answered: bool,
     pub(super) issues: Vec<Issue>,
 }
 
@@ -58,6 +48,7 @@ impl Reader {
         reading.options.policy = reading.options.policy.clamped();
         Self {
             provider,
+            wording: Wording::of(provider),
             reading,
             listen,
             choices: Vec::new(),
@@ -65,27 +56,18 @@ impl Reader {
             waited: 0,
             report: None,
             seen: false,
+            answered: false,
             issues: Vec::new(),
         }
     }
 
     /// The choice number `index`, begun if it is new.
-    pub(super) fn choice(&mut self, index: u64) -> Option<&mut Choice> {
+    fn choice(&mut self, index: u64) -> Option<&mut Choice> {
         let at = match self.choices.iter().position(|choice| choice.index == index) {
             Some(at) => at,
             None if self.choices.len() >= MAX_CHOICES => return None,
             None => {
-                let wire = match self.provider {
-                    Provider::OpenAi => Wire::Chat(openai_chat::Chat::new("openai")),
-                    Provider::Mistral => Wire::Chat(mistral::chat()),
-                    Provider::OpenAiResponses => Wire::Responses(Default::default()),
-                    Provider::Anthropic => Wire::Anthropic(Default::default()),
-                    Provider::Gemini => Wire::Gemini(Default::default()),
-                    Provider::Cohere => Wire::Cohere(Default::default()),
-                    Provider::Ollama => Wire::Ollama(Default::default()),
-                    Provider::Bedrock => Wire::Bedrock(Default::default()),
-                };
-                let out = Assembly::new(&self.reading, self.listen);
+                let (wire, out) = ((self.wording.wire)(), Assembly::new(&self.reading, self.listen));
                 let at = self.choices.iter().position(|choice| choice.index > index).unwrap_or(self.choices.len());
                 self.choices.insert(at, Choice { index, wire, out });
                 at
@@ -104,40 +86,30 @@ impl Reader {
             return;
         }
         let Some(body) = self.unwrapped(body) else { return };
-        match self.provider {
-            Provider::OpenAi | Provider::Mistral => openai_chat::read(self, body, true),
-            Provider::Gemini => gemini::read(self, body, true),
-            _ => self.single(|wire, out| match wire {
-                Wire::Responses(wire) => wire.response(body, out),
-                Wire::Anthropic(wire) => wire.response(body, out),
-                Wire::Cohere(wire) => wire.response(body, out),
-                Wire::Ollama(wire) => wire.chunk(body, out),
-                Wire::Bedrock(wire) => wire.response(body, out),
-                Wire::Chat(_) | Wire::Gemini(_) => {}
-            }),
-        }
+        self.read(&Payload { event: "", body, whole: true });
     }
 
     /// Reads one chunk of a stream; `event` is its SSE event's name.
     pub(super) fn chunk(&mut self, event: &str, chunk: &Node<'_>) {
         let Some(chunk) = self.unwrapped(chunk) else { return };
-        match self.provider {
-            Provider::OpenAi | Provider::Mistral => openai_chat::read(self, chunk, false),
-            Provider::Gemini => gemini::read(self, chunk, false),
-            _ => self.single(|wire, out| match wire {
-                Wire::Responses(wire) => wire.event(event, chunk, out),
-                Wire::Anthropic(wire) => wire.event(event, chunk, out),
-                Wire::Cohere(wire) => wire.event(chunk, out),
-                Wire::Ollama(wire) => wire.chunk(chunk, out),
-                Wire::Bedrock(wire) => wire.event(chunk, out),
-                Wire::Chat(_) | Wire::Gemini(_) => {}
-            }),
-        }
+        self.read(&Payload { event, body: chunk, whole: false });
     }
 
-    fn single(&mut self, read: impl FnOnce(&mut Wire, &mut Assembly)) {
-        if let Some(choice) = self.choice(0) {
-            read(&mut choice.wire, &mut choice.out);
+    fn read(&mut self, payload: &Payload<'_, '_>) {
+        (self.wording.choices)(payload, &mut |index, part| {
+            if !part.is_object() {
+                let message = format!("choice {index} is {}; it was left out", part.kind());
+                self.issues.push(Issue::of(IssueCode::ProviderField, "/choices", message));
+            } else if let Some(choice) = self.choice(index) {
+                choice.wire.read(payload, part, &mut choice.out);
+            }
+        });
+        if let Some(choice) = self.choices.first_mut() {
+            choice.wire.rest(payload, &mut choice.out);
+            // It may have come before the first choice.
+            if let Some(report) = &self.report {
+                choice.out.fail(report);
+            }
         }
     }
 
@@ -154,47 +126,20 @@ impl Reader {
             return None;
         }
         self.seen = true;
-        let report = match body.get("error") {
-            // Responses and Cohere events say so in a field of an answer.
-            Some(Node::Object(_) | Node::String(_)) if !self.answers(body) => errors::report(body),
-            None if !self.answers(body) => errors::report(body),
-            _ => None,
-        };
-        let Some(report) = report else { return Some(body) };
-        match self.choices.first_mut() {
-            Some(choice) => {
-                choice.out.fail(report.place, report.message.clone(), report.failed_generation.as_deref());
-            }
-            None if report.failed_generation.is_some() => {
-                if let Some(choice) = self.choice(0) {
-                    let message = report.message.clone();
-                    choice.out.fail(report.place, message, report.failed_generation.as_deref());
-                }
-            }
-            None => {}
+        let answers = (self.wording.answers)(body);
+        self.answered |= answers;
+        let told = answers && (self.wording.answers_with_errors || body.get("error").is_none());
+        let Some(report) = (!told).then(|| errors::report(body)).flatten() else { return Some(body) };
+        if report.failed_generation.is_some() {
+            // What it quotes is an answer.
+            self.choice(0);
+        }
+        if let Some(choice) = self.choices.first_mut() {
+            choice.out.fail(&report);
         }
         self.report.get_or_insert(report);
         // OpenRouter's error chunk carries the choices' last words.
-        body.get("choices").is_some().then_some(body)
-    }
-
-    /// This payload is (part of) an answer, even if it also mentions an error.
-    fn answers(&self, body: &Node<'_>) -> bool {
-        match self.provider {
-            Provider::OpenAiResponses => {
-                body.get("output").is_some()
-                    || body.text("type").is_some_and(|kind| kind.starts_with("response."))
-                    || body.text("object") == Some("response")
-            }
-            Provider::Anthropic => body.get("error").is_none() && body.get("type").is_some(),
-            Provider::Cohere | Provider::Ollama => {
-                body.get("message").is_some_and(Node::is_object)
-                    || body.get("error").is_none() && body.get("type").is_some()
-            }
-            Provider::Bedrock => body.get("message").is_none(),
-            Provider::Gemini => body.get("candidates").is_some() && body.get("error").is_none(),
-            Provider::OpenAi | Provider::Mistral => body.get("error").is_none() && body.get("choices").is_some(),
-        }
+        answers.then_some(body)
     }
 
     /// The provider said that nothing follows (`[DONE]`).
@@ -254,18 +199,11 @@ impl Reader {
             }
             let mut turn = choice.out.turn();
             let empty = turn.content.is_empty() && turn.reasoning.is_empty() && turn.tool_calls.is_empty();
-            if let (true, StopReason::Error, Some(report), 1) = (empty, turn.stop_reason, &self.report, count) {
-                return Err(errors::no_answer(Some(provider), Some(report)));
+            let failed = turn.stop_reason == StopReason::Error && self.report.is_some();
+            if empty && count == 1 && (failed || !self.answered) {
+                return Err(errors::no_answer(Some(provider), self.report.as_ref()));
             }
-            match &mut choice.wire {
-                Wire::Chat(wire) => wire.state(&mut choice.out),
-                Wire::Responses(wire) => wire.state(&mut choice.out),
-                Wire::Anthropic(wire) => wire.state(&mut choice.out),
-                Wire::Gemini(wire) => wire.state(&mut choice.out),
-                Wire::Cohere(wire) => wire.state(&mut choice.out),
-                Wire::Ollama(wire) => wire.state(&mut choice.out),
-                Wire::Bedrock(wire) => wire.state(&mut choice.out),
-            }
+            choice.wire.state(&mut choice.out);
             let state = std::mem::take(&mut choice.out.state);
             turn.provider_state = (!state.is_empty()).then_some(serde_json::Value::Object(state));
             turns.push(turn);

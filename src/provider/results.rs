@@ -6,6 +6,7 @@ use super::harden::{harden, quoted};
 use super::history::{Answer, Media, MediaKind, Message, Part, Role, Source, write_history};
 use super::{Node, Provider};
 use crate::error::{Error, ErrorCode};
+use crate::schema::InDialect;
 use serde_json::{Map, Value, json};
 
 /// How results are written.
@@ -32,7 +33,9 @@ pub struct ToolResult {
     pub id: String,
     /// The tool's name.
     pub name: String,
+    /// What the tool returned.
     pub parts: Vec<Part>,
+    /// The tool failed.
     pub is_error: bool,
 }
 
@@ -286,7 +289,8 @@ pub fn format_tool_result(mut result: ToolResult, provider: Provider, options: &
 ///
 /// The spelling is the dialect's own where its template has one (`<tool_response>` and its relatives), else
 /// `<tool_result>`.
-pub fn text_results(results: Vec<ToolResult>, dialect: &str, options: &ResultOptions) -> Value {
+pub fn text_results<'d>(results: Vec<ToolResult>, dialect: impl Into<InDialect<'d>>, options: &ResultOptions) -> Value {
+    let dialect = dialect.into();
     let form = crate::schema::results_form(dialect);
     let mut out = String::new();
     for result in results {

@@ -4,6 +4,7 @@ use super::guard::guard;
 use super::report::{hash, repr_of};
 use super::text::utf8;
 use crate::dialect::{self, Dialects, catalogue};
+use crate::schema::InDialect;
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -147,6 +148,40 @@ fn named(name: &Bound<'_, PyString>) -> PyResult<Arc<Dialects>> {
         *last = Some((name.clone().unbind(), Arc::clone(&dialects)));
     }
     Ok(dialects)
+}
+
+/// The dialect that text is written in: a name, or a Dialect.
+pub(super) enum Spoken {
+    Named(String),
+    Own(Arc<Dialects>),
+}
+
+impl Spoken {
+    pub(super) fn auto() -> Self {
+        Self::Named("auto".to_owned())
+    }
+
+    pub(super) fn get(&self) -> InDialect<'_> {
+        match self {
+            Self::Named(name) => InDialect::Named(name),
+            Self::Own(dialects) => InDialect::Own(dialects),
+        }
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Spoken {
+    type Error = PyErr;
+
+    fn extract(dialect: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(name) = dialect.cast::<PyString>() {
+            return Ok(Self::Named(utf8(&name)?.0.into_owned()));
+        }
+        let dialects = dialect_argument(Some(&dialect))?;
+        let row = dialect.cast::<Dialect>().ok().map(|dialect| Arc::clone(&dialect.get().row));
+        // One of the catalogue's has more than itself: a prompt of its own, say.
+        let known = row.filter(|row| catalogue().contains(row));
+        Ok(known.map_or(Self::Own(dialects), |row| Self::Named(row.name.to_string())))
+    }
 }
 
 /// What `dialect=` means: "auto" (also None), a name, or a Dialect.

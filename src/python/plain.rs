@@ -3,7 +3,7 @@
 use super::convert::{from_py, json_to_py};
 use super::source::value_of;
 use super::template::{Template, is_leaf, is_number};
-use crate::schema::convert::{Format, Target};
+use crate::schema::convert::{SaysStrict, Shape, Target};
 use crate::schema::plain::{Facts, Field, MAX_DEPTH, Odd, Seen, Want, at_root, field, type_bit, want};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -89,20 +89,16 @@ impl PlainDicts {
 
     /// The declarations for a target that takes them as they are; `None` for any other.
     pub(super) fn serve<'py>(&self, py: Python<'py>, target: &Target) -> PyResult<Option<Bound<'py, PyList>>> {
-        let wrap = match target.format {
-            Format::OpenAi | Format::Mistral | Format::Cohere | Format::OpenRouter => Self::chat,
-            Format::OpenAiResponses => Self::responses,
-            Format::Anthropic => Self::anthropic,
-            _ => return Ok(None),
-        };
+        let Some(shape) = target.shape().filter(|shape| shape.group.is_none()) else { return Ok(None) };
         if !target.takes_plain(self.facts) {
             return Ok(None);
         }
         let odd = self.odd.written(target);
+        let keys = Keys::of(py, shape);
         let list = PyList::empty(py);
         for item in &self.tools {
             match item {
-                Item::Plain(tool) => list.append(wrap(self, py, tool)?)?,
+                Item::Plain(tool) => list.append(self.declaration(py, tool, shape, &keys)?)?,
                 Item::Odd(i) => {
                     let written = odd.get(*i).map(Vec::as_slice).unwrap_or_default();
                     let written = json_to_py(py, &format!("[{}]", String::from_utf8_lossy(written)))?;
@@ -113,40 +109,62 @@ impl PlainDicts {
         Ok(Some(list))
     }
 
-    fn chat<'py>(&self, py: Python<'py>, tool: &PlainDict) -> PyResult<Bound<'py, PyDict>> {
-        let function = self.declaration(PyDict::new(py), tool, intern!(py, "parameters"))?;
-        let declaration = PyDict::new(py);
-        declaration.set_item(intern!(py, "type"), intern!(py, "function"))?;
-        declaration.set_item(intern!(py, "function"), function)?;
-        Ok(declaration)
-    }
-
-    fn responses<'py>(&self, py: Python<'py>, tool: &PlainDict) -> PyResult<Bound<'py, PyDict>> {
-        let declaration = PyDict::new(py);
-        declaration.set_item(intern!(py, "type"), intern!(py, "function"))?;
-        let declaration = self.declaration(declaration, tool, intern!(py, "parameters"))?;
-        declaration.set_item(intern!(py, "strict"), false)?;
-        Ok(declaration)
-    }
-
-    fn anthropic<'py>(&self, py: Python<'py>, tool: &PlainDict) -> PyResult<Bound<'py, PyDict>> {
-        self.declaration(PyDict::new(py), tool, intern!(py, "input_schema"))
-    }
-
-    /// `into` with name, description and schema.
+    /// A tool in the wrapper of `shape`.
     fn declaration<'py>(
         &self,
-        into: Bound<'py, PyDict>,
+        py: Python<'py>,
         tool: &PlainDict,
-        key: &Bound<'py, PyString>,
+        shape: Shape,
+        keys: &Keys<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let declaration = PyDict::new(py);
+        if shape.typed {
+            declaration.set_item(intern!(py, "type"), intern!(py, "function"))?;
+        }
+        let Some(inside) = &keys.inside else {
+            self.fields(&declaration, tool, shape, keys)?;
+            return Ok(declaration);
+        };
+        let fields = PyDict::new(py);
+        self.fields(&fields, tool, shape, keys)?;
+        declaration.set_item(inside, fields)?;
+        Ok(declaration)
+    }
+
+    /// Name, description and schema.
+    fn fields<'py>(&self, into: &Bound<'py, PyDict>, tool: &PlainDict, shape: Shape, keys: &Keys<'py>) -> PyResult<()> {
         let py = into.py();
         into.set_item(intern!(py, "name"), &tool.name)?;
         if let Some(description) = &tool.description {
             into.set_item(intern!(py, "description"), description)?;
         }
-        into.set_item(key, self.items.build(py, tool.schema)?)?;
-        Ok(into)
+        let schema = self.items.build(py, tool.schema)?;
+        match &keys.schema_in {
+            Some(key) => {
+                let holder = PyDict::new(py);
+                holder.set_item(key, schema)?;
+                into.set_item(&keys.schema, holder)?;
+            }
+            None => into.set_item(&keys.schema, schema)?,
+        }
+        if shape.strict == SaysStrict::Always {
+            into.set_item(intern!(py, "strict"), false)?;
+        }
+        Ok(())
+    }
+}
+
+/// The keys of a shape, made once a list.
+struct Keys<'py> {
+    inside: Option<Bound<'py, PyString>>,
+    schema: Bound<'py, PyString>,
+    schema_in: Option<Bound<'py, PyString>>,
+}
+
+impl<'py> Keys<'py> {
+    fn of(py: Python<'py>, shape: Shape) -> Self {
+        let key = |key: &str| PyString::intern(py, key);
+        Self { inside: shape.inside.map(key), schema: key(shape.schema), schema_in: shape.schema_in.map(key) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The providers' room: `normalize`, `StreamNormalizer`, and messages back.
 use super::call::ToolCall;
 use super::convert::{from_payload, to_py, type_name};
-use super::dialect::dialect_argument;
+use super::dialect::{Spoken, dialect_argument};
 use super::event::Event;
 use super::guard::{guard, guard_detached};
 use super::parser::{event_list, options};
@@ -321,12 +321,12 @@ fn is_value_error(error: &PyErr, py: Python<'_>) -> bool {
 /// Where results go: a provider, or text of a dialect.
 enum Target {
     Provider(Provider),
-    Text(String),
+    Text(Spoken),
 }
 
-fn target(provider: &str, dialect: Option<&str>) -> PyResult<Target> {
+fn target(provider: &str, dialect: Option<Spoken>) -> PyResult<Target> {
     if provider == "text" {
-        return Ok(Target::Text(dialect.unwrap_or("auto").to_owned()));
+        return Ok(Target::Text(dialect.unwrap_or_else(Spoken::auto)));
     }
     if dialect.is_some() {
         let message = "dialect= is for provider=\"text\"";
@@ -351,7 +351,7 @@ pub(super) fn format_tool_result<'py>(
     result: &Bound<'py, PyAny>,
     is_error: bool,
     provider: &str,
-    dialect: Option<&str>,
+    dialect: Option<Spoken>,
     max_chars: Option<Count>,
     harden: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -360,7 +360,7 @@ pub(super) fn format_tool_result<'py>(
     let result = result_argument(call, result, is_error)?;
     let message = guard(|| match &target {
         Target::Provider(provider) => provider::format_tool_result(result, *provider, &options),
-        Target::Text(dialect) => Ok(provider::text_results(vec![result], dialect, &options)),
+        Target::Text(dialect) => Ok(provider::text_results(vec![result], dialect.get(), &options)),
     })??;
     to_py(py, &message)
 }
@@ -373,7 +373,7 @@ pub(super) fn format_tool_results<'py>(
     py: Python<'py>,
     results: &Bound<'py, PyAny>,
     provider: &str,
-    dialect: Option<&str>,
+    dialect: Option<Spoken>,
     max_chars: Option<Count>,
     harden: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -401,7 +401,7 @@ pub(super) fn format_tool_results<'py>(
     let messages = guard(|| match &target {
         Target::Provider(provider) => provider::format_tool_results(read, *provider, &options),
         Target::Text(_) if read.is_empty() => Ok(Vec::new()),
-        Target::Text(dialect) => Ok(vec![provider::text_results(read, dialect, &options)]),
+        Target::Text(dialect) => Ok(vec![provider::text_results(read, dialect.get(), &options)]),
     })??;
     to_py(py, &Value::Array(messages))
 }
@@ -413,12 +413,12 @@ pub(super) fn assistant_message<'py>(
     py: Python<'py>,
     turn: &Bound<'py, Turn>,
     provider: &str,
-    dialect: Option<&str>,
+    dialect: Option<Spoken>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let target = target(provider, dialect)?;
     let message = turn.get().with_core(py, |turn| match &target {
         Target::Provider(provider) => Ok(provider::assistant_message(turn, *provider)),
-        Target::Text(dialect) => provider::text_message(turn, dialect),
+        Target::Text(dialect) => provider::text_message(turn, dialect.get()),
     })??;
     to_py(py, &message)
 }

@@ -1,6 +1,7 @@
 //! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
 use super::call::ToolCall;
 use super::convert::{from_py, json_to_py, to_py};
+use super::dialect::Spoken;
 use super::guard::guard;
 use super::plain::PlainDicts;
 use super::report::{hash, repr_of};
@@ -285,19 +286,19 @@ impl ToolSet {
     }
 
     #[doc = stub!("ToolSet.to_prompt")]
-    #[pyo3(signature = (dialect="auto"))]
-    fn to_prompt(&self, py: Python<'_>, dialect: &str) -> PyResult<String> {
+    #[pyo3(signature = (dialect=Spoken::auto()), text_signature = "($self, dialect='auto')")]
+    fn to_prompt(&self, py: Python<'_>, dialect: Spoken) -> PyResult<String> {
         let set = self.core(py)?;
-        Ok(guard(|| set.to_prompt(dialect))??)
+        Ok(guard(|| set.to_prompt(dialect.get()))??)
     }
 
     #[doc = stub!("ToolSet.inject")]
-    #[pyo3(signature = (messages, dialect="auto"))]
+    #[pyo3(signature = (messages, dialect=Spoken::auto()), text_signature = "($self, messages, dialect='auto')")]
     fn inject<'py>(
         &self,
         py: Python<'py>,
         messages: &Bound<'py, PyAny>,
-        dialect: &str,
+        dialect: Spoken,
     ) -> PyResult<Bound<'py, PyList>> {
         inject(py, messages, &self.to_prompt(py, dialect)?)
     }

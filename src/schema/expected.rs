@@ -14,15 +14,21 @@ pub struct Expected(u16);
 impl Expected {
     /// The schema says nothing: bare text is a string, except `null`.
     pub const ANY: Self = Self(0);
+    /// A string.
     pub const STRING: Self = Self(1);
     /// A whole number, however it is spelt (`3`, `3.0`, `3e2`).
     pub const INTEGER: Self = Self(1 << 1);
     /// A number that is not whole.
     pub const FRACTION: Self = Self(1 << 2);
+    /// Any number.
     pub const NUMBER: Self = Self(Self::INTEGER.0 | Self::FRACTION.0);
+    /// `true` or `false`.
     pub const BOOLEAN: Self = Self(1 << 3);
+    /// `null`.
     pub const NULL: Self = Self(1 << 4);
+    /// An object.
     pub const OBJECT: Self = Self(1 << 5);
+    /// A list.
     pub const ARRAY: Self = Self(1 << 6);
     const TYPES: Self = Self(0x7f);
     /// A list of types names `string` before its scalars, so bare text that could be either is a string.

@@ -3,7 +3,8 @@
 //! The words are data (`prompts/prompts.json`), by dialect; the form of a call is the dialect's own example in the
 //! catalogue. What the data leaves out for a dialect is taken from its `default`.
 use super::ToolSet;
-use crate::dialect;
+use super::spoken::{InDialect, PLAIN, WrittenForm};
+use crate::dialect::Dialects;
 use crate::error::Error;
 use once_cell::sync::Lazy;
 use serde::Deserialize;
@@ -50,30 +51,30 @@ pub(super) const NAME: &str = "TOOL_NAME";
 pub(super) const KEY: &str = "PARAMETER";
 pub(super) const VALUE: &str = "VALUE";
 
-/// The dialect used where the caller names none.
-pub(super) const PLAIN: &str = "json";
-
 impl ToolSet {
     /// The text that tells a model without native tool calls which tools there are and how to call them, in the form
-    /// that `dialect` reads back (a dialect's name, a parser's name or a model id; `auto` is the plain JSON form).
-    /// Empty if there are no tools.
+    /// that `dialect` reads back. Empty if there are no tools.
     ///
     /// # Errors
-    /// [`crate::ErrorCode::UnknownDialect`].
-    pub fn to_prompt(&self, dialect: &str) -> Result<String, Error> {
+    /// [`crate::ErrorCode::UnknownDialect`]; [`crate::ErrorCode::BadDialect`] if a dialect of the caller's own does not
+    /// show how a call is written.
+    pub fn to_prompt<'d>(&self, dialect: impl Into<InDialect<'d>>) -> Result<String, Error> {
+        let dialect = dialect.into();
+        let form = WrittenForm::of(dialect)?;
         if self.tools().is_empty() {
             return Ok(String::new());
         }
-        let known = dialect::Dialects::named(dialect)?;
-        let name = known.name().unwrap_or(PLAIN);
-        let (own, default) = (PROMPTS.get(name), PROMPTS.get("default"));
+        let name = match dialect {
+            InDialect::Named(name) => Dialects::named(name)?.name().map_or(PLAIN.to_owned(), str::to_owned),
+            InDialect::Own(_) => String::new(),
+        };
+        let (own, default) = (PROMPTS.get(&name), PROMPTS.get("default"));
         let part = |of: fn(&Prompt) -> Option<&str>| own.and_then(of).or_else(|| default.and_then(of));
         let text = part(|p| p.text.as_deref()).unwrap_or("{tools}\n\n{call}");
         let listing = own.and_then(|p| p.tools).or_else(|| default.and_then(|p| p.tools)).unwrap_or(Listing::Functions);
-        let form = WrittenForm::of(dialect)?;
         let call = form.call();
-        let apart = form.parallel.is_empty();
-        let several = part(if apart { |p| p.apart.as_deref() } else { |p| p.together.as_deref() }).unwrap_or_default();
+        let several =
+            part(if form.apart() { |p| p.apart.as_deref() } else { |p| p.together.as_deref() }).unwrap_or_default();
         let several = several.replace("{calls}", &form.calls());
         // One pass: a schema may hold the words in braces too.
         let mut out = String::new();
@@ -129,46 +130,9 @@ impl ToolSet {
     }
 }
 
-/// How models of a name write calls.
-pub(super) struct WrittenForm {
-    /// The call alone, where the example shows more than that.
-    own: Option<&'static str>,
-    example: &'static str,
-    /// Empty where each call stands on its own.
-    parallel: &'static str,
-}
-
-impl WrittenForm {
-    /// The form of the models that `name` means: a dialect's name, a parser's name or a model id.
-    ///
-    /// # Errors
-    /// [`crate::ErrorCode::UnknownDialect`].
-    pub(super) fn of(name: &str) -> Result<Self, Error> {
-        let known = dialect::Dialects::named(name)?;
-        if let Some(form) = dialect::form(name) {
-            return Ok(Self { own: None, example: &form.example, parallel: &form.parallel });
-        }
-        let name = known.name().unwrap_or(PLAIN);
-        let row = dialect::catalogue().iter().find(|row| row.name == name);
-        let (example, parallel) = row.map_or(("", ""), |row| (&*row.example, &*row.parallel));
-        Ok(Self { own: PROMPTS.get(name).and_then(|p| p.call.as_deref()), example, parallel })
-    }
-
-    /// The form of one call: the example with capital words for name, parameter and value.
-    fn call(&self) -> String {
-        // Prose before the call is no part of its form.
-        self.own
-            .map_or_else(|| in_words(self.example.strip_prefix("I'll look.\n").unwrap_or(self.example)), str::to_owned)
-    }
-
-    /// The form of two calls in one answer.
-    pub(super) fn calls(&self) -> String {
-        if self.parallel.is_empty() {
-            let call = self.call();
-            return format!("{call}\n{call}");
-        }
-        in_words(self.parallel)
-    }
+/// The call alone, for a dialect whose example shows more than that.
+pub(super) fn own_form(name: &str) -> Option<&'static str> {
+    PROMPTS.get(name)?.call.as_deref()
 }
 
 /// How the results of one answer's calls are written: what stands before the first, between two, and behind the last.
@@ -180,23 +144,19 @@ pub(crate) struct ResultsForm {
     pub(crate) named: bool,
 }
 
-/// The form of results for `dialect` (a dialect's name, a parser's name or a model id): its template's own, where it has
-/// one without tokens that only a server may write, else that of the `default`.
-pub(crate) fn results_form(dialect: &str) -> ResultsForm {
-    let known = dialect::Dialects::named(dialect).ok();
+/// The form of results for `dialect`: its template's own, where it has one without tokens that only a server may write,
+/// else that of the `default`.
+pub(crate) fn results_form(dialect: InDialect<'_>) -> ResultsForm {
+    let known = match dialect {
+        InDialect::Named(name) => Dialects::named(name).ok(),
+        InDialect::Own(_) => None,
+    };
     let of = |name: &str| PROMPTS.get(name)?.results.as_deref();
     let form = known.as_ref().and_then(|known| of(known.name()?)).or_else(|| of("default")).unwrap_or("RESULT\nRESULT");
     let named = form.contains("NAMED_RESULT");
     let mut parts = form.split(if named { "NAMED_RESULT" } else { "RESULT" });
     let mut part = || parts.next().unwrap_or_default();
     ResultsForm { start: part(), between: part(), end: part(), named }
-}
-
-/// An example of the catalogue with capital words for what a call fills in.
-fn in_words(example: &str) -> String {
-    const WORDS: [(&str, &str); 6] =
-        [("get_weather", NAME), ("get_time", NAME), ("city", KEY), ("zone", KEY), ("Paris", VALUE), ("UTC", VALUE)];
-    WORDS.iter().fold(example.to_owned(), |text, (said, word)| text.replace(said, word))
 }
 
 /// A function as elements, as Qwen3-Coder's template lists it.

@@ -9,11 +9,13 @@ use std::sync::Arc;
 pub struct Tool {
     /// The name calls are reported under: the tool's own, or `server:tool` where two servers offer the same.
     pub name: String,
+    /// What it does, for the model; may be empty.
     pub description: String,
     /// JSON Schema of the arguments object.
     pub schema: Value,
     /// The parameters in the schema's order, with the types their values may have.
     pub parameters: Vec<(String, Expected)>,
+    /// Where it came from, and what else was said of it there.
     pub source: ToolSource,
     /// Made from the schema when first needed.
     pub(super) judge: Arc<Judge>,
@@ -41,6 +43,7 @@ impl PartialEq for Tool {
 }
 
 impl Tool {
+    /// A tool of no server.
     pub fn new(name: String, description: String, schema: Value) -> Self {
         let parameters = match object_schema(&schema).and_then(|s| s.get("properties")).and_then(Value::as_object) {
             Some(properties) => properties.iter().map(|(k, v)| (k.clone(), Expected::of(v, &schema))).collect(),

@@ -117,6 +117,7 @@ impl ToolSet {
         Ok(set)
     }
 
+    /// The tools, in the order in which they were given.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
@@ -127,6 +128,7 @@ impl ToolSet {
         &self.problems
     }
 
+    /// The tool of exactly that name.
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.position(name).and_then(|i| self.tools.get(i))
     }

@@ -4,14 +4,15 @@
 //! every dialect of the catalogue has one, and what the model is told and what it sees are the same. Calls of one answer
 //! stand as the dialect's `parallel` shows two: in one section, in one list, or each on its own. Where some of its models have
 //! another form, their names lead to that (`forms`).
-use super::prompt::{self, KEY, NAME, VALUE};
+use super::prompt::{KEY, NAME, VALUE};
+use super::spoken::{InDialect, WrittenForm};
 use crate::dialect::{Body, Dialects, Element, Row};
 use crate::error::Error;
 use crate::json::push_string;
 use serde_json::{Map, Value};
 
-/// Writes calls, each a name and its arguments' JSON text, as models of `dialect` do (a dialect's name, a parser's name
-/// or a model id; `auto` is the plain JSON form). Arguments that are no object are written as they are.
+/// Writes calls, each a name and its arguments' JSON text, as models of `dialect` do. Arguments that are no object are
+/// written as they are.
 ///
 /// ```
 /// let text = toolglot::schema::write_calls([("ls", r#"{"path": "/"}"#)], "mistral")?;
@@ -20,11 +21,22 @@ use serde_json::{Map, Value};
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorCode::UnknownDialect`].
-pub fn write_calls<'c>(calls: impl IntoIterator<Item = (&'c str, &'c str)>, dialect: &str) -> Result<String, Error> {
-    let known = Dialects::named(dialect)?;
+/// As [`ToolSet::to_prompt`](super::ToolSet::to_prompt).
+pub fn write_calls<'c, 'd>(
+    calls: impl IntoIterator<Item = (&'c str, &'c str)>,
+    dialect: impl Into<InDialect<'d>>,
+) -> Result<String, Error> {
+    let dialect = dialect.into();
+    let found;
+    let known = match dialect {
+        InDialect::Named(name) => {
+            found = Dialects::named(name)?;
+            &*found
+        }
+        InDialect::Own(dialects) => dialects,
+    };
     let row = if known.name().is_some() { known.rows.first() } else { None };
-    let text = prompt::WrittenForm::of(dialect)?.calls();
+    let text = WrittenForm::of(dialect)?.calls();
     let form = Form::of(&text);
     let calls: Vec<_> =
         calls.into_iter().map(|(name, arguments)| (name, arguments, Said::read(&text, arguments))).collect();

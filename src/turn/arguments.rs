@@ -57,6 +57,7 @@ impl<'a> Arguments<'a> {
         serde_json::from_str(&self.to_json()).unwrap_or(Value::Null)
     }
 
+    /// The same without what it borrows.
     pub fn into_owned(self) -> Arguments<'static> {
         match self {
             Self::Json(text) => Arguments::Json(Cow::Owned(text.into_owned())),
@@ -75,6 +76,7 @@ impl ArgumentValue<'_> {
         }
     }
 
+    /// The same without what it borrows.
     pub fn into_owned(self) -> ArgumentValue<'static> {
         match self {
             Self::Text(text) => ArgumentValue::Text(Cow::Owned(text.into_owned())),

@@ -21,6 +21,7 @@ pub enum CallStatus {
 }
 
 impl CallStatus {
+    /// The fixed spelling of the status, part of the public API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -50,6 +51,7 @@ pub struct ArgumentError {
     pub pointer: String,
     /// The schema keyword that refused (`type`, `required`, `enum`, ...).
     pub keyword: String,
+    /// What is wrong, for people and models.
     pub message: String,
 }
 
@@ -60,8 +62,11 @@ pub struct ToolCall<'a> {
     pub id: Cow<'a, str>,
     /// The offered tool's real name where it could be resolved, else what the model wrote.
     pub name: Cow<'a, str>,
+    /// What the tool is called with.
     pub arguments: Arguments<'a>,
+    /// Whether it can be run, or why not.
     pub status: CallStatus,
+    /// What was changed between what the model wrote and this.
     pub repairs: Vec<Repair>,
     /// Why the status is [`CallStatus::Invalid`].
     pub errors: Vec<ArgumentError>,
@@ -94,6 +99,7 @@ impl<'a> ToolCall<'a> {
                "function": {"name": self.name, "arguments": self.arguments.to_json()}})
     }
 
+    /// The same without what it borrows.
     pub fn into_owned(self) -> ToolCall<'static> {
         ToolCall {
             id: Cow::Owned(self.id.into_owned()),

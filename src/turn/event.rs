@@ -9,12 +9,29 @@ pub enum Event {
     /// A piece of the reasoning.
     Reasoning(String),
     /// A call is certain: its name is known and its arguments follow.
-    CallStarted { index: usize, id: String, name: String },
+    CallStarted {
+        /// The call's number in the stream; all its events have it.
+        index: usize,
+        /// The id that its result is paired by.
+        id: String,
+        /// The tool's name.
+        name: String,
+    },
     /// A piece of the arguments' JSON text. The pieces of a call with status `ok` join to its arguments' JSON.
     /// Repair mends as it goes: mostly the pieces of other calls are the beginning of theirs.
-    Arguments { index: usize, text: String },
+    Arguments {
+        /// The number of its call.
+        index: usize,
+        /// The piece.
+        text: String,
+    },
     /// The call is over; `call` holds its final status and arguments.
-    CallEnded { index: usize, call: Box<ToolCall<'static>> },
+    CallEnded {
+        /// The number of the call.
+        index: usize,
+        /// The call as it is in the turn.
+        call: Box<ToolCall<'static>>,
+    },
     /// All content so far was reasoning: its closing tag came without an opening one.
     Reclassified,
     /// Something odd was observed.

@@ -19,17 +19,25 @@ use std::borrow::Cow;
 /// Why the model stopped, decided by what is there and not by a provider's reason field alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StopReason {
+    /// The answer is complete.
     #[default]
     Stop,
+    /// Calls wait for their results.
     ToolCalls,
+    /// The answer was cut off.
     Length,
+    /// A filter stopped it.
     ContentFilter,
+    /// The model refused.
     Refusal,
+    /// The provider wants to be asked to go on.
     Pause,
+    /// The provider reported an error.
     Error,
 }
 
 impl StopReason {
+    /// The fixed spelling of the reason, part of the public API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Stop => "stop",
@@ -60,6 +68,7 @@ pub enum Source {
 }
 
 impl Source {
+    /// The fixed spelling, part of the public API; `None` if there are no calls.
     pub const fn as_str(self) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -74,10 +83,15 @@ impl Source {
 /// Tokens spent, where the provider says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Usage {
+    /// Tokens of the prompt.
     pub input_tokens: Option<u64>,
+    /// Tokens of the answer, reasoning included.
     pub output_tokens: Option<u64>,
+    /// Both, as the provider counts them.
     pub total_tokens: Option<u64>,
+    /// Tokens of the reasoning.
     pub reasoning_tokens: Option<u64>,
+    /// Tokens of the prompt that the provider had in its cache.
     pub cached_tokens: Option<u64>,
 }
 
@@ -90,12 +104,17 @@ pub struct Turn<'a> {
     pub content: Cow<'a, str>,
     /// The reasoning, without its tags; empty when there is none.
     pub reasoning: Cow<'a, str>,
+    /// The calls, in the order in which the model made them.
     pub tool_calls: Vec<ToolCall<'a>>,
+    /// Why the model stopped.
     pub stop_reason: StopReason,
+    /// What it cost, if the provider says so.
     pub usage: Option<Usage>,
+    /// Where the calls were found.
     pub source: Source,
     /// The dialect of the first call found in text, or of the markers that were seen.
     pub dialect: Option<Cow<'static, str>>,
+    /// What was odd, in the order in which it was noticed.
     pub issues: Vec<Issue>,
     /// Opaque state that must go back to the provider untouched (signatures, encrypted reasoning), by provider. Under
     /// `text`, what the model wrote where a provider's answer had its calls in the text.
@@ -108,6 +127,7 @@ impl Turn<'_> {
         self.tool_calls.iter().any(ToolCall::runnable)
     }
 
+    /// The same without what it borrows.
     pub fn into_owned(self) -> Turn<'static> {
         Turn {
             content: Cow::Owned(self.content.into_owned()),

@@ -142,6 +142,7 @@ codes! {
 /// One recorded change between what the model wrote and what the caller gets.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Repair {
+    /// What kind of change it is.
     pub code: RepairCode,
     /// Byte offset in the text that was mended (the arguments as written), where there is such a place.
     pub offset: Option<usize>,
@@ -152,14 +153,17 @@ pub struct Repair {
 }
 
 impl Repair {
+    /// A change at no place in particular.
     pub fn new(code: RepairCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, offset: None, pointer: None, message: message.into() }
     }
 
+    /// A change at `offset`, in bytes of what the model wrote.
     pub fn at(code: RepairCode, offset: usize, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, offset: Some(offset), pointer: None, message: message.into() }
     }
 
+    /// A change of the argument at `pointer`, a JSON pointer.
     pub fn of(code: RepairCode, pointer: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, offset: None, pointer: Some(pointer.into()), message: message.into() }
     }
@@ -168,18 +172,23 @@ impl Repair {
 /// One recorded observation: what was odd, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Issue {
+    /// What kind of observation it is.
     pub code: IssueCode,
     /// Byte offset in the model's text, or a JSON pointer into the provider's response in `place`.
     pub offset: Option<usize>,
+    /// A JSON pointer into the payload or the messages; empty if there is none.
     pub place: String,
+    /// What was seen, for people.
     pub message: Cow<'static, str>,
 }
 
 impl Issue {
+    /// An observation at `offset`, in bytes of the text.
     pub fn at(code: IssueCode, offset: usize, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, offset: Some(offset), place: String::new(), message: message.into() }
     }
 
+    /// An observation at `place`, a JSON pointer.
     pub fn of(code: IssueCode, place: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, offset: None, place: place.into(), message: message.into() }
     }

@@ -7,6 +7,7 @@ pub(super) use stop::Finish;
 
 use super::Reading;
 use super::calls::Calls;
+use super::errors::Report;
 use super::node::Node;
 use super::text::TextReader;
 use crate::turn::{Event, Issue, IssueCode, Source, ToolCall, Turn, Usage};
@@ -125,13 +126,13 @@ impl Assembly {
     }
 
     /// The provider reports an error after the answer began.
-    pub(super) fn fail(&mut self, place: &str, message: String, failed_generation: Option<&str>) {
-        if let Some(text) = failed_generation.filter(|text| !text.trim().is_empty()) {
-            self.failed_generation = Some(text.to_owned());
+    pub(super) fn fail(&mut self, report: &Report) {
+        if let Some(text) = report.failed_generation.as_ref().filter(|text| !text.trim().is_empty()) {
+            self.failed_generation = Some(text.clone());
         }
         if self.error.is_none() {
-            self.issue(Issue::of(IssueCode::ProviderError, place, message.clone()));
-            self.error = Some(message);
+            self.issue(Issue::of(IssueCode::ProviderError, report.place, report.message.clone()));
+            self.error = Some(report.message.clone());
         }
     }
 

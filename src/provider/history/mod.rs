@@ -25,6 +25,7 @@ pub use repair::repair_history;
 
 use super::Provider;
 use crate::error::{Error, ErrorCode};
+use crate::schema::InDialect;
 use crate::turn::{Issue, IssueCode, Turn};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -32,6 +33,7 @@ use std::collections::{HashMap, VecDeque};
 /// A conversation as a provider takes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Written {
+    /// The messages, as the provider's request takes them.
     pub messages: Vec<Value>,
     /// The system prompt, where the provider takes it beside the messages (Anthropic, Gemini, Bedrock) or as
     /// instructions (Responses keeps it among the items); spelt as the request's field wants it.
@@ -96,7 +98,8 @@ pub fn detect_history(messages: &[Value]) -> Provider {
     Provider::OpenAi
 }
 
-/// Reads a provider's messages. `side` is what [`Written::side`] kept.
+/// Reads a provider's messages. `side` is what [`Written::side`] kept; what stood beside a message that is no longer there
+/// as it was is left out.
 ///
 /// # Errors
 /// [`ErrorCode::BadMessage`] with the index of a message that is none.
@@ -106,6 +109,8 @@ pub fn read_history(
     provider: Provider,
     side: Option<&Map<String, Value>>,
 ) -> Result<Vec<Message>, Error> {
+    let placed = side.map(|side| side::place(side, messages, provider, &mut Vec::new()));
+    let side = placed.as_ref();
     Ok(read_with_places(messages, system, provider, side)?.0)
 }
 
@@ -125,22 +130,12 @@ fn read_with_places(
             return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), "a message is an object"));
         }
         let (first, known) = (out.len(), out.last().map_or(0, |last: &Message| last.parts.len()));
-        match provider {
-            Provider::Anthropic => anthropic::read(message, index, &mut out),
-            Provider::Gemini => gemini::read(message, index, &mut out),
-            Provider::Bedrock => bedrock::read(message, index, &mut out),
-            Provider::OpenAiResponses => responses::read(message, index, &mut out),
-            Provider::OpenAi | Provider::Mistral | Provider::Cohere | Provider::Ollama => {
-                chat::read(message, index, provider, &mut out);
-            }
-        }
+        read_message(message, index, provider, &mut out);
         let kept = side.and_then(|side| side.get(&index.to_string())).and_then(Value::as_object);
         if let Some(kept) = kept {
             side::restore(out.get_mut(first..).unwrap_or_default(), kept);
         }
-        // A result may have joined those before it.
-        let (from, skip) = first.checked_sub(1).map_or((0, 0), |before| (before, known));
-        let new = out.get_mut(from..).into_iter().flatten().flat_map(|message| &mut message.parts).skip(skip);
+        let new = added(&mut out, first, known);
         let new = new.filter_map(|part| if let Part::Answer(answer) = part { Some(answer) } else { None });
         for (ordinal, answer) in new.enumerate() {
             places.push(index);
@@ -154,6 +149,36 @@ fn read_with_places(
     }
     name_answers(&mut out);
     Ok((out, places))
+}
+
+fn read_message(message: &Value, index: usize, provider: Provider, out: &mut Vec<Message>) {
+    match provider {
+        Provider::Anthropic => anthropic::read(message, index, out),
+        Provider::Gemini => gemini::read(message, index, out),
+        Provider::Bedrock => bedrock::read(message, index, out),
+        Provider::OpenAiResponses => responses::read(message, index, out),
+        Provider::OpenAi | Provider::Mistral | Provider::Cohere | Provider::Ollama => {
+            chat::read(message, index, provider, out);
+        }
+    }
+}
+
+/// The parts that were read last, when there were `first` messages, the last one with `known` parts: what is read may
+/// have joined it.
+fn added(out: &mut [Message], first: usize, known: usize) -> impl Iterator<Item = &mut Part> {
+    let (from, skip) = first.checked_sub(1).map_or((0, 0), |before| (before, known));
+    out.get_mut(from..).into_iter().flatten().flat_map(|message| &mut message.parts).skip(skip)
+}
+
+/// A mark of what each of `messages` says: texts, calls and results, however they are spelt.
+fn marks(messages: &[Value], provider: Provider) -> Vec<String> {
+    let (mut out, mut marks) = (Vec::new(), Vec::with_capacity(messages.len()));
+    for (index, message) in messages.iter().enumerate() {
+        let (first, known) = (out.len(), out.last().map_or(0, |last: &Message| last.parts.len()));
+        read_message(message, index, provider, &mut out);
+        marks.push(side::mark(added(&mut out, first, known).map(|part| &*part)));
+    }
+    marks
 }
 
 /// Results that have no name or no id get them from the calls they answer.
@@ -315,13 +340,18 @@ pub fn convert_messages(
     side: Option<&Map<String, Value>>,
 ) -> Result<Written, Error> {
     let from = from.unwrap_or_else(|| detect_history(messages));
+    let mut issues = Vec::new();
+    let side = side.map(|side| side::place(side, messages, from, &mut issues));
+    let side = side.as_ref();
     let (read, places) = read_with_places(messages, system, from, side)?;
     let mut written = write_history(&read, to);
     let noted = written.issues.len();
     if from == to {
         // It stays what it is, down to the fields that nobody here knows.
         rest::restate(&mut written, messages, system, to);
-        return Ok(Written { side: side.cloned().unwrap_or_default(), issues: Vec::new(), ..written });
+        written = Written { side: side.cloned().unwrap_or_default(), issues, ..written };
+        side::stamp(&mut written, to);
+        return Ok(written);
     }
     if rest::providers(side).contains(&to) {
         // What cannot be told is what the messages alone do not tell; then they are given what was kept.
@@ -342,6 +372,8 @@ pub fn convert_messages(
         written.issues.append(&mut std::mem::take(&mut home.issues));
         rest::keep(&home.messages, home.system.as_ref(), provider, to, &mut written)?;
     }
+    written.issues.append(&mut issues);
+    side::stamp(&mut written, to);
     Ok(written)
 }
 
@@ -361,8 +393,8 @@ pub fn assistant_message(turn: &Turn<'_>, provider: Provider) -> Value {
 /// A turn as the message of a model without native tools, its calls as text in the dialect's own form.
 ///
 /// # Errors
-/// [`crate::ErrorCode::UnknownDialect`].
-pub fn text_message(turn: &Turn<'_>, dialect: &str) -> Result<Value, Error> {
+/// As [`write_calls`](crate::schema::write_calls).
+pub fn text_message<'d>(turn: &Turn<'_>, dialect: impl Into<InDialect<'d>>) -> Result<Value, Error> {
     let arguments: Vec<_> = turn.tool_calls.iter().map(|call| call.arguments.to_json()).collect();
     let calls = turn.tool_calls.iter().zip(&arguments).filter(|(call, _)| call.status.readable());
     let written = crate::schema::write_calls(calls.map(|(call, arguments)| (&*call.name, &**arguments)), dialect)?;

@@ -5,8 +5,11 @@ use serde_json::{Map, Value};
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
+    /// The system prompt, or the developer's.
     System,
+    /// The user.
     User,
+    /// The model.
     Assistant,
     /// Results of tools.
     Tool,
@@ -15,7 +18,9 @@ pub enum Role {
 /// Where a medium's bytes are.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
+    /// The bytes themselves, in base64.
     Base64(String),
+    /// Where they can be fetched.
     Url(String),
     /// A reference that only its provider can follow.
     Foreign(Value),
@@ -24,9 +29,13 @@ pub enum Source {
 /// What kind of medium it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaKind {
+    /// A picture.
     Image,
+    /// A sound.
     Audio,
+    /// A film.
     Video,
+    /// A file of any other kind.
     Document,
 }
 
@@ -41,6 +50,7 @@ impl MediaKind {
         }
     }
 
+    /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Image => "image",
@@ -54,42 +64,56 @@ impl MediaKind {
 /// An image, a sound, a video or a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Media {
+    /// What it is.
     pub kind: MediaKind,
+    /// Its MIME type.
     pub mime: String,
+    /// Where its bytes are.
     pub source: Source,
+    /// The file's name, if it has one.
     pub name: Option<String>,
 }
 
 /// A call in a history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
+    /// What its result is paired by.
     pub id: String,
+    /// The tool's name.
     pub name: String,
     /// The arguments as JSON text, or a free-text tool's input.
     pub arguments: String,
     /// The history holds the arguments as an object.
     pub object: bool,
+    /// It calls a free-text tool: the arguments are its input.
     pub custom: bool,
 }
 
 /// A tool's result in a history.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
+    /// The id of the call that it answers; empty if the history tells none.
     pub id: String,
     /// The tool's name, where the history tells it.
     pub name: String,
+    /// What the tool returned.
     pub parts: Vec<Part>,
+    /// The tool failed.
     pub is_error: bool,
 }
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
+    /// Text.
     Text(String),
     /// A JSON value, for providers that take one as a tool's result.
     Json(Value),
+    /// An image, a sound, a video or a document.
     Media(Media),
+    /// A call that the model made.
     Call(Call),
+    /// The result of a call.
     Answer(Answer),
     /// Something that only its provider understands, as that spells it.
     Opaque(Provider, Value),
@@ -98,7 +122,9 @@ pub enum Part {
 /// A message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
+    /// Who speaks.
     pub role: Role,
+    /// What is said, in its order.
     pub parts: Vec<Part>,
     /// The reasoning as text.
     pub reasoning: String,
@@ -109,14 +135,17 @@ pub struct Message {
 }
 
 impl Message {
+    /// A message without reasoning and state.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         Self { role, parts, reasoning: String::new(), state: Map::new(), origin: 0 }
     }
 
+    /// A message of text alone.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self::new(role, vec![Part::Text(text.into())])
     }
 
+    /// The calls among the parts, in their order.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call(call) => Some(call),
@@ -124,6 +153,7 @@ impl Message {
         })
     }
 
+    /// The results among the parts, in their order.
     pub fn answers(&self) -> impl Iterator<Item = &Answer> {
         self.parts.iter().filter_map(|part| match part {
             Part::Answer(answer) => Some(answer),

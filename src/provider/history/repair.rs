@@ -27,6 +27,9 @@ pub fn repair_history(
     side: Option<&Map<String, Value>>,
 ) -> Result<Written, Error> {
     let provider = provider.unwrap_or_else(|| detect_history(messages));
+    let mut strayed = Vec::new();
+    let side = side.map(|side| side::place(side, messages, provider, &mut strayed));
+    let side = side.as_ref();
     let results = side.map(side::of_results);
     let mut read = read_history(messages, None, provider, results.as_ref())?;
     let unmended = write_history(&read, provider);
@@ -97,7 +100,7 @@ pub fn repair_history(
     if written.issues.is_empty() && written.system.is_none() && written.messages == unmended.messages {
         // In order as they are, also where one would be written as two.
         let side = side.cloned().unwrap_or_default();
-        return Ok(Written { messages: messages.to_vec(), system: system.cloned(), side, issues: Vec::new() });
+        return Ok(Written { messages: messages.to_vec(), system: system.cloned(), side, issues: strayed });
     }
     written.side = Map::new();
     if let Some(side) = side.filter(|side| !side.is_empty()) {
@@ -105,6 +108,8 @@ pub fn repair_history(
     }
     rest::spare(&mut written, &unmended, messages, provider);
     written.system = beside(system, written.system.take(), provider);
+    written.issues.append(&mut strayed);
+    side::stamp(&mut written, provider);
     Ok(written)
 }
 

@@ -3,9 +3,9 @@
 //!
 //! Nothing here knows the providers' shapes. What was written is read again, and what does not come back as it was is
 //! found by comparison; so no loss goes unnoticed, whoever causes it.
-use super::model::{Answer, Message, Part, Role, text_of};
+use super::model::{Answer, Call, Message, Part, Role, text_of};
 use super::rest::hash;
-use super::{Written, read_history, read_with_places};
+use super::{Written, marks, read_history, read_with_places};
 use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
@@ -19,6 +19,9 @@ const IDS: &str = "$ids";
 const RESULTS: &str = "$results";
 /// Reasoning that the provider takes none of.
 const REASONING: &str = "$reasoning";
+
+/// The mark of the message that this stands beside: it belongs to no other.
+const OF: &str = "$of";
 
 /// How errors are told where nothing but text tells them.
 pub(super) const ERROR_PREFIX: &str = "Error: ";
@@ -34,6 +37,91 @@ pub(super) fn complete(messages: &[Message], provider: Provider, written: &mut W
     keep_results(messages, &back, &places, written);
     keep_reasoning(messages, &back, written);
     Ok(())
+}
+
+/// A mark of what a message says.
+pub(super) fn mark<'p>(parts: impl Iterator<Item = &'p Part>) -> String {
+    let (mut text, mut said) = (String::new(), Vec::new());
+    for part in parts {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Call(call) => said.push(json!([call.id, call.name, arguments(call)])),
+            Part::Answer(answer) => said.push(json!([answer.id, text_of(&answer.parts)])),
+            _ => {}
+        }
+    }
+    said.push(Value::String(text));
+    format!("{:016x}", hash(&Value::Array(said)))
+}
+
+/// The arguments, however they are spelt.
+fn arguments(call: &Call) -> Value {
+    match serde_json::from_str(&call.arguments) {
+        Ok(arguments) if !call.custom => arguments,
+        _ => json!(call.arguments),
+    }
+}
+
+/// Marks what stands beside messages with what these say.
+pub(super) fn stamp(written: &mut Written, provider: Provider) {
+    let marks = marks(&written.messages, provider);
+    for (key, kept) in &mut written.side {
+        let mark = key.parse().ok().and_then(|at: usize| marks.get(at));
+        if let (Some(mark), Value::Object(kept)) = (mark, kept) {
+            kept.insert(OF.into(), json!(mark));
+        }
+    }
+}
+
+/// `side` with each entry at the place that its message has now; of those whose message is no longer there as it was,
+/// an issue tells.
+pub(super) fn place(
+    side: &Map<String, Value>,
+    messages: &[Value],
+    provider: Provider,
+    issues: &mut Vec<Issue>,
+) -> Map<String, Value> {
+    let stamped = |kept: &Value| kept.get(OF).is_some();
+    if !side.values().any(stamped) || !messages.iter().all(Value::is_object) {
+        return side.clone();
+    }
+    let marks = marks(messages, provider);
+    let (mut placed, mut moved) = (Map::new(), Vec::new());
+    for (key, kept) in side {
+        match (key.parse::<usize>(), kept.get(OF).and_then(Value::as_str)) {
+            (Ok(at), Some(of)) if marks.get(at).is_none_or(|mark| mark != of) => moved.push((at, of, kept)),
+            _ => {
+                placed.insert(key.clone(), kept.clone());
+            }
+        }
+    }
+    let mut free: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, mark) in marks.iter().enumerate().filter(|(at, _)| !placed.contains_key(&at.to_string())) {
+        free.entry(mark).or_default().push(at);
+    }
+    // From the end: what a long conversation loses is its beginning.
+    moved.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
+    let mut before = marks.len();
+    for (at, of, kept) in moved {
+        let places = free.get_mut(of);
+        let place = places.and_then(|places| {
+            while places.last().is_some_and(|place| *place >= before) {
+                places.pop();
+            }
+            places.pop()
+        });
+        match place {
+            Some(place) => {
+                before = place;
+                placed.insert(place.to_string(), kept.clone());
+            }
+            None => {
+                let message = "what stood beside this message is not given back: it is not what it was";
+                issues.push(Issue::of(IssueCode::Converted, format!("/{at}"), message));
+            }
+        }
+    }
+    placed
 }
 
 fn beside(written: &mut Written, index: usize) -> Option<&mut Map<String, Value>> {
@@ -117,7 +205,7 @@ pub(super) fn carry(
         let index = before.origin.to_string();
         left.retain(|left| **left != index);
         let Some(kept) = side.get(&index).and_then(Value::as_object) else { continue };
-        let mut kept: Map<String, Value> = kept.iter().filter(|(key, _)| *key != RESULTS).map(owned).collect();
+        let mut kept: Map<String, Value> = kept.iter().filter(|(key, _)| moves(key)).map(owned).collect();
         let had = ids.iter().find(|(origin, _)| *origin == before.origin).map(|(_, ids)| ids);
         if let (Some(Value::Array(own)), Some(had)) = (kept.get_mut(IDS), had) {
             // A call that got another id must not get back the one that was not its alone.
@@ -135,7 +223,7 @@ pub(super) fn carry(
     }
     let lost = left.into_iter().filter(|index| {
         let kept = side.get(*index).and_then(Value::as_object);
-        kept.is_some_and(|kept| kept.keys().any(|key| key != RESULTS))
+        kept.is_some_and(|kept| kept.keys().any(|key| moves(key)))
     });
     for index in lost {
         let message = "what stood beside this message was left out with it";
@@ -144,6 +232,11 @@ pub(super) fn carry(
     // What only another provider's messages say is found again by their marks.
     written.side.extend(side.iter().filter(|(key, _)| key.parse::<usize>().is_err()).map(owned));
     Ok(())
+}
+
+/// What stands beside a model's message, and goes with it.
+fn moves(key: &str) -> bool {
+    key != RESULTS && key != OF
 }
 
 fn owned((key, value): (&String, &Value)) -> (String, Value) {
@@ -247,11 +340,7 @@ fn facts(messages: &[Message], origins: &[usize]) -> Vec<Fact> {
         for part in &message.parts {
             match part {
                 Part::Call(call) => {
-                    let arguments: Value = match serde_json::from_str(&call.arguments) {
-                        Ok(arguments) if !call.custom => arguments,
-                        _ => json!(call.arguments),
-                    };
-                    add(message.origin, "call", json!([call.name, arguments, call.custom]));
+                    add(message.origin, "call", json!([call.name, arguments(call), call.custom]));
                     add(message.origin, "id of a call", json!(call.id));
                 }
                 Part::Answer(answer) => {

@@ -1,8 +1,8 @@
-//! Writing declarations: the wrapper that each format puts round name, description and schema.
-use super::target::{Format, GeminiSchema};
+//! Writing the declarations of a converted set, in the wrapper of its target ([`Shape`]).
+use super::shape::{Shape, Strict};
 use super::{Converted, openai};
 use crate::schema::{Tool, ToolSet};
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 /// One tool as the target wants it; what is the tool's own is not repeated.
@@ -53,32 +53,29 @@ impl<'c> Declarations<'c> {
 
 impl Serialize for Declarations<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.converted.target.format == Format::Gemini {
-            let any = !self.converted.declared.is_empty();
-            let mut list = serializer.serialize_seq(Some(usize::from(any)))?;
-            if any {
-                list.serialize_element(&OneTool(*self))?;
-            }
-            return list.end();
-        }
-        serializer.collect_seq(self.each())
+        let Some(key) = self.converted.target.shape().and_then(|shape| shape.group) else {
+            return serializer.collect_seq(self.each());
+        };
+        let any = !self.converted.declared.is_empty();
+        serializer.collect_seq(any.then_some(One(key, Group(*self))))
     }
 }
 
-/// Gemini's one tool of all functions.
-struct OneTool<'c>(Declarations<'c>);
+/// An object of one member.
+struct One<T>(&'static str, T);
 
-impl Serialize for OneTool<'_> {
+impl<T: Serialize> Serialize for One<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry("functionDeclarations", &Functions(self.0))?;
+        map.serialize_entry(self.0, &self.1)?;
         map.end()
     }
 }
 
-struct Functions<'c>(Declarations<'c>);
+/// The declarations without what they stand in.
+struct Group<'c>(Declarations<'c>);
 
-impl Serialize for Functions<'_> {
+impl Serialize for Group<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.each())
     }
@@ -112,109 +109,75 @@ impl Declaration<'_> {
         (!text.is_empty()).then_some(text)
     }
 
-    fn strict(&self) -> Option<bool> {
-        let asked = self.converted.target.strict;
-        match self.converted.target.format {
-            // Left out, the server tries strict by itself.
-            Format::OpenAiResponses => Some(self.declared.strict),
-            Format::OpenAi | Format::Anthropic | Format::OpenRouter if asked => Some(self.declared.strict),
-            _ => None,
+    /// Name, description and schema.
+    fn fields<M: SerializeMap>(&self, map: &mut M, shape: Shape) -> Result<(), M::Error> {
+        self.head(map)?;
+        let omitted = self.declared.empty && shape.omits_empty;
+        match shape.schema_in {
+            _ if omitted => {}
+            Some(key) => map.serialize_entry(shape.schema, &One(key, self.schema()))?,
+            None => map.serialize_entry(shape.schema, self.schema())?,
+        }
+        let said = match shape.strict {
+            Strict::Never => false,
+            Strict::Asked => self.converted.target.strict,
+            Strict::Always => true,
+        };
+        if said {
+            map.serialize_entry("strict", &self.declared.strict)?;
+        }
+        Ok(())
+    }
+
+    fn head<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("name", self.name())?;
+        match self.description() {
+            Some(description) => map.serialize_entry("description", description),
+            None => Ok(()),
         }
     }
 
-    /// The fields between the wrapper's braces.
-    fn fields<M: SerializeMap>(&self, map: &mut M, schema_key: &'static str) -> Result<(), M::Error> {
+    /// All that MCP said of the tool.
+    fn mcp<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let fields = &self.tool.source.fields;
         map.serialize_entry("name", self.name())?;
+        if let Some(title) = fields.get("title") {
+            map.serialize_entry("title", title)?;
+        }
         if let Some(description) = self.description() {
             map.serialize_entry("description", description)?;
         }
-        let omitted = self.declared.empty && self.converted.target.format == Format::Gemini;
-        if !omitted {
-            map.serialize_entry(schema_key, self.schema())?;
-        }
-        if let Some(strict) = self.strict() {
-            map.serialize_entry("strict", &strict)?;
-        }
-        Ok(())
+        map.serialize_entry("inputSchema", self.schema())?;
+        let mut rest = fields.iter().filter(|(key, _)| *key != "title");
+        rest.try_for_each(|(key, value)| map.serialize_entry(key, value))
     }
 }
 
 impl Serialize for Declaration<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        match self.converted.target.format {
-            Format::OpenAi
-            | Format::Mistral
-            | Format::Cohere
-            | Format::Ollama
-            | Format::LlamaCpp
-            | Format::OpenRouter => {
-                map.serialize_entry("type", "function")?;
-                map.serialize_entry("function", &Function(*self))?;
-            }
-            Format::OpenAiResponses => {
-                map.serialize_entry("type", "function")?;
-                self.fields(&mut map, "parameters")?;
-            }
-            Format::Anthropic => self.fields(&mut map, "input_schema")?,
-            Format::Gemini => self.fields(
-                &mut map,
-                match self.converted.target.gemini_schema {
-                    GeminiSchema::JsonSchema => "parametersJsonSchema",
-                    GeminiSchema::Parameters => "parameters",
-                },
-            )?,
-            Format::Bedrock => map.serialize_entry("toolSpec", &Spec(*self))?,
-            Format::Mcp => {
-                let fields = &self.tool.source.fields;
-                map.serialize_entry("name", self.name())?;
-                for key in ["title"] {
-                    if let Some(value) = fields.get(key) {
-                        map.serialize_entry(key, value)?;
-                    }
-                }
-                if let Some(description) = self.description() {
-                    map.serialize_entry("description", description)?;
-                }
-                map.serialize_entry("inputSchema", self.schema())?;
-                for (key, value) in fields.iter().filter(|(key, _)| *key != "title") {
-                    map.serialize_entry(key, value)?;
-                }
-            }
+        let Some(shape) = self.converted.target.shape() else {
+            self.mcp(&mut map)?;
+            return map.end();
+        };
+        if shape.typed {
+            map.serialize_entry("type", "function")?;
+        }
+        match shape.inside {
+            Some(key) => map.serialize_entry(key, &Inside(*self, shape))?,
+            None => self.fields(&mut map, shape)?,
         }
         map.end()
     }
 }
 
-struct Function<'c>(Declaration<'c>);
+/// What stands in the wrapper.
+struct Inside<'c>(Declaration<'c>, Shape);
 
-impl Serialize for Function<'_> {
+impl Serialize for Inside<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        self.0.fields(&mut map, "parameters")?;
-        map.end()
-    }
-}
-
-/// Bedrock's `toolSpec`.
-struct Spec<'c>(Declaration<'c>);
-
-impl Serialize for Spec<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Json<'v>(&'v Value);
-        impl Serialize for Json<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("json", self.0)?;
-                map.end()
-            }
-        }
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", self.0.name())?;
-        if let Some(description) = self.0.description() {
-            map.serialize_entry("description", description)?;
-        }
-        map.serialize_entry("inputSchema", &Json(self.0.schema()))?;
+        self.0.fields(&mut map, self.1)?;
         map.end()
     }
 }

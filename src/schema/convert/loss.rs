@@ -16,6 +16,7 @@ pub enum LossKind {
 }
 
 impl LossKind {
+    /// The fixed spelling of the kind, part of the public API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Dropped => "dropped",
@@ -34,6 +35,7 @@ pub struct Loss {
     pub tool: String,
     /// Where in the tool's own schema, as a JSON pointer; empty for the tool itself.
     pub pointer: String,
+    /// What was done to it.
     pub kind: LossKind,
     /// What was changed and why.
     pub message: String,

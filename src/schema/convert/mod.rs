@@ -15,6 +15,7 @@ mod openai;
 mod openrouter;
 mod profile;
 mod root;
+mod shape;
 mod target;
 mod untouched;
 mod walk;
@@ -31,6 +32,8 @@ use declare::Declared;
 use profile::Profile;
 pub(super) use profile::PropertyNames;
 use serde_json::Value;
+#[cfg(feature = "python")]
+pub(crate) use shape::{Shape, Strict as SaysStrict};
 use std::borrow::Cow;
 use walk::Walk;
 

@@ -10,16 +10,27 @@ use crate::schema::plain::Facts;
 /// A shape that tools are declared in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
+    /// Chat Completions, and servers that speak it.
     OpenAi,
+    /// OpenAI's Responses.
     OpenAiResponses,
+    /// Anthropic's Messages.
     Anthropic,
+    /// Gemini's `functionDeclarations`.
     Gemini,
+    /// Mistral's chat.
     Mistral,
+    /// Cohere's v2 chat.
     Cohere,
+    /// Ollama's own API.
     Ollama,
+    /// Bedrock's Converse.
     Bedrock,
+    /// MCP's `tools/list`.
     Mcp,
+    /// llama.cpp's server, and LM Studio.
     LlamaCpp,
+    /// OpenRouter, where the model behind it decides.
     OpenRouter,
 }
 
@@ -95,9 +106,11 @@ impl Format {
 /// Whom tools are converted for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Target {
+    /// The shape of the declarations.
     pub format: Format,
     /// Strict mode, where the format has one and the tool's schema can be said in it.
     pub strict: bool,
+    /// Where Gemini finds the schema.
     pub gemini_schema: GeminiSchema,
     /// Move what the target cannot carry into descriptions.
     pub describe: bool,
@@ -108,6 +121,7 @@ pub struct Target {
 }
 
 impl Target {
+    /// The target of that format, with the default choices.
     pub const fn new(format: Format) -> Self {
         Self {
             format,

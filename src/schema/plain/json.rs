@@ -1,7 +1,7 @@
 //! Plain tools in JSON text: found in one pass over the bytes, and written out again by copying them.
 use super::{Facts, Field, MAX_DEPTH, Odd, Seen, Want, at_root, field, type_bit, want};
 use crate::json::find_special;
-use crate::schema::convert::{Format, Target};
+use crate::schema::convert::Target;
 use crate::schema::names::is_safe;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -73,20 +73,12 @@ impl PlainTools {
     /// The declarations as JSON text, `text` being what [`PlainTools::read`] read. `None` if this target is told something
     /// else than what is written there.
     pub(crate) fn declarations<'p>(&'p self, text: &'p [u8], target: &Target) -> Option<Written<'p>> {
-        let (open, key, close): (&[u8], &[u8], &[u8]) = match target.format {
-            Format::OpenAi | Format::Mistral | Format::Cohere | Format::OpenRouter => {
-                (br#"{"type":"function","function":{"name":"#, br#","parameters":"#, b"}}")
-            }
-            Format::OpenAiResponses => (br#"{"type":"function","name":"#, br#","parameters":"#, br#","strict":false}"#),
-            Format::Anthropic => (br#"{"name":"#, br#","input_schema":"#, b"}"),
-            Format::Bedrock => (br#"{"toolSpec":{"name":"#, br#","inputSchema":{"json":"#, b"}}}"),
-            _ => return None,
-        };
+        let shape = target.shape().filter(|shape| shape.group.is_none())?;
         target.takes_plain(self.facts).then(|| Written {
             items: &self.items,
             odd: self.odd.written(target),
             text,
-            wrapper: [open, key, close],
+            wrapper: shape.around(),
         })
     }
 }
@@ -97,13 +89,13 @@ pub(crate) struct Written<'p> {
     odd: Vec<Vec<u8>>,
     text: &'p [u8],
     /// What stands before the name, before the schema and after it.
-    wrapper: [&'static [u8]; 3],
+    wrapper: [String; 3],
 }
 
 impl Written<'_> {
     /// The pieces that the text is made of.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
-        let [open, key, close] = self.wrapper;
+        let [open, key, close] = self.wrapper.each_ref().map(String::as_bytes);
         let part = move |range: &Range<usize>| self.text.get(range.clone()).unwrap_or_default();
         let mut first = true;
         let pieces = self.items.iter().flat_map(move |item| {
@@ -418,17 +410,22 @@ impl<'t> Reader<'t> {
 mod tests {
     use super::*;
     use crate::schema::ToolSet;
+    use crate::schema::convert::Format;
     use proptest::prelude::*;
     use serde_json::Value;
 
     fn both(text: &str) -> (Option<Value>, Value) {
+        both_for(text, Format::OpenAi)
+    }
+
+    fn both_for(text: &str, format: Format) -> (Option<Value>, Value) {
         let items: Value = serde_json::from_str(text).expect("JSON");
         let items = match items {
             Value::Array(items) => items,
             one => vec![one],
         };
         let set = ToolSet::from_values(&items).expect("tools");
-        let target = Target::new(Format::OpenAi);
+        let target = Target::new(format);
         let slow = set.declarations(&set.to(&target)).to_value();
         let fast = PlainTools::read(text).and_then(|tools| {
             let written = tools.declarations(text.as_bytes(), &target)?;
@@ -454,6 +451,22 @@ mod tests {
                 assert_eq!(fast, Some(slow), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn every_wrapper_is_the_same_from_all_writers() {
+        let text = r#"[{"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{}}}},
+            {"name":"b","inputSchema":{"type":"object","properties":{}}}]"#;
+        let mut wrapped = Vec::new();
+        for name in Format::names() {
+            let format = Target::named(name).expect("a name").format;
+            let (fast, slow) = both_for(text, format);
+            if fast.is_some() && !wrapped.contains(&format) {
+                wrapped.push(format);
+            }
+            assert!(fast.is_none_or(|fast| fast == slow), "{name}");
+        }
+        assert!(wrapped.len() >= 7, "{wrapped:?}");
     }
 
     /// `odd` between plain tools.
