@@ -642,3 +642,15 @@ def test_one_spelling_of_two_names_stays() -> None:
     tools = ToolSet([{"name": "f", "inputSchema": {"type": "object", "properties": {"u": {"anyOf": branches}}}}])
     call = tools.check("f", {"u": {"_a": "1"}})
     assert call.arguments == {"u": {"_a": "1"}}
+
+
+def test_what_no_value_may_be_is_said_or_lost_aloud() -> None:
+    properties = {"never": False, "always": True, "nothing": {"const": None}}
+    tools = ToolSet([{"name": "f", "inputSchema": {"type": "object", "properties": properties}}])
+    told = tools.to("anthropic")[0]["input_schema"]["properties"]
+    assert told == {"never": {"not": {}}, "always": {}, "nothing": {"const": None}}
+    assert not tools.losses("anthropic")
+    lost = {(loss.kind, loss.pointer) for loss in tools.losses("gemini")}
+    assert {("dropped", "/properties/never"), ("dropped", "/properties/nothing/const")} <= lost
+    strict = tools.to("openai", strict=True)[0]["function"]["parameters"]["properties"]
+    assert strict["nothing"]["enum"] == [None]

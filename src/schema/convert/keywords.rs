@@ -235,8 +235,14 @@ impl Walk<'_> {
                 self.place.truncate(length);
             }
             let written = match schema {
-                // A plain `true` is a schema that not every target reads.
-                Value::Bool(_) if self.profile.keywords.is_none() && self.profile.anything => Value::Object(Map::new()),
+                // Not every target reads a schema that is a plain `true` or `false`.
+                Value::Bool(allowed) if self.profile.keywords.is_none() && self.profile.anything => {
+                    if *allowed {
+                        json!({})
+                    } else {
+                        json!({"not": {}})
+                    }
+                }
                 schema => self.part(&["properties", name], schema),
             };
             out.insert(spelt, written);
@@ -354,7 +360,11 @@ impl Walk<'_> {
                 };
                 let wanted = |v: &Value| if v.is_null() { takes_null(map) } else { possible(v) };
                 let own: Vec<Value> = literals.iter().filter(|v| wanted(v)).cloned().collect();
-                (!own.is_empty()).then_some(Value::Array(own))
+                if own.is_empty() {
+                    self.lose(key, LossKind::Dropped, "what is listed here cannot be listed for the target");
+                    return None;
+                }
+                Some(Value::Array(own))
             }
             Literals::Strings => match kind {
                 Some("boolean" | "null") => {
@@ -476,7 +486,8 @@ fn make_nullable(schema: &mut Value) {
     }
     if let Some(literal) = map.get("const").cloned() {
         map.shift_remove("const");
-        map.insert("enum".to_owned(), json!([literal, null]));
+        let literals = if literal.is_null() { json!([null]) } else { json!([literal, null]) };
+        map.insert("enum".to_owned(), literals);
     }
     match map.get_mut("type") {
         Some(Value::String(name)) if name == "null" => {}
