@@ -498,3 +498,23 @@ def test_the_text_with_calls_in_it_is_kept_as_it_was() -> None:
             assert turn.provider_state == state
             # No API is sent it.
             assert "<tool_call>" not in json.dumps(turn.to_openai())
+
+
+def test_the_halves_of_a_character_in_two_chunks_are_one() -> None:
+    def chunk(arguments: str, **more: Any) -> bytes:
+        call = {"index": 0, **more, "function": {"arguments": arguments, **more.get("function", {})}}
+        payload = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}]}
+        return b"data: " + json.dumps(payload).encode() + b"\n\n"
+
+    stream = toolglot.StreamNormalizer(provider="openai")
+    name = {"id": "call_1", "type": "function", "function": {"name": "send", "arguments": '{"text": "a\ud83d'}}
+    stream.feed(chunk("", **name))
+    stream.feed(chunk('\ude00 b"}'))
+    stream.feed(b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n')
+    turn = stream.finish()
+    assert turn.tool_calls[0].arguments == {"text": "a😀 b"}
+    assert not turn.issues
+
+    stream = toolglot.StreamNormalizer(provider="openai")
+    stream.feed(b'data: {"choices":[{"index":0,"delta":{"content":"a\\ud83d"},"finish_reason":"stop"}]}\n\n')
+    assert [issue.code for issue in stream.finish().issues] == ["invalid_utf8"]

@@ -22,6 +22,7 @@ mod errors;
 mod extra;
 mod framing;
 mod gemini;
+mod halves;
 mod harden;
 mod history;
 mod mistral;

@@ -356,15 +356,16 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 }
 
+/// The unit of UTF-16 that the escape at `at` of `text` stands for.
+pub(super) fn unit(text: &str, at: usize) -> Option<u16> {
+    let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
 /// `text` with each lone surrogate escape replaced by that of U+FFFD; `None` if there is none.
-fn mend_surrogates(text: &str) -> Option<String> {
+pub(super) fn mend_surrogates(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    let unit = |at: usize| -> Option<u16> {
-        if bytes.get(at) != Some(&b'\\') || bytes.get(at + 1) != Some(&b'u') {
-            return None;
-        }
-        u16::from_str_radix(text.get(at + 2..at + 6)?, 16).ok()
-    };
+    let unit = |at: usize| unit(text, at);
     let (mut out, mut from, mut at) = (String::new(), 0, 0);
     while let Some(next) = memchr::memchr(b'\\', bytes.get(at..)?) {
         at += next;

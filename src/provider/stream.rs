@@ -1,5 +1,7 @@
 //! Chunks of a streamed answer in, events out, a turn at the end.
 use super::framing::{Frame, Splitter};
+use super::halves::Halves;
+use super::node::mend_surrogates;
 use super::reader::Reader;
 use super::{Node, Provider, Reading, detect, errors};
 use crate::error::Error;
@@ -23,12 +25,15 @@ pub struct StreamNormalizer {
     reading: Reading,
     reader: Option<Reader>,
     splitter: Splitter,
+    halves: Halves,
     /// Payloads that said nothing of their provider, until one does.
     waiting: Vec<(String, Node<'static>)>,
     issues: Vec<Issue>,
 }
 
 const TOO_LONG: &str = "a frame of the stream was too long to be read; nothing behind it was";
+
+const HALF: &str = "half a character came without its other half: U+FFFD stands for it";
 
 /// So many payloads may come before the first that shows the wire format.
 const MAX_WAITING: usize = 64;
@@ -41,6 +46,7 @@ impl StreamNormalizer {
             reading: reading.clone(),
             reader: provider.map(|provider| Reader::new(provider, reading, true)),
             splitter: Splitter::default(),
+            halves: Halves::default(),
             waiting: Vec::new(),
             issues: Vec::new(),
         }
@@ -89,7 +95,7 @@ impl StreamNormalizer {
                     reader.done();
                 }
             }
-            Frame::Data { event, data } => match Node::payload(data) {
+            Frame::Data { event, data } => match self.payload(data) {
                 Ok(node) => self.node(event, &node),
                 Err(error) => {
                     let shown: String = String::from_utf8_lossy(data.get(..100).unwrap_or(data)).into_owned();
@@ -98,6 +104,22 @@ impl StreamNormalizer {
                 }
             },
         }
+    }
+
+    /// Parses a chunk; of a character that was cut in two, its halves are joined.
+    fn payload<'d>(&mut self, data: &'d [u8]) -> Result<Node<'d>, serde_json::Error> {
+        let Ok(text) = std::str::from_utf8(data) else { return Node::payload(data) };
+        if let Some(node) = super::parse::parse(text, true) {
+            return Ok(node);
+        }
+        if mend_surrogates(text).is_none() {
+            return Node::payload(data);
+        }
+        let joined = self.halves.join(text);
+        if joined.lost {
+            self.note(Issue::of(IssueCode::InvalidUtf8, "", HALF));
+        }
+        Ok(Node::payload(joined.text.as_bytes())?.into_owned())
     }
 
     fn note(&mut self, issue: Issue) {
@@ -160,6 +182,9 @@ impl StreamNormalizer {
         let rest = splitter.finish(&mut |frame| self.frame(frame));
         if splitter.overflowed() {
             self.note(Issue::of(IssueCode::LimitReached, "", TOO_LONG));
+        }
+        if self.halves.is_open() {
+            self.note(Issue::of(IssueCode::InvalidUtf8, "", HALF));
         }
         if !rest.is_empty() {
             if self.reader.as_ref().is_none_or(|reader| reader.choices.is_empty()) {
