@@ -518,3 +518,19 @@ def test_the_halves_of_a_character_in_two_chunks_are_one() -> None:
     stream = toolglot.StreamNormalizer(provider="openai")
     stream.feed(b'data: {"choices":[{"index":0,"delta":{"content":"a\\ud83d"},"finish_reason":"stop"}]}\n\n')
     assert [issue.code for issue in stream.finish().issues] == ["invalid_utf8"]
+
+
+def test_issues_of_a_stream_are_those_of_its_turn() -> None:
+    def calls(*ids: str) -> bytes:
+        each = [
+            {"index": at, "id": id, "type": "function", "function": {"name": "f", "arguments": f'{{"n": {at}}}'}}
+            for at, id in enumerate(ids)
+        ]
+        payload = {"choices": [{"index": 0, "delta": {"tool_calls": each}, "finish_reason": "tool_calls"}]}
+        return b"data: " + json.dumps(payload).encode() + b"\n\n"
+
+    stream = toolglot.StreamNormalizer(provider="openai")
+    events = [*stream.feed(calls("call_1", "call_1")), *stream.close()]
+    turn = stream.finish()
+    assert tuple(event.issue for event in events if event.kind == "issue") == turn.issues
+    assert [issue.code for issue in turn.issues] == ["provider_field"]

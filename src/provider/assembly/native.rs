@@ -90,13 +90,12 @@ impl Assembly {
             slot.id = new_call_id();
         } else if self.used_ids.contains(&slot.id) {
             let id = new_call_id();
-            self.issues.push(Issue::of(
-                IssueCode::ProviderField,
-                format!("/tool_calls/{}", self.announced.saturating_sub(self.withdrawn)),
-                format!("two calls have the id `{}`; this one became `{id}`", slot.id),
-            ));
+            let message = format!("two calls have the id `{}`; this one became `{id}`", slot.id);
             slot.id = id;
+            let place = format!("/tool_calls/{}", self.announced.saturating_sub(self.withdrawn));
+            self.issue(Issue::of(IssueCode::ProviderField, place, message));
         }
+        let slot = self.calls.slots.get_mut(at)?;
         self.used_ids.push(slot.id.clone());
         let index = self.announced;
         self.announced += 1;
@@ -138,12 +137,9 @@ impl Assembly {
             if let (Some(slot), Some(other)) = (slot, twin_slot)
                 && same(other, slot)
             {
+                let message = format!("the call `{}` came twice with the same id; it is kept once", slot.id);
                 self.finals[at] = self.finals.get(twin).copied().flatten();
-                self.issues.push(Issue::of(
-                    IssueCode::ProviderField,
-                    format!("/tool_calls/{at}"),
-                    format!("the call `{}` came twice with the same id; it is kept once", slot.id),
-                ));
+                self.issue(Issue::of(IssueCode::ProviderField, format!("/tool_calls/{at}"), message));
                 return;
             }
         }
