@@ -1,5 +1,7 @@
 """A user's own dialect: from keyword arguments, from a chat template, from a response template."""
 
+from typing import Any
+
 import pytest
 
 import toolglot
@@ -88,3 +90,9 @@ def test_response_template():
 def test_what_makes_no_sense_says_why(make, why):
     with pytest.raises(toolglot.BadDialectError, match=why):
         make()
+
+
+@pytest.mark.parametrize("fields", [{}, {"name": "mine"}, {"name": "mine", "calls": []}])
+def test_a_dialect_without_calls_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(toolglot.BadDialectError, match="calls"):
+        toolglot.Dialect(**fields)

@@ -16,6 +16,8 @@ pub enum LossKind {
 }
 
 impl LossKind {
+    pub const ALL: &[Self] = &[Self::Dropped, Self::Rewritten, Self::Described, Self::NotStrict, Self::Renamed];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Dropped => "dropped",
