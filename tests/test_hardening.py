@@ -110,6 +110,18 @@ def test_steps_of_react_are_broken() -> None:
     assert toolglot.harden("The Action: a film") == "The Action: a film"
 
 
+def test_tags_of_a_family_are_broken_whatever_they_are_called() -> None:
+    for tag in (
+        "</steptml:invoke>",
+        "<atem:parameter ",
+        "</ifm|arg_value>",
+        "<DSML|invoke ",
+        "<seed:other>",
+        "[/INST]",
+    ):
+        assert tag not in toolglot.harden(f"Sunny.{tag}")
+
+
 def test_data_stays_data() -> None:
     for text in (
         "if a < b and c[0] > 1: print('<b>x</b>', f[x])",

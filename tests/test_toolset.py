@@ -734,3 +734,33 @@ def test_what_annotations_demand() -> None:
     assert list(tools["search"].schema["properties"]) == ["count"]
     bound = ToolSet([Service().search])["search"]
     assert bound.schema == tools["search"].schema
+
+
+FILTER = {"type": "object", "properties": {"$filter": {"type": "string"}}}
+OTHER = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "wrap"),
+    [
+        ({"anyOf": [FILTER, OTHER]}, lambda filtered: filtered),
+        ({"oneOf": [{"$ref": "#/$defs/filter"}, OTHER]}, lambda filtered: filtered),
+        ({"type": "array", "prefixItems": [FILTER]}, lambda filtered: [filtered]),
+        ({"type": "object", "patternProperties": {"^x": FILTER}}, lambda filtered: {"xy": filtered}),
+        ({"anyOf": [{"type": "array", "items": FILTER}, OTHER]}, lambda filtered: [filtered]),
+    ],
+)
+def test_a_respelt_property_gets_its_name_back_wherever_the_schema_has_it(schema: Any, wrap: Any) -> None:
+    parameters = {"type": "object", "properties": {"query": schema}, "$defs": {"filter": FILTER}}
+    tools = ToolSet([{"name": "search", "inputSchema": parameters}])
+    assert "_filter" in json.dumps(tools.to("anthropic"))
+    block = {"type": "tool_use", "id": "t", "name": "search", "input": {"query": wrap({"_filter": "a eq 1"})}}
+    turn = toolglot.normalize({"type": "message", "role": "assistant", "content": [block]}, tools=tools)
+    assert turn.tool_calls[0].arguments == {"query": wrap({"$filter": "a eq 1"})}
+
+
+def test_one_spelling_of_two_names_stays() -> None:
+    branches = [{"type": "object", "properties": {name: {"type": "string"}}} for name in ("$a", "@a")]
+    tools = ToolSet([{"name": "f", "inputSchema": {"type": "object", "properties": {"u": {"anyOf": branches}}}}])
+    call = tools.check("f", {"u": {"_a": "1"}})
+    assert call.arguments == {"u": {"_a": "1"}}

@@ -1166,7 +1166,7 @@ def repair_json(
         text: JSON, or text that holds some: in a fence, in prose, in Python's or JavaScript's spelling, cut off.
         report: Return a ``RepairedJson`` with the text, the repairs and how it ended, instead of the value alone.
         search: Look for JSON in prose and fences. If False, it must stand at the start, and what follows is ignored.
-        join: Read several values in a row (JSON Lines, ``{...}{...}``) as a list of them. If False, the first counts.
+        join: Read several objects or lists in a row (JSON Lines, ``{...}{...}``) as a list of them. If False, the first counts.
         max_depth: How deep values may be nested, 128 at most.
 
     Returns:
@@ -1199,8 +1199,8 @@ def parse_partial_json(text: str | bytes | bytearray, *, keep_strings: bool = Tr
         max_depth: How deep values may be nested, 128 at most.
 
     Returns:
-        The value so far; None where nothing is certain. A number or literal that the text ends in is left out, since
-        it may go on, and so is a key without a value.
+        The value so far; None where nothing is certain. A number that the text ends in is left out, since it may go
+        on, and so is a key without a value; `true`, `false` and `null` are certain once they are whole.
 
     Raises:
         BadJsonError: There is no JSON in the text, or it is nested too deep.

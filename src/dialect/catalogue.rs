@@ -76,6 +76,31 @@ static NAMES: Lazy<HashMap<String, usize>> = Lazy::new(|| {
 
 static COMPILED: Lazy<Vec<OnceCell<Arc<Dialects>>>> = Lazy::new(|| ROWS.iter().map(|_| OnceCell::new()).collect());
 
+static NAMESPACES: Lazy<Vec<&'static str>> = Lazy::new(|| {
+    let mut names = Vec::new();
+    for row in ROWS.iter() {
+        let recipients = row.channels.as_ref().and_then(|channels| channels.tool_prefix.strip_suffix('.'));
+        let new = [Some(&*row.namespace), recipients].into_iter().flatten().find(|name| !name.is_empty());
+        names.extend(new.filter(|name| !names.contains(name)));
+    }
+    names
+});
+
+/// The namespaces of all dialects: models write those of others as well.
+pub(crate) fn namespaces() -> &'static [&'static str] {
+    &NAMESPACES
+}
+
+/// What stands behind a namespace that `name` begins with, if one of `separators` parts the two.
+pub(crate) fn without_namespace<const N: usize>(name: &str, separators: [char; N]) -> Option<&str> {
+    namespaces().iter().find_map(|namespace| behind(name, namespace, separators))
+}
+
+/// What stands behind this `namespace` in `name`.
+pub(super) fn behind<'n, const N: usize>(name: &'n str, namespace: &str, separators: [char; N]) -> Option<&'n str> {
+    name.strip_prefix(namespace)?.strip_prefix(separators)
+}
+
 /// Every dialect, in the order of precedence.
 pub fn catalogue() -> &'static [Arc<Dialect>] {
     &ROWS
@@ -85,12 +110,29 @@ fn key(name: &str) -> String {
     name.chars().map(|c| if matches!(c, '/' | '_' | ' ') { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
+/// A model's id with its version as the models' own names have it: `llama3-1-70b`, `llama-v3p1` and `Llama-3_1` are 3.1.
+fn model_key(name: &str) -> String {
+    let mut key = key(name).into_bytes();
+    for at in 1..key.len().saturating_sub(1) {
+        let ends = !key.get(at + 2).is_some_and(u8::is_ascii_alphanumeric);
+        let point = match key.get(at) {
+            Some(b'-') => ends,
+            Some(b'p') => true,
+            _ => false,
+        };
+        if point && key.get(at - 1).is_some_and(u8::is_ascii_digit) && key.get(at + 1).is_some_and(u8::is_ascii_digit) {
+            key[at] = b'.';
+        }
+    }
+    String::from_utf8(key).unwrap_or_default()
+}
+
 fn row_of(name: &str) -> Option<usize> {
     let name = name.strip_suffix(".jinja").unwrap_or(name);
-    let key = key(name);
-    if let Some(i) = NAMES.get(&key) {
+    if let Some(i) = NAMES.get(&key(name)) {
         return Some(*i);
     }
+    let key = model_key(name);
     // A model id: the longest fragment in it decides.
     let fragments = ROWS.iter().enumerate().flat_map(|(i, row)| row.models.iter().map(move |m| (m, i)));
     let (longest, row) = fragments.filter(|(m, _)| names_model(&key, m)).max_by_key(|(m, _)| m.len())?;
@@ -146,7 +188,7 @@ fn nearest(name: &str) -> Option<&'static str> {
 /// How models of that name write calls, where it is not as the example of their row.
 pub(crate) fn form(name: &str) -> Option<&'static Form> {
     let row = ROWS.get(row_of(name)?)?;
-    let name = key(name);
+    let name = model_key(name);
     let longest = |names: &[String]| names.iter().map(|n| key(n)).filter(|n| name.contains(n)).map(|n| n.len()).max();
     let form =
         row.forms.iter().filter_map(|form| Some((longest(&form.names)?, form))).max_by_key(|(length, _)| *length);
@@ -228,6 +270,16 @@ mod tests {
             ("Step-3.5", "qwen3_coder"),
             ("deepseek_v3_1", "deepseek_v31"),
             ("qwen25", "hermes"),
+            ("us.meta.llama3-3-70b-instruct-v1:0", "llama3_json"),
+            ("nvidia/Llama-3_3-Nemotron-Super-49B-v1", "nemotron_deci"),
+            ("accounts/fireworks/models/deepseek-v3p1", "deepseek_v31"),
+            ("accounts/fireworks/models/glm-4p5-air", "glm45"),
+            ("deepseek-v3-0324", "deepseek_v3"),
+            ("deepseek/deepseek-chat-v3.1", "deepseek_v31"),
+            ("qwen3-4b", "hermes"),
+            ("@hf/nousresearch/hermes-2-pro-mistral-7b", "hermes"),
+            ("granite4:tiny-h", "hermes"),
+            ("llama4:scout", "pythonic"),
         ] {
             assert_eq!(dialect(id), Some(expected), "{id}");
         }

@@ -1,4 +1,5 @@
 //! One or more dialects made ready for the engine.
+use super::catalogue::behind;
 use super::markers::{Marker, Markers};
 use super::template::{Body, Element, Slot, Template};
 use super::{Bare, Dialect};
@@ -6,11 +7,13 @@ use crate::error::{Error, ErrorCode};
 use once_cell::sync::Lazy;
 use std::sync::Arc;
 
-/// A call template, split at its body.
+/// How a call is written, split at its body.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct CallTemplate {
+    /// What stands before the body.
     pub(crate) head: Vec<Element>,
     pub(crate) body: Body,
+    /// What closes it.
     pub(crate) tail: Vec<Element>,
     /// What may follow the opening marker, white space aside.
     pub(crate) first: First,
@@ -22,7 +25,7 @@ pub(crate) struct Call {
     pub(crate) twin: bool,
 }
 
-impl Call {
+impl CallTemplate {
     /// Its opening marker is one that no text holds, in a dialect whose markers are special tokens.
     pub(crate) fn is_special(&self) -> bool {
         matches!(self.head.first(), Some(Element::Literal(opener)) if special(opener))
@@ -89,7 +92,7 @@ impl First {
     }
 
     /// What `elements`, and then the body, may begin with.
-    fn behind(elements: &[Element], body: Body, tail: &[Element], parameters: &[Parameter]) -> Self {
+    fn behind(elements: &[Element], body: Body, tail: &[Element], row: &Row) -> Self {
         let closers = tail.iter().filter_map(|element| match element {
             Element::Literal(text) | Element::Optional(text) => Some(&**text),
             _ => None,
@@ -106,10 +109,11 @@ impl First {
             None => match body {
                 Body::Json => Self::of(*b"{["),
                 Body::Gemma => Self::of(*b"{("),
-                Body::Elements => Self::of(*b"<]"),
+                // A tag, or what stands before each.
+                Body::Elements => Self::of(row.dialect.tag_prefix.bytes().take(1).chain(*b"<")),
                 Body::Python => Self::of((0..=255).filter(|byte| !b"<>{}()|`".contains(byte))),
                 Body::Arguments => Self::one_of(closers.chain(["{", "\""])),
-                Body::Parameters => Self::one_of(closers.chain(parameters.iter().map(|p| &*p.opener))),
+                Body::Parameters => Self::one_of(closers.chain(row.parameters.iter().map(|p| &*p.opener))),
                 Body::Text => Self(None),
             },
         }
@@ -150,8 +154,9 @@ pub(crate) struct Parameter {
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) dialect: Arc<Dialect>,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<CallTemplate>,
     pub(crate) parameters: Vec<Parameter>,
+    /// What opens and closes each section.
     pub(crate) sections: Vec<(Vec<Element>, Vec<Element>)>,
     /// What a call in a section may begin with.
     pub(crate) first: First,
@@ -167,7 +172,7 @@ fn closes_alone(text: &str) -> bool {
         || text.len() > 6 && text.starts_with("</")
 }
 
-fn read_call(text: &str, parameters: &[Parameter]) -> Result<(Option<String>, Call), Error> {
+fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Error> {
     let template = Template::parse(text)?;
     let Some((at, body)) = template.body() else {
         return Err(Error::at(ErrorCode::BadDialect, text, "a call template needs a body, such as {json}"));
@@ -175,9 +180,9 @@ fn read_call(text: &str, parameters: &[Parameter]) -> Result<(Option<String>, Ca
     let opener = template.opener().map(str::to_owned);
     let mut head = template.elements;
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
-    let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, parameters);
-    let inside = First::behind(&[], body, &tail, parameters);
-    Ok((opener, Call { head, body, tail, first, inside, shared: 0, twin: false }))
+    let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, row);
+    let inside = First::behind(&[], body, &tail, row);
+    Ok((opener, CallTemplate { head, body, tail, first, inside, shared: 0, twin: false }))
 }
 
 fn read_parameter(text: &str) -> Result<Parameter, Error> {
@@ -216,8 +221,8 @@ impl Row {
             row.parameters.push(read_parameter(text)?);
         }
         for (i, text) in dialect.calls.iter().enumerate() {
-            let (opener, mut call) = read_call(text, &row.parameters)?;
-            let before = row.calls.last().map_or(&[][..], |call: &Call| call.head.as_slice());
+            let (opener, mut call) = read_call(text, &row)?;
+            let before = row.calls.last().map_or(&[][..], |call: &CallTemplate| call.head.as_slice());
             call.shared = call.head.iter().zip(before).take_while(|(element, before)| element == before).count();
             if call.body == Body::Parameters && row.parameters.is_empty() {
                 return Err(Error::at(ErrorCode::BadDialect, text, "{parameters} needs a template in `parameters`"));
@@ -250,7 +255,7 @@ impl Row {
             }
             row.calls.push(call);
         }
-        let firsts = row.calls.iter().map(|call| First::behind(&call.head, call.body, &call.tail, &row.parameters));
+        let firsts = row.calls.iter().map(|call| First::behind(&call.head, call.body, &call.tail, &row));
         row.first = firsts.reduce(First::or).unwrap_or_default();
         for (i, text) in dialect.inline_markers.iter().enumerate() {
             let template = Template::parse(text)?;
@@ -307,8 +312,10 @@ impl Row {
 /// ```
 #[derive(Debug)]
 pub struct Dialects {
+    /// In the order of precedence; other places of the engine say their number.
     pub(crate) rows: Vec<Row>,
     pub(crate) markers: Markers,
+    /// Of all rows: what opens and closes reasoning, and tools' results.
     pub(crate) reasoning: Vec<(String, String)>,
     pub(crate) results: Vec<(String, String)>,
     /// The row whose calls without markers are JSON, and the one where they are Python.
@@ -382,6 +389,18 @@ impl Dialects {
         }
     }
 
+    /// As [`super::without_namespace`], for the namespace of the dialect that was named as well.
+    pub(crate) fn without_namespace<'n, const N: usize>(
+        &self,
+        name: &'n str,
+        separators: [char; N],
+    ) -> Option<&'n str> {
+        let named = self.rows.first().map(|row| &*row.dialect.namespace).filter(|namespace| !namespace.is_empty());
+        named
+            .and_then(|namespace| behind(name, namespace, separators))
+            .or_else(|| super::without_namespace(name, separators))
+    }
+
     /// A fence with this label is how the dialect that was named writes calls.
     pub(crate) fn labels_fence(&self, label: &str) -> bool {
         let fence = |call: &String| call.strip_prefix("```").is_some_and(|rest| rest.starts_with(label));
@@ -411,77 +430,20 @@ impl Dialects {
         }
     }
 
+    /// The set of `dialects`, in their order of precedence; `auto`: no one of them was named.
     pub(crate) fn compile(dialects: &[Arc<Dialect>], auto: bool) -> Result<Self, Error> {
         let mut set = Self { auto, ..Self::empty() };
-        let (mut entries, mut tokens) = (Vec::new(), Vec::new());
+        let mut entries = Vec::new();
         for (number, dialect) in dialects.iter().enumerate() {
-            let mut row = Row::new(dialect.clone(), number as u16, &mut entries)?;
-            let twins: Vec<bool> =
-                dialect.calls.iter().map(|text| set.rows.iter().any(|earlier| row.reads_as(earlier, text))).collect();
-            row.twin = set.rows.iter().any(|earlier| {
-                let same = |text: &String| row.reads_as(earlier, text);
-                dialect.sections == earlier.dialect.sections && dialect.calls.iter().all(same)
-            });
-            row.calls.iter_mut().zip(twins).for_each(|(call, twin)| call.twin = twin);
-            if row.sections.is_empty() {
-                // There is no section in which its twins would be tried.
-                entries.retain(|(_, marker)| match marker {
-                    Marker::Call { row: of, call } if usize::from(*of) == number => {
-                        row.calls.get(usize::from(*call)).is_none_or(|call| !call.twin)
-                    }
-                    _ => true,
-                });
-            }
-            // A row that has nothing else is what such calls are, whatever others admit.
-            let first = |known: Option<u16>| known.filter(|_| !row.calls.is_empty()).or(Some(number as u16));
-            if row.admits(Bare::Json) {
-                set.bare_json = first(set.bare_json);
-            }
-            if row.admits(Bare::Python) {
-                set.bare_python = first(set.bare_python);
-            }
-            let line = row.calls.iter().position(|call| call.body == Body::Arguments);
-            if let Some(call) = line.filter(|_| row.admits(Bare::NameLine) && set.name_line.is_none()) {
-                set.name_line = Some((number as u16, call as u16));
-            }
-            let gemma = row.calls.iter().position(|call| call.body == Body::Gemma && call.name_at().is_some());
-            set.gemma = set.gemma.or(gemma.map(|call| (number as u16, call as u16)));
-            let word = |call: &Call| call.head.first() == Some(&Element::Slot(Slot::Ignored));
-            let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
-            set.words.extend(words.map(|(call, _)| (number as u16, call as u16)));
-            set.fenced |= !auto && dialect.calls.iter().any(|call| call.starts_with("```"));
-            if row.admits(Bare::Elements) && !row.calls.is_empty() {
-                set.elements = Some(number as u16);
-            }
-            for pair in &dialect.reasoning {
-                if !set.reasoning.contains(pair) {
-                    set.reasoning.push(pair.clone());
-                }
-            }
-            for pair in &dialect.results {
-                if !set.results.contains(pair) {
-                    set.results.push(pair.clone());
-                }
-            }
-            if let Some(channels) = &dialect.channels {
-                let row = number as u16;
-                set.channels.push(row);
-                entries.extend(channels.opens.iter().map(|t| (t.clone(), Marker::Header { row })));
-                // The sign by which it is found is too frequent to look for in every text.
-                if !auto && channels.calls_to_recipients {
-                    entries.push(("to=".to_owned(), Marker::Recipient { row }));
-                }
-                entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd { row })));
-            }
-            entries.extend(dialect.turns.iter().map(|t| (t.clone(), Marker::Turn)));
-            tokens.extend(dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
-            set.rows.push(row);
+            set.add(dialect, number as u16, &mut entries)?;
         }
         for (i, (open, _)) in set.results.iter().enumerate() {
             entries.push((open.clone(), Marker::Result(i as u16)));
         }
         // What opens a result may be where the model was to stop.
-        entries.extend(tokens);
+        for (number, row) in set.rows.iter().enumerate() {
+            entries.extend(row.dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
+        }
         for (i, (open, close)) in set.reasoning.iter().enumerate() {
             entries.push((open.clone(), Marker::ReasoningOpen(i as u16)));
             entries.push((close.clone(), Marker::ReasoningClose(i as u16)));
@@ -497,5 +459,70 @@ impl Dialects {
         }
         set.markers = Markers::new(entries, &also);
         Ok(set)
+    }
+
+    /// Adds the row of this `number` and what it begins with to the `entries`.
+    fn add(&mut self, dialect: &Arc<Dialect>, number: u16, entries: &mut Vec<(String, Marker)>) -> Result<(), Error> {
+        let mut row = Row::new(dialect.clone(), number, entries)?;
+        let same = |text: &String, earlier: &Row| row.reads_as(earlier, text);
+        let twins: Vec<bool> =
+            dialect.calls.iter().map(|text| self.rows.iter().any(|earlier| same(text, earlier))).collect();
+        row.twin = self.rows.iter().any(|earlier| {
+            dialect.sections == earlier.dialect.sections && dialect.calls.iter().all(|text| same(text, earlier))
+        });
+        row.calls.iter_mut().zip(twins).for_each(|(call, twin)| call.twin = twin);
+        if row.sections.is_empty() {
+            // There is no section in which its twins would be tried.
+            entries.retain(|(_, marker)| match marker {
+                Marker::Call { row: of, call } if *of == number => {
+                    row.calls.get(usize::from(*call)).is_none_or(|call| !call.twin)
+                }
+                _ => true,
+            });
+        }
+        for (known, own) in [(&mut self.reasoning, &dialect.reasoning), (&mut self.results, &dialect.results)] {
+            for pair in own {
+                if !known.contains(pair) {
+                    known.push(pair.clone());
+                }
+            }
+        }
+        if let Some(channels) = &dialect.channels {
+            self.channels.push(number);
+            entries.extend(channels.opens.iter().map(|t| (t.clone(), Marker::Header { row: number })));
+            // The sign by which it is found is too frequent to look for in every text.
+            if !self.auto && channels.calls_to_recipients {
+                entries.push((channels.recipient.clone(), Marker::Recipient { row: number }));
+            }
+            entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd { row: number })));
+        }
+        entries.extend(dialect.turns.iter().map(|t| (t.clone(), Marker::Turn)));
+        self.add_unmarked(&row, number);
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// What the row of this `number` says of calls that no marker of theirs begins.
+    fn add_unmarked(&mut self, row: &Row, number: u16) {
+        // A row that has nothing else is what such calls are, whatever others admit.
+        let first = |known: Option<u16>| known.filter(|_| !row.calls.is_empty()).or(Some(number));
+        if row.admits(Bare::Json) {
+            self.bare_json = first(self.bare_json);
+        }
+        if row.admits(Bare::Python) {
+            self.bare_python = first(self.bare_python);
+        }
+        if row.admits(Bare::Elements) && !row.calls.is_empty() {
+            self.elements = Some(number);
+        }
+        let place = |such: &dyn Fn(&CallTemplate) -> bool| Some((number, row.calls.iter().position(such)? as u16));
+        if row.admits(Bare::NameLine) {
+            self.name_line = self.name_line.or_else(|| place(&|call| call.body == Body::Arguments));
+        }
+        self.gemma = self.gemma.or_else(|| place(&|call| call.body == Body::Gemma && call.name_at().is_some()));
+        let word = |call: &CallTemplate| call.head.first() == Some(&Element::Slot(Slot::Ignored));
+        let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
+        self.words.extend(words.map(|(call, _)| (number, call as u16)));
+        self.fenced |= !self.auto && row.dialect.calls.iter().any(|call| call.starts_with("```"));
     }
 }

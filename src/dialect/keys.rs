@@ -54,21 +54,30 @@ spellings! {
     NeedsMoreWork: "needsMoreWork" | "needs_more_work";
 }
 
+/// What says how a message or a call is meant and nothing of what it says, wherever either stands.
+fn is_usual(key: &str) -> bool {
+    matches!(key, "type" | "id" | "index" | "role" | "status" | "strict")
+}
+
 impl Key {
+    /// Beside it, a [`Key::Method`] is the name.
+    pub(crate) const PARAMS: &str = "params";
+
+    /// What a tool's definition has and a call has not.
+    pub(crate) const DESCRIPTION: &str = "description";
+
+    /// A list under this key is one of calls, whatever it holds.
+    pub(crate) fn is_envelope(key: &str) -> bool {
+        matches!(key, "tool_calls" | "toolCalls")
+    }
+
     /// A member of this key says something of the call and is none of its arguments.
     pub(crate) fn is_about(key: &str) -> bool {
-        matches!(
-            key,
-            "type"
-                | "id"
-                | "index"
-                | "role"
-                | "status"
-                | "description"
-                | "thought"
-                | "thoughts"
-                | "reasoning"
-                | "strict"
-        )
+        is_usual(key) || matches!(key, Self::DESCRIPTION | "thought" | "thoughts" | "reasoning")
+    }
+
+    /// A member of this key, beside calls, is one that every message has.
+    pub(crate) fn is_of_message(key: &str) -> bool {
+        is_usual(key) || matches!(key, "object" | "model" | "finish_reason")
     }
 }

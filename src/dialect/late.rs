@@ -12,6 +12,7 @@ pub(crate) struct LateMarker {
     pub(crate) anchor: usize,
 }
 
+/// All of them, with what a look at two bytes needs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Late {
     markers: Vec<LateMarker>,

@@ -168,6 +168,7 @@ impl Search {
 }
 
 impl Markers {
+    /// A trie of `entries`. Where one of the bytes `also` stands, the engine stops as well.
     pub(crate) fn new(entries: Vec<(String, Marker)>, also: &[u8]) -> Self {
         let (late, entries) = Late::split(entries);
         let mut markers = Self {
@@ -348,6 +349,7 @@ impl Markers {
         &self.late
     }
 
+    /// What the marker means that ends where [`Self::at`] said so.
     pub(crate) fn list(&self, list: u32) -> &[Marker] {
         self.lists.get(list as usize).map_or(&[], Vec::as_slice)
     }

@@ -12,13 +12,13 @@ mod markers;
 mod response_template;
 mod template;
 
-pub(crate) use catalogue::form;
 pub use catalogue::{catalogue, find};
+pub(crate) use catalogue::{form, namespaces, without_namespace};
 pub use compiled::Dialects;
 #[cfg(feature = "templates")]
 pub use from_template::TemplateOptions;
 
-pub(crate) use compiled::{Call, Parameter, Row, special};
+pub(crate) use compiled::{CallTemplate, Parameter, Row, special};
 pub(crate) use keys::Key;
 pub(crate) use late::LateMarker;
 pub(crate) use markers::{Marker, MarkersAt, may_end_name};
@@ -74,12 +74,21 @@ pub struct Channels {
     pub content: Vec<String>,
     pub reasoning: Vec<String>,
     pub dropped: Vec<String>,
+    /// What stands before a recipient; empty where no header has one.
+    pub recipient: String,
     /// What the message of a call is written in, as its header says behind the recipient.
     pub formats: Vec<String>,
-    /// The prefix of a recipient that is a tool and whose message is its arguments.
+    /// The prefix of a recipient that is a tool and whose message is its arguments: the namespace of tools, with its dot.
     pub tool_prefix: String,
     /// Messages to any other recipient hold calls by the dialect's own templates, and no other message does.
     pub calls_to_recipients: bool,
+}
+
+impl Channels {
+    /// What stands before the name of a tool that is called.
+    pub(crate) fn to_tool(&self) -> String {
+        format!("{}{}", self.recipient, self.tool_prefix)
+    }
 }
 
 /// How some of a dialect's models write the calls that all of them are read by, where that is not its example: for
@@ -140,6 +149,8 @@ pub struct Dialect {
     pub entities: bool,
     /// In JSON, the key of the only member is the name and its value the arguments.
     pub name_as_key: bool,
+    /// The namespace that stands before a tool's name, parted from it by a dot, and is no part of it.
+    pub namespace: String,
     /// Markers round reasoning, opening and closing.
     pub reasoning: Vec<(String, String)>,
     /// Special tokens that the text may show and that are no content.

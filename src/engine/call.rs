@@ -5,12 +5,13 @@ use super::output::Output;
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
-use super::writer::{Company, Origin, Writer};
+use super::writer::{Evidence, Origin, Writer};
 use super::{Doubt, Engine, Given, Look, Reader, State, Step};
 use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use std::ops::Range;
 
+/// The calls of one template, from their head to what closes them.
 #[derive(Debug)]
 pub(super) struct CallState {
     origin: Origin,
@@ -30,21 +31,21 @@ pub(super) struct CallState {
 }
 
 impl CallState {
-    /// `doubtful`: nothing but an offered name vouches for it.
+    /// A call of `origin` that begins at `start` with this `head`. `before`: what to restore if it is none.
     pub(super) fn new(
         cx: &Reader<'_>,
         origin: Origin,
         body: Body,
         start: usize,
         head: Head,
-        doubtful: bool,
+        evidence: Evidence,
         before: Given,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
         let (slips, stray) = (head.slips(start), head.stray.clone());
-        let mut writer = Writer::new(origin, start, doubtful);
-        if origin == Origin::Bare(Body::Python) && cx.bytes().get(at) == Some(&b'[') {
-            writer.company = Company::List;
+        let mut writer = Writer::new(origin, start, evidence);
+        if body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
+            writer.in_list();
         }
         let body = BodyState::new(cx, body, at, head);
         Self { origin, start, inside: at, body, tail: None, writer, before, slips, stray }
@@ -59,9 +60,29 @@ impl CallState {
     pub(super) fn in_fence(&mut self, fence: Option<&'static str>) {
         self.writer.fence = fence;
     }
+
+    /// It ends at `at`: what is wrong with its head or its end counts for what was read. `slip`: what is missing there.
+    fn settle(&mut self, cx: &Reader<'_>, out: &Output, at: usize, vouched: bool, slip: Option<Repair>) {
+        let whole = self.writer.is_one() && !self.origin.is_bare();
+        let lost = self.stray.clone().is_some_and(|stray| arguments_in(cx, out, &self.writer, stray));
+        let Some(pending) = &mut self.writer.pending else { return };
+        if !vouched && pending.status.readable() {
+            pending.status = CallStatus::Incomplete;
+        } else if vouched {
+            pending.repairs.extend(slip);
+        }
+        if lost && pending.status.readable() {
+            pending.status = CallStatus::Malformed;
+        }
+        pending.repairs.append(&mut self.slips);
+        if whole {
+            pending.raw = self.start..at;
+        }
+    }
 }
 
 impl Engine {
+    /// Reads the body of `call` on, or what closes it.
     pub(super) fn call(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
         if call.tail.is_some() {
             return self.tail(cx, call);
@@ -78,14 +99,10 @@ impl Engine {
                 // A body that asks for more at the end would never be over: it is cut off as it stands.
                 self.abandon(cx, call, cx.text.len())
             }
-            Progress::More => {
-                self.state = State::Call(call);
-                Step::More
-            }
+            Progress::More => self.resume(call),
             Progress::Unclear { since } => {
                 self.wait(cx, since);
-                self.state = State::Call(call);
-                Step::More
+                self.resume(call)
             }
             Progress::Done { end } => {
                 if !writer.vouched() {
@@ -120,9 +137,7 @@ impl Engine {
             call.writer.break_off(at);
             call.writer.flush(cx, &mut self.out);
             call.writer.give_passed(cx, &mut self.out);
-            self.keep(Doubt::Quotes);
-            self.keep(Doubt::Sentence);
-            self.keep(Doubt::Bare);
+            self.keep_words();
             self.given.from = at;
             self.at = at;
             return Step::Go;
@@ -164,76 +179,27 @@ impl Engine {
     fn tail(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
         let CallState { tail: Some(tail), origin, writer, .. } = &mut *call else { return Step::Go };
         if tail.read(cx, *origin, writer) == Look::More {
-            self.state = State::Call(call);
-            return Step::More;
+            return self.resume(call);
         }
         let Tail { at, missing, .. } = *tail;
-        let closed = if self.holds(Doubt::Quotes) { call.writer.behind_section(cx, at) } else { Look::Is(at) };
-        let Look::Is(closed) = closed else {
-            self.state = State::Call(call);
-            return Step::More;
-        };
-        let speaks = self.hold.as_ref().and_then(|hold| match hold.doubt {
-            Doubt::Quotes => Some(sentence::quote_closes(cx, call.start, closed)),
-            Doubt::Sentence => Some(sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes)),
-            Doubt::Bare => {
-                let (place, pending) = (call.start..at, call.writer.pending.as_ref());
-                let speaks = sentence::speaks_of(cx, place.clone(), pending);
-                Some(speaks.or(|| sentence::names(cx, place, pending, hold.before.fresh)))
+        match self.is_spoken_of(cx, &call, at) {
+            Look::More => return self.resume(call),
+            Look::Is(end) => {
+                call.writer.flush(cx, &mut self.out);
+                self.go_back(end);
+                return Step::Go;
             }
-            _ => None,
-        });
-        if let Some(speaks) = speaks {
-            match speaks {
-                Look::More => {
-                    self.state = State::Call(call);
-                    return Step::More;
-                }
-                Look::Is(()) => {
-                    call.writer.flush(cx, &mut self.out);
-                    self.go_back(closed);
-                    return Step::Go;
-                }
-                Look::No => {
-                    self.keep(Doubt::Quotes);
-                    self.keep(Doubt::Sentence);
-                    self.keep(Doubt::Bare);
-                }
-            }
+            Look::No => self.keep_words(),
         }
         // One that has begun and was never over is told as well.
         call.writer.break_off(at);
-        let called = call.writer.pending.as_ref().is_some_and(|call| cx.called(&self.out, call.index).is_some());
-        // Without an offered name nothing vouches for a call that does not close, unless the text ends there.
-        let vouched = !missing
-            || called
-            || match cx.behind_space(at, at) {
-                Look::Is(next) => next >= cx.text.len(),
-                Look::No => false,
-                Look::More => {
-                    self.state = State::Call(call);
-                    return Step::More;
-                }
-            };
-        let start = call.start;
-        let bare = call.origin.is_bare();
-        self.unclosed = missing.then_some(call.origin);
-        let one = call.writer.is_one();
-        let lost = call.stray.clone().is_some_and(|stray| arguments_in(cx, &self.out, &call.writer, stray));
-        if let Some(pending) = &mut call.writer.pending {
-            if !vouched && pending.status.readable() {
-                pending.status = CallStatus::Incomplete;
-            } else if missing && vouched {
-                pending.repairs.push(Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
-            }
-            if lost && pending.status.readable() {
-                pending.status = CallStatus::Malformed;
-            }
-            pending.repairs.append(&mut call.slips);
-            if one && !bare {
-                pending.raw = start..at;
-            }
+        let closed = if missing { self.ends_unclosed(cx, &call, at) } else { Look::Is(()) };
+        if closed == Look::More {
+            return self.resume(call);
         }
+        self.unclosed = missing.then_some(call.origin);
+        let slip = missing.then(|| Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
+        call.settle(cx, &self.out, at, closed == Look::Is(()), slip);
         call.writer.flush(cx, &mut self.out);
         if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence) && call.writer.has_passed()) {
             return self.fence_is_code(cx, fence, at);
@@ -245,6 +211,45 @@ impl Engine {
         self.given.fresh = true;
         self.given.removed = true;
         Step::Go
+    }
+
+    /// The call is read on when more text has come.
+    fn resume(&mut self, call: Box<CallState>) -> Step {
+        self.state = State::Call(call);
+        Step::More
+    }
+
+    /// What stands round the call that ends at `at` speaks of it, where that is the doubt: it is none, and text up to a place.
+    fn is_spoken_of(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<usize> {
+        let Some(hold) = &self.hold else { return Look::No };
+        let speaks = match hold.doubt {
+            Doubt::Quotes => {
+                return call.writer.behind_section(cx, at).then(|closed| {
+                    let closes = sentence::quote_closes(cx, call.start, closed);
+                    closes.map(|()| closed)
+                });
+            }
+            Doubt::Sentence => sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes),
+            Doubt::Bare => {
+                let (place, pending) = (call.start..at, call.writer.pending.as_ref());
+                let speaks = sentence::speaks_of(cx, place.clone(), pending);
+                speaks.or(|| sentence::names(cx, place, pending, hold.before.fresh))
+            }
+            Doubt::Reasoning | Doubt::Fence | Doubt::InlineCode | Doubt::Names => Look::No,
+        };
+        speaks.map(|()| at)
+    }
+
+    /// The call ends at `at` though a marker is missing there: it is of an offered tool, or the text ends as well. Else nothing
+    /// vouches for it.
+    fn ends_unclosed(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<()> {
+        if call.writer.pending.as_ref().is_some_and(|call| cx.called(&self.out, call.index).is_some()) {
+            return Look::Is(());
+        }
+        match cx.behind_space(at, at) {
+            Look::Is(next) if next < cx.text.len() => Look::No,
+            look => look.map(|_| ()),
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
 use super::body::values::decode_entities;
-use super::reader::blank;
-use super::reader::floor;
+use super::reader::{blank, floor};
 use super::{Look, Reader};
 use crate::dialect::{Element, Slot};
 use crate::turn::{Repair, RepairCode};
@@ -39,9 +38,7 @@ impl Head {
             Slot::Value | Slot::Ignored => {}
         }
     }
-}
 
-impl Head {
     /// The name, if the head holds one: written as such, or inside an id (`functions.NAME:3`).
     pub(crate) fn name<'t>(&self, cx: &Reader<'t>) -> Option<Cow<'t, str>> {
         if let Some(name) = &self.name {
@@ -53,8 +50,8 @@ impl Head {
             // Without its number it is no id of this kind; an offered name vouches for it all the same.
             _ => respelt(cx, id)?,
         };
-        let name = name.strip_prefix("functions.").unwrap_or(name);
-        // Another namespace than the one of functions: the offered name stands behind it.
+        let name = cx.dialects.without_namespace(name, ['.']).unwrap_or(name);
+        // Another namespace: the offered name stands behind it.
         let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
         let name = if !cx.offered(name) && cx.offered(last) { last } else { name };
         let strange = |c: char| c.is_whitespace() || c == ':';
@@ -70,6 +67,7 @@ impl Head {
         [twice, unopened, quoted].into_iter().flatten().collect()
     }
 
+    /// The id, if the head holds one.
     pub(crate) fn id<'t>(&self, cx: &Reader<'t>) -> Option<&'t str> {
         cx.text.get(self.id.clone()?)
     }
@@ -79,8 +77,8 @@ impl Head {
 /// only one reading of it was offered.
 #[cold]
 fn respelt<'t>(cx: &Reader<'_>, id: &'t str) -> Option<&'t str> {
-    let separator = |c: char| matches!(c, '_' | '-' | '.');
-    let whole = id.strip_prefix("functions").and_then(|id| id.strip_prefix(separator)).unwrap_or(id);
+    let separator = ['_', '-', '.'];
+    let whole = cx.dialects.without_namespace(id, separator).unwrap_or(id);
     let numbered = whole.trim_end_matches(|c: char| c.is_ascii_digit());
     let name = numbered.strip_suffix(separator).filter(|_| numbered.len() < whole.len() && whole.len() < id.len());
     match (cx.offered(whole), name.filter(|name| cx.offered(name))) {
@@ -212,80 +210,74 @@ fn stands(
     reached: &mut usize,
 ) -> Look<()> {
     let limit = at + cx.policy.max_markup_bytes;
-    let mut i = from;
-    while let Some(element) = elements.get(i) {
+    for (i, element) in elements.iter().enumerate().skip(from) {
         *reached = i;
-        i += 1;
         if head.end > limit {
             return Look::No;
         }
-        match element {
+        let behind = elements.get(i + 1..).unwrap_or_default();
+        let look = match element {
             Element::Space => {
                 let end = cx.skip_markup_space(head.end);
                 if cx.ends_in_space(end) && end <= limit {
                     return Look::More;
                 }
                 head.end = end;
+                continue;
             }
-            Element::Literal(text) => match literal(cx, head.end, text) {
-                Look::Is(end) => head.end = end,
-                Look::No => return Look::No,
-                Look::More => return Look::More,
+            Element::Literal(text) => literal(cx, head.end, text).map(|end| head.end = end),
+            Element::Optional(text) => literal(cx, head.end, text).map(|end| head.end = end).or(|| Look::Is(())),
+            Element::Slot(slot) => hole(cx, head, *slot, behind.first(), limit),
+            Element::Attributes(list) => match behind.iter().find(|element| **element != Element::Space) {
+                Some(Element::Literal(until)) => attributes(cx, head, list, until, limit),
+                _ => Look::No,
             },
-            Element::Optional(text) => match literal(cx, head.end, text) {
-                Look::Is(end) => head.end = end,
-                Look::No => {}
-                Look::More => return Look::More,
-            },
-            Element::Slot(slot) => {
-                let filled = match elements.get(i) {
-                    Some(Element::Literal(until)) => delimited(cx, head.end, until, *slot, limit),
-                    _ => undelimited(cx, head.end, limit),
-                };
-                // A name of several words is as long as its line, and nothing but the tool tells it from text.
-                let line =
-                    *slot == Slot::Name && matches!(elements.get(i), Some(Element::Literal(until)) if is_blank(until));
-                let named = |from: usize, to: usize| {
-                    let written = cx.slice(from, to).trim_ascii();
-                    written.is_empty() || cx.tools.is_some_and(|tools| tools.leads_to(written))
-                };
-                match filled {
-                    Look::Is(range) if line && !(cx.vouches(range.clone()) && named(range.start, range.end)) => {
-                        return Look::No;
-                    }
-                    Look::More if line && !named(head.end, cx.text.len()) => return Look::No,
-                    Look::Is(range) => {
-                        let end = range.end;
-                        let mut trimmed = trim(cx, range);
-                        if *slot == Slot::Name && is_quoted(cx.bytes().get(trimmed.clone()).unwrap_or_default()) {
-                            trimmed = trimmed.start + 1..trimmed.end - 1;
-                            head.quoted = true;
-                        }
-                        match slot {
-                            // Signs alone are no name.
-                            Slot::Name if !holds(cx, &trimmed, char::is_alphanumeric) => return Look::No,
-                            Slot::Key if !holds(cx, &trimmed, |c| c.is_alphanumeric() || c == '_') => return Look::No,
-                            _ => {}
-                        }
-                        head.end = end;
-                        head.set(*slot, trimmed);
-                    }
-                    Look::No => return Look::No,
-                    Look::More => return Look::More,
-                }
-            }
-            Element::Attributes(list) => {
-                let until = elements.iter().skip(i).find(|e| !matches!(e, Element::Space));
-                let Some(Element::Literal(until)) = until else { return Look::No };
-                match attributes(cx, head, list, until, limit) {
-                    Look::Is(()) => {}
-                    Look::No => return Look::No,
-                    Look::More => return Look::More,
-                }
-            }
-            Element::Body(_) => return Look::No,
+            Element::Body(_) => Look::No,
+        };
+        if look != Look::Is(()) {
+            return look;
         }
     }
+    Look::Is(())
+}
+
+/// Fills the hole at the end of `head`, behind which `next` is to stand.
+#[inline]
+fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, next: Option<&Element>, limit: usize) -> Look<()> {
+    let until = if let Some(Element::Literal(until)) = next { Some(&**until) } else { None };
+    let filled = match until {
+        Some(until) => delimited(cx, head.end, until, slot, limit),
+        None => undelimited(cx, head.end, limit),
+    };
+    // A name of several words is as long as its line, and nothing but the tool tells it from text.
+    let line = slot == Slot::Name && until.is_some_and(is_blank);
+    let named = |from: usize, to: usize| {
+        let written = cx.slice(from, to).trim_ascii();
+        written.is_empty() || cx.tools.is_some_and(|tools| tools.leads_to(written))
+    };
+    let range = match filled {
+        Look::Is(range) if line && !(cx.vouches(range.clone()) && named(range.start, range.end)) => return Look::No,
+        Look::More if line && !named(head.end, cx.text.len()) => return Look::No,
+        Look::Is(range) => range,
+        other => return other.map(|_| ()),
+    };
+    let end = range.end;
+    let mut inner = trim(cx, range);
+    if slot == Slot::Name && is_quoted(cx.bytes().get(inner.clone()).unwrap_or_default()) {
+        inner = inner.start + 1..inner.end - 1;
+        head.quoted = true;
+    }
+    // Signs alone are no name.
+    let fits = match slot {
+        Slot::Name => holds(cx, &inner, char::is_alphanumeric),
+        Slot::Key => holds(cx, &inner, |c| c.is_alphanumeric() || c == '_'),
+        Slot::Id | Slot::Value | Slot::Type | Slot::Ignored => true,
+    };
+    if !fits {
+        return Look::No;
+    }
+    head.end = end;
+    head.set(slot, inner);
     Look::Is(())
 }
 
@@ -440,11 +432,10 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
                 Look::No => return Look::No,
             }
         }
-        let key_start = at;
-        while bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':')) {
-            at += 1;
-        }
-        let key = cx.slice(key_start, at);
+        let start = at;
+        let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':');
+        at += bytes.get(at..).unwrap_or_default().iter().take_while(|byte| in_key(byte)).count();
+        let key = cx.slice(start, at);
         if at >= bytes.len() {
             return more(at);
         }
@@ -459,38 +450,22 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
             return Look::No;
         }
         at = cx.skip_space(at + 1);
-        let Some(first) = bytes.get(at).copied() else { return more(at) };
-        let range = if first == b'"' || first == b'\'' {
-            let rest = bytes.get(at + 1..).unwrap_or_default();
-            let Some(length) = memchr::memchr(first, rest) else { return more(at) };
-            let range = at + 1..at + 1 + length;
-            at = range.end + 1;
-            range
-        } else {
-            let rest = cx.slice(at, near);
-            let space = rest.find(|c: char| c.is_ascii_whitespace());
-            let word = rest.get(..space.unwrap_or(rest.len())).unwrap_or_default();
-            let end = word.find(until);
-            // Without quotes no tag begins in it, but the one behind it may.
-            if let Some(tag) = word.get(..end.unwrap_or(word.len())).and_then(|value| value.find('<')) {
-                let cut = end.or(space).is_none() && word.get(tag..).is_some_and(|tag| until.starts_with(tag));
-                return if cut { more(at) } else { Look::No };
-            }
-            let Some(length) = end.or(space) else { return more(at) };
-            let range = at..at + length;
-            at = range.end;
-            range
+        let (value, end) = match attribute_value(cx.slice(at, near), at, until) {
+            Look::Is(found) => found,
+            Look::More => return more(at),
+            Look::No => return Look::No,
         };
+        at = end;
         if at > limit {
             return Look::No;
         }
         if let Some((_, slot)) = list.iter().find(|(name, _)| **name == *key) {
             if matches!(slot, Slot::Name | Slot::Key) {
-                filled = !range.is_empty();
+                filled = !value.is_empty();
             }
-            head.set(*slot, range);
+            head.set(*slot, value);
         } else {
-            head.stray.get_or_insert(key_start..at).end = at;
+            head.stray.get_or_insert(start..at).end = at;
         }
     }
     let needed = list.iter().any(|(_, slot)| matches!(slot, Slot::Name | Slot::Key));
@@ -499,4 +474,29 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
     }
     head.end = at;
     Look::Is(())
+}
+
+/// The value of an attribute that `text`, which stands at `at`, begins with, in quotes or without, up to white space or `until`:
+/// its place, and where what is behind it begins. `More`: it does not end in `text`.
+fn attribute_value(text: &str, at: usize, until: &str) -> Look<(Range<usize>, usize)> {
+    let Some(first) = text.as_bytes().first().copied() else { return Look::More };
+    if matches!(first, b'"' | b'\'') {
+        let inside = text.as_bytes().get(1..).unwrap_or_default();
+        return match memchr::memchr(first, inside).map(|length| at + 1 + length) {
+            Some(end) => Look::Is((at + 1..end, end + 1)),
+            None => Look::More,
+        };
+    }
+    let space = text.find(|c: char| c.is_ascii_whitespace());
+    let word = text.get(..space.unwrap_or(text.len())).unwrap_or_default();
+    let end = word.find(until);
+    // Without quotes no tag begins in it, but the one behind it may.
+    if let Some(tag) = word.get(..end.unwrap_or(word.len())).and_then(|value| value.find('<')) {
+        let cut = end.or(space).is_none() && word.get(tag..).is_some_and(|tag| until.starts_with(tag));
+        return if cut { Look::More } else { Look::No };
+    }
+    match end.or(space) {
+        Some(length) => Look::Is((at..at + length, at + length)),
+        None => Look::More,
+    }
 }

@@ -110,6 +110,7 @@ pub struct StreamParser {
 }
 
 impl StreamParser {
+    /// A parser of one text, which is empty so far.
     pub fn new(dialects: Arc<Dialects>, tools: Option<Arc<ToolSet>>, mut options: Options) -> Self {
         options.policy = options.policy.clamped();
         let engine = Engine::new(&options, true);
@@ -211,6 +212,7 @@ pub(crate) enum Look<T> {
 }
 
 impl<T> Look<T> {
+    /// What it says, of what `f` makes of the value.
     pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Look<U> {
         match self {
             Self::Is(value) => Look::Is(f(value)),
@@ -219,6 +221,7 @@ impl<T> Look<T> {
         }
     }
 
+    /// What another look says that needs the value of this one.
     pub(super) fn then<U>(self, f: impl FnOnce(T) -> Look<U>) -> Look<U> {
         match self {
             Self::Is(value) => f(value),
@@ -313,10 +316,12 @@ pub(crate) struct Given {
 #[derive(Debug)]
 pub(crate) struct Hold {
     doubt: Doubt,
+    /// Where what is doubted begins.
     at: usize,
+    /// What had been found by then, and how far the text outside calls had been given out.
     mark: Mark,
     before: Given,
-    shown: Option<usize>,
+    opener_given: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -339,6 +344,7 @@ enum State {
 /// Up to so many bytes that may begin something are looked at with every chunk.
 const PATIENCE: usize = 64;
 
+/// The state of the scanner between two steps.
 #[derive(Debug)]
 pub(crate) struct Engine {
     /// The next byte to read.
@@ -346,24 +352,28 @@ pub(crate) struct Engine {
     /// A shorter text says nothing new about the place that is waited at.
     until: usize,
     given: Given,
+    /// What is being read at `at`.
     state: State,
     /// The section that is open: row and section.
     section: Option<(u16, u16)>,
-    /// What opened it was given out as text, when there were so many calls.
-    shown: Option<usize>,
+    /// What opens a section was given out as text, when there were so many calls.
+    opener_given: Option<usize>,
     /// The run of backticks that may have opened inline code: length and place.
     inline: Option<(usize, usize)>,
     /// The fence whose body is being read as calls.
     fence: Option<prose::code::Fence>,
     hold: Option<Hold>,
+    /// Reasoning was opened, or the text began in it: what closes it closes no text before it.
     reasoning_seen: bool,
-    /// The message that is being read, in a dialect with headers.
     /// Where the text named what opens reasoning, and the place was none for it.
     named_opener: Option<usize>,
+    /// The message that is being read, in a dialect with headers.
     channel: Option<prose::channels::Channel>,
     /// Headers without their special tokens are expected.
     plain: Option<prose::plain::Plain>,
+    /// Whether the text behind the calls is still the model's own.
     runaway: prose::runaway::Runaway,
+    /// The element of HTML that shows what stands in it.
     shown_in: prose::quoted::Shown,
     block_quote: prose::quoted::BlockQuote,
     /// Where the last example stood that the text announced as one.
@@ -397,7 +407,7 @@ impl Engine {
             given: Given { from: 0, text_from: 0, fresh: true, removed: false, space: None, opener: None, mode },
             state: State::Prose,
             section: None,
-            shown: None,
+            opener_given: None,
             inline: None,
             fence: None,
             hold: None,
@@ -479,7 +489,7 @@ impl Engine {
 
     /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
     fn hold(&mut self, doubt: Doubt, at: usize, before: Given) {
-        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, shown: self.shown });
+        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, opener_given: self.opener_given });
     }
 
     fn holds(&self, doubt: Doubt) -> bool {
@@ -493,12 +503,17 @@ impl Engine {
         }
     }
 
+    /// The words round a call do not speak of it: if that was the doubt, it is over.
+    fn keep_words(&mut self) {
+        [Doubt::Quotes, Doubt::Sentence, Doubt::Bare].into_iter().for_each(|doubt| self.keep(doubt));
+    }
+
     /// The doubt was right: everything since is text, up to `to`.
     fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
         let calls = self.out.go_back(hold.mark, hold.doubt.reason());
         self.given = hold.before;
-        self.shown = hold.shown;
+        self.opener_given = hold.opener_given;
         self.refused = None;
         self.at = to;
         self.section = None;

@@ -19,6 +19,7 @@ pub(crate) enum Piece {
 }
 
 impl Piece {
+    /// The text of it, where `text` is the input.
     pub(crate) fn get<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self {
             Self::Span(range) => Cow::Borrowed(text.get(range.clone()).unwrap_or("")),
@@ -26,6 +27,7 @@ impl Piece {
         }
     }
 
+    /// How many bytes it has.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Span(range) => range.len(),
@@ -33,6 +35,7 @@ impl Piece {
         }
     }
 
+    /// As [`Self::get`], without a copy.
     pub(crate) fn as_str<'t>(&'t self, text: &'t str) -> &'t str {
         match self {
             Self::Span(range) => text.get(range.clone()).unwrap_or(""),
@@ -76,6 +79,7 @@ pub(crate) enum Found {
 }
 
 impl Found {
+    /// No arguments.
     pub(crate) const fn none() -> Self {
         Self::Members(Vec::new())
     }
@@ -92,6 +96,7 @@ impl Found {
         }
     }
 
+    /// They are an object, not a value of another kind that stood in their place.
     pub(crate) fn is_object(&self) -> bool {
         match self {
             Self::Json(Piece::Made(json)) => json.starts_with('{'),
@@ -110,6 +115,7 @@ impl Found {
         }
     }
 
+    /// As a turn has them, cut out of the `text` where they stand in it.
     pub(crate) fn into_arguments(self, text: &str) -> Arguments<'_> {
         match self {
             Self::Json(piece) => Arguments::Json(piece.into_text(text)),
@@ -223,6 +229,7 @@ pub(crate) struct Mark {
     content_ends_in_space: bool,
 }
 
+/// What was found so far: text, calls and issues, and what is to be told of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Output {
     streaming: bool,
@@ -246,14 +253,17 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// Nothing yet. Events are kept only where they are `streaming`.
     pub(crate) fn new(streaming: bool) -> Self {
         Self { streaming, ..Self::default() }
     }
 
+    /// Somebody wants the events.
     pub(crate) fn streaming(&self) -> bool {
         self.streaming
     }
 
+    /// Tells an event, which is made only where somebody wants it.
     pub(crate) fn event(&mut self, event: impl FnOnce() -> Event) {
         if self.streaming {
             self.told.push(Told::Event(Box::new(event())));
@@ -276,6 +286,7 @@ impl Output {
         }
     }
 
+    /// Records an issue, and tells it.
     pub(crate) fn issue(&mut self, issue: Issue) {
         self.event(|| Event::Issue(issue.clone()));
         self.issues.push(issue);
@@ -341,6 +352,7 @@ impl Output {
         self.content.is_empty() && self.calls.is_empty()
     }
 
+    /// Nor is there any reasoning.
     pub(crate) fn is_empty(&self) -> bool {
         self.says_nothing() && self.reasoning.is_empty()
     }
@@ -359,6 +371,7 @@ impl Output {
         }
     }
 
+    /// How much there is now. No text that follows grows a piece that is there already.
     pub(crate) fn mark(&mut self) -> Mark {
         self.sealed = (self.content.len(), self.reasoning.len());
         Mark {
@@ -426,6 +439,7 @@ impl Output {
         }
     }
 
+    /// The turn that all of it is, of the `text` that was read.
     pub(crate) fn into_turn<'t>(self, text: &'t str, dialects: &Dialects) -> Turn<'t> {
         let dialect = self.calls.iter().find_map(|call| call.origin.dialect(dialects));
         let dialect = dialect.map(|dialect| dialect.name.clone());

@@ -126,6 +126,7 @@ impl From<Known> for Memo {
 }
 
 impl Memo {
+    /// What of it still holds when more text has come.
     pub(super) fn known(&self) -> Known {
         Known {
             blank: self.blank.get(),
@@ -147,6 +148,7 @@ impl<'t> Reader<'t> {
         self.text.get(at..).unwrap_or("")
     }
 
+    /// The text between two places; empty if they are none.
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or("")
     }
@@ -305,6 +307,7 @@ impl<'t> Reader<'t> {
         known + more >= at
     }
 
+    /// The offered tool that `name` means.
     pub(crate) fn tool(&self, name: &str) -> Option<&'t Tool> {
         let tools = self.tools?;
         let (position, _) = tools.find(name)?;

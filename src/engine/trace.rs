@@ -59,6 +59,7 @@ pub(crate) struct Note {
     pub(crate) noted: Noted,
 }
 
+/// What was noticed at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Noted {
     /// Markup that was taken out of the text; the range is its beginning.
@@ -77,6 +78,7 @@ pub(crate) enum Noted {
     Kept(Reason, Piece),
     /// It was not read, whatever it holds. An empty range is the beginning of code that ends at [`Self::CodeEnds`].
     Passed(Reason),
+    /// The end of code whose beginning was passed over.
     CodeEnds,
 }
 
@@ -108,6 +110,7 @@ struct Notes {
 pub(crate) struct Trace(Option<Box<Notes>>);
 
 impl Trace {
+    /// Notes are wanted.
     pub(crate) fn on() -> Self {
         Self(Some(Box::default()))
     }
@@ -120,6 +123,7 @@ impl Trace {
         self.0.map(|notes| notes.notes).unwrap_or_default()
     }
 
+    /// Takes a note, if notes are wanted.
     pub(crate) fn note(&mut self, range: Range<usize>, noted: Noted) {
         self.of(range, None, noted);
     }

@@ -3,7 +3,7 @@ use super::head::{self, Head};
 use super::output::{Call, Found, Output, Piece, Value};
 use super::trace::Reason;
 use super::{Look, Mode, Reader, UnknownTools};
-use crate::dialect::{Body, Call as Template, Dialect, Dialects, Element, Row};
+use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
@@ -20,6 +20,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
+    /// It has no markers.
     pub(super) const fn is_bare(self) -> bool {
         matches!(self, Self::Bare(_))
     }
@@ -32,17 +33,19 @@ impl Origin {
         }
     }
 
+    /// The dialect's row, where it is by a template.
     pub(super) fn row<'t>(self, cx: &Reader<'t>) -> Option<&'t Row> {
         cx.dialects.rows.get(usize::from(self.number()?))
     }
 
-    pub(super) fn template<'t>(self, cx: &Reader<'t>) -> Option<&'t Template> {
+    pub(super) fn template<'t>(self, cx: &Reader<'t>) -> Option<&'t CallTemplate> {
         match self {
             Self::Template { row, call } => cx.dialects.rows.get(usize::from(row))?.calls.get(usize::from(call)),
             Self::Bare(_) => None,
         }
     }
 
+    /// What closes a call of it; nothing where it has no markers.
     pub(super) fn tail<'t>(self, cx: &Reader<'t>) -> &'t [Element] {
         self.template(cx).map_or(&[], |template| &template.tail)
     }
@@ -68,15 +71,34 @@ pub(super) struct Pending {
     pub(super) raw: Range<usize>,
 }
 
-/// What vouches for calls without markers.
+/// What vouches for the calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Company {
-    /// Its own name.
-    Alone,
+pub(super) enum Evidence {
+    /// Their markers.
+    Markers,
+    /// Without markers, the first one's name must be that of an offered tool.
+    Name,
     /// In a list, the name of any.
-    List,
+    AnyName,
     /// In an explicit envelope of calls, that.
     Envelope,
+}
+
+/// The call whose pieces are not sent while it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Muted {
+    None,
+    /// This one: its repaired text is read, and its pieces have been sent as far as the text is valid.
+    Mended(usize),
+    /// The last one, which is this as long as no other begins: it is cut off, and what closes it was made. Those before it are as
+    /// they stand.
+    Last(usize),
+}
+
+impl Muted {
+    const fn is(self, index: usize) -> bool {
+        matches!(self, Self::Mended(muted) | Self::Last(muted) if muted == index)
+    }
 }
 
 /// Writes the calls of one template into the output.
@@ -85,24 +107,18 @@ pub(super) struct Writer {
     pub(super) origin: Origin,
     /// Where the template began.
     pub(super) start: usize,
-    /// A call without marker needs an offered name.
-    pub(super) bare: bool,
-    /// What it stands in, where that tells more.
-    pub(super) company: Company,
+    evidence: Evidence,
     /// An envelope has said in its content what there is to say, and that there are no calls.
     pub(super) answered: bool,
     /// Calls have begun, and none of their names is offered.
     unvouched: bool,
-    /// The call that has begun and is not over.
+    /// The call that has begun and is not over. There is none while one is pending.
     open: Option<usize>,
     /// The last call read, whose end is not certain.
     pub(super) pending: Option<Pending>,
     /// A call that has begun and that the next one read continues.
-    pub(super) adopt: Option<usize>,
-    /// The call whose pieces are not sent while its repaired text is read.
-    pub(super) muted: Option<usize>,
-    /// Nothing of the muted call has been told, and it is as it stands once another one begins: then that is muted.
-    pub(super) untold: bool,
+    adopt: Option<usize>,
+    muted: Muted,
     /// How many calls have begun.
     pub(super) begun: usize,
     /// The section of the row that it stands in.
@@ -114,24 +130,48 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// `doubtful`: nothing but an offered name vouches for its calls.
-    pub(super) fn new(origin: Origin, start: usize, doubtful: bool) -> Self {
+    /// For calls of `origin` that begin at `start`.
+    pub(super) fn new(origin: Origin, start: usize, evidence: Evidence) -> Self {
         Self {
             origin,
             start,
-            bare: doubtful,
-            company: Company::Alone,
+            evidence,
             answered: false,
             unvouched: false,
             open: None,
             pending: None,
             adopt: None,
-            muted: None,
-            untold: false,
+            muted: Muted::None,
             begun: 0,
             section: None,
             fence: None,
             passed: Vec::new(),
+        }
+    }
+
+    /// No marker vouches for the calls.
+    pub(super) fn is_unmarked(&self) -> bool {
+        self.evidence != Evidence::Markers
+    }
+
+    /// Calls without markers stand in a list.
+    pub(super) fn in_list(&mut self) {
+        if self.origin.is_bare() {
+            self.evidence = Evidence::AnyName;
+        }
+    }
+
+    /// As [`Self::in_list`], where what the list stands in does not tell more.
+    pub(super) fn in_plain_list(&mut self) {
+        if self.evidence == Evidence::Name {
+            self.in_list();
+        }
+    }
+
+    /// Calls without markers stand in an envelope that says so.
+    pub(super) fn in_envelope(&mut self) {
+        if self.origin.is_bare() {
+            self.evidence = Evidence::Envelope;
         }
     }
 
@@ -174,6 +214,7 @@ impl Writer {
         self.passed.truncate(passed);
     }
 
+    /// Something was passed over.
     pub(super) fn has_passed(&self) -> bool {
         !self.passed.is_empty()
     }
@@ -224,13 +265,13 @@ impl Writer {
         }
         let found = cx.tools.and_then(|tools| tools.find(written));
         let offered = found.is_some() || cx.tools.is_none();
-        let needed = self.bare && (self.begun == 0 || self.unvouched);
-        let refused = needed && self.company == Company::Alone || cx.policy.unknown_tools == UnknownTools::Text;
+        let first = self.begun == 0 || self.unvouched;
+        let refused = first && self.evidence == Evidence::Name || cx.policy.unknown_tools == UnknownTools::Text;
         if !offered && refused {
             out.trace.refuse(Reason::NameNotOffered, written);
             return None;
         }
-        self.unvouched = needed && self.company != Company::Envelope && !offered;
+        self.unvouched = first && self.evidence == Evidence::AnyName && !offered;
         let tool = found.and_then(|(tool, _)| u32::try_from(tool).ok());
         let name = match cx.tool_at(tool) {
             Some(tool) if tool.name != written => Piece::Made(tool.name.clone()),
@@ -293,21 +334,45 @@ impl Writer {
 
     /// A piece of a begun call's arguments.
     pub(super) fn piece(&self, out: &mut Output, index: usize, text: impl AsRef<str> + Into<String>) {
-        if !text.as_ref().is_empty() && self.muted != Some(index) {
+        if !text.as_ref().is_empty() && !self.muted.is(index) {
             out.event(|| Event::Arguments { index, text: text.into() });
         }
     }
 
     /// As [`Self::piece`], for one that stands in the input.
     pub(super) fn span(&self, out: &mut Output, index: usize, range: Range<usize>) {
-        if self.muted != Some(index) {
+        if !self.muted.is(index) {
             out.arguments(index, range);
         }
     }
 
-    /// The muted call has been read: sends what is missing of its arguments, if what was `told` of them still holds.
-    pub(super) fn rest(&mut self, cx: &Reader<'_>, out: &mut Output, told: &str) {
-        let Some(index) = self.muted.take() else { return };
+    /// From here on the repaired text of a call is read, which continues the one that has `begun`, if one has.
+    pub(super) fn continue_mended(&mut self, begun: Option<usize>) {
+        self.adopt = begun;
+        self.muted = begun.map_or(Muted::None, Muted::Mended);
+    }
+
+    /// Whether the call that had begun was continued.
+    pub(super) fn is_continued(&mut self) -> bool {
+        self.adopt.take().is_none()
+    }
+
+    /// From here on calls are read of which the last is cut off: the one at `index`, if no other begins behind it.
+    pub(super) fn mute_last(&mut self, index: usize) {
+        self.muted = Muted::Last(index);
+    }
+
+    /// All has been read whose pieces are not sent: of which call that was.
+    pub(super) fn unmute(&mut self) -> Option<usize> {
+        match std::mem::replace(&mut self.muted, Muted::None) {
+            Muted::None => None,
+            Muted::Mended(index) | Muted::Last(index) => Some(index),
+        }
+    }
+
+    /// The call at `index` is pending, and was repaired: sends what is missing of its arguments, if what was `told` of them still
+    /// holds.
+    pub(super) fn send_rest(&self, cx: &Reader<'_>, out: &mut Output, index: usize, told: &str) {
         if let Some(pending) = self.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
             let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
             if let Some(rest) = whole.strip_prefix(told) {
@@ -332,8 +397,8 @@ impl Writer {
             pending.status = CallStatus::Malformed;
         }
         out.trace.arguments(&pending.arguments);
-        if self.untold && self.muted == Some(pending.index) {
-            self.muted = Some(pending.index + 1);
+        if self.muted == Muted::Last(pending.index) {
+            self.muted = Muted::Last(pending.index + 1);
             if out.streaming() {
                 let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
                 self.piece(out, pending.index, whole);

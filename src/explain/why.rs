@@ -56,8 +56,8 @@ impl Kept {
                 format!("{what} stands in a code fence, and the policy `fences` takes no calls from it")
             }
             Reason::Runaway => format!(
-                "{what} stands in text that the model wrote on behind its answer: the other side's turn, or a program \
-                 that quotes the answer"
+                "{what} stands in text that the model wrote on behind its answer: the other side's turn, what rests \
+                 on a result that it made up, or a program that quotes the answer"
             ),
             Reason::Draft => format!(
                 "{what} is a draft in reasoning; the policy `reasoning` decides whether drafts run (default: only if \
@@ -155,7 +155,7 @@ fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
 fn whole_end<'c>(
     text: &str,
     range: Range<usize>,
-    calls: &'c [crate::dialect::Call],
+    calls: &'c [crate::dialect::CallTemplate],
     known: &mut HashMap<&'c [u8], Without>,
 ) -> usize {
     let bounded = text.as_bytes().get(..text.len().min(range.start + MAX_PROBE_BYTES)).unwrap_or_default();

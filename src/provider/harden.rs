@@ -11,96 +11,140 @@ use regex::Regex;
 /// Put into a marker, it makes another text of it, for a tokenizer and for a parser, and looks like nothing.
 const BREAK: char = '\u{200b}';
 
-/// What follows `<` or `</` in markers of templates and dialects; the marker may go on behind it.
+/// What follows `<` or `</` in tags that are no dialect's in particular; the tag may go on behind it.
 const TAGS: &[&str] = &[
+    // Special tokens.
     "|",
     "｜",
+    // What calls are made of: models write more such tags than any template has, and are understood.
     "tool",
     "function",
-    "invoke",
-    "parameter",
-    "think",
-    "/think",
-    "antml",
-    "start_of_turn",
-    "end_of_turn",
     "start_function",
     "end_function",
-    "bos>",
-    "eos>",
-    "s>",
-    "im_",
+    "call",
+    "invoke",
+    "parameter",
     "arg_",
-    "minimax",
-    "seed:",
-    "observation",
-    "unused",
-    "extra_id",
-    "mask>",
-    "pad>",
-    "unk>",
+    // Who speaks, and what is said.
     "system",
     "user",
     "assistant",
+    "turn",
+    "start_of_turn",
+    "end_of_turn",
+    "channel",
+    "message",
+    "think",
+    "observation",
     "response",
     "result",
     "INST",
     "SYS",
-    "turn",
-    "channel",
-    "message",
+    // Tokens of tokenizers, and special ones that lost their bars.
+    "bos>",
+    "eos>",
+    "s>",
+    "mask>",
+    "pad>",
+    "unk>",
+    "unused",
+    "reserved",
+    "extra_id",
     "ctrl",
-    "python_tag",
     "eom",
     "eot",
-    "call",
-    "calls",
-    "reserved",
-    "dsml",
-    "DSML",
+    "im_",
+    "python_tag",
 ];
 
-/// What follows `[` or `[/` in markers.
-const BRACKETS: &[&str] = &[
-    "INST]",
-    "TOOL_",
-    "AVAILABLE_TOOLS",
-    "SYSTEM_PROMPT",
-    "ARGS]",
-    "CALL_ID",
-    "THINK",
-    "gMASK",
-    "IMG",
-    "END_TOOL",
-    "PREFIX]",
-    "SUFFIX]",
-    "MIDDLE]",
-];
+/// What follows `[` or `[/` in tokens of templates that no answer holds.
+const BRACKETS: &[&str] = &["TOOL_", "AVAILABLE_TOOLS", "gMASK", "IMG", "PREFIX]", "SUFFIX]", "MIDDLE]"];
 
-/// Every marker of the catalogue that begins or ends something, without those that are plain words or fences (they
-/// mark a call only where a marker does). Sorted by their first byte.
-static MARKERS: Lazy<Vec<&'static str>> = Lazy::new(|| {
-    let mut out: Vec<&str> = Vec::new();
+/// The markers of the catalogue, by what they are broken up for.
+struct Markers {
+    /// Every one that begins or ends something, without those that are plain words or fences (they mark a call only where a
+    /// marker does). Sorted by their first byte.
+    whole: Vec<String>,
+    /// What follows `<` or `</` in tags of a family's own, whatever they are called: its namespace (`minimax:`), or the word
+    /// between its bars (`DSML`), which may be lost.
+    tags: Vec<String>,
+    /// What follows `[` or `[/` in those in brackets, opening and closing alike.
+    brackets: Vec<String>,
+}
+
+static MARKERS: Lazy<Markers> = Lazy::new(|| {
+    let (mut whole, mut brackets) = (Vec::new(), Vec::new());
     for row in catalogue() {
         let pairs = row.sections.iter().chain(&row.reasoning).chain(&row.results);
-        out.extend(pairs.flat_map(|(open, close)| [open.as_str(), close]));
-        out.extend(row.tokens.iter().map(String::as_str));
+        whole.extend(pairs.flat_map(|(open, close)| [open.as_str(), close]));
+        whole.extend(row.tokens.iter().map(String::as_str));
         if let Some(channels) = &row.channels {
-            out.extend(channels.opens.iter().chain(&channels.closes).map(String::as_str));
-            out.push(&channels.message);
+            whole.extend(channels.opens.iter().chain(&channels.closes).map(String::as_str));
+            whole.push(&channels.message);
         }
         // What a call begins with, and a parameter: literal text up to the first hole.
-        out.extend(row.calls.iter().chain(&row.parameters).filter_map(|template| template.split(['{', ' ']).next()));
+        let templates = || row.calls.iter().chain(&row.parameters);
+        whole.extend(templates().filter_map(|template| template.split(['{', ' ']).next()));
+        // Those in brackets stand in the middle of a call as well.
+        let inner = templates().flat_map(|template| template.split(['{', '}', ' ', '?']));
+        brackets.extend(inner.chain(row.turns.iter().map(String::as_str)).filter_map(bracket));
     }
-    out.retain(|marker| marker.len() > 2 && marker.starts_with(['<', '[', ']', '>', '｜']));
-    out.sort_unstable();
-    out.dedup();
-    out
+    whole.retain(|marker: &&str| marker.len() > 2 && marker.starts_with(['<', '[', ']', '>', '｜']));
+    let mut tags: Vec<String> = whole.iter().filter_map(|marker| family(marker)).collect();
+    let mut whole: Vec<String> = whole.into_iter().map(str::to_owned).collect();
+    for list in [&mut whole, &mut tags, &mut brackets] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    Markers { whole, tags, brackets }
 });
 
-/// Markers that are words, and where to break them.
-const WORDS: [(&str, &str); 5] =
-    [("functools", "["), ("functools", " ["), ("Action", " Input:"), ("Action", " Input**:"), ("t", "o=functions.")];
+/// What stands behind the bracket that begins the `marker` and its slash.
+fn bracket(marker: &str) -> Option<String> {
+    let inner = marker.strip_prefix('[').filter(|inner| inner.len() > 1 && inner.ends_with(']'))?;
+    Some(inner.trim_start_matches('/').to_owned())
+}
+
+/// What the tag that is this `marker` has in common with others of its family.
+fn family(marker: &str) -> Option<String> {
+    const BARS: [char; 2] = ['|', '｜'];
+    let tag = marker.strip_prefix('<')?.trim_start_matches('/').trim_start_matches(BARS);
+    let (name, rest) = tag.split_at_checked(tag.find(|c: char| !c.is_ascii_alphanumeric())?)?;
+    let bar = rest.strip_prefix(BARS).is_some_and(|rest| !rest.starts_with('>'));
+    match rest.starts_with(':') {
+        _ if name.is_empty() => None,
+        true => Some(format!("{name}:")),
+        false => bar.then(|| name.to_owned()),
+    }
+}
+
+/// Markers that are words, wherever they stand: as they are, and broken up.
+static WORDS: Lazy<Vec<(String, String)>> = Lazy::new(|| {
+    let mut words = Vec::new();
+    for row in catalogue() {
+        // A list of calls stands behind a word: `functools[...]`.
+        let listed = row.calls.iter().filter_map(|call| call.strip_suffix(" {json}"));
+        let listed = listed.filter(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+        words.extend(listed.flat_map(|word| [(word, "["), (word, " [")]).map(split));
+        // A label of several words may stand behind another one, in its line.
+        let labels = row.calls.iter().filter(|_| !row.text_ends.is_empty()).flat_map(|call| call.split(['{', '}']));
+        let labels = labels.filter_map(|text| Some(text.trim_start_matches([' ', '\n', '*']).split_once(':')?.0));
+        words.extend(
+            labels.filter_map(|label| label.split_once(' ')).map(|(first, rest)| split((first, &format!(" {rest}:")))),
+        );
+        if let Some(channels) = row.channels.as_ref().filter(|channels| !channels.tool_prefix.is_empty()) {
+            words.extend(channels.to_tool().split_at_checked(1).map(split));
+        }
+    }
+    words.sort_unstable();
+    words.dedup();
+    words
+});
+
+/// A word, and how it is broken up between its two parts.
+fn split((head, tail): (&str, &str)) -> (String, String) {
+    (format!("{head}{tail}"), format!("{head}{BREAK}{tail}"))
+}
 
 /// A line that is a step of a dialect whose markers are plain words: what the model would say next, or what it was told.
 static STEP: Lazy<Option<Regex>> = Lazy::new(|| {
@@ -119,8 +163,9 @@ static STEP: Lazy<Option<Regex>> = Lazy::new(|| {
 
 /// The marker of the catalogue at the beginning of `text`, and what it is followed by makes it one.
 fn in_catalogue(text: &str) -> bool {
-    let from = MARKERS.partition_point(|marker| marker.as_bytes().first() < text.as_bytes().first());
-    let same = MARKERS.iter().skip(from).take_while(|marker| marker.as_bytes().first() == text.as_bytes().first());
+    let markers = &MARKERS.whole;
+    let from = markers.partition_point(|marker| marker.as_bytes().first() < text.as_bytes().first());
+    let same = markers.iter().skip(from).take_while(|marker| marker.as_bytes().first() == text.as_bytes().first());
     same.into_iter().any(|marker| {
         let Some(after) = text.get(marker.len()..).filter(|_| starts_with(text, marker)) else { return false };
         // `>>>name` begins a call, `>>> ` is Python's prompt.
@@ -152,8 +197,14 @@ pub fn harden(text: &str) -> String {
         let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
         let inner = rest.strip_prefix('/').unwrap_or(rest);
         let marker = match c {
-            '<' => TAGS.iter().any(|tag| starts_with(inner, tag)),
-            '[' => BRACKETS.iter().any(|tag| inner.starts_with(tag)),
+            '<' => {
+                let known = TAGS.iter().copied().chain(MARKERS.tags.iter().map(String::as_str));
+                { known }.any(|tag| starts_with(inner, tag))
+            }
+            '[' => {
+                let known = BRACKETS.iter().copied().chain(MARKERS.brackets.iter().map(String::as_str));
+                { known }.any(|name| inner.starts_with(name))
+            }
             '|' | '｜' => rest.starts_with('>'),
             _ => false,
         };
@@ -170,10 +221,9 @@ pub fn harden(text: &str) -> String {
     {
         out = broken;
     }
-    for (head, tail) in WORDS {
-        let word = format!("{head}{tail}");
-        if out.contains(&word) {
-            out = out.replace(&word, &format!("{head}{BREAK}{tail}"));
+    for (word, broken) in WORDS.iter() {
+        if out.contains(word) {
+            out = out.replace(word, broken);
         }
     }
     out

@@ -1,5 +1,6 @@
 //! What a collected call is worth: its name among the offered tools, its arguments as JSON, its status.
 use super::calls::Slot;
+use crate::dialect::without_namespace;
 use crate::engine::Policy;
 use crate::json::{self, Ending, Kind, PartialOptions, RepairOptions, ScanResult, Scanner};
 use crate::schema::{Resolution, ToolSet};
@@ -9,9 +10,6 @@ use std::borrow::Cow;
 
 /// Names under which some OpenAI models wrap several calls in one.
 const PARALLEL: [&str; 2] = ["multi_tool_use.parallel", "multi_tool_use_parallel"];
-
-/// What providers and models put before a name.
-const PREFIXES: [&str; 3] = ["functions.", "default_api.", "default_api:"];
 
 /// The wrapper that holds several calls.
 pub(super) fn is_parallel(name: &str, tools: Option<&ToolSet>) -> bool {
@@ -33,7 +31,7 @@ pub(super) fn name(written: &str, tools: Option<&ToolSet>) -> Named {
     // A native name may drag along markers of the model's template (`search<|channel|>commentary`).
     let clean = written.split("<|").next().unwrap_or(written).trim();
     let clean = if clean.is_empty() { written.trim() } else { clean };
-    let bare = PREFIXES.iter().find_map(|prefix| clean.strip_prefix(prefix)).filter(|bare| !bare.is_empty());
+    let bare = without_namespace(clean, ['.', ':']).filter(|bare| !bare.is_empty());
     let Some(tools) = tools else {
         let name = bare.unwrap_or(clean);
         return Named { repair: renamed(name), name: name.to_owned(), unknown: false };

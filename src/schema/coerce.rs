@@ -1,5 +1,5 @@
 //! Values of the wrong type, changed to the right one: only where the schema demands it and the value allows it.
-use super::{Expected, names, pointer, text};
+use super::{Expected, pointer, text};
 use crate::turn::{Repair, RepairCode};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
@@ -40,70 +40,6 @@ impl<'s> Coercer<'s> {
             self.repairs.push(Repair::of(RepairCode::DoubleEncoded, "", "JSON text became the object it spells"));
         }
         self.value(schema, value, 0);
-    }
-
-    /// Gives members that came under the spelling a provider was told the names that the schema has.
-    pub(super) fn names(&mut self, value: &mut Value) {
-        let schema = self.root;
-        self.names_inside(schema, value, 0);
-    }
-
-    fn names_inside(&mut self, schema: &'s Value, value: &mut Value, depth: usize) {
-        if depth > DEPTH {
-            return;
-        }
-        let length = self.place.len();
-        match value {
-            Value::Object(members) => {
-                if let Some(Value::Object(properties)) = self.part(schema, "properties")
-                    && !properties.keys().all(|name| names::is_safe_property(name))
-                {
-                    self.rename(properties, members);
-                }
-                for (key, member) in members.iter_mut() {
-                    if let Some(part) = self.property(schema, key) {
-                        pointer::push(&mut self.place, key);
-                        self.names_inside(part, member, depth + 1);
-                        self.place.truncate(length);
-                    }
-                }
-            }
-            Value::Array(items) => {
-                let Some(each) = self.part(schema, "items") else { return };
-                for (i, item) in items.iter_mut().enumerate() {
-                    pointer::push(&mut self.place, &i.to_string());
-                    self.names_inside(each, item, depth + 1);
-                    self.place.truncate(length);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn rename(&mut self, properties: &Map<String, Value>, members: &mut Map<String, Value>) {
-        let spelt = names::safe_properties(properties);
-        let real = |key: &String| {
-            let position = spelt.iter().position(|spelling| spelling == key)?;
-            properties.keys().nth(position).filter(|name| *name != key)
-        };
-        // A member by the real name, or a property of just that spelling, is what it says.
-        if !members.keys().any(|key| !properties.contains_key(key) && real(key).is_some()) {
-            return;
-        }
-        let mut renamed = Map::with_capacity(members.len());
-        for (key, value) in std::mem::take(members) {
-            match real(&key).filter(|_| !properties.contains_key(&key)) {
-                Some(name) => {
-                    let mut place = self.place.clone();
-                    pointer::push(&mut place, name);
-                    let message = format!("{key:?}, the spelling told to the provider, is {name:?}");
-                    self.repairs.push(Repair::of(RepairCode::Name, place, message));
-                    renamed.insert(name.clone(), value);
-                }
-                None => drop(renamed.insert(key, value)),
-            }
-        }
-        *members = renamed;
     }
 
     fn changed(&mut self, what: &'static str) {
@@ -194,7 +130,10 @@ impl<'s> Coercer<'s> {
             Value::Number(_) | Value::Bool(_) => value.to_string(),
             _ => return None,
         };
+        // Of a letter or two, the case says something: `mW` and `MW`, `m` and `M`.
+        let short = |word: &str| word.len() <= 2;
         let spelt = |literal: &Value| match literal {
+            Value::String(word) if short(word) => word.trim() == text,
             Value::String(word) => word.trim().to_lowercase() == text.to_lowercase(),
             Value::Number(number) => number.to_string() == text,
             Value::Bool(flag) => flag.to_string().eq_ignore_ascii_case(&text),

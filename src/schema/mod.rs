@@ -14,6 +14,7 @@ mod pointer;
 mod prompt;
 mod settle;
 mod text;
+mod told;
 mod tool;
 mod toolset;
 mod written;

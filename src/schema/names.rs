@@ -1,26 +1,19 @@
 //! Names: one legal everywhere for each tool, and what the names that models write back mean.
 use super::{Tool, ToolSet};
+use crate::dialect::namespaces;
+use once_cell::sync::Lazy;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
 /// The longest name that every provider takes.
 const MAX_NAME: usize = 64;
 
-/// Prefixes that models and proxies put before a tool's name on their own.
-const INVENTED_PREFIXES: &[&str] = &[
-    "functions",
-    "function",
-    "default_api",
-    "tools",
-    "tool",
-    "proxy",
-    "mcp",
-    "api",
-    "assistant",
-    "multi_tool_use",
-    "call",
-    "declaration",
-];
+/// Prefixes that models and proxies put before a tool's name on their own, besides the namespaces that the catalogue knows.
+const OTHER_PREFIXES: [&str; 10] =
+    ["function", "tools", "tool", "proxy", "mcp", "api", "assistant", "multi_tool_use", "call", "declaration"];
+
+/// All such prefixes.
+static INVENTED_PREFIXES: Lazy<Vec<&str>> = Lazy::new(|| namespaces().iter().copied().chain(OTHER_PREFIXES).collect());
 
 /// What separates a namespace from a name. A single `_` or `-` does not: it stands inside names.
 const NAMESPACE: &[&str] = &["___", "__", "::", ":", "/", "."];

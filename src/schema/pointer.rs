@@ -47,7 +47,7 @@ pub(crate) fn text<'t>(json: &'t str, pointer: &str) -> Option<&'t str> {
             members.remove(&unescaped(token))?
         } else {
             let items: Vec<&RawValue> = serde_json::from_str(at).ok()?;
-            *items.get(token.parse::<usize>().ok()?)?
+            items.get(token.parse::<usize>().ok()?)?
         };
         Some(value.get())
     })

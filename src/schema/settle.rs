@@ -3,6 +3,7 @@ use super::Tool;
 use super::check::Written;
 use super::coerce::Coercer;
 use super::pointer;
+use super::told::real_names;
 use crate::json::Member;
 use crate::turn::{ArgumentError, ArgumentValue, Arguments, CallStatus, RepairCode, ToolCall};
 use serde_json::Value;
@@ -81,7 +82,7 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     let mut coercer = Coercer::new(tool.judge.schema(&tool.schema), &text, from_text, &call.repairs);
     let mut settled = written.clone();
     if tool.judge.respelt(&tool.schema) {
-        coercer.names(&mut settled);
+        coercer.repairs = real_names(tool.judge.schema(&tool.schema), &mut settled);
     }
     if !tool.judge.is_valid(&tool.schema, &settled) {
         coercer.root(&mut settled);

@@ -1,9 +1,10 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
-use super::Progress;
 use super::keys::decode;
 use super::lenient::{self, Bound};
+use super::line::text_ends;
 use super::strings::Strings;
-use crate::dialect::{Channels, Element};
+use super::{Progress, after};
+use crate::dialect::{CallTemplate, Channels, Element, Row};
 use crate::engine::head::{self, Head};
 use crate::engine::output::{Found, Output, Piece, Value, span};
 use crate::engine::reader::floor;
@@ -31,6 +32,42 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Arguments, or what closes a call without any, may begin at `at`, with this `byte`.
+    pub(super) fn plausible(
+        cx: &Reader<'_>,
+        row: &Row,
+        template: &CallTemplate,
+        head: &Head,
+        at: usize,
+        byte: u8,
+    ) -> Look<()> {
+        let vouched = || head.name.clone().is_some_and(|name| cx.vouches(name));
+        let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.part(name)));
+        match byte {
+            b'{' => Look::Is(()),
+            // Arguments in a string; any other quote is the text's.
+            b'"' => match after(cx, at) {
+                Look::Is(b'{' | b'"' | b'\\') => Look::Is(()),
+                Look::More => Look::More,
+                _ => Look::No,
+            },
+            // A name that nothing delimits needs more than its looks.
+            _ if !template.delimits_name() && !vouched() => Look::No,
+            b'n' | b'N' if template.tail.iter().any(|element| matches!(element, Element::Literal(_))) => {
+                nothing(cx, at).then(|end| closes(cx, &template.tail, cx.skip_space(end)))
+            }
+            // Where nothing closes the call, only an offered name tells the word from text.
+            b'n' | b'N' if offered() => nothing(cx, at).then(|end| ends_line(cx, end)),
+            b'`' => match labelled_fence(cx, at) {
+                Look::No => closes(cx, &template.tail, at),
+                Look::Is(()) => Look::No,
+                Look::More => Look::More,
+            },
+            _ => closes(cx, &template.tail, at).or(|| text_ends(cx, row, at)),
+        }
+    }
+
+    /// The arguments that begin at `at`, behind `head`.
     pub(super) fn new(at: usize, head: Head, max_depth: usize) -> Self {
         Self {
             head,
@@ -227,8 +264,7 @@ impl Arguments {
                 if !sure {
                     pending.status = CallStatus::Malformed;
                 }
-                writer.muted = Some(index);
-                writer.rest(cx, out, cx.slice(self.start, self.sent));
+                writer.send_rest(cx, out, index, cx.slice(self.start, self.sent));
                 Progress::Done { end }
             }
             Some(_) => {
@@ -248,8 +284,18 @@ impl Arguments {
     }
 }
 
+/// A fence with a label stands at `at`: it opens one, and closes none.
+fn labelled_fence(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let ticks = cx.rest(at).bytes().take_while(|byte| *byte == b'`').count();
+    match cx.bytes().get(at + ticks) {
+        Some(byte) if byte.is_ascii_alphanumeric() => Look::Is(()),
+        None if !cx.eof => Look::More,
+        _ => Look::No,
+    }
+}
+
 /// A word for no arguments stands at `at`, of JSON or Python: where it ends.
-pub(super) fn nothing(cx: &Reader<'_>, at: usize) -> Look<usize> {
+fn nothing(cx: &Reader<'_>, at: usize) -> Look<usize> {
     match head::literal(cx, at, "null") {
         Look::No => head::literal(cx, at, "None"),
         look => look,
@@ -257,7 +303,7 @@ pub(super) fn nothing(cx: &Reader<'_>, at: usize) -> Look<usize> {
 }
 
 /// Nothing stands behind `at` in its line, or another marker does.
-pub(super) fn ends_line(cx: &Reader<'_>, at: usize) -> Look<()> {
+fn ends_line(cx: &Reader<'_>, at: usize) -> Look<()> {
     let rest = cx.rest(at).trim_start_matches([' ', '\t']);
     match rest.as_bytes().first() {
         _ if cx.text.len() - rest.len() - at > cx.policy.max_markup_bytes => Look::No,

@@ -28,6 +28,7 @@ use tag::{Kind, Tag, tags_begin};
 use tree::Tree;
 use unfit::Unfit;
 
+/// The elements of one call, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct Elements {
     head: Head,
@@ -64,13 +65,15 @@ struct Within<'w> {
 }
 
 impl Elements {
+    /// The elements that begin at `at`, behind `head`.
     pub(super) fn new(at: usize, head: Head) -> Self {
         Self { head, at, index: None, members: Members::default(), open: None, unfit: None, repairs: Vec::new() }
     }
 
     /// An element stands at `at`. In a dialect that has parameters it is named after one of the tool's, where that is known.
     pub(super) fn plausible(cx: &Reader<'_>, row: &Row, head: &Head, at: usize) -> Look<()> {
-        if !matches!(cx.bytes().get(at), Some(b'<' | b']')) {
+        let prefix = row.dialect.tag_prefix.bytes().next();
+        if !cx.bytes().get(at).is_some_and(|byte| *byte == b'<' || Some(*byte) == prefix) {
             return Look::No;
         }
         if row.parameters.is_empty() || !row.dialect.tag_prefix.is_empty() {

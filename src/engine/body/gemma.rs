@@ -19,6 +19,7 @@ use std::ops::Range;
 mod values;
 use values::{EXTRA_COMMA, Fit, Read, Values, bare_word};
 
+/// The members of one call, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct Gemma {
     head: Head,
@@ -52,6 +53,7 @@ struct OpenString {
 }
 
 impl Gemma {
+    /// The members that begin at `at`, behind `head`.
     pub(super) fn new(at: usize, head: Head) -> Self {
         Self {
             head,

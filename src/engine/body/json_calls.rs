@@ -3,12 +3,12 @@ use super::arguments::whole_arguments;
 use super::keys::{call_key_in, decode, schema_like, string_end};
 use super::lenient::{self, Bound};
 use super::strings::Strings;
-use super::{Progress, mend_last};
+use super::{Progress, after, mend_last};
 use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};
-use crate::engine::writer::{Company, Writer};
+use crate::engine::writer::Writer;
 use crate::engine::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -76,6 +76,7 @@ struct Mend {
     begun: usize,
 }
 
+/// The calls of one body, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct JsonCalls {
     frames: Frames,
@@ -102,6 +103,20 @@ pub(crate) struct JsonCalls {
 }
 
 impl JsonCalls {
+    /// A call, a list of them or an envelope may begin at `at`, with this `byte`.
+    pub(super) fn plausible(cx: &Reader<'_>, at: usize, byte: u8) -> Look<()> {
+        if !matches!(byte, b'{' | b'[') {
+            return Look::No;
+        }
+        match (byte, after(cx, at)) {
+            (_, Look::More) => Look::More,
+            // Another marker is no key.
+            (b'{', next) if next != Look::Is(b'<') => Look::Is(()),
+            (b'[', Look::Is(b'{' | b'[' | b']' | b'"')) => Look::Is(()),
+            _ => Look::No,
+        }
+    }
+
     pub(super) fn new(at: usize, max_depth: usize) -> Self {
         Self {
             frames: Frames::default(),
@@ -181,9 +196,7 @@ impl JsonCalls {
             b'[' if self.frames.len() < self.max_depth => {
                 self.frames.push(Frame::new(Kind::List, at));
                 // Without markers, all is given back if no name in it is offered.
-                if writer.origin.is_bare() && writer.company == Company::Alone {
-                    writer.company = Company::List;
-                }
+                writer.in_plain_list();
                 self.go(at + 1, Expect::Value { close: true })
             }
             b']' if close => self.close(cx, out, writer, at),
@@ -238,50 +251,13 @@ impl JsonCalls {
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
         let text = cx.part(&key);
-        let mut what = Key::of(text);
-        let top = self.frames.len() == 1;
-        let explicit = top && matches!(text, "tool_calls" | "toolCalls");
+        let explicit = self.frames.len() == 1 && Key::is_envelope(text);
+        if let Some(flow) = self.enter(cx, writer, Key::of(text), explicit, (value, first)) {
+            return flow;
+        }
         let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
-        match (what, first) {
-            (Key::Function, b'{') => {
-                self.frames.push(Frame::new(Kind::Nested, value));
-                return self.go(value + 1, Expect::Key { close: true });
-            }
-            (Key::Function, b'"') => what = Key::Name,
-            (Key::Calls, b'[') => {
-                let Some(inside) = cx.bytes().get(cx.skip_space(value + 1)) else { return Flow::Stop(Progress::More) };
-                let empty = explicit && *inside == b']';
-                frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
-                if writer.origin.is_bare() {
-                    writer.company = if explicit { Company::Envelope } else { Company::List };
-                }
-                self.frames.push(Frame::new(Kind::List, value));
-                return self.go(value + 1, Expect::Value { close: true });
-            }
-            (Key::Calls, b'{') if explicit => {
-                // One call, without the list round it.
-                frame.envelope = Some(Envelope::Calls);
-                if writer.origin.is_bare() {
-                    writer.company = Company::Envelope;
-                }
-                return self.go(value, Expect::Value { close: false });
-            }
-            (Key::Calls, b'n') | (Key::NeedsMoreWork, b't' | b'f') if explicit || (top && what != Key::Calls) => {
-                frame.envelope.get_or_insert(Envelope::NoCalls);
-                what = Key::Other;
-            }
-            (Key::Name | Key::Method | Key::Id | Key::Content, b'"') | (Key::Arguments, _) => {}
-            _ => what = Key::Other,
-        }
-        if text == "params" && frame.name.is_none() {
-            let named = |method: &Range<usize>| cx.offered(&decode(cx.part(method)));
-            frame.name = frame.method.take().filter(named);
-        }
-        // A second key of the same meaning is one of the flat arguments.
-        if (what == Key::Name && frame.name.is_some()) || (what == Key::Arguments && frame.arguments.is_some()) {
-            what = Key::Other;
-        }
-        if what == Key::Arguments && writer.bare {
+        let what = frame.member(cx, text, first);
+        if what == Key::Arguments && writer.is_unmarked() {
             match self.definition(cx, writer, at, value) {
                 Look::Is(at) => {
                     out.trace.refuse(Reason::Definition, &self.name(cx).unwrap_or_default());
@@ -305,10 +281,55 @@ impl JsonCalls {
         self.go(value, Expect::Member { key, what })
     }
 
+    /// What the key says holds calls or a part of one stands at `value`, and its `first` byte says the same: it is read as that.
+    /// `None`: it is a mere member. `explicit`: whatever it holds, the key makes an envelope of the object.
+    #[inline]
+    fn enter(
+        &mut self,
+        cx: &Reader<'_>,
+        writer: &mut Writer,
+        what: Key,
+        explicit: bool,
+        (value, first): (usize, u8),
+    ) -> Option<Flow> {
+        let top = self.frames.len() == 1;
+        let frame = self.frames.last_mut()?;
+        match (what, first) {
+            (Key::Function, b'{') => {
+                self.frames.push(Frame::new(Kind::Nested, value));
+                return Some(self.go(value + 1, Expect::Key { close: true }));
+            }
+            (Key::Calls, b'[') => {
+                let Some(inside) = cx.bytes().get(cx.skip_space(value + 1)) else {
+                    return Some(Flow::Stop(Progress::More));
+                };
+                let empty = explicit && *inside == b']';
+                frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
+                if explicit {
+                    writer.in_envelope();
+                } else {
+                    writer.in_list();
+                }
+                self.frames.push(Frame::new(Kind::List, value));
+                return Some(self.go(value + 1, Expect::Value { close: true }));
+            }
+            (Key::Calls, b'{') if explicit => {
+                // One call, without the list round it.
+                frame.envelope = Some(Envelope::Calls);
+                writer.in_envelope();
+                return Some(self.go(value, Expect::Value { close: false }));
+            }
+            (Key::Calls, b'n') if explicit => frame.envelope = frame.envelope.or(Some(Envelope::NoCalls)),
+            (Key::NeedsMoreWork, b't' | b'f') if top => frame.envelope = frame.envelope.or(Some(Envelope::NoCalls)),
+            _ => {}
+        }
+        None
+    }
+
     /// What has the arguments that begin at `value`, under a key at `at`, is a tool's definition, and no call of it: how far it
     /// was read.
     fn definition(&self, cx: &Reader<'_>, writer: &Writer, at: usize, value: usize) -> Look<usize> {
-        let described = |member: &Other| member.raw_key(cx) == "description";
+        let described = |member: &Other| member.raw_key(cx) == Key::DESCRIPTION;
         if writer.begun == 0 && self.frames.last().is_some_and(|frame| frame.others.iter().any(described)) {
             return Look::Is(at);
         }
@@ -417,7 +438,7 @@ impl JsonCalls {
         let separated = matches!(byte, b',' | b';');
         let mut next = if separated { cx.skip_space(at + 1) } else { at };
         // Between markers, other signs part calls as well.
-        let odd = separators(cx, at).filter(|_| !separated && !writer.bare);
+        let odd = separators(cx, at).filter(|_| !separated && !writer.is_unmarked());
         if let Some(length) = odd {
             next = cx.skip_space(at + length);
         }
@@ -494,7 +515,7 @@ impl JsonCalls {
                 writer.take_back(end);
                 Flow::Stop(self.leave(cx, writer, end))
             }
-            None if writer.bare && !writer.vouched() => Flow::Stop(Progress::Done { end }),
+            None if writer.is_unmarked() && !writer.vouched() => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
         }
     }

@@ -18,6 +18,7 @@ pub(super) struct Bound {
 }
 
 impl Bound {
+    /// Repair may read up to `at`, and what stands there is no part of the value.
     pub(super) const fn sure(at: usize) -> Self {
         Self { at, doubtful: false }
     }
@@ -174,6 +175,7 @@ pub(super) fn too_deep_end(cx: &Reader<'_>, start: usize, limit: usize) -> Optio
     None
 }
 
+/// `text` as repair reads it, which stands for itself. `None`: it is nested too deep.
 pub(super) fn repair_text(text: &str, max_depth: usize) -> Option<Repaired<'_>> {
     mend(text, max_depth, &mut Pairs::default()).ok()
 }

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 const FENCE: &str = "```";
 
+/// The text, whose end is looked for.
 #[derive(Debug)]
 pub(crate) struct Line {
     head: Head,
@@ -28,6 +29,7 @@ struct Extent {
 }
 
 impl Line {
+    /// The text that begins at `at`, behind `head`.
     pub(super) fn new(at: usize, head: Head) -> Self {
         Self { head, start: at, searched: at }
     }

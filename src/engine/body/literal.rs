@@ -12,6 +12,7 @@ pub(super) struct Literal {
 }
 
 impl Literal {
+    /// One of its repairs has this code.
     pub(super) fn mended(&self, code: RepairCode) -> bool {
         self.repairs.iter().any(|repair| repair.code == code)
     }

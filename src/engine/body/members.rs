@@ -1,5 +1,5 @@
 //! The arguments of a call that are read one by one. Each leaves as soon as it is certain, a string while it is written.
-use super::values::Keys;
+use super::values::KeyIndex;
 use crate::engine::Reader;
 use crate::engine::output::{Found, Output, Piece, Value};
 use crate::engine::writer::Writer;
@@ -15,10 +15,11 @@ impl From<ArgumentValue<'_>> for Value {
     }
 }
 
+/// The members of one call, and what has left of them.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     list: Vec<(Piece, Value)>,
-    keys: Keys,
+    keys: KeyIndex,
     /// Something was given out, so the opening brace was.
     opened: bool,
     /// What was given out of the string that is the value being read, as JSON.

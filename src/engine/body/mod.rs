@@ -17,17 +17,17 @@ pub(super) mod values;
 
 use super::head::Head;
 use super::output::{Found, Output};
-use super::tail::{closes, cut_off};
+use super::tail::cut_off;
 use super::writer::Writer;
 use super::{Look, Reader, UnknownTools};
-use crate::dialect::{Body, Call as Template, Element, Row};
+use crate::dialect::{Body, CallTemplate, Row};
 use crate::turn::{Repair, RepairCode};
+use arguments::Arguments;
 pub(super) use arguments::names;
-use arguments::{Arguments, ends_line, nothing};
 use elements::Elements;
 use gemma::Gemma;
 use json_calls::JsonCalls;
-use line::{Line, text_ends};
+use line::Line;
 use parameters::Parameters;
 use python::Python;
 pub(super) use strings::whole_key;
@@ -50,6 +50,7 @@ pub(super) enum Progress {
     },
 }
 
+/// A body that is being read, by its grammar.
 #[derive(Debug)]
 pub(super) enum BodyState {
     Json(JsonCalls),
@@ -64,6 +65,7 @@ pub(super) enum BodyState {
 }
 
 impl BodyState {
+    /// A body in the grammar `body`, which begins at `at` behind `head`.
     pub(super) fn new(cx: &Reader<'_>, body: Body, at: usize, head: Head) -> Self {
         match body {
             _ if head.closed => Self::None(head),
@@ -77,7 +79,8 @@ impl BodyState {
         }
     }
 
-    /// Reads on.
+    /// Reads on, as far as the text allows. What is certain goes to `out`; `writer` begins the calls and keeps the last one. Each
+    /// grammar has a `step` that does the same.
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         match self {
             Self::Json(json) => json.step(cx, out, writer),
@@ -95,88 +98,45 @@ impl BodyState {
     pub(super) fn plausible(
         cx: &Reader<'_>,
         row: &Row,
-        template: &Template,
+        template: &CallTemplate,
         head: &Head,
         in_section: bool,
     ) -> Look<()> {
         if head.closed {
             return Look::Is(());
         }
-        if let Some(name) = &head.name {
-            let name = &cx.text[name.clone()];
-            if cx.policy.unknown_tools == UnknownTools::Text && cx.tools.is_some() && !cx.offered(name) {
-                return Look::No;
-            }
+        let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.part(name)));
+        if cx.policy.unknown_tools == UnknownTools::Text && cx.tools.is_some() && head.name.is_some() && !offered() {
+            return Look::No;
         }
         let at = cx.skip_markup_space(head.end);
         if at - head.end > cx.policy.max_markup_bytes {
             return Look::No;
         }
         let Some(byte) = cx.bytes().get(at).copied() else {
-            if template.body != Body::Text
-                && cx.eof
-                && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()]))
-            {
-                // Cut off behind the name of an offered tool.
-                return Look::Is(());
-            }
-            return if cx.eof { Look::No } else { Look::More };
+            // Cut off behind the name of an offered tool.
+            return match cx.eof {
+                false => Look::More,
+                true if template.body != Body::Text && offered() => Look::Is(()),
+                true => Look::No,
+            };
         };
         if byte == b'\\' && at + 1 == cx.text.len() && !cx.eof {
             // Of a line break, as some models write it.
             return Look::More;
         }
         let parameters = if template.body == Body::Parameters { &*row.parameters } else { &[] };
-        if cx.eof
-            && cut_off(cx.rest(at), &template.tail, parameters)
-            && head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()]))
-        {
+        if cx.eof && cut_off(cx.rest(at), &template.tail, parameters) && offered() {
             return Look::Is(());
         }
-        let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
         match template.body {
-            Body::Json => match byte {
-                // Another marker is no key.
-                b'{' => match after(cx, at) {
-                    Look::More => Look::More,
-                    next => is(next != Look::Is(b'<')),
-                },
-                b'[' => match after(cx, at) {
-                    Look::Is(next) => is(matches!(next, b'{' | b'[' | b']' | b'"')),
-                    Look::No => Look::No,
-                    Look::More => Look::More,
-                },
-                _ => Look::No,
-            },
-            Body::Arguments => match byte {
-                b'{' => is(true),
-                // Arguments in a string; any other quote is the text's.
-                b'"' => match after(cx, at) {
-                    Look::Is(next) => is(matches!(next, b'{' | b'"' | b'\\')),
-                    other => other.map(|_| ()),
-                },
-                // A name that nothing delimits needs more than its looks.
-                _ if !template.delimits_name() && !head.name.as_ref().is_some_and(|n| cx.vouches(n.clone())) => {
-                    Look::No
-                }
-                b'n' | b'N' if template.tail.iter().any(|e| matches!(e, Element::Literal(_))) => {
-                    nothing(cx, at).then(|end| closes(cx, &template.tail, cx.skip_space(end)))
-                }
-                // Where nothing closes the call, only an offered name tells the word from text.
-                b'n' | b'N' if head.name.as_ref().is_some_and(|name| cx.offered(&cx.text[name.clone()])) => {
-                    nothing(cx, at).then(|end| ends_line(cx, end))
-                }
-                b'`' => match labelled_fence(cx, at) {
-                    Look::No => closes(cx, &template.tail, at),
-                    Look::Is(()) => Look::No,
-                    Look::More => Look::More,
-                },
-                _ => closes(cx, &template.tail, at).or(|| text_ends(cx, row, at)),
-            },
+            Body::Json => JsonCalls::plausible(cx, at, byte),
+            Body::Arguments => Arguments::plausible(cx, row, template, head, at, byte),
             Body::Parameters if !template.inside.may_be(cx.bytes().get(at..).unwrap_or_default()) => Look::No,
             Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
             Body::Python => Python::plausible(cx, at),
-            Body::Gemma => is(matches!(byte, b'{' | b'(')),
+            Body::Gemma if matches!(byte, b'{' | b'(') => Look::Is(()),
+            Body::Gemma => Look::No,
             Body::Elements => Elements::plausible(cx, row, head, at),
             Body::Text => Line::plausible(cx, row, head, at),
         }
@@ -231,16 +191,6 @@ fn after(cx: &Reader<'_>, at: usize) -> Look<u8> {
     let next = cx.skip_space(at + 1);
     match cx.bytes().get(next) {
         Some(byte) if next - at <= cx.policy.max_markup_bytes => Look::Is(*byte),
-        None if !cx.eof => Look::More,
-        _ => Look::No,
-    }
-}
-
-/// A fence with a label stands at `at`: it opens one, and closes none.
-fn labelled_fence(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let ticks = cx.rest(at).bytes().take_while(|byte| *byte == b'`').count();
-    match cx.bytes().get(at + ticks) {
-        Some(byte) if byte.is_ascii_alphanumeric() => Look::Is(()),
         None if !cx.eof => Look::More,
         _ => Look::No,
     }

@@ -3,9 +3,10 @@
 use super::Progress;
 use super::elements::nested;
 use super::values::{
-    Keys, decode_entities, in_cdata, listed, may_be_cdata, may_be_json, may_be_null, piece_of, typed, unwrapped,
+    KeyIndex, decode_entities, in_cdata, is_string_type, listed, may_be_cdata, may_be_json, may_be_null, piece_of,
+    typed, unwrapped,
 };
-use crate::dialect::{Call as Template, Element, Parameter, Row, Slot, Trim};
+use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
 use crate::engine::head::{self, Head};
 use crate::engine::output::{Found, Output, Piece, Value, span};
 use crate::engine::tail::closes;
@@ -21,66 +22,21 @@ use std::sync::Arc;
 mod end;
 mod inner;
 mod lost;
+mod open;
 mod shown;
 mod value;
 
 use lost::{lost_named, lost_value};
-use shown::Shown;
+use open::{OpenValue, Opening, Streams};
 
-#[derive(Debug)]
-struct OpenValue {
-    template: usize,
-    key: Piece,
-    /// Where the key stands.
-    key_at: usize,
-    kind: Option<Range<usize>>,
-    /// What the schema expects of it; None if no schema is known.
-    expected: Option<Expected>,
-    /// Where its opening marker ends.
-    opened: usize,
-    /// Where the value's text begins, markup white space left out.
-    start: usize,
-    /// Whether `start` is settled: the first byte of the value has been seen.
-    framed: bool,
-    /// How far closing markers have been looked for.
-    searched: usize,
-    /// A line break of the markup stood before the value, so one stands behind it as well.
-    padded: bool,
-    /// How far the value has been given out.
-    sent: usize,
-    /// How far nothing but white space is known to stand behind that.
-    blank: usize,
-    /// Whether it is given out as it is written.
-    streams: Streams,
-    /// Where the call's own closing marker stood, should the value's never come.
-    call_closer: Option<usize>,
-    /// The last closing marker of its own behind which the structure did not go on: its place and end.
-    doubtful_closer: Option<(usize, usize)>,
-    /// The marker that closes it, where that holds the key.
-    closer: Option<Arc<str>>,
-    /// The last tag like its closing marker that stands before the call's end: its place and end.
-    misspelt: Option<(usize, usize)>,
-    /// It holds the opening marker of a parameter.
-    opener: bool,
-    /// And does not show that parameter whole.
-    inner: bool,
-    /// It holds its own closing marker, and no opening one before it: another parameter may have lost its own.
-    stray: bool,
-    /// What it shows and has not shown the end of.
-    shown: Shown,
-    /// Where another parameter of the tool may begin, if its own closing marker never comes.
-    next_opens: Option<usize>,
-    /// It holds tags of its own that look like its closing marker.
-    tagged: bool,
-}
-
+/// The parameters of one call, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct Parameters {
     head: Head,
     at: usize,
     index: Option<usize>,
     members: Vec<(Piece, Value)>,
-    keys: Keys,
+    keys: KeyIndex,
     value: Option<OpenValue>,
     /// What closes the call, where that is not as its template says.
     closer: Option<Box<[Element]>>,
@@ -97,16 +53,6 @@ pub(crate) struct Parameters {
     /// Where text between the parameters began, whose end has not come.
     junk: Option<usize>,
     repairs: Vec<Repair>,
-}
-
-/// Whether a value is given out as it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Streams {
-    /// It can only be a string.
-    Yes,
-    /// It is a string if it does not begin as JSON does.
-    NoJson,
-    No,
 }
 
 /// The head of a parameter.
@@ -132,6 +78,7 @@ enum Next {
 }
 
 impl Parameters {
+    /// The parameters that begin at `at`, behind `head`.
     pub(super) fn new(at: usize, head: Head) -> Self {
         // A key that the head holds is the one of the first parameter, whose own marker is missing.
         let key = head.key.clone();
@@ -147,7 +94,7 @@ impl Parameters {
             at,
             index: None,
             members: Vec::new(),
-            keys: Keys::default(),
+            keys: KeyIndex::default(),
             value: None,
             closer: None,
             ahead,
@@ -160,10 +107,11 @@ impl Parameters {
         }
     }
 
+    /// A parameter of `row` stands at `at`, or what closes a call by `template` that has none, and the `head` is no mere text.
     pub(super) fn plausible(
         cx: &Reader<'_>,
         row: &Row,
-        template: &Template,
+        template: &CallTemplate,
         head: &Head,
         at: usize,
         in_section: bool,
@@ -338,82 +286,19 @@ impl Parameters {
                     }
                 }
             }
-            let next = match self.ahead.take() {
-                _ if self.junk.is_some() => Next::Junk,
-                Some((at, next)) if at == self.at => next,
-                _ => {
-                    let tail = self.closer.as_deref().unwrap_or(writer.origin.tail(cx));
-                    writer.origin.row(cx).map_or(Next::Junk, |row| Self::next(cx, row, tail, self.at, None))
-                }
-            };
-            match next {
+            match self.what_follows(cx, writer) {
                 Next::More => return Progress::Unclear { since: self.at },
                 Next::End => {
-                    let end = cx.text.len();
-                    let status =
-                        if cx.called(out, index).is_some() && !self.members.is_empty() && self.self_closing(cx, writer)
-                        {
-                            CallStatus::Ok
-                        } else {
-                            CallStatus::Incomplete
-                        };
-                    return self.finish(cx, out, writer, index, end, status);
+                    let some = cx.called(out, index).is_some() && !self.members.is_empty();
+                    let whole = some && Self::self_closing(cx, writer);
+                    let status = if whole { CallStatus::Ok } else { CallStatus::Incomplete };
+                    return self.finish(cx, out, writer, index, cx.text.len(), status);
                 }
                 Next::Close => {
                     let at = cx.skip_markup_space(self.at);
                     return self.finish(cx, out, writer, index, at, CallStatus::Ok);
                 }
-                Next::Parameter(Begun { template, key, kind, end, twice }) => {
-                    if twice {
-                        let what = "a marker of a parameter stood twice";
-                        self.repairs.push(Repair::at(RepairCode::Marker, self.at, what));
-                    }
-                    self.at = end;
-                    let Some(key) = key else { continue };
-                    let called = cx.called(out, index);
-                    // Mostly it is one of the tool's, and then it is that.
-                    let declared = called.and_then(|tool| tool.parameter(cx.slice(key.start, key.end)));
-                    let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
-                    let row = writer.origin.row(cx);
-                    let parameter = row.and_then(|r| r.parameters.get(template));
-                    // A marker that its line ends may have lost more of its key than that.
-                    let cut =
-                        |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with('\n'));
-                    self.broken |= declared.is_none() && called.is_some() && parameter.is_some_and(cut);
-                    let closer = parameter.and_then(|p| {
-                        let key = cx.slice(key.start, key.end);
-                        p.behind_key.as_ref().map(|end| format!("{}{key}{end}", p.closer).into())
-                    });
-                    let key_at = key.start;
-                    let key = if declared.is_some() { span(key) } else { key_piece(cx, key) };
-                    let expected = declared.or_else(|| called.map(|tool| tool.expected(key.as_str(cx.text))));
-                    let streams = Self::streams(cx, writer, expected, kind.as_ref());
-                    self.value = Some(OpenValue {
-                        template,
-                        key,
-                        key_at,
-                        kind,
-                        expected,
-                        opened: end,
-                        start: end,
-                        framed: false,
-                        padded: false,
-                        searched: end,
-                        sent: end,
-                        blank: end,
-                        streams,
-                        call_closer: None,
-                        doubtful_closer: None,
-                        closer,
-                        misspelt: None,
-                        opener: false,
-                        inner: false,
-                        stray: false,
-                        shown: Shown::default(),
-                        next_opens: None,
-                        tagged: false,
-                    });
-                }
+                Next::Parameter(begun) => self.open_value(cx, writer, cx.called(out, index), begun),
                 Next::Junk => match self.junk(cx, writer, cx.called(out, index)) {
                     Look::Is(()) => {}
                     Look::More => return Progress::More,
@@ -423,6 +308,44 @@ impl Parameters {
                 },
             }
         }
+    }
+
+    /// What stands where the last parameter, or the head, ended. Mostly the end of a value has shown it already.
+    fn what_follows(&mut self, cx: &Reader<'_>, writer: &Writer) -> Next {
+        match self.ahead.take() {
+            _ if self.junk.is_some() => Next::Junk,
+            Some((at, next)) if at == self.at => next,
+            _ => {
+                let tail = self.closer.as_deref().unwrap_or(writer.origin.tail(cx));
+                writer.origin.row(cx).map_or(Next::Junk, |row| Self::next(cx, row, tail, self.at, None))
+            }
+        }
+    }
+
+    /// A parameter has begun, and if its head holds a key, a value that stands behind that.
+    fn open_value(&mut self, cx: &Reader<'_>, writer: &Writer, called: Option<&Tool>, begun: Begun) {
+        let Begun { template, key, kind, end, twice } = begun;
+        if twice {
+            let what = "a marker of a parameter stood twice";
+            self.repairs.push(Repair::at(RepairCode::Marker, self.at, what));
+        }
+        self.at = end;
+        let Some(key) = key else { return };
+        // Mostly it is one of the tool's, and then it is that.
+        let declared = called.and_then(|tool| tool.parameter(cx.part(&key)));
+        let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
+        let parameter = writer.origin.row(cx).and_then(|row| row.parameters.get(template));
+        // A marker that its line ends may have lost more of its key than that.
+        let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with('\n'));
+        self.broken |= declared.is_none() && called.is_some() && parameter.is_some_and(cut);
+        let named = |p: &Parameter| Some(format!("{}{}{}", p.closer, cx.part(&key), p.behind_key.as_ref()?).into());
+        let closer = parameter.and_then(named);
+        let key_at = key.start;
+        let key = if declared.is_some() { span(key) } else { key_piece(cx, key) };
+        let expected = declared.or_else(|| called.map(|tool| tool.expected(key.as_str(cx.text))));
+        let streams = Self::streams(cx, writer, expected, kind.as_ref());
+        let opening = Opening { template, key, key_at, kind, end };
+        self.value = Some(OpenValue::new(opening, expected, closer, streams));
     }
 
     /// The key as it is meant: without quotes of its own, where the tool has a parameter of that name. What is no name, nor
@@ -480,7 +403,7 @@ impl Parameters {
     }
 
     /// The template has nothing that closes a call, so the end of the text does.
-    fn self_closing(&self, cx: &Reader<'_>, writer: &Writer) -> bool {
+    fn self_closing(cx: &Reader<'_>, writer: &Writer) -> bool {
         !writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)))
     }
 
@@ -488,7 +411,7 @@ impl Parameters {
     fn streams(cx: &Reader<'_>, writer: &Writer, expected: Option<Expected>, kind: Option<&Range<usize>>) -> Streams {
         let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
         match kind.map(|k| &cx.text[k.clone()]) {
-            Some("true" | "string" | "str") => Streams::Yes,
+            Some(kind) if is_string_type(kind) => Streams::Yes,
             Some(_) => Streams::No,
             None if expected.is_some_and(Expected::is_string) => Streams::Yes,
             None if expected.is_some_and(|expected| expected != Expected::ANY) => Streams::No,

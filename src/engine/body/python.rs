@@ -21,6 +21,9 @@ mod value;
 use ahead::name_at;
 use value::ValueScan;
 
+/// What shows the result of a call in Python.
+pub(crate) const PRINT: &str = "print";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expect {
     /// A call, a list, or the end of the list.
@@ -64,6 +67,7 @@ impl Begun {
     }
 }
 
+/// The calls of one body, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct Python {
     at: usize,
@@ -124,6 +128,7 @@ impl Python {
         }
     }
 
+    /// The calls that begin at `at`.
     pub(super) fn new(at: usize) -> Self {
         Self {
             at,
@@ -224,7 +229,7 @@ impl Python {
                 Look::No => return Some(Progress::Fail { at }),
             },
         };
-        if !self.printed && cx.part(&name) == "print" && !cx.offered("print") {
+        if !self.printed && cx.part(&name) == PRINT && !cx.offered(PRINT) {
             let inside = cx.skip_space(open + 1);
             match Self::plausible(cx, inside) {
                 Look::Is(()) if Self::may_be_meant(cx, inside) => {

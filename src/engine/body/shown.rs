@@ -1,7 +1,7 @@
 //! Calls of the dialect itself that a value shows: a file about them, a test, a prompt. Their strings have the same quotes as
 //! one that holds them, and close none but their own.
 use super::python::Python;
-use crate::dialect::{Body, Call as Template, Row};
+use crate::dialect::{Body, CallTemplate, Row};
 use crate::engine::tail::closes;
 use crate::engine::{Look, Reader, head};
 use std::ops::Range;
@@ -11,7 +11,7 @@ pub(super) fn begins(cx: &Reader<'_>, row: &Row, at: usize) -> Look<usize> {
     if row.by_name() || !row.first.may_be(cx.bytes().get(at..).unwrap_or_default()) {
         return Look::No;
     }
-    let begins = |call: &Template| match head::head(cx, at, &call.head) {
+    let begins = |call: &CallTemplate| match head::head(cx, at, &call.head) {
         Look::Is(head) if head.name.is_some() => Look::Is(head.end),
         Look::More => Look::More,
         _ => Look::No,
@@ -22,7 +22,7 @@ pub(super) fn begins(cx: &Reader<'_>, row: &Row, at: usize) -> Look<usize> {
 
 /// As [`begins`], with the beginning of its arguments.
 fn calls(cx: &Reader<'_>, row: &Row, at: usize) -> bool {
-    let calls = |call: &Template| match head::head(cx, at, &call.head) {
+    let calls = |call: &CallTemplate| match head::head(cx, at, &call.head) {
         Look::Is(head) if call.body == Body::Python => Python::plausible(cx, head.end) == Look::Is(()),
         Look::Is(head) => head.name.is_some() && matches!(cx.bytes().get(head.end), Some(b'{' | b'(')),
         _ => false,
@@ -60,6 +60,7 @@ impl ShownCalls {
         Self { at: start, depth: 0, any: false }
     }
 
+    /// It shows a call, whole or not.
     pub(super) const fn any(&self) -> bool {
         self.any
     }

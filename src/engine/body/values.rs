@@ -20,15 +20,20 @@ pub(super) fn typed<'v>(
 ) -> ArgumentValue<'v> {
     let expected = expected.unwrap_or(Expected::ANY);
     match kind {
-        Some("true" | "string" | "str") => return ArgumentValue::Text(Cow::Borrowed(text)),
+        Some(kind) if is_string_type(kind) => ArgumentValue::Text(Cow::Borrowed(text)),
         // What is written beside it says that it is JSON, so its quotes are JSON's.
         Some(_) if text.trim().starts_with('"') && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
-            return ArgumentValue::Json(Cow::Borrowed(text.trim()));
+            ArgumentValue::Json(Cow::Borrowed(text.trim()))
         }
         Some(_) => read_text(text, expected.json_first()),
         None if json_first => read_text(text, expected.json_first()),
         None => read_text(text, expected),
     }
+}
+
+/// The type written beside a value says that it is a string: by name, or as an attribute `string="true"`.
+pub(super) fn is_string_type(kind: &str) -> bool {
+    matches!(kind, "true" | "string" | "str")
 }
 
 /// The text so far may become `null` or `None`, which is no string where the schema says nothing.
@@ -90,9 +95,9 @@ pub(super) fn may_be_json(text: &str) -> bool {
 
 /// Which member has which key, so that one that stands twice is found however many there are.
 #[derive(Debug, Default)]
-pub(super) struct Keys(HashMap<Box<[u8]>, usize>);
+pub(super) struct KeyIndex(HashMap<Box<[u8]>, usize>);
 
-impl Keys {
+impl KeyIndex {
     /// Up to so many members are looked through one by one.
     const FEW: usize = 16;
 
@@ -130,7 +135,10 @@ pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
     Piece::Made(made.to_owned())
 }
 
-/// What a single parameter `arguments` holds that the tool does not declare: all of them.
+/// What models call a parameter that holds all arguments, after the schema they were shown.
+const WRAPPERS: [&str; 4] = ["arguments", "input", "properties", "parameters"];
+
+/// What a single parameter holds that is called so and that the tool does not declare: all of them.
 pub(super) fn unwrapped(
     cx: &Reader<'_>,
     out: &Output,
@@ -139,7 +147,7 @@ pub(super) fn unwrapped(
 ) -> Option<Vec<(Piece, Value)>> {
     let [(key, value)] = members else { return None };
     let key = key.as_str(cx.text);
-    if !matches!(key, "arguments" | "input" | "properties" | "parameters") {
+    if !WRAPPERS.contains(&key) {
         return None;
     }
     let tool = cx.called(out, index)?;

@@ -5,16 +5,13 @@ use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted};
-use crate::engine::writer::Origin;
+use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Engine, Given, Look, Mode, Reader, misspelt};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
 
 /// More bytes than this are no header.
 const LONGEST: usize = 1024;
-
-/// What stands before a recipient.
-const RECIPIENT: &[u8] = b"to=";
 
 /// The message that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +43,11 @@ fn read(cx: &Reader<'_>, channels: &Channels, from: usize, to: usize) -> Header 
     // White space before a word is none of it.
     let after = |what: &str| text.rfind(what).map(|i| word(cx, cx.skip_space(from + i + what.len()).min(to), to));
     let channel = channels.opens.last().and_then(|open| after(open));
-    let channel = channel.map(|c| if cx.slice(c.start, c.end).starts_with("to=") { c.start..c.start } else { c });
-    let recipient = after("to=").filter(|r| !r.is_empty());
+    // A header without recipients has none, wherever that begins.
+    let sign = Some(channels.recipient.as_str()).filter(|sign| !sign.is_empty());
+    let to = |c: &Range<usize>| sign.is_some_and(|sign| cx.slice(c.start, c.end).starts_with(sign));
+    let channel = channel.map(|c| if to(&c) { c.start..c.start } else { c });
+    let recipient = sign.and_then(after).filter(|r| !r.is_empty());
     Header { channel, recipient }
 }
 
@@ -97,9 +97,12 @@ impl Engine {
         let mut result = Look::No;
         for row in rows {
             // The prompt may have held the marker before the channel as well: `commentary to=functions.f<|message|>`.
-            let names = Self::channels(cx, row).into_iter().flat_map(|c| c.content.iter().chain(&c.reasoning));
-            let behind = |name: &String| head::literal(cx, start, name).then(|end| head::literal(cx, end, " to="));
-            let looks = std::iter::once(head::literal(cx, start, "to=")).chain(names.map(behind));
+            let Some(channels) = Self::channels(cx, row).filter(|c| !c.recipient.is_empty()) else { continue };
+            let to = |at: usize| head::literal(cx, at, &channels.recipient);
+            let apart = |at: usize| head::literal(cx, at, " ").then(to);
+            let names = channels.content.iter().chain(&channels.reasoning);
+            let behind = |name: &String| head::literal(cx, start, name).then(apart);
+            let looks = std::iter::once(to(start)).chain(names.map(behind));
             match looks.fold(Look::No, Look::any) {
                 Look::Is(_) => match self.header(cx, 0, start, row) {
                     Look::No => {}
@@ -133,7 +136,7 @@ impl Engine {
         // One with a channel, or to a tool in the other kind's spelling, is of that kind.
         let others = || cx.dialects.rows.iter().filter_map(|r| r.dialect.channels.as_ref());
         let names_channel = |c: &Channels| {
-            let tool = || !c.tool_prefix.is_empty() && bounded[..length].contains(&format!("to={}", c.tool_prefix));
+            let tool = || !c.tool_prefix.is_empty() && bounded[..length].contains(&c.to_tool());
             let channel = c.opens.last().is_some_and(|o| bounded[..length].contains(o.as_str()));
             !c.calls_to_recipients && (channel || tool())
         };
@@ -178,7 +181,7 @@ impl Engine {
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
             let origin = Origin::Template { row, call: 0 };
-            let state = CallState::new(cx, origin, Body::Arguments, at, head, false, before);
+            let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
             self.begin_call(state, |_| ());
             return Look::Is(());
         }
@@ -218,36 +221,35 @@ impl Engine {
     /// Where a header without its opening marker may begin, at or before `stop`: in a message of a dialect that has such,
     /// which showed itself. A dialect that was named has a marker for it.
     pub(super) fn recipient_stop(&self, cx: &Reader<'_>, stop: usize) -> usize {
-        if self.recipients(cx).is_none() {
-            return stop;
-        }
-        let end = cx.text.len().min(stop + RECIPIENT.len() - 1);
+        let Some((_, sign)) = self.recipients(cx) else { return stop };
+        let end = cx.text.len().min(stop + sign.len() - 1);
         let text = cx.bytes().get(self.at..end).unwrap_or_default();
-        let partial = || (1..RECIPIENT.len()).rev().find(|n| text.ends_with(RECIPIENT.get(..*n).unwrap_or_default()));
-        match memchr::memmem::find(text, RECIPIENT) {
+        let partial = || (1..sign.len()).rev().find(|n| text.ends_with(sign.get(..*n).unwrap_or_default()));
+        match memchr::memmem::find(text, sign) {
             Some(hit) => stop.min(self.at + hit),
             None if end == cx.text.len() && !cx.eof => stop.min(end - partial().unwrap_or(0)),
             None => stop,
         }
     }
 
-    /// The row of the message that is being read, if another one may begin in it with `to=`.
-    fn recipients(&self, cx: &Reader<'_>) -> Option<u16> {
+    /// The row of the message that is being read, if another one may begin in it with a recipient, and the sign of that.
+    fn recipients<'t>(&self, cx: &Reader<'t>) -> Option<(u16, &'t [u8])> {
         let channel = self.channel.filter(|c| cx.dialects.auto && !c.answer)?;
-        Self::channels(cx, channel.row)?.calls_to_recipients.then_some(channel.row)
+        let channels = Self::channels(cx, channel.row).filter(|c| c.calls_to_recipients && !c.recipient.is_empty())?;
+        Some((channel.row, channels.recipient.as_bytes()))
     }
 
     /// A header at the place where [`Self::recipient_stop`] stopped.
     pub(super) fn recipient(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let Some(row) = self.recipients(cx) else { return Look::No };
+        let Some((row, sign)) = self.recipients(cx) else { return Look::No };
         if cx.slice(0, at).ends_with(|c: char| c.is_alphanumeric() || c == '_') {
             return Look::No;
         }
         let to = cx.bytes().get(at..).unwrap_or_default();
-        if to.starts_with(RECIPIENT) {
-            return self.bare_header(cx, at, at + RECIPIENT.len(), row);
+        if to.starts_with(sign) {
+            return self.bare_header(cx, at, at + sign.len(), row);
         }
-        if !cx.eof && RECIPIENT.starts_with(to) { Look::More } else { Look::No }
+        if !cx.eof && sign.starts_with(to) { Look::More } else { Look::No }
     }
 
     /// A message ends; text that follows is content.

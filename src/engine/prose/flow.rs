@@ -1,6 +1,6 @@
 //! Text that leaves as soon as it is certain that nothing begins in it, and its last word, which waits where it may yet be the
 //! name of a call without markers.
-use super::named::{APART, shown, without_number};
+use super::named::{APART, printed, without_number};
 use crate::dialect::Dialects;
 use crate::engine::reader::begins_line;
 use crate::engine::{Engine, Mode, Reader, State};
@@ -79,7 +79,7 @@ impl Engine {
         let end = from + cx.slice(from, to).trim_ascii_end().len();
         let length = name_before(cx.slice(from, end));
         let start = end - length;
-        if let Some(start) = shown(cx, from, start, end).filter(|_| cx.dialects.bare_python.is_some() && end == to) {
+        if let Some(start) = printed(cx, from, start, end).filter(|_| cx.dialects.bare_python.is_some() && end == to) {
             return start;
         }
         if length == 0 || length > 128 || !self.begins_line(cx, start) {

@@ -4,13 +4,13 @@ use super::named::unopened_key;
 use super::quoted::{Quote, in_string};
 use super::sentence;
 use super::twice::opened_twice;
-use crate::dialect::{Body, Call as Template, Element, LateMarker, Marker};
+use crate::dialect::{Body, CallTemplate, Element, LateMarker, Marker};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
 use crate::engine::tail::cut_off;
 use crate::engine::trace::Reason;
-use crate::engine::writer::Origin;
+use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State};
 use crate::turn::{Issue, IssueCode};
 
@@ -31,7 +31,7 @@ impl Tried {
 
     /// The template `call` of `row` has the head of the one before it up to where that failed, and the element behind that,
     /// which says where a hole ends: so it fails as well.
-    fn fails(&mut self, row: u16, call: u16, template: &Template) -> bool {
+    fn fails(&mut self, row: u16, call: u16, template: &CallTemplate) -> bool {
         let failed =
             self.failed.filter(|(r, c, reached)| *r == row && *c + 1 == call && *reached + 1 < template.shared);
         self.failed = failed.map(|(_, _, reached)| (row, call, reached));
@@ -266,7 +266,7 @@ impl Engine {
                 match head::head(cx, at, close) {
                     Look::Is(found) if !open => self.closes_nothing(cx, at, found.end, row),
                     // No call stood in it, and what opened it is text.
-                    Look::Is(_) if self.given.opener.is_some() || self.shown == Some(self.out.calls.len()) => {
+                    Look::Is(_) if self.given.opener.is_some() || self.opener_given == Some(self.out.calls.len()) => {
                         self.section = None;
                         Look::No
                     }
@@ -482,7 +482,7 @@ impl Engine {
             }
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
-        let opener = |call: &crate::dialect::Call| match call.head.first() {
+        let opener = |call: &crate::dialect::CallTemplate| match call.head.first() {
             Some(Element::Literal(text)) => {
                 let end = inside + text.len();
                 head::literal(cx, inside, text) == Look::Is(end) && call.first.may_be(Self::behind(cx, end))
@@ -503,7 +503,7 @@ impl Engine {
         {
             self.remove(cx, at, end);
             self.given.opener = Some(at..end);
-            self.shown = None;
+            self.opener_given = None;
             self.section = Some((row, section));
             return Look::Is(());
         }
@@ -612,11 +612,12 @@ impl Engine {
         self.call_stands(cx, before.from..at);
         self.note_name(cx, &found);
         if let Some(section) = section {
-            self.shown = None;
+            self.opener_given = None;
             self.section = Some((row, section));
         }
         let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
-        let state = CallState::new(cx, Origin::Template { row, call }, template.body, at, found, naked, before);
+        let evidence = if naked { Evidence::Name } else { Evidence::Markers };
+        let state = CallState::new(cx, Origin::Template { row, call }, template.body, at, found, evidence, before);
         self.begin_call(state, |call| call.in_section(open));
         Look::Is(())
     }

@@ -19,13 +19,13 @@ use super::call::CallState;
 use super::head::{self, Head};
 use super::reader::floor;
 use super::trace::{Noted, Reason};
-use super::writer::Origin;
+use super::writer::{Evidence, Origin};
 use super::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::dialect::{Body, Element, Key, Slot, may_end_name};
 use crate::schema::begins;
 use crate::turn::{Issue, IssueCode};
 use flow::name_before;
-use named::shown;
+use named::printed;
 use quoted::in_quoted_line;
 use std::ops::Range;
 
@@ -161,7 +161,7 @@ impl Engine {
         if let Some(space) = self.given.space.take() {
             self.out.text(self.given.mode, cx.text, space);
         }
-        self.shown = Some(self.out.calls.len());
+        self.opener_given = Some(self.out.calls.len());
         self.unread = true;
         opener.start
     }
@@ -265,7 +265,7 @@ impl Engine {
         let name = cx.slice(start, at).replace('\\', "");
         let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
         if cx.offered(&name)
-            && let Some(start) = shown(cx, self.given.from, start, at).filter(|start| !self.refuses(cx, *start))
+            && let Some(start) = printed(cx, self.given.from, start, at).filter(|start| !self.refuses(cx, *start))
         {
             return self.begin_bare(cx, start, Body::Python);
         }
@@ -369,7 +369,14 @@ impl Engine {
             return Look::No;
         }
         let name = found.name.clone().map_or("", |r| &cx.text[r]);
-        if name == "all" && !cx.dialects.auto {
+        // To everybody, not to a tool: its marker, whose beginning the prompt held, is one that says nothing.
+        let template = cx.dialects.rows.get(usize::from(row)).and_then(|row| row.calls.get(usize::from(call)));
+        let opener = template.and_then(|template| match template.head.first() {
+            Some(Element::Literal(opener)) => Some(&**opener),
+            _ => None,
+        });
+        let says_nothing = |token: &String| opener.is_some_and(|opener| token.strip_prefix(opener) == Some(name));
+        if !cx.dialects.auto && cx.dialects.dialect(row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
             self.remove(cx, 0, found.end + 1);
             return Look::Is(());
         }
@@ -561,7 +568,7 @@ impl Engine {
         }
         self.call_stands(cx, before.from..at);
         let fence = self.fence.map(|fence| fence.closer());
-        let state = CallState::new(cx, Origin::Bare(body), body, at, head, true, before);
+        let state = CallState::new(cx, Origin::Bare(body), body, at, head, Evidence::Name, before);
         self.begin_call(state, |call| call.in_fence(fence));
         Look::Is(())
     }

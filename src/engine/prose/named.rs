@@ -2,7 +2,8 @@
 //! what only a call has.
 use super::Taken;
 use super::flow::name_before;
-use crate::dialect::{Body, Call as Template, Element, Row, Slot};
+use crate::dialect::{Bare, Body, CallTemplate, Element, Row, Slot, catalogue};
+use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name};
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Reader};
@@ -19,17 +20,18 @@ pub(super) fn without_number(written: &str) -> &str {
     }
 }
 
-/// Gemini shows the result of what it calls, in a namespace of its own.
-const SHOWN: &str = "print(";
-const NAMESPACE: &str = "default_api";
-
 /// Where `print(default_api.get_weather` begins, or what may become that: the line begins with it, and its name stands from
-/// `start` to `end`.
-pub(super) fn shown(cx: &Reader<'_>, from: usize, start: usize, end: usize) -> Option<usize> {
+/// `start` to `end`. A model that shows the result of what it calls is told from a program by the namespace.
+pub(super) fn printed(cx: &Reader<'_>, from: usize, start: usize, end: usize) -> Option<usize> {
     let name = cx.slice(start, end);
-    let line = match cx.slice(from, start).strip_suffix(SHOWN) {
-        Some(_) if name.starts_with(NAMESPACE) || NAMESPACE.starts_with(name) => start - SHOWN.len(),
-        None if !name.is_empty() && SHOWN.starts_with(name) => start,
+    let namespaced = || {
+        let rows = catalogue().iter().chain(cx.dialects.rows.iter().map(|row| &row.dialect));
+        let rows = rows.filter(|row| row.bare.contains(&Bare::Python) && !row.namespace.is_empty());
+        rows.map(|row| row.namespace.as_str()).any(|known| name.starts_with(known) || known.starts_with(name))
+    };
+    let line = match cx.slice(from, start).strip_suffix('(').and_then(|before| before.strip_suffix(PRINT)) {
+        Some(before) if namespaced() => from + before.len(),
+        None if !name.is_empty() && PRINT.starts_with(name) => start,
         _ => return None,
     };
     cx.at_line_start(line).then_some(line)
@@ -164,7 +166,7 @@ fn first_member(cx: &Reader<'_>, name: &str, at: usize) -> Look<Body> {
 /// The first parameter of the call whose head was `found` lacks its opening marker: the key stands right behind the name, or
 /// is one word with it, and what closes a key follows. The head with the key in it, and its end behind what opens the value.
 #[cold]
-pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &Template, found: &Head) -> Look<Head> {
+pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, found: &Head) -> Look<Head> {
     let (Some(tools), Some(name)) = (cx.tools, found.name.clone()) else { return Look::No };
     if template.body != Body::Parameters || template.delimits_name() || row.by_name() {
         return Look::No;

@@ -7,12 +7,9 @@ use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted};
-use crate::engine::writer::Origin;
+use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Engine, Look, Mode, Reader};
 use std::ops::Range;
-
-/// What stands between the role and a recipient.
-const TO: &[u8] = b" to=";
 
 /// More bytes than this are no such header, with the white space behind it.
 const LONGEST: usize = 512;
@@ -157,9 +154,13 @@ impl Engine {
         let line = from + memchr::memrchr(b'\n', text.trim_ascii_end().as_bytes()).map_or(0, |i| i + 1);
         let written = cx.bytes().get(line..to).unwrap_or_default();
         let begins = |row: &u16| {
-            let role = Self::channels(cx, *row).map_or("", |c| c.role.as_str()).as_bytes();
+            let Some(channels) = Self::channels(cx, *row) else { return false };
+            let (role, sign) = (channels.role.as_bytes(), channels.recipient.as_bytes());
             let (start, rest) = written.split_at(written.len().min(role.len()));
-            !start.is_empty() && role.starts_with(start) && (rest.starts_with(TO) || TO.starts_with(rest))
+            // A blank stands between the two.
+            let to = |rest: &[u8]| !sign.is_empty() && (rest.starts_with(sign) || sign.starts_with(rest));
+            let addressed = rest.is_empty() || rest.strip_prefix(b" ").is_some_and(to);
+            !start.is_empty() && role.starts_with(start) && addressed
         };
         let row = cx.dialects.channels.iter().copied().find(begins).filter(|_| self.begins_line(cx, line))?;
         Some((row, line))
@@ -178,7 +179,8 @@ impl Engine {
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: found.end, ..Head::default() };
             let origin = Origin::Template { row, call: 0 };
-            self.begin_call(CallState::new(cx, origin, Body::Arguments, at, head, false, before), |_| ());
+            let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
+            self.begin_call(state, |_| ());
             return Look::Is(());
         }
         let reasoning = channels.reasoning.iter().any(|c| c == found.channel);
@@ -195,7 +197,7 @@ fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<
     match addressed(cx, channels, at) {
         // Without a channel only the prefix of tools and an offered name tell it from text, the name not if the dialect was named.
         Look::Is((name, end))
-            if cx.slice(0, name.start).ends_with(&format!("to={}", channels.tool_prefix))
+            if cx.slice(0, name.start).ends_with(&channels.to_tool())
                 && (!cx.dialects.auto || cx.offered(cx.slice(name.start, name.end))) =>
         {
             return Look::Is(Found { channel: "", name: Some(name), end });
@@ -223,7 +225,10 @@ fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<
 
 /// ` to=functions.f json` at `at`: the tool's name and where the object begins.
 fn addressed(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usize>, usize)> {
-    head::literal(cx, cx.skip_space(at), "to=").then(|name| recipient(cx, channels, name))
+    if channels.recipient.is_empty() {
+        return Look::No;
+    }
+    head::literal(cx, cx.skip_space(at), &channels.recipient).then(|name| recipient(cx, channels, name))
 }
 
 /// `functions.f json` with an object behind it, maybe on a line of its own: the tool's name and where the object begins.

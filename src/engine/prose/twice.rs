@@ -1,7 +1,7 @@
 //! Opening markers that stand twice where one was meant: the second is left out, with a repair.
 use super::Taken;
 use super::markers::{Tried, opens};
-use crate::dialect::{Call as Template, Element, Marker};
+use crate::dialect::{CallTemplate, Element, Marker};
 use crate::engine::head::{self, Head};
 use crate::engine::{Engine, Look, Reader, misspelt};
 
@@ -41,7 +41,7 @@ impl Engine {
 }
 
 /// The head that ends where `found` says, or its last tag, stands there once more: where that ends.
-pub(super) fn opened_twice(cx: &Reader<'_>, template: &Template, at: usize, found: &Head) -> Look<usize> {
+pub(super) fn opened_twice(cx: &Reader<'_>, template: &CallTemplate, at: usize, found: &Head) -> Look<usize> {
     let next = cx.skip_space(found.end);
     let byte = match cx.bytes().get(next) {
         Some(byte @ (b'<' | b'[' | b']' | b'`')) if next - found.end <= 64 && !found.closed => *byte,

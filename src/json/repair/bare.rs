@@ -241,7 +241,10 @@ impl Repairer<'_> {
                     return Some((i, i));
                 }
                 b'"' if inches(bytes, at, i) => {}
-                b'"' | b'\'' if !first && self.closes_text(i + 1, place) => return Some((i, i + 1)),
+                b'"' | b'\'' if !first && self.closes_text(i + 1, place) => {
+                    let end = if quotes_word(bytes, at, i) { i + 1 } else { i };
+                    return Some((end, i + 1));
+                }
                 _ if !first && self.stops(byte) && !matches!(byte, b',' | b':') => return Some((i, i)),
                 _ => {}
             }
@@ -324,6 +327,16 @@ fn inches(bytes: &[u8], from: usize, at: usize) -> bool {
         bytes.get(from..at),
         Some([b'0'..=b'9', b'\'', b'0'..=b'9'] | [b'0'..=b'9', b'\'', b'0'..=b'9', b'0'..=b'9'])
     )
+}
+
+/// The quote at `at` closes one that opens behind `from`: `git commit -m "fix"`.
+fn quotes_word(bytes: &[u8], from: usize, at: usize) -> bool {
+    let Some((text, quote)) = bytes.get(from..at).zip(bytes.get(at)) else { return false };
+    let opened = memchr::memchr_iter(*quote, text).filter(|i| {
+        // An apostrophe stands in a word.
+        !(*quote == b'\'' && text.get(i.wrapping_sub(1)).is_some_and(|byte| is_word(*byte)))
+    });
+    opened.count() % 2 == 1
 }
 
 /// The end of what could be one number or literal.

@@ -264,7 +264,8 @@ impl<'a> Repairer<'a> {
                 Some(_) => !(key(behind) || lookahead::half_quoted_key(self.bytes, behind)),
             };
             let list = self.bytes.get(at) == Some(&b']') && self.open.brackets == 0;
-            self.guess_if(value || list);
+            let given_up = matches!(self.bytes.get(at), Some(b',' | b'}'));
+            self.guess_if(value || list || given_up);
             self.out.record(RepairCode::Literal, at, "a missing value became null");
             self.out.replace(at, at, "null");
             self.value_read();

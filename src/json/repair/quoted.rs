@@ -2,7 +2,7 @@
 use super::Ending;
 use super::grammar::{Kind, Repairer};
 use super::lookahead::{self, Quote, is_word, skip_white};
-use super::torn::is_torn;
+use super::torn::{is_expression, is_torn};
 use super::verdict::{Doubt, Verdict};
 use crate::json::Balance;
 use crate::json::block::find_special_or;
@@ -184,10 +184,13 @@ impl Repairer<'_> {
         }
         let mut search = Search::new(body, place);
         self.find_end(&mut found, &mut search);
+        // What `f"{city}"` says only the program knows.
+        let format = prefix.iter().any(|byte| byte.eq_ignore_ascii_case(&b'f'));
+        self.guess_if(format && bytes.get(body..found.end).is_some_and(|text| memchr::memchr(b'{', text).is_some()));
         let doubted = search.inner.is_some();
         if (doubted || found.unclosed) && !self.argument {
             let text = bytes.get(found.body..found.end).unwrap_or_default();
-            self.guess_if(doubted && place == Place::Key || is_torn(text, quote));
+            self.guess_if(doubted && place == Place::Key || is_torn(text, quote) || is_expression(text, quote));
         }
         found
     }

@@ -104,3 +104,17 @@ fn opens(text: &[u8], at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().trim_ascii_end().last();
     matches!(before, Some(b',' | b':' | b'[' | b'{')) && text.get(at + 1).is_some_and(|byte| is_word(*byte))
 }
+
+/// What was read as a string with two of its quotes inside is two strings and an operator: `"a" if x else "b"`.
+pub(super) fn is_expression(text: &[u8], quote: Quote) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    let mark = if quote == Quote::Single { '\'' } else { '"' };
+    let mut parts = text.splitn(4, mark);
+    let (Some(_), Some(operator), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let spaced = operator.starts_with(' ') && operator.ends_with(' ');
+    let operator = operator.trim();
+    let chosen = operator.starts_with("if ") && operator.ends_with(" else");
+    spaced && (chosen || matches!(operator, "and" | "or" | "%" | "+" | "*"))
+}

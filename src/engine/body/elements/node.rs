@@ -1,13 +1,15 @@
 //! What an element holds, as JSON: an object, or a list where the schema wants one.
-use crate::engine::body::values::Keys;
+use crate::engine::body::values::KeyIndex;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
 use serde_json::Value as Schema;
 
+/// What an element holds.
 #[derive(Debug)]
 pub(super) enum Node {
     Text(String),
+    /// Elements by their names, and the text that stands among them.
     Children(Vec<(String, Node)>, String),
 }
 
@@ -20,6 +22,7 @@ impl Node {
         }
     }
 
+    /// Writes it as JSON, as far as can be as `schema` wants it, whose references lead into `root`.
     pub(super) fn write(&self, json: &mut String, schema: Option<&Schema>, root: Option<&Schema>) {
         let follow = |schema| follow_reference(schema, root);
         let schema = follow(schema);
@@ -63,7 +66,7 @@ impl Node {
         root: Option<&Schema>,
     ) {
         let mut groups: Vec<(&str, Vec<&Self>)> = Vec::new();
-        let mut keys = Keys::default();
+        let mut keys = KeyIndex::default();
         for (key, child) in children {
             let name = |i: usize| groups.get(i).map(|(k, _)| k.as_bytes());
             let same = keys.position(key, groups.len(), name);

@@ -7,6 +7,7 @@ use crate::schema::Expected;
 use smallvec::SmallVec;
 use std::ops::Range;
 
+/// An element of the top level whose end has not come.
 #[derive(Debug)]
 pub(super) struct OpenElement {
     /// The tags that are open, its own first.

@@ -14,6 +14,7 @@ pub(super) struct Tag {
     pub(super) kind: Kind,
 }
 
+/// What a tag opens or closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Opening,
@@ -72,6 +73,7 @@ impl Tag {
         })
     }
 
+    /// The name in it.
     pub(super) fn name<'t>(&self, cx: &Reader<'t>) -> &'t str {
         cx.part(&self.name)
     }

@@ -58,6 +58,7 @@ impl Open<'_> {
 }
 
 impl<'t> Tree<'t> {
+    /// Reads `text`, in which each tag stands behind `prefix`.
     pub(super) fn new(text: &'t str, prefix: &'t str, max_depth: usize) -> Self {
         Self {
             text,
@@ -94,6 +95,7 @@ impl<'t> Tree<'t> {
         misspelt::is_slip(tag, name).then_some(self.prefix.len() + tag.len() + 3)
     }
 
+    /// What has not been read.
     pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or("")
     }

@@ -2,7 +2,7 @@
 use crate::engine::body::elements::find;
 use crate::engine::body::literal;
 use crate::engine::body::shown::opens;
-use crate::engine::body::values::Keys;
+use crate::engine::body::values::KeyIndex;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
@@ -12,6 +12,7 @@ use std::ops::Range;
 const UNOPENED: &str = "the marker that opens a string is missing";
 pub(super) const EXTRA_COMMA: &str = "a comma too many was left out";
 
+/// A value as it was written: in markers, a list or an object, bare, or missing.
 pub(super) enum Read {
     Text(String),
     Json(String),
@@ -51,6 +52,7 @@ pub(super) struct Values<'t> {
 }
 
 impl<'t> Values<'t> {
+    /// Reads `text`, whose strings stand between two of `quote`; `root` is the schema of all of it.
     pub(super) fn new(text: &'t str, quote: &'t str, root: Option<&'t Schema>) -> Self {
         Self {
             text,
@@ -81,6 +83,7 @@ impl<'t> Values<'t> {
         self.key().filter(|_| self.rest().trim().is_empty())
     }
 
+    /// What has not been read.
     pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or("")
     }
@@ -154,6 +157,7 @@ impl<'t> Values<'t> {
         self.text.get(from..from + length).map(str::to_owned)
     }
 
+    /// Reads a key and the colon behind it.
     pub(super) fn key(&mut self) -> Option<String> {
         self.space();
         let start = self.at;
@@ -264,7 +268,7 @@ impl<'t> Values<'t> {
     fn object(&mut self, depth: usize, schema: Option<&'t Schema>) -> String {
         self.at += 1;
         let mut members: Vec<(String, String)> = Vec::new();
-        let mut keys = Keys::default();
+        let mut keys = KeyIndex::default();
         loop {
             let start = self.at;
             let Some(key) = self.key() else { break };

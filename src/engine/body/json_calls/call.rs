@@ -74,7 +74,7 @@ impl JsonCalls {
         let raw = if cx.made { writer.start..writer.start } else { raw };
         // What repair made of something else than an object is a guess, and so is a call for which no offered name
         // vouches, unless it is a dict of Python's.
-        let vouched = !writer.bare || cx.tools.is_some() || self.single_quoted;
+        let vouched = !writer.is_unmarked() || cx.tools.is_some() || self.single_quoted;
         let guess = cx.made && (!found.is_object() || !vouched || self.guessed);
         let pending = writer.over(index, found, raw);
         if !cx.made && self.scanned.0 == arguments {
@@ -85,6 +85,7 @@ impl JsonCalls {
         pending.repairs.extend(repair);
     }
 
+    /// What stands at `range`, as a piece of the input or of what repair made.
     pub(super) fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
         if cx.made { Piece::Made(cx.part(&range).to_owned()) } else { span(range) }
     }

@@ -1,9 +1,12 @@
 //! The lists and objects that are open round what is being read.
+use crate::dialect::Key;
 use crate::engine::Reader;
+use crate::engine::body::keys::decode;
 use crate::json::unescaped;
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// What a frame is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     List,
@@ -34,10 +37,12 @@ impl Other {
         cx.part(&self.key)
     }
 
+    /// The key, its escapes undone.
     pub(super) fn key<'t>(&self, cx: &Reader<'t>) -> Cow<'t, str> {
         unescaped(self.raw_key(cx))
     }
 
+    /// The value as it is written.
     pub(super) fn value<'t>(&self, cx: &Reader<'t>) -> &'t str {
         cx.part(&self.value)
     }
@@ -84,6 +89,21 @@ impl Frame {
     pub(super) fn is_call(&self) -> bool {
         self.kind == Kind::Object && self.envelope.is_none()
     }
+
+    /// What the member under `key` is, whose value begins with the byte `first`. A second one of the same meaning is one of the
+    /// flat arguments.
+    pub(super) fn member(&mut self, cx: &Reader<'_>, key: &str, first: u8) -> Key {
+        if key == Key::PARAMS && self.name.is_none() {
+            let named = |method: &Range<usize>| cx.offered(&decode(cx.part(method)));
+            self.name = self.method.take().filter(named);
+        }
+        match (Key::of(key), first) {
+            (Key::Name | Key::Function, b'"') if self.name.is_none() => Key::Name,
+            (Key::Arguments, _) if self.arguments.is_none() => Key::Arguments,
+            (what @ (Key::Method | Key::Id | Key::Content), b'"') => what,
+            _ => Key::Other,
+        }
+    }
 }
 
 /// The open lists and objects. Mostly it is one object: the innermost is no part of the list.
@@ -94,6 +114,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
+    /// The innermost one.
     pub(super) fn last(&self) -> Option<&Frame> {
         self.last.as_ref()
     }

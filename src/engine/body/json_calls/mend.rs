@@ -204,7 +204,7 @@ impl JsonCalls {
         if let Some(call) = begun.and_then(|index| out.calls.get_mut(index)) {
             call.name = Piece::Made(call.name.get(cx.text).into_owned());
         }
-        (writer.adopt, writer.muted) = (begun, begun);
+        writer.continue_mended(begun);
         let mut inner = Self::new(0, self.max_depth);
         inner.single_quoted = cx.slice(start + 1, mend.limit).trim_ascii_start().starts_with('\'');
         (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed);
@@ -214,11 +214,13 @@ impl JsonCalls {
             // What stands in it is text as it was written, not as it was mended.
             writer.forget(passed);
         }
-        writer.rest(cx, out, told);
-        let adopted = writer.adopt.take().is_none();
+        if let Some(index) = writer.unmute() {
+            writer.send_rest(cx, out, index, told);
+        }
+        let continued = writer.is_continued();
         match begun {
             // The repaired object is no call any more, but one has begun.
-            Some(index) if !adopted => {
+            Some(index) if !continued => {
                 writer.over(index, Found::none(), writer.start..end).status = CallStatus::Malformed;
             }
             Some(_) => {}
@@ -337,7 +339,7 @@ impl JsonCalls {
             mend_last(writer, RepairCode::Bracket, end, "the list is not closed");
             return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
         };
-        if self.expect == Expect::Next && !writer.bare {
+        if self.expect == Expect::Next && !writer.is_unmarked() {
             let nested = self.frames.iter().rev().take_while(|frame| !frame.is_call()).last();
             let arguments = nested.and_then(|f| f.arguments.clone()).or_else(|| frame.arguments.clone());
             let index = nested.and_then(|f| f.index).or(frame.index);
@@ -355,7 +357,7 @@ impl JsonCalls {
         let named = self.frames.iter().rev().find_map(|f| f.name.clone());
         let named = named.map(|name| decode(cx.part(&name)));
         if index.is_none()
-            && !writer.bare
+            && !writer.is_unmarked()
             && let Some(name) = named
             && let Some(index) = writer.begin(cx, out, &name, None)
         {
@@ -363,7 +365,7 @@ impl JsonCalls {
             return Some(Progress::Done { end });
         }
         if index.is_none()
-            && !writer.bare
+            && !writer.is_unmarked()
             && let Some(progress) = self.incomplete_by_key(cx, out, writer)
         {
             return Some(progress);
@@ -406,11 +408,10 @@ impl JsonCalls {
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
         // What closes the last one was made: more may have followed.
-        (writer.muted, writer.untold) = (Some(out.calls.len()), true);
+        writer.mute_last(out.calls.len());
         inner.read_made(cx, out, writer, &certain);
-        let muted = writer.muted.take();
-        writer.untold = false;
-        if let Some(pending) = writer.pending.as_ref().filter(|p| Some(p.index) == muted && out.streaming()) {
+        let last = writer.unmute();
+        if let Some(pending) = writer.pending.as_ref().filter(|p| Some(p.index) == last && out.streaming()) {
             let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
             let open = whole.trim_end_matches(['}', ']']);
             if whole.starts_with('{') {

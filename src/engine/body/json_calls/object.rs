@@ -118,7 +118,7 @@ impl JsonCalls {
         let declared = |member: &Other| tool.is_some_and(|tool| tool.declares(&member.key(cx)));
         let flat: Vec<_> = others.iter().filter(|member| declared(member)).collect();
         let alone = cx.tools.is_none() && self.frames.len() == 1 && others.is_empty() && !cx.made;
-        let bare_name = flat.is_empty() && !writer.bare && (tool.is_some() || alone);
+        let bare_name = flat.is_empty() && !writer.is_unmarked() && (tool.is_some() || alone);
         if flat.is_empty() && !bare_name {
             let offered = cx.tools.is_none() || tool.is_some();
             let reason = if offered { Reason::NoArguments } else { Reason::NameNotOffered };
@@ -309,8 +309,7 @@ fn report<'m>(cx: &Reader<'_>, out: &mut Output, start: usize, members: impl Ite
 
 /// What a member beside the calls says, if it is more than what every message has.
 fn issue_of(key: &str, value: &str, at: usize) -> Option<Issue> {
-    let usual = ["type", "id", "index", "role", "status", "object", "model", "finish_reason", "strict"];
-    if usual.contains(&key) || Key::of(key) == Key::NeedsMoreWork {
+    if Key::is_of_message(key) || Key::of(key) == Key::NeedsMoreWork {
         return None;
     }
     let text = decode(value);

@@ -1,4 +1,5 @@
 //! Where the value of one parameter ends.
+use super::open::{Closer, Openings};
 use super::value::Within;
 use super::*;
 
@@ -53,17 +54,6 @@ impl Ended {
 }
 
 impl OpenValue {
-    /// Before `hit` it holds such an opening tag: what looks like its closing one may close that.
-    pub(super) fn holds_tag(&mut self, cx: &Reader<'_>, hit: usize, opening: &str) -> bool {
-        self.tagged = memchr::memmem::find(cx.slice(self.start, hit).as_bytes(), opening.as_bytes()).is_some();
-        self.tagged
-    }
-
-    /// Its closing marker holds its key (`</city>`).
-    pub(super) const fn closes_by_key(&self) -> bool {
-        self.closer.is_some()
-    }
-
     /// A tag like its closing marker stands at `hit`, the structure goes on right behind it, and the value holds no such
     /// tag that it could close.
     #[cold]
@@ -72,14 +62,14 @@ impl OpenValue {
             return Look::No;
         }
         let Within { row, parameter, tail, called, .. } = within;
-        let key = self.key.as_str(cx.text);
+        let key = self.key(cx);
         let closes = |element: &Element, name: &str| match element {
             Element::Literal(text) => text.strip_prefix("</").is_some_and(|text| text.trim_end_matches('>') == name),
             _ => false,
         };
         let slip = |name: &str| self.closes_by_key() && misspelt::is_slip(name, key);
         let also = |name: &str| name == key || slip(name) || parameter.head.iter().any(|element| closes(element, name));
-        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let closer = self.closer(parameter);
         let tag = match misspelt::closing(cx, row, hit, closer, also) {
             Look::Is(tag) => tag,
             Look::More => return Look::More,
@@ -112,7 +102,7 @@ impl OpenValue {
                     Look::More => return Look::More,
                     Look::Is(()) => {}
                     Look::No => {
-                        self.misspelt = Some((hit, tag.end));
+                        self.ends.misspelt = Some(Closer { at: hit, end: tag.end });
                         return Look::No;
                     }
                 }
@@ -128,9 +118,9 @@ impl OpenValue {
             return Look::No;
         }
         // Its own stands right before it, with nothing of the value between the two.
-        let own = self.doubtful_closer.filter(|_| self.closes_by_key());
-        Look::Is(match own.filter(|(_, end)| cx.slice(*end, hit).trim_ascii().is_empty()) {
-            Some((own, _)) => Ended { end: own, closing: Closing::Twice, ..ended },
+        let own = self.ends.doubtful.filter(|_| self.closes_by_key());
+        Look::Is(match own.filter(|own| cx.slice(own.end, hit).trim_ascii().is_empty()) {
+            Some(own) => Ended { end: own.at, closing: Closing::Twice, ..ended },
             None => ended,
         })
     }
@@ -143,7 +133,7 @@ impl OpenValue {
         if self.tagged {
             return Look::No;
         }
-        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let closer = self.closer(parameter);
         let declared = called.filter(|_| self.closes_by_key());
         let marker = misspelt::behind(cx, end).then(|at| head::literal(cx, at, closer));
         let again = match marker.then(|end| parameter.behind_closer(cx, end)) {
@@ -156,7 +146,7 @@ impl OpenValue {
             Next::Junk => return Look::No,
             _ => {}
         }
-        let named = self.closer.as_ref().map(|_| format!("<{}>", self.key.as_str(cx.text)));
+        let named = self.closer.as_ref().map(|_| format!("<{}>", self.key(cx)));
         let opener = named.as_deref().unwrap_or(&parameter.opener);
         if self.holds_tag(cx, hit, opener) { Look::No } else { Look::Is(Ended::closed(hit, again, Closing::Twice)) }
     }
@@ -195,7 +185,7 @@ impl OpenValue {
                             return Look::More;
                         }
                         self.stray |= stray == Look::Is(());
-                        self.doubtful_closer = Some((hit, end));
+                        self.ends.doubtful = Some(Closer { at: hit, end });
                         Look::No
                     }
                 },
@@ -224,7 +214,9 @@ impl OpenValue {
         } else {
             head::literal(cx, hit, &parameter.opener).map(|_| ())
         };
-        self.opener |= opens == Look::Is(());
+        if opens == Look::Is(()) {
+            self.holds(Openings::Shown);
+        }
         match opens {
             Look::More => Look::More,
             Look::No => match self.shows_call(cx, within, hit) {
@@ -260,14 +252,14 @@ impl OpenValue {
         }
         if self.closes_by_key() {
             // Parameters that the tool does not have may stand between the two.
-            if let Some((at, end)) = self.doubtful_closer {
+            if let Some(Closer { at, end }) = self.ends.doubtful {
                 let begins = cx.bytes().get(cx.skip_space(end)) == Some(&b'<');
                 if begins && cx.slice(end, hit).trim_ascii_end().ends_with('>') {
                     return Look::Is(Ended::closed(at, end, Closing::Own));
                 }
             }
             // Behind the first one it is long.
-            if self.call_closer.is_none() {
+            if self.ends.call.is_none() {
                 match self.ends_before_call(cx, within, hit) {
                     Look::Is(end) => return Look::Is(Ended::unclosed(end)),
                     Look::More => return Look::More,
@@ -275,7 +267,7 @@ impl OpenValue {
                 }
             }
         }
-        self.call_closer.get_or_insert(hit);
+        self.ends.call.get_or_insert(hit);
         Look::No
     }
 
@@ -313,7 +305,7 @@ impl OpenValue {
             if ended != Look::No {
                 return ended;
             }
-            if self.doubtful_closer.is_some_and(|(at, _)| at == hit) {
+            if self.ends.doubtful.is_some_and(|own| own.at == hit) {
                 self.shown.close();
             }
             self.searched = hit + 1;
@@ -321,15 +313,12 @@ impl OpenValue {
         if !cx.eof {
             return Look::More;
         }
-        match (self.call_closer, self.doubtful_closer) {
-            (Some(at), _) if called.is_some() => Look::Is(match self.misspelt {
-                Some((end, next)) if cx.skip_space(next) == at => Ended::closed(end, next, Closing::Misspelt),
-                _ => {
-                    let at = self.next_opens.filter(|next| *next < at).unwrap_or(at);
-                    Ended::unclosed(at)
-                }
+        match (self.ends.call, self.ends.doubtful) {
+            (Some(at), _) if called.is_some() => Look::Is(match self.ends.misspelt {
+                Some(tag) if cx.skip_space(tag.end) == at => Ended::closed(tag.at, tag.end, Closing::Misspelt),
+                _ => Ended::unclosed(self.ends.parameter.filter(|next| *next < at).unwrap_or(at)),
             }),
-            (None, Some((at, end))) => {
+            (None, Some(Closer { at, end })) => {
                 let declared = called.filter(|_| own.is_some());
                 let cut = cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end);
                 if cut { Look::Is(Ended::closed(at, end, Closing::Own)) } else { Look::No }

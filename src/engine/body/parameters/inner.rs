@@ -1,4 +1,5 @@
 //! What a value holds that looks like the structure round it: tags of parameters, whole calls, its own opening marker.
+use super::open::Openings;
 use super::value::Within;
 use super::*;
 use crate::dialect::special;
@@ -16,7 +17,7 @@ impl OpenValue {
         let Within { row, called, taken, .. } = within;
         let key = next.map_or("", |key| &cx.text[key.clone()]);
         let declared = || called.is_some_and(|tool| tool.declares(key));
-        let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key.as_str(cx.text);
+        let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key(cx);
         (row.dialect.special_markers && special(&within.parameter.opener))
             || (cx.tools.is_none() && cx.at_line_start(at))
             || (declared() && new())
@@ -29,10 +30,10 @@ impl OpenValue {
             Look::Is(key) => key,
             other => return other.map(|_| ()),
         };
-        if cx.slice(key.start, key.end) == self.key.as_str(cx.text) {
-            self.inner = true;
-        } else if self.next_opens.is_none() && self.goes_before(cx, within, Some(&key), hit) {
-            self.next_opens = Some(hit);
+        if cx.slice(key.start, key.end) == self.key(cx) {
+            self.holds(Openings::Loose);
+        } else if self.ends.parameter.is_none() && self.goes_before(cx, within, Some(&key), hit) {
+            self.ends.parameter = Some(hit);
         }
         Look::No
     }
@@ -41,7 +42,7 @@ impl OpenValue {
     /// marker is missing. Where the value ends.
     #[cold]
     pub(super) fn ends_before_call(&self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<usize> {
-        let end = self.next_opens.unwrap_or(hit);
+        let end = self.ends.parameter.unwrap_or(hit);
         if self.is_long(cx, end) {
             return Look::No;
         }
@@ -77,12 +78,11 @@ impl OpenValue {
     #[cold]
     pub(super) fn holds_call(&self, cx: &Reader<'_>, row: &Row, end: usize, missing: bool) -> bool {
         let text = cx.slice(self.start, end).as_bytes();
-        let Some(template) = row.parameters.get(self.template) else { return false };
+        let Some(template) = row.parameters.get(self.opening.template) else { return false };
         let (parameter, call) = if self.closes_by_key() {
             let tags = || memchr::memmem::find_iter(text, template.opener.as_bytes()).map(|at| self.start + at);
             let named = |at: usize| tag(&Reader { eof: true, ..*cx }, template, at);
-            let own =
-                |at: &usize| matches!(named(*at), Look::Is(key) if cx.text[key.clone()] == *self.key.as_str(cx.text));
+            let own = |at: &usize| matches!(named(*at), Look::Is(key) if cx.text[key.clone()] == *self.key(cx));
             let offered = |at: &usize| matches!(named(*at), Look::Is(name) if cx.vouches(name.clone()));
             (tags().filter(own).last(), tags().find(offered))
         } else {
@@ -117,15 +117,15 @@ impl OpenValue {
 
     /// How its opening marker is written, from where it begins and from its last tag on.
     fn openers<'t>(&self, cx: &Reader<'t>, row: &Row) -> [&'t str; 2] {
-        let before = cx.slice(0, self.opened);
+        let before = cx.slice(0, self.opening.end);
         let from = |at: Option<usize>| at.and_then(|at| before.get(at..)).unwrap_or_default();
-        let opener = row.parameters.get(self.template).map_or("<", |parameter| &*parameter.opener);
+        let opener = row.parameters.get(self.opening.template).map_or("<", |parameter| &*parameter.opener);
         [from(memchr::memmem::rfind(before.as_bytes(), opener.as_bytes())), from(before.rfind('<'))]
     }
 
     /// `text` begins as an opening marker does.
     fn opens(&self, row: &Row, text: &str) -> bool {
-        let opener = row.parameters.get(self.template).and_then(|parameter| parameter.opener.bytes().next());
+        let opener = row.parameters.get(self.opening.template).and_then(|parameter| parameter.opener.bytes().next());
         text.bytes().next().is_some_and(|byte| byte == b'<' || Some(byte) == opener)
     }
 
@@ -139,7 +139,7 @@ impl OpenValue {
     /// Its opening marker stands there once more, in `text`, and no other marker of its own: where what it holds begins.
     pub(super) fn opened_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> Option<usize> {
         let rest = text.trim_ascii_start();
-        if !self.opens(row, rest) || self.is_sent() || self.doubtful_closer.is_some() {
+        if !self.opens(row, rest) || self.is_sent() || self.ends.doubtful.is_some() {
             return None;
         }
         let openers = self.openers(cx, row);

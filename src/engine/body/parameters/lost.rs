@@ -1,5 +1,6 @@
 //! What shows that a parameter was lost: its opening tag cannot be read, so it hides in its neighbour's text or between the
 //! two. A call that lost one is malformed.
+use super::open::Openings;
 use super::value::Within;
 use super::*;
 use crate::dialect::special;
@@ -37,8 +38,7 @@ impl OpenValue {
         let opens = |e: &Element| matches!(e, Element::Literal(text) if text.starts_with('<') && misspelt::name(text) == tag.name);
         let value = |p: &Parameter| p.head.iter().skip(1).any(opens);
         let declared = called.is_some_and(|tool| tool.declares(tag.name));
-        let free =
-            || !taken.iter().any(|(key, _)| key.as_str(cx.text) == tag.name) && self.key.as_str(cx.text) != tag.name;
+        let free = || !taken.iter().any(|(key, _)| key.as_str(cx.text) == tag.name) && self.key(cx) != tag.name;
         if !(row.parameters.iter().any(like) || row.parameters.iter().any(value) || declared && free()) {
             return self.broken_opening(cx, within, hit, next).map(|()| true);
         }
@@ -62,8 +62,7 @@ impl OpenValue {
         let near = cx.slice(next, floor(cx.text, next + length.unwrap_or(near.len())));
         let Within { row, called, taken, .. } = within;
         let free = |key: &str| {
-            let new =
-                || !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key.as_str(cx.text) != key;
+            let new = || !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key(cx) != key;
             called.is_some_and(|tool| tool.declares(key)) && new()
         };
         let inside = near.trim_start_matches('<').trim_start();
@@ -89,7 +88,7 @@ impl OpenValue {
     /// on at once. An element stays in its text, unless it may be a parameter's marker.
     #[cold]
     pub(super) fn stray_closer(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> Look<()> {
-        if self.opener || self.tagged || self.closes_by_key() {
+        if self.openings != Openings::None || self.tagged || self.closes_by_key() {
             return Look::No;
         }
         match cx.bytes().get(end) {
@@ -118,8 +117,7 @@ impl OpenValue {
         let length = floor(cx.text, at + tag + length.unwrap_or(text.len()));
         let (tag, text) = (cx.slice(at, at + tag), cx.slice(at + tag, length).trim());
         let Within { row, called, taken, .. } = within;
-        let lacks =
-            |key: &str| !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key.as_str(cx.text) != key;
+        let lacks = |key: &str| !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key(cx) != key;
         let part = |key: &str| {
             let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
             let (tag, key) = (tag.as_bytes(), key.as_bytes());

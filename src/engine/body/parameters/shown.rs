@@ -1,9 +1,10 @@
 //! Calls and parameters that a value shows whole: a file about them, a test, a prompt. What closes these closes neither the
 //! value nor the call round it.
 use super::end::whole_tail;
+use super::open::Openings;
 use super::value::Within;
 use super::*;
-use crate::dialect::special;
+use crate::dialect::{catalogue, special};
 use crate::engine::body::shown::begins;
 
 /// How many calls and parameters a value shows (a file about them, a test) whose ends it has not shown.
@@ -50,7 +51,9 @@ impl OpenValue {
             self.shown.parameters += 1;
             self.searched = hit + 1;
         }
-        self.inner |= look == Look::No;
+        if look == Look::No {
+            self.holds(Openings::Loose);
+        }
         look
     }
 
@@ -130,7 +133,7 @@ impl OpenValue {
         let calls =
             row.calls.iter().map(|call| first(&call.head)).chain(row.sections.iter().map(|(open, _)| first(open)));
         let begins = calls.fold(Look::No, Look::any);
-        let closer = self.closer.as_deref().unwrap_or(&parameter.closer);
+        let closer = self.closer(parameter);
         match begins.any(head::literal(cx, next, closer).map(|_| ())).any(first(tail)) {
             Look::Is(()) if self.shown.calls == 0 && begins == Look::Is(()) => Look::No,
             Look::No => ends_turn(cx, next),
@@ -153,7 +156,7 @@ fn stands_alone(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
     if alone { Look::Is(()) } else { Look::No }
 }
 
-/// `No` if a special token stands at `at`, which ends what a model says, else `Is`.
+/// `No` if a special token stands at `at`, of whatever dialect, which ends what a model says, else `Is`.
 fn ends_turn(cx: &Reader<'_>, at: usize) -> Look<()> {
     let near = cx.bytes().get(at..).unwrap_or_default();
     let near = near.get(..misspelt::LONGEST).unwrap_or(near);
@@ -163,7 +166,8 @@ fn ends_turn(cx: &Reader<'_>, at: usize) -> Look<()> {
     match memchr::memchr2(b'>', b'\n', near) {
         Some(end) => {
             let token = cx.slice(at, at + end + 1);
-            if special(token) || token == "</s>" { Look::No } else { Look::Is(()) }
+            let known = || catalogue().iter().any(|row| row.tokens.iter().any(|known| known == token));
+            if special(token) || known() { Look::No } else { Look::Is(()) }
         }
         None if near.len() < misspelt::LONGEST && !cx.eof => Look::More,
         None => Look::Is(()),

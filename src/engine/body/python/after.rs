@@ -8,6 +8,7 @@ use crate::engine::{Look, Reader};
 use crate::turn::{CallStatus, RepairCode};
 
 impl Python {
+    /// What stands at `at`, behind a call: a separator, the end of the list, another call or nothing of these.
     pub(super) fn after_call(
         &mut self,
         cx: &Reader<'_>,

@@ -75,6 +75,7 @@ impl Python {
         None
     }
 
+    /// Reads the value of an argument on. `None`: it is over.
     pub(super) fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
         let argument = Argument { row: writer.origin.row(cx), keyed: self.key.is_some(), called: &self.name };
         let Look::Is(end) = self.scan.end(cx, argument) else {
