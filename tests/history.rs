@@ -428,7 +428,7 @@ fn every_violation_is_found_and_mended() {
     for (messages, expected) in cases {
         let found = codes(messages.clone(), Provider::OpenAi);
         assert!(found.contains(&expected.to_owned()), "{expected}: {found:?} in {messages}");
-        let mended = repair_history(messages.as_array().unwrap(), None, Some(Provider::OpenAi), None).unwrap();
+        let mended = repair_history(messages.as_array().unwrap(), None, Some(Provider::OpenAi), None, None).unwrap();
         assert!(!mended.issues.is_empty(), "{expected}: says how");
         assert_eq!(
             codes(json!(mended.messages), Provider::OpenAi),

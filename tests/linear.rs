@@ -157,7 +157,7 @@ fn conversations() {
     type Run = (&'static str, fn(&[Value]));
     let runs: [Run; 3] = [
         ("check", |messages| drop(black_box(check_history(messages, None)))),
-        ("repair", |messages| drop(black_box(repair_history(messages, None, None, None)))),
+        ("repair", |messages| drop(black_box(repair_history(messages, None, None, None, None)))),
         ("there and back, without the first messages", |messages| {
             let there = convert_messages(messages, None, None, Provider::Anthropic, None).expect("messages");
             let rest = there.messages.get(there.messages.len() / 2..).unwrap_or_default();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -127,3 +128,18 @@ def test_unknown_events_are_reported(provider: str) -> None:
     assert without is not None
     assert "unknown_event" in [issue.code for issue in with_it.issues]
     assert (with_it.content, with_it.tool_calls) == (without.content, without.tool_calls)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: toolglot.extract("", tools=5), "tools is a list of tools, not a int"),
+        (lambda: toolglot.extract("", tools={"server": 5}), r'tools\["server"\] is a list'),
+        (lambda: toolglot.Turn("", "abc"), "a list of ToolCall is needed, not a str"),
+        (lambda: toolglot.Turn("", [{"name": "f"}]), "a list of ToolCall is needed, not one of dict"),
+        (lambda: toolglot.extract("", policy={"max_calls": "5"}), "a whole number is needed, not a str"),
+    ],
+)
+def test_messages_say_what_was_expected(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        make()

@@ -155,3 +155,63 @@ def test_as_a_process(answer: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+def test_a_bad_line_does_not_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.jsonl"
+    lines = ["{", '{"text": null}', '{"text": 1}', "[]", json.dumps({"text": CALL})]
+    log.write_text("\n".join(lines), "utf-8")
+    assert main(["extract", "--jsonl", "--json", str(log)]) == 2
+    said = capsys.readouterr()
+    assert [json.loads(line)["file"] for line in said.out.splitlines()] == [f"{log}:2", f"{log}:5"]
+    assert [line.split(": ")[1] for line in said.err.splitlines()] == [f"{log}:{number}" for number in (1, 3, 4)]
+    log.write_text("\n".join(lines[1:2]), "utf-8")
+    assert main(["extract", "--jsonl", str(log)]) == 1
+
+
+def test_fields_in_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.jsonl"
+    record = {"choices": [{"message": {"content": CALL}}], "a.b": CALL}
+    log.write_text(json.dumps(record), "utf-8")
+    for field in ("choices.0.message.content", "a.b"):
+        assert main(["extract", "--jsonl", "--field", field, str(log)]) == 0
+        assert "call search" in capsys.readouterr().out
+    for field in ("choices.1.message.content", "choices.x", "choices.0.message.content.x", "b.a"):
+        assert main(["extract", "--jsonl", "--field", field, str(log)]) == 2
+        assert f"no field {field!r}" in capsys.readouterr().err
+
+
+def test_what_is_printed_is_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def no_constant(name: str) -> None:
+        raise AssertionError(name)
+
+    path = tmp_path / "answer.txt"
+    path.write_text('<tool_call>{"name": "f", "arguments": {"a": 1e999, "b": [-1e999, 0.5]}}</tool_call>')
+    for command in ("extract", "explain"):
+        assert main([command, "--json", str(path)]) == 0
+        printed = json.loads(capsys.readouterr().out, parse_constant=no_constant)
+        (call,) = printed.get("turn", printed)["tool_calls"]
+        assert call["arguments"] == {"a": "Infinity", "b": ["-Infinity", 0.5]}
+
+
+def test_problems_of_tools_are_told(answer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([*TOOLS, {"description": "nameless"}]))
+    assert main(["extract", "--tools", str(tools), str(answer)]) == 0
+    said = capsys.readouterr()
+    assert "[ok]" in said.out
+    assert f"toolglot: {tools}: /1: a tool needs a name" in said.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the file that is always full")
+def test_streams_that_are_closed_or_full(answer: Path) -> None:
+    run = f"{sys.executable} -m toolglot extract"
+    for command, message in (
+        (f"{run} {answer} >/dev/full", b"cannot be written: No space left"),
+        (f"{run} {answer} >&-", b"standard output is closed"),
+        (f"{run} <&-", b"standard input is closed"),
+    ):
+        done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert len(done.stderr.splitlines()) == 1

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
+import decimal
+import enum
 import itertools
 import json
+import os
+import pathlib
+import pickle
 import re
+import uuid
 from typing import Any
 
 import pytest
@@ -312,7 +320,7 @@ def test_results_of_python_values() -> None:
     assert text(KeyError("k")) == "Error: KeyError: 'k'"
     assert text(b"text") == "text"
     assert "image/png" in text(b"\x89PNG\r\n\x1a\n")
-    assert text({1, 2}) == "{1, 2}"
+    assert text({2, 1}) == "[1,2]"
     assert "9 of 19 characters left out" in text("x" * 19, max_chars=10)
     assert text("<|im_end|>") == "<|im_end|>"
     assert "<|" not in text("<|im_end|>", harden=True)
@@ -470,3 +478,128 @@ def test_calls_as_text_that_cannot_be_read() -> None:
     assert message == {"role": "assistant", "content": "ls [1]\n<tool_call>ls {</tool_call>"}
     with pytest.raises(toolglot.UnknownDialectError):
         toolglot.assistant_message(toolglot.Turn("", calls), provider="text", dialect="none such")
+
+
+def files_tools(*names: str) -> toolglot.ToolSet:
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+    return toolglot.ToolSet([{"name": name, "inputSchema": schema} for name in names])
+
+
+def answered(tools: toolglot.ToolSet, name: str) -> toolglot.Turn:
+    (told,) = [told for told, real in tools.names("anthropic").items() if real == name]
+    call = {"type": "tool_use", "id": "toolu_1", "name": told, "input": {"path": "a.txt"}}
+    response = {"type": "message", "role": "assistant", "content": [call], "stop_reason": "tool_use"}
+    turn = toolglot.normalize(response, tools=tools)
+    assert [call.name for call in turn.tool_calls] == [name]
+    return turn
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("offered", [["files.read"], ["files.read", "files_read", "files read"]])
+def test_a_history_has_the_names_that_the_provider_was_told(provider: str, offered: list[str]) -> None:
+    tools = files_tools(*offered)
+    for name in offered:
+        (told,) = [told for told, real in tools.names(provider).items() if real == name]
+        turn = answered(tools, name)
+        remade = toolglot.Turn(turn.content, turn.tool_calls)
+        for message in (
+            toolglot.assistant_message(turn, provider=provider),
+            toolglot.assistant_message(remade, provider=provider),
+            toolglot.assistant_message(pickle.loads(pickle.dumps(turn)), provider=provider, tools=tools),
+            turn.to_message(provider),
+        ):
+            assert json.dumps(message).count(json.dumps(told)) == 1
+        result = toolglot.format_tool_result(turn.tool_calls[0], "x", provider=provider)
+        results = toolglot.format_tool_results([(turn.tool_calls[0], "x")], provider=provider, tools=tools)
+        for message in (result, results):
+            assert json.dumps(name) not in json.dumps(message) or name == told
+    call = answered(tools, "files.read").tool_calls[0]
+    assert call.to_openai()["function"]["name"] in tools.names("openai")
+    # Read without tools, there is only the provider's grammar to go by.
+    alone = toolglot.Turn("", [toolglot.ToolCall("files.read", {})])
+    assert alone.to_openai()["tool_calls"][0]["function"]["name"] == "files_read"
+
+
+def test_no_name_becomes_that_of_another_tool_when_a_history_is_mended() -> None:
+    def history(*names: str) -> list[Any]:
+        calls = [{"type": "tool_use", "id": f"t{i}", "name": name, "input": {}} for i, name in enumerate(names)]
+        results = [{"type": "tool_result", "tool_use_id": f"t{i}", "content": "x"} for i in range(len(names))]
+        return [{"role": "user", "content": "?"}, assistant(calls), {"role": "user", "content": results}]
+
+    def assistant(calls: list[Any]) -> dict[str, Any]:
+        return {"role": "assistant", "content": calls}
+
+    def mended(names: list[str], tools: Any = None) -> list[str]:
+        messages = toolglot.repair_history(history(*names), "anthropic", tools=tools)
+        return [call["name"] for call in messages[1]["content"]]
+
+    assert mended(["files.read"]) == ["files_read"]
+    assert mended(["files.read", "files_read"])[1] == "files_read"
+    assert len(set(mended(["a.b", "a/b", "a_b"]))) == 3
+    tools = files_tools("a.b", "a_b")
+    (told,) = [told for told, real in tools.names("anthropic").items() if real == "a.b"]
+    assert mended(["a.b"], tools) == [told] != ["a_b"]
+
+
+def test_results_hold_whatever_python_has() -> None:
+    @dataclasses.dataclass
+    class Row:
+        at: Any
+
+    class Colour(enum.Enum):
+        RED = "red"
+
+    class Broken:
+        def model_dump(self, **options: Any) -> Any:
+            raise ValueError("cannot")
+
+        def __str__(self) -> str:
+            return "broken"
+
+    day = datetime.datetime(2024, 1, 2, 3, 4)
+
+    def text(result: Any) -> Any:
+        return toolglot.format_tool_result("call_1", result)["content"]
+
+    assert text(day) == "2024-01-02T03:04:00"
+    assert json.loads(text([{"id": 1, "at": day}])) == [{"id": 1, "at": "2024-01-02T03:04:00"}]
+    assert json.loads(text({1: 2, None: 3, (1, 2): 5})) == {"1": 2, "null": 3, "[1,2]": 5}
+    many = [
+        Row(day.date()),
+        {Colour.RED: {3, 1, 2}},
+        decimal.Decimal("1.10"),
+        uuid.UUID(int=0),
+        pathlib.PurePosixPath("/x"),
+    ]
+    written = [{"at": "2024-01-02"}, {"red": [1, 2, 3]}, "1.10", str(uuid.UUID(int=0)), "/x"]
+    assert json.loads(text(many)) == written
+    assert json.loads(text([float("nan"), Broken(), b"\xff", Row(Broken())])) == [
+        "nan",
+        "broken",
+        "/w==",
+        {"at": "broken"},
+    ]
+
+
+def test_half_characters_are_replaced_wherever_text_comes_in() -> None:
+    name = os.fsdecode(b"caf\xe9.txt")
+    half, whole = "\ud800", "\ufffd"
+    assert toolglot.format_tool_result("call_1", name)["content"] == f"caf{whole}.txt"
+    assert (
+        toolglot.format_tool_result("call_1", [name, "\ud83d\ude00"])["content"] == f'["caf{whole}.txt","\U0001f600"]'
+    )
+    assert toolglot.format_tool_result("call_1", ValueError(name))["content"] == f"Error: ValueError: caf{whole}.txt"
+    assert toolglot.harden(half) == whole
+    turn = toolglot.Turn(half, [toolglot.ToolCall(half, {half: half}, raw=half)], reasoning=half)
+    assert (turn.content, turn.reasoning, turn.tool_calls[0].arguments) == (whole, whole, {whole: whole})
+    assert toolglot.convert_messages([{"role": "user", "content": half}], to="anthropic")[0]["content"] == whole
+    answer = {"choices": [{"message": {"role": "assistant", "content": half}, "finish_reason": "stop"}]}
+    assert toolglot.normalize(answer).content == whole
+    tools = toolglot.ToolSet([{"name": "f", "description": half}])
+    assert (
+        tools.check("f", {"a": half}).arguments == tools.check("f", json.dumps({"a": half})).arguments == {"a": whole}
+    )
+    assert tools.inject([{"role": "system", "content": half}])[0]["content"].startswith(whole)
+    stream = toolglot.StreamNormalizer("openai")
+    events = stream.feed({"choices": [{"index": 0, "delta": {"content": half}}]})
+    assert [event.text for event in events] == [whole]

@@ -1,5 +1,7 @@
 """A user's own dialect: from keyword arguments, from a chat template, from a response template."""
 
+from typing import Any
+
 import pytest
 
 import toolglot
@@ -154,3 +156,9 @@ def test_a_dialect_that_cannot_be_shown_is_told_at_once():
         ToolCalling(TOOLS, mode="text", dialect=dialect)
     with pytest.raises(toolglot.UnknownDialectError):
         ToolCalling(TOOLS, mode="text", dialect="nobody's")
+
+
+@pytest.mark.parametrize("fields", [{}, {"name": "mine"}, {"name": "mine", "calls": []}])
+def test_a_dialect_without_calls_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(toolglot.BadDialectError, match="calls"):
+        toolglot.Dialect(**fields)

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import copy
 import json
+import logging
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -21,6 +23,7 @@ from toolglot.router import (
     stream_with_tool_detection,
     transform_request,
     transform_response_with_tools,
+    validate_request,
 )
 
 TOOL = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {"path": {}}}}}
@@ -435,6 +438,55 @@ def test_a_request_is_taken_or_refused(place: Any, put: Any, mode: Any) -> None:
 @given(st.sampled_from(places(CHUNK)), ANYTHING)
 def test_a_chunk_of_any_shape_is_passed_on_or_ends_the_stream(place: Any, put: Any) -> None:
     chunk = b"data: " + json.dumps(spoilt(CHUNK, place, put)).encode() + b"\n\n"
-    out = run([event(content="Hi "), chunk, event("stop"), DONE])
+    with mock.patch.object(logging.getLogger("toolglot.router"), "exception") as broken:
+        out = run([event(content="Hi "), chunk, event("stop"), DONE])
     assert out.endswith(DONE) or b'"error"' in out
-    assert b"backend_disconnected" not in out
+    assert not broken.called
+
+
+def test_done_is_no_finish_reason() -> None:
+    out = run([event(content="Hi <tool_"), DONE])
+    assert DONE not in out
+    assert b'finish_reason":"' not in out.replace(b" ", b"")
+    assert b"backend_disconnected" in out
+    assert read(out)[0] == "Hi <tool_"
+
+
+READ = {"type": "function", "function": {"name": "read"}}
+
+
+@pytest.mark.parametrize(
+    ("choice", "refused"),
+    [
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [READ]}}, None),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [READ]}}, None),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "some", "tools": [READ]}}, "mode"),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}, "none of the tools"),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function"}]}}, "none of"),
+        ({"type": "allowed_tools"}, "mode"),
+        (5, "must be"),
+        (["auto"], "must be"),
+        ("some", "must be"),
+    ],
+)
+def test_choices_of_tools(choice: Any, refused: str | None) -> None:
+    names = ("read", "delete_all")
+    tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in names]
+    request = {"messages": [{"role": "user", "content": "x"}], "tools": tools, "tool_choice": choice}
+    if refused is not None:
+        with pytest.raises(RequestError, match=refused) as caught:
+            validate_request(request)
+        assert caught.value.code == "invalid_value"
+        return
+    validate_request(request)
+    prompt = transform_request(request, mode="text")["messages"][0]["content"]
+    assert "read" in prompt
+    assert "delete_all" not in prompt
+    assert ("must call a tool" in prompt) == (choice["allowed_tools"]["mode"] == "required")
+
+
+def test_the_client_gets_its_own_names() -> None:
+    request = {"messages": [], "tools": [{"type": "function", "function": {"name": "a.b", "parameters": {}}}]}
+    answer = {"choices": [{"message": {"content": '<tool_call>{"name": "a.b", "arguments": {}}</tool_call>'}}]}
+    message = transform_response_with_tools(answer, request)["choices"][0]["message"]
+    assert message["tool_calls"][0]["function"] == {"name": "a.b", "arguments": "{}"}

@@ -413,3 +413,31 @@ async def consume(service: ToolCalling, chunks: list[Any]) -> None:
             pass
 
     await asyncio.create_task(read())
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"provider": "nope"}, toolglot.UnknownProviderError),
+        ({"mode": "x"}, toolglot.BadOptionError),
+        ({"dialect": "nope"}, toolglot.UnknownDialectError),
+        ({"dialect": "nope", "mode": "text"}, toolglot.UnknownDialectError),
+        ({"policy": {"x": 1}}, toolglot.BadOptionError),
+        ({"starts_in": "x"}, toolglot.BadOptionError),
+        ({"timeout": "x"}, toolglot.BadOptionError),
+    ],
+)
+def test_options_are_checked_where_they_are_said(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ToolCalling(REGISTRY, **options)
+    service = ToolCalling(REGISTRY)
+    with pytest.raises(error):
+        service.use_tools([{"name": "other"}], **options)
+    assert "other" not in service.tool_set
+
+
+def test_a_result_of_any_kind_makes_a_history() -> None:
+    service = ToolCalling([{"name": "ls"}])
+    service.observe('<tool_call>{"name": "ls", "arguments": {}}</tool_call>')
+    asyncio.run(service.execute_native_tool_calls(lambda call: {"caf\udce9.txt": {1, 2}}))
+    assert service.conversation_messages()[-1]["content"] == '{"caf\ufffd.txt":[1,2]}'

@@ -7,7 +7,7 @@ import enum
 import json
 import pickle
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 import pytest
 from hypothesis import given
@@ -612,6 +612,128 @@ def test_a_bad_tool_in_a_wrapper_does_not_spoil_its_siblings(key: str) -> None:
     (problem,) = tools.problems
     assert problem.place == "/1"
     assert "object" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "read"),
+    [
+        ("nope", "malformed", {}),
+        ('{"path":1', "incomplete", {}),
+        ('{"path":"a', "incomplete", {"path": "a"}),
+        ("{'path':'a'}", "repaired", {"path": "a"}),
+        ("", "invalid", {}),
+    ],
+)
+def test_arguments_that_are_no_json_are_settled_too(arguments: str, status: str, read: Any) -> None:
+    call = ToolSet([tool("read")]).check("read", arguments)
+    assert (call.status, call.arguments) == (status, read)
+    assert call.runnable == (status == "repaired")
+    assert status in ("repaired", "invalid") or call.raw == arguments
+    assert pickle.loads(pickle.dumps(call)) == call
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"schema": SCHEMA},
+        {"arguments": SCHEMA},
+        {"args": {"a": {"type": "string"}}},
+        {"parameters": {"a": {"type": "string"}}},
+        {"parameters": {"type": {"enum": ["a"]}, "b": {"description": "B."}}},
+    ],
+)
+def test_a_schema_under_the_wrong_key_is_a_problem(declared: dict[str, Any]) -> None:
+    for item in ({"name": "f", **declared}, {"type": "function", "function": {"name": "f", **declared}}):
+        for tools in (ToolSet([item]), ToolSet.from_json(json.dumps([item]))):
+            (problem,) = tools.problems
+            assert isinstance(problem, toolglot.BadSchemaError)
+            assert "f" in tools
+
+
+def test_schemas_that_look_like_parameters_are_none() -> None:
+    for schema in (
+        {"items": {"type": "string"}},
+        {"not": {"type": "string"}},
+        {"properties": {"type": {"type": "null"}}},
+        {},
+    ):
+        assert not ToolSet([{"name": "f", "parameters": schema}]).problems
+
+
+def test_a_tool_and_a_loss_can_be_copied_and_pickled() -> None:
+    tools = ToolSet({"a": [tool("read.it"), tool("x")], "b": [tool("read.it", {"type": "object"})]})
+    for record in (*tools, *tools.losses("openai"), toolglot.repair_json("{a: 1}", report=True)):
+        for again in (pickle.loads(pickle.dumps(record)), copy.copy(record), copy.deepcopy(record)):
+            assert again == record
+            assert hash(again) == hash(record)
+    assert [t.name for t in copy.deepcopy(list(tools))] == ["a:read.it", "x", "b:read.it"]
+    assert toolglot.Loss("f", "", "dropped", "m").kind == "dropped"
+    with pytest.raises(toolglot.BadOptionError):
+        toolglot.Loss("f", "", "lost", "m")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("messages", ["abc", {"role": "user"}, [5], [None], ["abc"]])
+def test_prompts_go_into_messages_only(messages: Any) -> None:
+    with pytest.raises((TypeError, toolglot.BadMessageError), match="message"):
+        ToolSet([tool("read")]).inject(messages)
+
+
+class Length(NamedTuple):
+    """As annotated_types has it; pydantic's Field keeps such notes in its metadata."""
+
+    min_length: int | None = None
+    max_length: int | None = None
+
+
+class Range(NamedTuple):
+    ge: float | None = None
+    lt: float | None = None
+
+
+class Field(NamedTuple):
+    description: str
+    metadata: list[Any]
+
+
+class Point(NamedTuple):
+    x: int
+    y: float = 0.0
+
+
+class Service:
+    def search(self, count: Annotated[int, Field("How many.", [Range(ge=1), Range(lt=5)])]) -> None:
+        """Search."""
+
+
+def test_what_annotations_demand() -> None:
+    def act(
+        count: Annotated[int, Field("How many.", [Range(ge=1), Range(lt=5)])],
+        name: Annotated[str, Length(1, 3)],
+        tags: Annotated[list[str], Length(max_length=2)],
+        point: Point,
+        note: Annotated[str | None, Length(max_length=2)] = None,
+    ) -> None: ...
+
+    tools = ToolSet([act, Service.search], on_problem="raise")
+    properties = tools["act"].schema["properties"]
+    assert properties["count"] == {"type": "integer", "description": "How many.", "minimum": 1, "exclusiveMaximum": 5}
+    assert properties["name"] == {"type": "string", "minLength": 1, "maxLength": 3}
+    assert properties["tags"] == {"type": "array", "items": {"type": "string"}, "maxItems": 2}
+    right = {"count": 1, "name": "a", "tags": [], "point": [1, 2.5]}
+    assert tools.check("act", right).status == "ok"
+    for wrong in (
+        {"count": 99},
+        {"name": ""},
+        {"tags": ["a", "b", "c"]},
+        {"note": "abc"},
+        {"point": ["q"]},
+        {"point": [1, 2, 3]},
+    ):
+        assert tools.check("act", {**right, **wrong}).status == "invalid"
+    assert tools["search"].schema["required"] == ["count"]
+    assert list(tools["search"].schema["properties"]) == ["count"]
+    bound = ToolSet([Service().search])["search"]
+    assert bound.schema == tools["search"].schema
 
 
 FILTER = {"type": "object", "properties": {"$filter": {"type": "string"}}}

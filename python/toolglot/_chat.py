@@ -91,7 +91,14 @@ def fresh_id(identity: str | None, used: set[str]) -> str:
     return identity
 
 
-def whole_characters(value: Any) -> Any:
+def whole_characters(value: dict[str, Any]) -> dict[str, Any]:
     """JSON without halves of characters: a lone surrogate, which JSON can write and no text can hold, is replaced."""
-    text = json.dumps(value, ensure_ascii=False)
-    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+        text.encode()
+    except UnicodeEncodeError:
+        pass
+    else:
+        return value
+    whole: dict[str, Any] = json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return whole

@@ -276,6 +276,10 @@ class ToolCall:
         name: The tool's name.
         arguments: The arguments, as a dict or as JSON text. What is no object makes the call ``"invalid"``.
         id: The call's id; a new one if None.
+
+    Raises:
+        BadJsonError: The text is no JSON: :meth:`ToolSet.check` takes what a model wrote.
+        BadOptionError: There is no such status.
     """
 
     __match_args__ = ("name", "arguments")
@@ -340,7 +344,7 @@ class ToolCall:
     def to_dict(self) -> dict[str, Any]:
         """The call as a dict that ``json.dumps`` takes."""
     def to_openai(self) -> dict[str, Any]:
-        """The call as an entry of OpenAI's ``tool_calls``."""
+        """The call as an entry of OpenAI's ``tool_calls``, under the name that OpenAI was told."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -399,7 +403,8 @@ class Turn:
     def to_openai(self) -> dict[str, Any]:
         """The turn as an assistant message of OpenAI's Chat Completions.
 
-        Malformed and incomplete calls are not in it: no API would take their arguments back.
+        Malformed and incomplete calls are not in it: no API would take their arguments back. Names are spelt as OpenAI was
+        told them.
         """
     def to_message(self, provider: str = "openai") -> Any:
         """The turn as an assistant message of ``provider``: see :func:`assistant_message`."""
@@ -478,6 +483,8 @@ class Event:
 class Loss:
     """One thing that a provider is told less exactly than the tool's schema says it, or not at all."""
 
+    __match_args__ = ("tool", "pointer", "kind", "message")
+    def __new__(cls, tool: str, pointer: str, kind: _LossKind, message: str = "") -> Self: ...
     @property
     def tool(self) -> str:
         """The tool's name."""
@@ -492,6 +499,7 @@ class Loss:
         """What was changed and why, for people."""
     def to_dict(self) -> dict[str, Any]:
         """The record as a dict."""
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -525,6 +533,7 @@ class Tool:
         """MCP's schema of the result."""
     def to_dict(self) -> dict[str, Any]:
         """The tool in MCP's shape, which a ``ToolSet`` reads back whole."""
+    def __reduce__(self) -> tuple[Any, tuple[ToolSet, str]]: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -620,7 +629,10 @@ class ToolSet:
     def nearest(self, name: str) -> list[str]:
         """Up to three names that look like ``name``: for messages, not for calls."""
     def check(self, name: str, arguments: Any, *, id: str | None = None) -> ToolCall:
-        """A call with these arguments (a dict or JSON text), settled as a model's would be."""
+        """A call with these arguments (a dict or JSON text), settled as a model's would be.
+
+        Text that is no JSON does not raise: the call is mended, ``"incomplete"`` or ``"malformed"``.
+        """
     def error_message(self, call: ToolCall) -> str | None:
         """What to send back to the model for a call that must not run; None for one that may."""
     def to_prompt(self, dialect: str | Dialect = "auto") -> str:
@@ -636,7 +648,11 @@ class ToolSet:
             BadDialectError: The Dialect shows neither.
         """
     def inject(self, messages: Iterable[Any], dialect: str | Dialect = "auto") -> list[Any]:
-        """The messages with that text at the end of the system message, or in a new one. The given ones stay as is."""
+        """The messages with that text at the end of the system message, or in a new one. The given ones stay as is.
+
+        Raises:
+            BadMessageError: A message is none; ``place`` has its index.
+        """
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Tool]: ...
     def __contains__(self, name: object, /) -> bool: ...
@@ -650,7 +666,7 @@ class Dialect:
     """How one model family spells tool calls in text: a row of the catalogue, or your own.
 
     Raises:
-        BadDialectError: A field is unknown, or a template cannot be read.
+        BadDialectError: A field is unknown, ``calls`` is missing, or a template cannot be read.
     """
 
     def __new__(cls, **fields: Any) -> Self: ...
@@ -1016,10 +1032,17 @@ class StreamNormalizer:
     def _in_text(self, index: int) -> bool:
         """While the stream is open: the call that the events have under ``index`` stands in the text."""
 
-def assistant_message(turn: Turn, *, provider: str = "openai", dialect: str | Dialect | None = None) -> Any:
+def assistant_message(
+    turn: Turn,
+    *,
+    provider: str = "openai",
+    dialect: str | Dialect | None = None,
+    tools: ToolSet | Iterable[Any] | None = None,
+) -> Any:
     """A turn as the assistant's message of ``provider``, with the state that must go back to it.
 
-    Calls that were cut off or cannot be read are left out. For Responses, a list of items. With ``provider="text"``, for
+    Names of tools are spelt as :meth:`ToolSet.to` told them to ``provider``: by ``tools``, or by those that were offered
+    when the turn was read. Calls that were cut off or cannot be read are left out. For Responses, a list of items. With ``provider="text"``, for
     a model without native tools, calls are written into the content in the form that ``dialect``'s prompt shows; the
     default is that of :meth:`ToolSet.to_prompt`, plain JSON.
 
@@ -1038,12 +1061,14 @@ def format_tool_result(
     dialect: str | Dialect | None = None,
     max_chars: int | None = 100_000,
     harden: bool | None = None,
+    tools: ToolSet | Iterable[Any] | None = None,
 ) -> Any:
     """One tool's result as the message that ``provider`` wants.
 
     Args:
         call: A ToolCall, a call in any provider's shape, or its id (Gemini and Ollama need the name as well).
-        result: MCP's CallToolResult, text, bytes, an exception, or any JSON value.
+        result: MCP's CallToolResult, text, bytes, an exception, or any value: dates, sets, dataclasses, pydantic models and
+            the like are written as JSON, at any depth, and what JSON has no form for as its ``str``.
         is_error: The tool failed. Exceptions and MCP results say so themselves.
         provider: A provider, or ``"text"`` for a model without native tools.
         dialect: How a result is spelt as text; as in :meth:`ToolSet.to_prompt`, ``"auto"``, the default, is the form for
@@ -1052,6 +1077,7 @@ def format_tool_result(
         harden: Break up the markers of chat templates and dialects, so that a result can forge neither a turn nor a
             call; in text mode, what spells a call without markers stands as a JSON string. The default is True for
             ``provider="text"`` and False for all others.
+        tools: By which the tool's name is spelt for the provider; None for those that were offered when the call was read.
 
     Media that would need a message of their own are named in words; :func:`format_tool_results` gives both messages.
 
@@ -1067,6 +1093,7 @@ def format_tool_results(
     dialect: str | Dialect | None = None,
     max_chars: int | None = 100_000,
     harden: bool | None = None,
+    tools: ToolSet | Iterable[Any] | None = None,
 ) -> list[Any]:
     """The results of one turn as the messages that ``provider`` wants.
 
@@ -1085,7 +1112,11 @@ def _convert_messages(
 ) -> tuple[list[Any], Any, dict[str, Any], list[Issue]]: ...
 def _check_history(messages: Iterable[Any], provider: str) -> list[Issue]: ...
 def _repair_history(
-    messages: Iterable[Any], provider: str, system: Any, side: dict[str, Any] | None
+    messages: Iterable[Any],
+    provider: str,
+    system: Any,
+    side: dict[str, Any] | None,
+    tools: ToolSet | Iterable[Any] | None,
 ) -> tuple[tuple[list[Any], Any, dict[str, Any], list[Issue]], str]: ...
 def _panic(message: str) -> None:
     """Panic inside the core; for the test that a panic becomes an InternalError."""
@@ -1094,6 +1125,15 @@ def _panic(message: str) -> None:
 class RepairedJson:
     """What ``repair_json`` made of a text, and how."""
 
+    def __new__(
+        cls,
+        json: str,
+        *,
+        repairs: Sequence[Repair] = ...,
+        unlisted: int = 0,
+        consumed: int = 0,
+        ending: Literal["closed", "unclosed", "cut"] = "closed",
+    ) -> Self: ...
     @property
     def value(self) -> Any:
         """The value, in Python's own types."""
@@ -1114,6 +1154,9 @@ class RepairedJson:
         """Whether the value ended in the text, lacked only closing brackets, or was cut off."""
     def to_dict(self) -> dict[str, Any]:
         """The report as a dict."""
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
 
 @overload
 def repair_json(

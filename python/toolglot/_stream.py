@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, Literal
 
-from ._chat import REASONING, as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
+from ._chat import REASONING, as_dict, error_body, finish_reason, fresh_id, offered, used_ids
 from ._core import Dialect, Event, Policy, StreamNormalizer, StreamParser, ToolCall, ToolSet
 from ._sse import Lines, TooLongError
 
@@ -240,13 +240,18 @@ class _Stream:
 
     def _end(self, out: list[bytes]) -> None:
         """The backend says that nothing follows."""
+        if not all(state.finished for state in self._choices.values()):
+            # Whether the answer is whole, nobody said.
+            self._broken_off(out)
+            return
         self.over = True
-        for state in self._choices.values():
-            for choice in state.end():
-                out.append(_sse({**self._envelope, "choices": [choice]}))
         if self._wants_usage and self._usage and not self._usage_sent:
             out.append(_sse({**self._envelope, "choices": [], "usage": self._usage}))
         out.append(_DONE)
+
+    def _broken_off(self, out: list[bytes]) -> None:
+        _log.error("the backend's stream ended without a finish_reason")
+        out.append(self.fail("The backend's stream broke off.", "backend_disconnected"))
 
     def finish(self) -> bytes:
         """The connection ended without a last word."""
@@ -257,11 +262,10 @@ class _Stream:
         if not self.over:
             self._joined(out)
         if not self.over:
-            if self._choices and all(state.finished for state in self._choices.values()):
+            if self._choices:
                 self._end(out)
             else:
-                _log.error("the backend's stream ended without a finish_reason")
-                out.append(self.fail("The backend's stream broke off.", "backend_disconnected"))
+                self._broken_off(out)
         return b"".join(out)
 
     def fail(self, message: str, code: str) -> bytes:
@@ -363,10 +367,7 @@ class _Choice:
                 self._text = None
         calls = [self._whole_call(call) for call in calls] if isinstance(calls, list) else []
         delta = {"tool_calls": calls}
-        try:
-            events = self._native.feed({"choices": [{"index": 0, "delta": delta}]})
-        except UnicodeEncodeError:
-            events = self._native.feed({"choices": [{"index": 0, "delta": whole_characters(delta)}]})
+        events = self._native.feed({"choices": [{"index": 0, "delta": delta}]})
         return out + self._native_deltas(events)
 
     def _whole_call(self, call: Any) -> Any:
@@ -448,16 +449,6 @@ class _Choice:
 
     def _reason(self, said: str) -> str:
         return "length" if self._unreadable else finish_reason(self._calls, said) or "stop"
-
-    def end(self) -> list[dict[str, Any]]:
-        """The stream is over, and perhaps nobody gave this choice a finish_reason."""
-        if self.finished:
-            return []
-        self.finished = True
-        deltas = self._close() or [{}]
-        out: list[dict[str, Any]] = [{"index": self._index, "delta": part, "finish_reason": None} for part in deltas]
-        out[-1]["finish_reason"] = self._reason("stop")
-        return out
 
     def abandon(self) -> list[dict[str, Any]]:
         """The text that was held back when the stream broke off."""

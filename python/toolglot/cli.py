@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, TextIO
 
-from . import Policy, Turn, __version__, _capture, dialects, explain, extract
+from . import Policy, ToolSet, Turn, __version__, _capture, dialects, explain, extract
 from ._marked import marked
 from .errors import ToolglotError
 
@@ -21,8 +22,9 @@ EXIT_DIFFERS = 3
 EXTRACT_HELP = """\
 Read model outputs and print each call, its status, its repairs and the text round the calls.
 
-Files hold one model output each; with --jsonl, one in the field --field of every line. Without a file, or for the
-file "-", standard input is read. A call's status is one of
+Files hold one model output each; with --jsonl, one in the field --field of every line, null being an empty one. A line
+that has none is told on standard error, and the others are read. Without a file, or for the file "-", standard input is
+read. A call's status is one of
   ok            as the model wrote it
   repaired      mended; every change is listed
   invalid       readable, but not what the tool's schema allows (needs --tools)
@@ -37,11 +39,13 @@ examples:
   ollama run qwen3 "..." | toolglot extract --dialect hermes
   toolglot extract --tools tools.json --json answer.txt | jq '.tool_calls[].arguments'
   toolglot extract --jsonl --field completion log.jsonl --openai
+  toolglot extract --jsonl --field choices.0.message.content log.jsonl --json
 
 --tools takes a JSON file with a list of tools as OpenAI, Anthropic or MCP write them. With it, calls that carry no
 marker are found too, names and values are checked, and bare text becomes numbers where the schema says so.
 
-exit code: 0 if a call was found, 1 if none was, 2 if the command or a file is wrong.
+exit code: 0 if a call was found, 1 if none was, 2 if the command, a file or a line of one is wrong, or the result cannot
+be written.
 """
 
 EXPLAIN_HELP = """\
@@ -67,7 +71,7 @@ examples:
 
 Colour is used on a terminal, unless the environment variable NO_COLOR is set; --color says otherwise.
 
-exit code: 0 if a call was found, 1 if none was, 2 if the command or a file is wrong.
+exit code: 0 if a call was found, 1 if none was, 2 if the command or a file is wrong, or the result cannot be written.
 """
 
 CAPTURE_HELP = """\
@@ -131,7 +135,10 @@ def parser() -> argparse.ArgumentParser:
     add_options(command)
     command.add_argument("--jsonl", action="store_true", help="the files are JSON Lines")
     command.add_argument(
-        "--field", default="text", metavar="NAME", help="the field that holds the output (default: text)"
+        "--field",
+        default="text",
+        metavar="NAME",
+        help="the field that holds the output, with dots where it is in another: a.0.b (default: text)",
     )
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print each result as one line of JSON")
@@ -233,18 +240,46 @@ def run_extract(arguments: argparse.Namespace, out: TextIO) -> int:
     tools = None if arguments.tools is None else read_tools(arguments.tools)
     options = options_of(arguments)
     found = 0
+    wrong = False
     several = len(arguments.files) > 1 or arguments.jsonl
     for label, text in outputs(arguments.files or ["-"], arguments.jsonl, arguments.field):
+        if isinstance(text, Failure):
+            say(text)
+            wrong = True
+            continue
         turn = extract(text, tools=tools, **options)
         found += len(turn.tool_calls)
         if arguments.openai:
             print(json.dumps(turn.to_openai(), ensure_ascii=False), file=out)
         elif arguments.json:
             result = {"file": label, **turn.to_dict()} if several else turn.to_dict()
-            print(json.dumps(result, ensure_ascii=False, default=str), file=out)
+            print(as_json(result), file=out)
         else:
             show(turn, label if several else None, out)
-    return EXIT_OK if found else EXIT_NO_CALLS
+    return EXIT_USAGE if wrong else EXIT_OK if found else EXIT_NO_CALLS
+
+
+def say(what: object) -> None:
+    """Tell people something, beside the result."""
+    print(f"toolglot: {what}", file=sys.stderr)
+
+
+def as_json(value: Any) -> str:
+    """The value as a line of JSON, which has no infinity: a number too large for a float is written as text."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, default=str)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "-Infinity" if value < 0 else "Infinity"
+    return value
 
 
 def run_explain(arguments: argparse.Namespace, out: TextIO) -> int:
@@ -254,12 +289,12 @@ def run_explain(arguments: argparse.Namespace, out: TextIO) -> int:
     colour = in_colour(arguments.color, out)
     found = 0
     several = len(arguments.files) > 1
-    for number, (label, text) in enumerate(outputs(arguments.files or ["-"], False, "")):
-        explanation = explain(text, tools, **options)
+    for number, label in enumerate(arguments.files or ["-"]):
+        explanation = explain(read(label), tools, **options)
         found += len(explanation.turn.tool_calls)
         if arguments.json:
             result = {"file": label, **explanation.to_dict()} if several else explanation.to_dict()
-            print(json.dumps(result, ensure_ascii=False, default=str), file=out)
+            print(as_json(result), file=out)
             continue
         if several:
             print(("\n" if number else "") + f"== {label}", file=out)
@@ -293,12 +328,12 @@ def run_capture(arguments: argparse.Namespace, out: TextIO) -> int:
     else:
         add_case(arguments.output, about, line)
     read_as = ", ".join(f"{call['name']} [{call.get('status', 'ok')}]" for call in case["expect"]["calls"]) or "no call"
-    print(f'toolglot: case {about!r}: read as {read_as}; correct "expect" to what it means', file=sys.stderr)
+    say(f'case {about!r}: read as {read_as}; correct "expect" to what it means')
     pieces = _capture.differs_in_pieces(text, tools, options)
     if pieces is None:
         return EXIT_OK
     cut = pieces if len(pieces) < 12 else "single characters"
-    print(f"toolglot: read in pieces it is something else, which is a bug in toolglot: {cut}", file=sys.stderr)
+    say(f"read in pieces it is something else, which is a bug in toolglot: {cut}")
     return EXIT_DIFFERS
 
 
@@ -356,16 +391,21 @@ def indent(text: str) -> str:
     return "\n".join("  " + line for line in text.split("\n"))
 
 
-def outputs(files: Sequence[str], jsonl: bool, field: str) -> Iterator[tuple[str, str | bytes]]:
-    """Each model output with a name for it."""
+def outputs(files: Sequence[str], jsonl: bool, field: str) -> Iterator[tuple[str, str | bytes | Failure]]:
+    """Each model output with a name for it, or what is wrong with its line."""
     for file in files:
         data = read(file)
         if not jsonl:
             yield file, data
             continue
         for number, line in enumerate(data.split(b"\n"), 1):
-            if line.strip():
-                yield f"{file}:{number}", field_of(line, field, f"{file}:{number}")
+            if not line.strip():
+                continue
+            place = f"{file}:{number}"
+            try:
+                yield place, field_of(line, field, place)
+            except Failure as failure:
+                yield place, failure
 
 
 def field_of(line: bytes, field: str, place: str) -> str:
@@ -374,10 +414,18 @@ def field_of(line: bytes, field: str, place: str) -> str:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise Failure(f"{place}: no JSON: {error}") from None
-    if not isinstance(record, dict) or field not in record:
-        has = f"it has {', '.join(map(repr, record))}" if isinstance(record, dict) else "it is no object"
-        raise Failure(f"{place}: no field {field!r}; {has} (--field names it)")
-    text = record[field]
+    text = record
+    for name in [field] if isinstance(record, dict) and field in record else field.split("."):
+        if isinstance(text, dict) and name in text:
+            text = text[name]
+        elif isinstance(text, list) and name.isdecimal() and int(name) < len(text):
+            text = text[int(name)]
+        else:
+            has = f"it has {', '.join(map(repr, record))}" if isinstance(record, dict) else "it is no object"
+            raise Failure(f"{place}: no field {field!r}; {has} (--field names it)")
+    if text is None:
+        # What APIs write where there are calls and no words.
+        return ""
     if not isinstance(text, str):
         raise Failure(f"{place}: field {field!r} is no string")
     return text
@@ -387,6 +435,8 @@ def read(file: str) -> bytes:
     """The bytes of a file, or of standard input for "-"."""
     try:
         if file == "-":
+            if sys.stdin is None:
+                raise Failure("standard input is closed")
             return sys.stdin.buffer.read()
         with open(file, "rb") as stream:
             return stream.read()
@@ -404,6 +454,8 @@ def read_tools(file: str) -> list[Any]:
         tools = tools.get("tools", [tools])
     if not isinstance(tools, list):
         raise Failure(f"{file}: a list of tools is needed")
+    for problem in ToolSet(tools).problems:
+        say(f"{file}: {problem}")
     return tools
 
 
@@ -437,18 +489,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE
     try:
         run: Any = arguments.run
+        if sys.stdout is None:
+            raise Failure("standard output is closed")
         code: int = run(arguments, sys.stdout)
         sys.stdout.flush()
         return code
     except (Failure, ToolglotError) as error:
-        print(f"toolglot: {error}", file=sys.stderr)
+        say(error)
         return EXIT_USAGE
     except BrokenPipeError:
-        # The reader (head, say) has seen enough. Python would complain once more when it closes standard output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader (head, say) has seen enough.
+        drop_output()
         return EXIT_OK
+    except OSError as error:
+        say(f"the result cannot be written: {error.strerror or error}")
+        drop_output()
+        return EXIT_USAGE
     except KeyboardInterrupt:
         return 130
+
+
+def drop_output() -> None:
+    """Let go of what could not be written: Python would complain once more when it closes standard output."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def entry() -> NoReturn:

@@ -49,8 +49,9 @@ def describe(item: Any) -> dict[str, Any] | None:
     """Return the tool that a function, method or pydantic model class is; None for anything else.
 
     A function's name is the tool's name, the first part of its docstring the description; parameters get their types
-    from annotations and their descriptions from ``Annotated[..., "text"]`` or the docstring (Google, NumPy and reST
-    style). Parameters without a default are required. ``self`` and parameters of variable number are left out.
+    from annotations, their constraints from ``Annotated[int, Field(ge=1)]`` (pydantic's or annotated_types'), and their
+    descriptions from ``Annotated[..., "text"]`` or the docstring (Google, NumPy and reST style). Parameters without a
+    default are required. ``self`` and parameters of variable number are left out.
 
     Raises:
         TypeError: If a parameter cannot be given by name.
@@ -73,7 +74,9 @@ def describe(item: Any) -> dict[str, Any] | None:
     required: list[str] = []
     definitions: dict[str, Any] = {}
     extra = False
-    for parameter in inspect.signature(item).parameters.values():
+    for place, parameter in enumerate(inspect.signature(item).parameters.values()):
+        if place == 0 and _is_self(item, parameter):
+            continue
         if parameter.kind is parameter.VAR_KEYWORD:
             extra = True
             continue
@@ -95,6 +98,14 @@ def describe(item: Any) -> dict[str, Any] | None:
     if definitions:
         schema["$defs"] = definitions
     return {"name": function.__name__, "description": summary, "inputSchema": schema}
+
+
+def _is_self(item: Any, parameter: inspect.Parameter) -> bool:
+    """Whether the first parameter is what a method is called on, taken from its class (``Service.search``)."""
+    if parameter.name not in ("self", "cls") or parameter.annotation is not parameter.empty:
+        return False
+    owner, _, _ = getattr(item, "__qualname__", "").rpartition(".")
+    return bool(owner) and not owner.endswith("<locals>")
 
 
 def _object(item: Any) -> dict[str, Any] | None:
@@ -157,14 +168,55 @@ def _tuple(args: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]
     return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
 
 
+def _named_tuple(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """A list, as JSON has it: each item with the name and the type of its field."""
+    hints = typing.get_type_hints(hint, include_extras=True)
+    items = [{"title": name} | _schema(hints.get(name, Any), definitions) for name in hint._fields]
+    fewest = len(items) - len(hint._field_defaults)
+    return {"type": "array", "prefixItems": items, "minItems": fewest, "maxItems": len(items)}
+
+
 def _annotated(args: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]:
     schema = _schema(args[0], definitions)
     for note in args[1:]:
         if isinstance(note, str):
             schema["description"] = note
-        elif isinstance(text := getattr(note, "description", None) or getattr(note, "documentation", None), str):
+            continue
+        if isinstance(text := getattr(note, "description", None) or getattr(note, "documentation", None), str):
             schema["description"] = text
+        # pydantic's Field keeps what it says in notes of its own.
+        for constraint in (note, *(getattr(note, "metadata", None) or ())):
+            _constrain(schema, constraint)
     return schema
+
+
+_CONSTRAINTS = {
+    "gt": "exclusiveMinimum",
+    "ge": "minimum",
+    "lt": "exclusiveMaximum",
+    "le": "maximum",
+    "multiple_of": "multipleOf",
+    "pattern": "pattern",
+}
+_LENGTHS = {
+    "min_length": {"string": "minLength", "array": "minItems", "object": "minProperties"},
+    "max_length": {"string": "maxLength", "array": "maxItems", "object": "maxProperties"},
+}
+
+
+def _constrain(schema: dict[str, Any], note: Any) -> None:
+    """Add what a note of ``Annotated`` demands of the value, where JSON Schema has a keyword for it."""
+    for attribute, keyword in _CONSTRAINTS.items():
+        value = getattr(note, attribute, None)
+        if isinstance(value, str if attribute == "pattern" else (int, float)):
+            schema[keyword] = value
+    for attribute, keywords in _LENGTHS.items():
+        value = getattr(note, attribute, None)
+        if not isinstance(value, int):
+            continue
+        for branch in (schema, *schema.get("anyOf", ())):
+            if branch.get("type") in keywords:
+                branch[keywords[branch["type"]]] = value
 
 
 def _class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -189,7 +241,7 @@ def _class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
         fields = typing.get_type_hints(hint, include_extras=True)
         required = sorted(hint.__required_keys__, key=list(fields).index)  # type: ignore[attr-defined]
     elif issubclass(hint, tuple) and hasattr(hint, "_fields"):
-        return {"type": "array"}
+        return _named_tuple(hint, definitions)
     else:
         for base in (bool, int, float, str, dict, list):
             if issubclass(hint, base):

@@ -92,6 +92,7 @@ def repair_history(
     *,
     system: Any = None,
     side: dict[str, Any] | None = None,
+    tools: Any = None,
 ) -> Messages:
     """Mend what :func:`check_history` finds; ``issues`` of the result says what was done, and where.
 
@@ -104,6 +105,8 @@ def repair_history(
         provider: The provider the messages are for; "auto" tells by their shape. The result's ``provider`` names it.
         system: The system prompt that stood beside the messages.
         side: What an earlier conversion kept in ``Messages.side``.
+        tools: The tools that are offered: a name of theirs that the provider refuses becomes the one that it was told.
+            Without them it becomes one that no other call of the history has.
 
     Raises:
         BadMessageError: A message is none; ``place`` has its index.
@@ -112,7 +115,7 @@ def repair_history(
         system = messages.system if system is None else system
         side = messages.side if side is None else side
     provider = _told(messages, provider)
-    (mended, prompt, kept, issues), provider = _core._repair_history(messages, provider, system, side)
+    (mended, prompt, kept, issues), provider = _core._repair_history(messages, provider, system, side, tools)
     return Messages(mended, provider=provider, system=prompt, side=kept, issues=issues)
 
 

@@ -11,6 +11,7 @@ and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request)
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -18,7 +19,7 @@ from typing import Any, Literal
 from ._chat import REASONING, as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
 from ._core import Dialect, Policy, ToolCall, ToolSet, Turn, assistant_message, format_tool_results, normalize_choices
 from ._stream import stream_with_tool_detection
-from .errors import BadJsonError, BadToolError, ToolglotError
+from .errors import BadJsonError, ToolglotError
 
 __all__ = [
     "RequestError",
@@ -98,20 +99,50 @@ def _check_tools(body: dict[str, Any]) -> None:
         if name in names:
             raise RequestError(f"the name {name!r} is used twice", code="invalid_tool_schema", param=where)
         names.add(name)
-    choice = body.get("tool_choice")
-    if isinstance(choice, Mapping):
-        wanted = _forced(choice)
+    _check_choice(body.get("tool_choice"), names)
+
+
+def _check_choice(choice: Any, names: set[str]) -> None:
+    """A tool_choice: one of OpenAI's words, a function, or a list of allowed ones."""
+    if choice is None or choice in ("none", "auto", "required"):
+        return
+    if not isinstance(choice, Mapping):
+        message = "tool_choice must be none, auto, required, a function or allowed_tools"
+        raise RequestError(message, code="invalid_value", param="tool_choice")
+    if _choice_mode(choice) not in ("auto", "required"):
+        message = 'allowed_tools is {"mode": "auto" or "required", "tools": [...]}'
+        raise RequestError(message, code="invalid_value", param="tool_choice")
+    for wanted in _chosen(choice) or [None]:
         if not isinstance(wanted, str) or wanted not in names:
             message = f"tool_choice names {wanted!r}, which is none of the tools"
             raise RequestError(message, code="invalid_value", param="tool_choice")
-    elif isinstance(choice, str) and choice not in ("none", "auto", "required"):
-        message = "tool_choice must be none, auto, required or a function"
-        raise RequestError(message, code="invalid_value", param="tool_choice")
 
 
-def _forced(choice: Mapping[str, Any]) -> Any:
-    """The name of the tool that must be called."""
-    function = choice.get("function")
+def _choice_mode(choice: Any) -> Any:
+    """Whether a tool must be called: ``"required"``, or else another of OpenAI's words."""
+    if not isinstance(choice, Mapping):
+        return choice
+    if choice.get("type") != "allowed_tools":
+        return "required"
+    return _allowed_tools(choice).get("mode")
+
+
+def _chosen(choice: Mapping[str, Any]) -> list[Any]:
+    """The names of the tools that may be called, where ``tool_choice`` lists them."""
+    if choice.get("type") == "allowed_tools":
+        tools = _allowed_tools(choice).get("tools")
+        return [_name_of(tool) for tool in tools] if isinstance(tools, list) else []
+    return [_name_of(choice)]
+
+
+def _allowed_tools(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+    allowed = choice.get("allowed_tools")
+    return allowed if isinstance(allowed, Mapping) else {}
+
+
+def _name_of(tool: Any) -> Any:
+    """The name in ``{"type": "function", "function": {"name"}}``."""
+    function = tool.get("function") if isinstance(tool, Mapping) else None
     return function.get("name") if isinstance(function, Mapping) else None
 
 
@@ -128,7 +159,7 @@ def _tool_problem(tool: Any) -> str | None:
     if schema and schema.get("type", "object") != "object":
         return f"the parameters of {name!r} must have the type object"
     try:
-        problems = ToolSet([whole_characters(tool)]).problems
+        problems = ToolSet([tool]).problems
     except ToolglotError as error:
         return error.message
     return problems[0].message if problems else None
@@ -220,11 +251,7 @@ def transform_request(
         validate_request(body)
     if mode == "native":
         return body
-    try:
-        return _in_text(body, dialect)
-    except (UnicodeEncodeError, BadToolError):
-        # Half a character, which JSON can write and no text can hold.
-        return _in_text(whole_characters(body), dialect)
+    return _in_text(body, dialect)
 
 
 def _in_text(asked: dict[str, Any], dialect: str | Dialect) -> dict[str, Any]:
@@ -237,10 +264,10 @@ def _in_text(asked: dict[str, Any], dialect: str | Dialect) -> dict[str, Any]:
         body.pop(option, None)
     if tools is not None:
         if isinstance(choice, Mapping):
-            wanted = _forced(choice)
-            tools = ToolSet([tool for tool in tools.to_openai() if tool["function"]["name"] == wanted])
+            chosen = _chosen(choice)
+            tools = ToolSet([tool for tool in tools.to_openai() if tool["function"]["name"] in chosen])
         messages = tools.inject(messages, dialect)
-        if choice == "required" or isinstance(choice, Mapping):
+        if _choice_mode(choice) == "required":
             messages = _demand(messages)
     body["messages"] = messages
     return body
@@ -348,11 +375,9 @@ def transform_response_with_tools(
         "starts_in": starts_in,
         "policy": policy,
     }
-    try:
-        turns = normalize_choices(body, **options)
-    except UnicodeEncodeError:
+    with contextlib.suppress(TypeError):  # An SDK's objects in it hold no halves: they were decoded.
         body = whole_characters(body)
-        choices, turns = body["choices"], normalize_choices(body, **options)
+    choices, turns = body["choices"], normalize_choices(body, **options)
     body["choices"] = [_rewritten(choice, turn, used_ids(asked)) for choice, turn in zip(choices, turns, strict=False)]
     return body
 
@@ -366,7 +391,16 @@ def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     message["content"] = read.get("content")
     message.pop("tool_calls", None)
     if read.get("tool_calls"):
-        message["tool_calls"] = [{**call, "id": fresh_id(call.get("id"), used)} for call in read["tool_calls"]]
+        message["tool_calls"] = [
+            {
+                "id": fresh_id(call.id, used),
+                "type": "function",
+                # The client's own name, whatever OpenAI would take.
+                "function": {"name": call.name, "arguments": call.arguments_json},
+            }
+            for call in turn.tool_calls
+            if call.status not in ("malformed", "incomplete")
+        ]
     if turn.reasoning and not message.get("reasoning_details"):
         # With what stood in the text, in the field that the backend has for it.
         fields = [key for key in REASONING if isinstance(message.get(key), str) and message[key]]

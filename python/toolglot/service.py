@@ -42,6 +42,7 @@ from ._core import (
     format_tool_results,
     normalize,
 )
+from .errors import BadOptionError
 
 __all__ = ["ToolCalling", "ToolOutcome"]
 
@@ -145,14 +146,14 @@ class ToolCalling:
                 Qwens).
 
         Raises:
-            UnknownDialectError: In text mode, no dialect is called so.
+            BadOptionError: An option's value is not one of those it may have.
+            UnknownProviderError: No provider is called so.
+            UnknownDialectError: No dialect, parser or model of that name is known.
             BadDialectError: In text mode, the dialect does not show how a call is written: it lacks an example.
         """
-        offered = _tool_set(tools)
-        if mode == "text":
-            # A dialect that cannot be shown to the model is told here, not in the middle of a conversation.
-            offered.to_prompt(dialect)
-        self._toolglot = _Settings(offered, provider, mode, dialect, policy, timeout, starts_in)
+        settings = _Settings(_tool_set(tools), provider, mode, dialect, policy, timeout, starts_in)
+        _check(settings)
+        self._toolglot = settings
 
     @property
     def _settings(self) -> _Settings:
@@ -359,6 +360,7 @@ class ToolCalling:
             is_error=is_error,
             provider=provider,
             dialect=self._result_dialect() if settings.mode == "text" else None,
+            tools=settings.tools,
         )
 
     def conversation_messages(self) -> list[Any]:
@@ -380,9 +382,9 @@ class ToolCalling:
         if settings.mode == "text":
             raw = exchange.raw if _goes_back(turn) else None
             return [self._as_written(turn, raw), *self._text_results(results)]
-        message = assistant_message(self._sendable(turn), provider=settings.provider)
+        message = assistant_message(self._sendable(turn), provider=settings.provider, tools=settings.tools)
         first = message if isinstance(message, list) else [message] if message else []
-        return [*first, *format_tool_results(results, provider=settings.provider)]
+        return [*first, *format_tool_results(results, provider=settings.provider, tools=settings.tools)]
 
     def _as_written(self, turn: Turn, raw: str | None) -> Any:
         """The answer in text mode: what the model wrote, or native calls in the form that it would have written."""
@@ -398,17 +400,10 @@ class ToolCalling:
         return dialect if dialect != "auto" else turn.dialect if turn is not None else None
 
     def _spelt(self, call: ToolCall) -> ToolCall:
-        """The call as it can stand in a history: the provider's spelling of its name, and arguments that are JSON."""
-        settings = self._settings
-        if settings.mode == "text":
+        """The call as it can stand in a history: with arguments that are JSON."""
+        if self._settings.mode == "text" or call.status not in ("malformed", "incomplete"):
             return call
-        name = _told(settings.tools, call.name, settings.provider)
-        readable = call.status not in ("malformed", "incomplete")
-        if readable and name == call.name:
-            return call
-        return ToolCall(
-            name, call.arguments_json if readable else "{}", id=call.id, status="ok" if readable else "invalid"
-        )
+        return ToolCall(call.name, "{}", id=call.id, status="invalid")
 
     def _sendable(self, turn: Turn) -> Turn:
         calls = [self._spelt(call) for call in turn.tool_calls]
@@ -417,11 +412,16 @@ class ToolCalling:
         return _with_calls(turn, calls)
 
 
-def _told(tools: ToolSet, name: str, provider: str) -> str:
-    """The provider's spelling of a name, also of one that is not offered."""
-    if name in tools:
-        return next(told for told, real in tools.names(provider).items() if real == name)
-    return next(iter(ToolSet([{"name": name.strip() or "unknown"}]).names(provider)))
+def _check(settings: _Settings) -> None:
+    """Raise what the first answer would raise, where it is the caller's to mend."""
+    if settings.mode not in ("native", "text"):
+        raise BadOptionError(f"{settings.mode!r} is neither 'native' nor 'text'", "mode")
+    if settings.timeout is not None and not isinstance(settings.timeout, (int, float)):
+        raise BadOptionError(f"seconds are a number, not a {type(settings.timeout).__name__}", "timeout")
+    # Made for their errors.
+    StreamNormalizer(settings.provider, **_reading(settings, None))
+    # A dialect that cannot be shown to the model is told here, not in the middle of a conversation.
+    settings.tools.to_prompt(settings.dialect if settings.mode == "text" else "auto")
 
 
 def _own_ids(turn: Turn) -> Turn:

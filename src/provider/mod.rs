@@ -56,9 +56,13 @@ pub use stream::StreamNormalizer;
 use crate::dialect::Dialects;
 use crate::engine::Options;
 use crate::error::{Error, ErrorCode};
-use crate::schema::{ToolSet, convert::Format};
+use crate::schema::{
+    ToolSet,
+    convert::{Format, Target},
+};
 use crate::turn::Turn;
 use reader::Reader;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An API's wire format.
@@ -134,6 +138,30 @@ impl Provider {
                 ));
             }
         })
+    }
+
+    /// The name of a tool as this provider was told it, and so as it must stand in the messages that go back: `name` is
+    /// the tool's own among `tools`. Of one that is not offered, a spelling that the provider takes.
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// use toolglot::{provider::Provider, schema::ToolSet};
+    /// let tools = ToolSet::from_values(&[json!({"name": "files.read"})])?;
+    /// assert_eq!(Provider::Anthropic.told(Some(&tools), "files.read"), "files_read");
+    /// # Ok::<(), toolglot::Error>(())
+    /// ```
+    pub fn told<'n>(self, tools: Option<&'n ToolSet>, name: &'n str) -> Cow<'n, str> {
+        Target::new(match self {
+            Self::OpenAi => Format::OpenAi,
+            Self::OpenAiResponses => Format::OpenAiResponses,
+            Self::Anthropic => Format::Anthropic,
+            Self::Gemini => Format::Gemini,
+            Self::Mistral => Format::Mistral,
+            Self::Cohere => Format::Cohere,
+            Self::Ollama => Format::Ollama,
+            Self::Bedrock => Format::Bedrock,
+        })
+        .told(tools, name)
     }
 }
 

@@ -5,7 +5,8 @@ use super::keys::Keys;
 use super::made::Made;
 use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
 use super::source::tools_argument;
-use super::text::{Input, Text};
+use super::text::{Input, Text, Whole, whole};
+use crate::provider::Provider;
 use crate::schema;
 use crate::turn::{self, ArgumentValue, CallStatus};
 use crate::{Error, ErrorCode};
@@ -26,7 +27,7 @@ pub(super) struct ToolCall {
     errors: Vec<turn::ArgumentError>,
     raw: Text,
     input: Input,
-    /// The tools that were offered, for messages to the model.
+    /// The tools that were offered: for messages to the model, and for the names that a provider was told.
     tools: OnceLock<Arc<schema::ToolSet>>,
     // Both forms of the arguments are made when they are first asked for.
     arguments: Made<PyAny>,
@@ -78,10 +79,19 @@ impl ToolCall {
 
     /// Says which tools were offered when the call was made.
     pub(super) fn offered(&self, tools: Option<&Arc<schema::ToolSet>>) {
-        // Only what did not run has a message to send.
-        if let Some(tools) = tools.filter(|_| !self.status.runnable()) {
+        if let Some(tools) = tools {
             let _ = self.tools.set(Arc::clone(tools));
         }
+    }
+
+    /// The tools that were offered when the call was made.
+    pub(super) fn tools(&self) -> Option<&schema::ToolSet> {
+        self.tools.get().map(|tools| &**tools)
+    }
+
+    /// As [`Self::tools`], to hand on.
+    pub(super) fn offer(&self) -> Option<&Arc<schema::ToolSet>> {
+        self.tools.get()
     }
 
     /// The call as the core knows it.
@@ -95,6 +105,19 @@ impl ToolCall {
             errors: self.errors.clone(),
             raw: Cow::Borrowed(self.raw.as_str(self.input.as_str(py))),
         })
+    }
+
+    /// As [`Self::to_core`], under the name that `provider` was told: by `tools`, else by those that were offered when the
+    /// call was read.
+    pub(super) fn told<'a>(
+        &'a self,
+        py: Python<'_>,
+        provider: Provider,
+        tools: Option<&schema::ToolSet>,
+    ) -> PyResult<turn::ToolCall<'a>> {
+        let call = self.to_core(py)?;
+        let name = provider.told(tools.or_else(|| self.tools()), &call.name).into_owned().into();
+        Ok(turn::ToolCall { name, ..call })
     }
 
     fn core_arguments(&self, py: Python<'_>) -> turn::Arguments<'_> {
@@ -181,23 +204,24 @@ impl ToolCall {
     }
 
     #[new]
-    #[pyo3(signature = (name, arguments, *, id=None, status="ok", repairs=Vec::new(), errors=Vec::new(), raw=String::new()))]
+    #[pyo3(signature = (name, arguments, *, id=None, status="ok", repairs=Vec::new(), errors=Vec::new(), raw=Whole(String::new())),
+           text_signature = "(name, arguments, *, id=None, status='ok', repairs=..., errors=..., raw=...)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
-        name: &str,
+        name: Whole,
         arguments: &Bound<'_, PyAny>,
         id: Option<String>,
         status: &str,
         repairs: Vec<PyRef<'_, Repair>>,
         errors: Vec<PyRef<'_, ArgumentError>>,
-        raw: String,
+        raw: Whole,
     ) -> PyResult<Self> {
         let json = match arguments.cast::<PyString>() {
             Ok(json) => {
-                let json = json.to_str()?;
-                json_to_py(py, json)?;
-                json.to_owned()
+                let json = whole(json)?.into_owned();
+                json_to_py(py, &json)?;
+                json
             }
             Err(_) => from_py(arguments)?.to_string(),
         };
@@ -217,12 +241,12 @@ impl ToolCall {
         }
         let call = turn::ToolCall {
             id: id.unwrap_or_else(turn::new_call_id).into(),
-            name: name.into(),
+            name: name.0.into(),
             arguments: turn::Arguments::Json(json.into()),
             status,
             repairs: repairs.iter().map(|repair| repair.0.clone()).collect(),
             errors,
-            raw: raw.into(),
+            raw: raw.0.into(),
         };
         Ok(Self::from_core(py, call, &Input::NONE))
     }
@@ -301,7 +325,7 @@ impl ToolCall {
     fn error_message(&self, py: Python<'_>, tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
         let given = tools_argument(tools)?;
         let call = self.to_core(py)?;
-        guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools.get().map(|t| &**t))))
+        guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools())))
     }
 
     #[doc = stub!("ToolCall.to_dict")]
@@ -318,7 +342,7 @@ impl ToolCall {
 
     #[doc = stub!("ToolCall.to_openai")]
     fn to_openai<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        super::convert::to_py(py, &self.to_core(py)?.to_openai())
+        super::convert::to_py(py, &self.told(py, Provider::OpenAi, None)?.to_openai())
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<bool> {

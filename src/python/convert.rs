@@ -3,6 +3,7 @@
 //! - Into Rust: [`from_py`], for dicts and lists and for the objects of SDKs.
 //! - Into Python: [`json_to_py`] from JSON text, straight into objects; [`to_py`] from a value.
 use super::objects::build;
+use super::text::whole;
 use crate::provider::{CARRIED, Node, is_unread};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
@@ -23,7 +24,7 @@ pub(super) const MAX_DEPTH: usize = 127;
 /// `TypeError` for what JSON cannot say, `ValueError` for NaN and infinity, `RecursionError` for a value nested too deep
 /// or holding itself, and whatever the object's own methods raise.
 pub(super) fn from_py(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    from_py_at(value, Place::TOP)
+    read_as(Form::Json, value)
 }
 
 /// What JSON is read into.
@@ -97,15 +98,37 @@ impl Json for Node<'static> {
 /// # Errors
 /// As [`from_py`].
 pub(super) fn from_payload<J: Json>(value: &Bound<'_, PyAny>) -> PyResult<J> {
-    let was = BYTES.replace(true);
+    read_as(Form::Payload, value)
+}
+
+/// As [`from_payload`], for what a tool returned: nothing in it is refused because JSON has no form for it, since the tool
+/// has run. Sets are lists, dates are written as ISO 8601 has them, keys become text, all else is its `str`.
+///
+/// # Errors
+/// As [`from_py`], for what is nested too deep and what even `str` cannot say.
+pub(super) fn from_result(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    read_as(Form::Result, value)
+}
+
+fn read_as<J: Json>(form: Form, value: &Bound<'_, PyAny>) -> PyResult<J> {
+    let was = FORM.replace(form);
     let read = from_py_at(value, Place::TOP);
-    BYTES.set(was);
+    FORM.set(was);
     read
 }
 
+/// What kind of value is read, and so what may stand in it beside JSON.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Json,
+    /// With bytes, which become base64 text.
+    Payload,
+    /// With bytes, and with anything else.
+    Result,
+}
+
 thread_local! {
-    /// Bytes are read as base64 text.
-    static BYTES: Cell<bool> = const { Cell::new(false) };
+    static FORM: Cell<Form> = const { Cell::new(Form::Json) };
 }
 
 /// Where in a payload a value stands.
@@ -136,7 +159,7 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
         )));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(J::string(text.to_str()?.to_owned()));
+        return Ok(J::string(whole(text)?.into_owned()));
     }
     if let Ok(dict) = value.cast::<PyDict>() {
         // All members at once: reading one of them may run code that changes the dict.
@@ -162,13 +185,16 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     }
     if let Ok(float) = value.cast::<PyFloat>() {
         let number = Number::from_f64(float.value());
+        if number.is_none() && FORM.get() == Form::Result {
+            return said(value);
+        }
         let what = "JSON has no NaN and no infinity";
         return number.map(J::number).ok_or_else(|| Error::new(ErrorCode::BadJson, what).into());
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
         return tuple.iter().map(|item| from_py_at(&item, place.below())).collect::<PyResult<_>>().map(J::array);
     }
-    if BYTES.get()
+    if FORM.get() != Form::Json
         && let Ok(bytes) = value.cast::<PyBytes>()
     {
         return Ok(J::string(data_encoding::BASE64.encode(bytes.as_bytes())));
@@ -193,13 +219,17 @@ fn members<'py, J: Json>(
 ) -> PyResult<J> {
     let mut out = Vec::with_capacity(size);
     for (key, value) in members {
-        let Ok(key) = key.cast::<PyString>() else {
-            return Err(PyTypeError::new_err(format!("a key is a {}, not a str", type_name(&key))));
+        let key = match key.cast::<PyString>() {
+            Ok(text) => whole(text)?,
+            Err(_) if FORM.get() == Form::Result => match from_py_at(&key, place.below())? {
+                Value::String(text) => Cow::Owned(text),
+                other => Cow::Owned(other.to_string()),
+            },
+            Err(_) => return Err(PyTypeError::new_err(format!("a key is a {}, not a str", type_name(&key)))),
         };
-        let key = key.to_str()?;
-        if !place.payload || J::wants(key) {
+        if !place.payload || J::wants(&key) {
             let below = Place { payload: place.payload && key == CARRIED, ..place.below() };
-            out.push((key.to_owned(), from_py_at(&value, below)?));
+            out.push((key.into_owned(), from_py_at(&value, below)?));
         }
     }
     Ok(J::object(out))
@@ -216,14 +246,21 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
             wire.set_item("mode", "json")?;
             wire.set_item("by_alias", true)?;
             wire.set_item("exclude_none", true)?;
+            let lenient = FORM.get() == Form::Result;
             let dumped = match dump.call((), Some(&wire)) {
-                Err(e) if e.is_instance_of::<PyTypeError>(py) => dump.call0()?,
-                other => other?,
+                Err(e) if lenient || e.is_instance_of::<PyTypeError>(py) => dump.call0(),
+                other => other,
             };
-            return from_py_at(&dumped, place.dumped());
+            return match dumped {
+                Err(_) if lenient => said(value),
+                dumped => from_py_at(&dumped?, place.dumped()),
+            };
         }
         if let Some(to_dict) = value.getattr_opt(intern!(py, "to_dict"))? {
-            return from_py_at(&to_dict.call0()?, place.dumped());
+            return match to_dict.call0() {
+                Err(_) if FORM.get() == Form::Result => said(value),
+                dict => from_py_at(&dict?, place.dumped()),
+            };
         }
         if let Some(fields) = value.getattr_opt(intern!(py, "__dataclass_fields__"))? {
             let names = fields.cast::<PyDict>()?.keys();
@@ -238,7 +275,33 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
             return from_py_at(&value.getattr(intern!(py, "value"))?, place.dumped());
         }
     }
+    if FORM.get() == Form::Result {
+        return of_no_json(value, place);
+    }
     Err(PyTypeError::new_err(format!("a {} cannot be written as JSON", type_name(value))))
+}
+
+/// Python's own values that JSON has no form for.
+fn of_no_json<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
+    let py = value.py();
+    if value.is_instance(&py.import("collections.abc")?.getattr("Set")?)? {
+        // In order, where there is one: sets of text have another in every process.
+        let builtins = py.import("builtins")?;
+        let items = match builtins.call_method1("sorted", (value,)) {
+            Err(e) if e.is_instance_of::<PyTypeError>(py) => builtins.call_method1("list", (value,))?,
+            sorted => sorted?,
+        };
+        return from_py_at(&items, place.dumped());
+    }
+    match value.getattr_opt(intern!(py, "isoformat"))? {
+        Some(isoformat) if !value.is_instance_of::<pyo3::types::PyType>() => from_py_at(&isoformat.call0()?, place),
+        _ => said(value),
+    }
+}
+
+/// What `str` says of a value.
+fn said<J: Json>(value: &Bound<'_, PyAny>) -> PyResult<J> {
+    Ok(J::string(whole(&value.str()?)?.into_owned()))
 }
 
 /// The name of a value's type, for messages.

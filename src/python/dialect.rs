@@ -26,6 +26,10 @@ impl Dialect {
         let fields = from_py(fields.unwrap_or(&PyDict::new(py)))?;
         let bad = |e: serde_json::Error| Error::new(ErrorCode::BadDialect, e.to_string());
         let row: dialect::Dialect = serde_json::from_value(fields).map_err(bad)?;
+        if row.calls.is_empty() && row.bare.is_empty() && row.channels.is_none() {
+            let message = "a dialect needs `calls`, a list of templates such as \"<call> {json} </call>\"";
+            return Err(Error::at(ErrorCode::BadDialect, "calls", message).into());
+        }
         let ready = guard(|| Dialects::of(row.clone()))??;
         Ok(Self { row: Arc::new(row), ready })
     }

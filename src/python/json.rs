@@ -3,12 +3,12 @@ use super::convert::json_to_py;
 use super::guard::guard_detached;
 use super::objects::build_strict;
 use super::policy::Count;
-use super::report::{Repair, tuple_of};
+use super::report::{Repair, hash, tuple_of};
 use super::text::text_of;
 use crate::json::{self, Ending, PartialOptions, RepairOptions, Repaired};
 use crate::{Error, ErrorCode};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 #[doc = stub!("repair_json")]
 #[pyfunction]
@@ -127,6 +127,45 @@ impl RepairedJson {
         dict.set_item("consumed", self.consumed)?;
         dict.set_item("ending", self.ending())?;
         Ok(dict)
+    }
+
+    #[new]
+    #[pyo3(signature = (json, *, repairs=Vec::new(), unlisted=0, consumed=0, ending="closed"),
+           text_signature = "(json, *, repairs=..., unlisted=0, consumed=0, ending='closed')")]
+    fn new(
+        py: Python<'_>,
+        json: String,
+        repairs: Vec<PyRef<'_, Repair>>,
+        unlisted: usize,
+        consumed: usize,
+        ending: &str,
+    ) -> PyResult<Self> {
+        let value = json_to_py(py, &json)?.unbind();
+        let found = [Ending::Closed, Ending::Unclosed, Ending::Cut].into_iter().find(|known| known.as_str() == ending);
+        let ending = found.ok_or_else(|| {
+            Error::at(ErrorCode::BadOption, "ending", format!("{ending:?} is no way in which JSON ends"))
+        })?;
+        let repairs = repairs.iter().map(|repair| repair.0.clone()).collect();
+        Ok(Self { value, json, repairs, unlisted, consumed, ending })
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((Bound<'py, PyString>,), Bound<'py, PyDict>)> {
+        let options = PyDict::new(py);
+        options.set_item("repairs", self.repairs(py)?)?;
+        options.set_item("unlisted", self.unlisted)?;
+        options.set_item("consumed", self.consumed)?;
+        options.set_item("ending", self.ending())?;
+        Ok(((PyString::new(py, &self.json),), options))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
+        let other = other.get();
+        (&self.json, &self.repairs, self.unlisted, self.consumed, self.ending)
+            == (&other.json, &other.repairs, other.unlisted, other.consumed, other.ending)
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash((&self.json, self.consumed))
     }
 
     fn __repr__(&self) -> String {

@@ -10,6 +10,7 @@ use crate::engine::{self, Options};
 use crate::schema;
 use crate::turn::{self, Issue, IssueCode};
 use crate::{Error, ErrorCode};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use std::sync::Arc;
@@ -105,7 +106,42 @@ impl StreamParser {
     }
 
     #[doc = stub!("StreamParser.feed")]
-    fn feed<'py>(&mut self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    fn feed<'py>(slf: &Bound<'py, Self>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        Self::alone(slf)?.take_chunk(slf.py(), chunk)
+    }
+
+    #[doc = stub!("StreamParser.close")]
+    fn close<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let mut parser = Self::alone(slf)?;
+        parser.end(slf.py())?;
+        parser.take(slf.py(), None)
+    }
+
+    #[doc = stub!("StreamParser.finish")]
+    fn finish<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Turn>> {
+        let mut parser = Self::alone(slf)?;
+        parser.end(slf.py())?;
+        parser.turn(slf.py())
+    }
+
+    fn __repr__(&self) -> String {
+        let stage = match self.stage {
+            Stage::Open(_) => "open",
+            Stage::Closed(_) | Stage::Finished(_) => "finished",
+            Stage::Broken => "broken",
+        };
+        format!("<toolglot.StreamParser {stage}, {} bytes fed>", self.fed)
+    }
+}
+
+impl StreamParser {
+    /// The parser, for the one thread that uses it.
+    fn alone<'py>(slf: &Bound<'py, Self>) -> PyResult<PyRefMut<'py, Self>> {
+        let taken = |_| PyRuntimeError::new_err("two threads use one StreamParser at once: each answer needs its own");
+        slf.try_borrow_mut().map_err(taken)
+    }
+
+    fn take_chunk<'py>(&mut self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         if let Ok(chunk) = chunk.cast::<PyString>() {
             if let Ok(text) = chunk.to_str() {
                 self.run(py, text.len(), |parser| parser.read(text))?;
@@ -125,29 +161,6 @@ impl StreamParser {
         self.take(py, None)
     }
 
-    #[doc = stub!("StreamParser.close")]
-    fn close<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.end(py)?;
-        self.take(py, None)
-    }
-
-    #[doc = stub!("StreamParser.finish")]
-    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, Turn>> {
-        self.end(py)?;
-        self.turn(py)
-    }
-
-    fn __repr__(&self) -> String {
-        let stage = match self.stage {
-            Stage::Open(_) => "open",
-            Stage::Closed(_) | Stage::Finished(_) => "finished",
-            Stage::Broken => "broken",
-        };
-        format!("<toolglot.StreamParser {stage}, {} bytes fed>", self.fed)
-    }
-}
-
-impl StreamParser {
     /// Lets the parser work on `bytes` more bytes.
     fn run(
         &mut self,

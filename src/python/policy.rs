@@ -66,7 +66,7 @@ impl<'py> FromPyObject<'_, 'py> for Count {
         match value.extract() {
             Ok(count) => Ok(Self(Some(count))),
             Err(error) if PyErr::is_instance_of::<PyOverflowError>(&error, value.py()) => Ok(Self(None)),
-            Err(error) => Err(error),
+            Err(_) => Err(PyTypeError::new_err(format!("a whole number is needed, not a {}", type_name(&value)))),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The providers' room: `normalize`, `StreamNormalizer`, and messages back.
 use super::call::ToolCall;
-use super::convert::{from_payload, to_py, type_name};
+use super::convert::{from_payload, from_result, to_py, type_name};
 use super::dialect::{Spoken, dialect_argument};
 use super::event::Event;
 use super::guard::{guard, guard_detached};
@@ -8,7 +8,7 @@ use super::parser::{event_list, options};
 use super::policy::Count;
 use super::report::Issue;
 use super::source::tools_argument;
-use super::text::{Input, bytes_of, utf8};
+use super::text::{Input, Whole, bytes_of, utf8, whole};
 use super::turn::Turn;
 use crate::provider::{self, Node, Provider, Reading, ResultOptions, ToolResult};
 use crate::schema;
@@ -283,45 +283,51 @@ impl State {
     }
 }
 
-/// A call's id and name, from a ToolCall, any provider's dict or object, or the id alone.
-fn call_argument(call: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
+/// A call's id and name, from a ToolCall, any provider's dict or object, or the id alone. The name is spelt as `target`
+/// was told it.
+fn call_argument(
+    call: &Bound<'_, PyAny>,
+    target: &Target,
+    tools: Option<&schema::ToolSet>,
+) -> PyResult<(String, String)> {
     if let Ok(call) = call.cast::<ToolCall>() {
-        let (id, name) = (&call.get().id, &call.get().name);
-        return Ok((id.to_str(call.py())?.to_owned(), name.to_str(call.py())?.to_owned()));
+        let (id, name) = (call.get().id.to_str(call.py())?, call.get().name.to_str(call.py())?);
+        return Ok((id.to_owned(), target.told(tools.or_else(|| call.get().tools()), name.to_owned())));
     }
-    Ok(provider::call_of(&from_payload::<Value>(call)?)?)
+    let (id, name) = provider::call_of(&from_payload::<Value>(call)?)?;
+    // An id alone has no name.
+    let name = if name.is_empty() { name } else { target.told(tools, name) };
+    Ok((id, name))
 }
 
 /// A tool's result: JSON, bytes, an exception, or anything else by its `str`.
-fn result_argument(call: &Bound<'_, PyAny>, result: &Bound<'_, PyAny>, is_error: bool) -> PyResult<ToolResult> {
-    let (id, name) = call_argument(call)?;
+fn result_argument(call: (String, String), result: &Bound<'_, PyAny>, is_error: bool) -> PyResult<ToolResult> {
+    let (id, name) = call;
     if let Ok(error) = result.cast::<PyBaseException>() {
-        let text = error.str()?.to_str()?.to_owned();
+        let text = whole(&error.str()?)?.into_owned();
         let text = if text.is_empty() { type_name(result) } else { format!("{}: {text}", type_name(result)) };
         return Ok(ToolResult::new(&id, &name, &Value::String(text), true));
     }
     if let Ok(bytes) = result.cast::<PyBytes>() {
         return Ok(ToolResult::new(&id, &name, &provider::bytes_result(bytes.as_bytes()), is_error));
     }
-    let value = match from_payload(result) {
-        Ok(value) => value,
-        // Numbers that JSON has not, sets, dates, objects of no known kind.
-        Err(error) if error.is_instance_of::<PyTypeError>(call.py()) || is_value_error(&error, call.py()) => {
-            Value::String(result.str()?.to_str()?.to_owned())
-        }
-        Err(error) => return Err(error),
-    };
-    Ok(ToolResult::new(&id, &name, &value, is_error))
-}
-
-fn is_value_error(error: &PyErr, py: Python<'_>) -> bool {
-    error.is_instance_of::<pyo3::exceptions::PyValueError>(py)
+    Ok(ToolResult::new(&id, &name, &from_result(result)?, is_error))
 }
 
 /// Where results go: a provider, or text of a dialect.
 enum Target {
     Provider(Provider),
     Text(Spoken),
+}
+
+impl Target {
+    /// A tool's name as it stands in a message. In text mode the model was told the real ones.
+    fn told(&self, tools: Option<&schema::ToolSet>, name: String) -> String {
+        match self {
+            Self::Provider(provider) => provider.told(tools, &name).into_owned(),
+            Self::Text(_) => name,
+        }
+    }
 }
 
 fn target(provider: &str, dialect: Option<Spoken>) -> PyResult<Target> {
@@ -342,8 +348,8 @@ fn result_options(target: &Target, max_chars: Option<Count>, harden: Option<bool
 
 #[doc = stub!("format_tool_result")]
 #[pyfunction]
-#[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None),
-       text_signature = "(call, result, *, is_error=False, provider='openai', dialect=None, max_chars=100000, harden=None)")]
+#[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None, tools=None),
+       text_signature = "(call, result, *, is_error=False, provider='openai', dialect=None, max_chars=100000, harden=None, tools=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(super) fn format_tool_result<'py>(
     py: Python<'py>,
@@ -354,10 +360,12 @@ pub(super) fn format_tool_result<'py>(
     dialect: Option<Spoken>,
     max_chars: Option<Count>,
     harden: Option<bool>,
+    tools: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let target = target(provider, dialect)?;
     let options = result_options(&target, max_chars, harden)?;
-    let result = result_argument(call, result, is_error)?;
+    let tools = tools_argument(tools)?;
+    let result = result_argument(call_argument(call, &target, tools.as_deref())?, result, is_error)?;
     let message = guard(|| match &target {
         Target::Provider(provider) => provider::format_tool_result(result, *provider, &options),
         Target::Text(dialect) => Ok(provider::text_results(vec![result], dialect.get(), &options)),
@@ -367,8 +375,8 @@ pub(super) fn format_tool_result<'py>(
 
 #[doc = stub!("format_tool_results")]
 #[pyfunction]
-#[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None),
-       text_signature = "(results, *, provider='openai', dialect=None, max_chars=100000, harden=None)")]
+#[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None, tools=None),
+       text_signature = "(results, *, provider='openai', dialect=None, max_chars=100000, harden=None, tools=None)")]
 pub(super) fn format_tool_results<'py>(
     py: Python<'py>,
     results: &Bound<'py, PyAny>,
@@ -376,9 +384,11 @@ pub(super) fn format_tool_results<'py>(
     dialect: Option<Spoken>,
     max_chars: Option<Count>,
     harden: Option<bool>,
+    tools: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let target = target(provider, dialect)?;
     let options = result_options(&target, max_chars, harden)?;
+    let tools = tools_argument(tools)?;
     let mut read = Vec::new();
     for (index, entry) in results.try_iter()?.enumerate() {
         let entry = entry?;
@@ -396,7 +406,7 @@ pub(super) fn format_tool_results<'py>(
         } else {
             entry.extract().map_err(|_| wrong())?
         };
-        read.push(result_argument(&call, &result, is_error)?);
+        read.push(result_argument(call_argument(&call, &target, tools.as_deref())?, &result, is_error)?);
     }
     let messages = guard(|| match &target {
         Target::Provider(provider) => provider::format_tool_results(read, *provider, &options),
@@ -408,19 +418,20 @@ pub(super) fn format_tool_results<'py>(
 
 #[doc = stub!("assistant_message")]
 #[pyfunction]
-#[pyo3(signature = (turn, *, provider="openai", dialect=None))]
+#[pyo3(signature = (turn, *, provider="openai", dialect=None, tools=None))]
 pub(super) fn assistant_message<'py>(
     py: Python<'py>,
     turn: &Bound<'py, Turn>,
     provider: &str,
     dialect: Option<Spoken>,
+    tools: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let target = target(provider, dialect)?;
-    let message = turn.get().with_core(py, |turn| match &target {
-        Target::Provider(provider) => Ok(provider::assistant_message(turn, *provider)),
-        Target::Text(dialect) => provider::text_message(turn, dialect.get()),
-    })??;
-    to_py(py, &message)
+    match target(provider, dialect)? {
+        Target::Provider(provider) => turn.get().message(py, provider, tools_argument(tools)?.as_deref()),
+        Target::Text(dialect) => {
+            to_py(py, &turn.get().with_core(py, |turn| provider::text_message(turn, dialect.get()))??)
+        }
+    }
 }
 
 fn messages_argument(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
@@ -501,19 +512,21 @@ pub(super) fn check_history<'py>(
 
 /// A history with what can be mended mended; and the provider whose shape it has.
 #[pyfunction]
-#[pyo3(name = "_repair_history", signature = (messages, provider, system, side))]
+#[pyo3(name = "_repair_history", signature = (messages, provider, system, side, tools))]
 pub(super) fn repair_history<'py>(
     py: Python<'py>,
     messages: &Bound<'py, PyAny>,
     provider: &str,
     system: Option<&Bound<'py, PyAny>>,
     side: Option<&Bound<'py, PyAny>>,
+    tools: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Converted<'py>, &'static str)> {
+    let tools = tools_argument(tools)?;
     let provider = provider_argument(provider)?;
     let messages = messages_argument(messages)?;
     let provider = provider.unwrap_or_else(|| provider::detect_history(&messages));
     let (system, side) = (system.map(from_payload).transpose()?, side_argument(side)?);
-    let mend = || provider::repair_history(&messages, system.as_ref(), Some(provider), side.as_ref());
+    let mend = || provider::repair_history(&messages, system.as_ref(), Some(provider), side.as_ref(), tools.as_deref());
     Ok((converted(py, guard_detached(py, weight(&messages), mend)??)?, provider.as_str()))
 }
 
@@ -527,6 +540,7 @@ pub(super) fn provider_id(id: &str, provider: &str) -> PyResult<String> {
 
 #[doc = stub!("harden")]
 #[pyfunction]
-pub(super) fn harden(py: Python<'_>, text: &str) -> PyResult<String> {
-    guard_detached(py, text.len(), || provider::harden(text))
+pub(super) fn harden(py: Python<'_>, text: Whole) -> PyResult<String> {
+    let Whole(text) = text;
+    guard_detached(py, text.len(), || provider::harden(&text))
 }

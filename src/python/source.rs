@@ -154,7 +154,11 @@ fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Buil
     if items.is_instance_of::<PyDict>() || items.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err(format!("tools is a list of tools, not a {}", type_name(items))));
     }
-    for item in items.try_iter()? {
+    let iterator = items.try_iter().map_err(|_| {
+        let what = server.map_or_else(|| "tools".to_owned(), |server| format!("tools[{server:?}]"));
+        PyTypeError::new_err(format!("{what} is a list of tools, not a {}", type_name(items)))
+    })?;
+    for item in iterator {
         read_item(&item?, server, builder)?;
     }
     Ok(())

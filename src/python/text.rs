@@ -93,6 +93,28 @@ pub(super) fn text_of<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>>
     }
 }
 
+/// The text of a `str` that is a value and no piece of a stream: halves of a character that stand side by side are joined,
+/// as in JSON text, and U+FFFD takes the place of one that stands alone.
+pub(super) fn whole<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
+    if let Ok(text) = text.to_str() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let encoded: Vec<u8> = text.call_method1("encode", ("utf-16-le", "surrogatepass"))?.extract()?;
+    let units = encoded.as_chunks().0.iter().map(|unit| u16::from_le_bytes(*unit));
+    Ok(Cow::Owned(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()))
+}
+
+/// An argument that is text of a model or a tool, as [`whole`] reads it.
+pub(super) struct Whole(pub(super) String);
+
+impl<'py> FromPyObject<'_, 'py> for Whole {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(whole(value.cast::<PyString>()?.as_any().cast()?)?.into_owned()))
+    }
+}
+
 /// The text of a `str`. Python allows lone surrogates in it, which no UTF-8 has: U+FFFD takes the place of each, and
 /// the second value is the byte offset of the first.
 pub(super) fn utf8<'a>(text: &'a Bound<'_, PyString>) -> PyResult<(Cow<'a, str>, Option<usize>)> {

@@ -1,19 +1,19 @@
 //! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
 use super::call::ToolCall;
-use super::convert::{from_py, json_to_py, to_py};
+use super::convert::{from_py, json_to_py, to_py, type_name};
 use super::dialect::Spoken;
 use super::guard::guard;
 use super::plain::PlainDicts;
 use super::report::{hash, repr_of};
 use super::served::Served;
 use super::source::{self, JsonText, Source};
-use super::text::Input;
-use crate::schema::convert::{self, Format, GeminiSchema, Target};
+use super::text::{Input, Whole, whole};
+use crate::schema::convert::{self, Format, GeminiSchema, LossKind, Target};
 use crate::schema::{self, Resolution};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyIterator, PyList, PyString, PyTuple};
 use std::sync::{Arc, OnceLock};
 
 #[doc = stub!("ToolSet")]
@@ -265,16 +265,16 @@ impl ToolSet {
     fn check(
         &self,
         py: Python<'_>,
-        name: &str,
+        name: Whole,
         arguments: &Bound<'_, PyAny>,
         id: Option<String>,
     ) -> PyResult<ToolCall> {
         let json = match arguments.cast::<PyString>() {
-            Ok(json) => json.to_str()?.to_owned(),
+            Ok(json) => whole(json)?.into_owned(),
             Err(_) => from_py(arguments)?.to_string(),
         };
         let set = self.core(py)?;
-        let call = guard(|| set.check(name, &json, id))?;
+        let call = guard(|| set.check(&name.0, &json, id))?;
         Ok(ToolCall::from_core(py, call, &Input::NONE))
     }
 
@@ -348,6 +348,9 @@ impl ToolSet {
         Ok((py.get_type::<Self>().into_any(), (items,)))
     }
 }
+
+/// What makes a tool again: `operator.getitem`, the set and the name.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, ToolSet>, String));
 
 #[doc = stub!("Tool")]
 #[pyclass(frozen, module = "toolglot", name = "Tool")]
@@ -431,6 +434,17 @@ impl Tool {
         Ok(hash(&self.tool()?.name))
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let tool = self.tool()?;
+        // Alone, a tool that another server has too would lose its server's name before its own.
+        let set = if tool.source.original.is_some() {
+            ToolSet::of(Arc::clone(&self.set))
+        } else {
+            ToolSet::of(Arc::new(schema::ToolSet::from_values(&[tool.to_value()])?))
+        };
+        Ok((py.import("operator")?.getattr("getitem")?, (Bound::new(py, set)?, tool.name.clone())))
+    }
+
     fn __repr__(&self) -> PyResult<String> {
         Ok(format!("Tool({:?})", self.tool()?.name))
     }
@@ -443,6 +457,18 @@ pub(super) struct Loss(convert::Loss);
 
 #[pymethods]
 impl Loss {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str, &'static str) {
+        ("tool", "pointer", "kind", "message")
+    }
+
+    #[new]
+    #[pyo3(signature = (tool, pointer, kind, message=String::new()), text_signature = "(tool, pointer, kind, message='')")]
+    fn new(tool: String, pointer: String, kind: &str, message: String) -> PyResult<Self> {
+        let kind = super::report::find(LossKind::ALL, LossKind::as_str, kind)?;
+        Ok(Self(convert::Loss { tool, pointer, kind, message }))
+    }
+
     #[doc = stub!("Loss.tool")]
     #[getter]
     fn tool(&self) -> &str {
@@ -481,6 +507,10 @@ impl Loss {
         self.0 == other.get().0
     }
 
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
+        Ok(((), self.to_dict(py)?))
+    }
+
     fn __hash__(&self) -> u64 {
         hash((&self.0.tool, &self.0.pointer, self.0.kind, &self.0.message))
     }
@@ -493,9 +523,18 @@ impl Loss {
 /// The messages with `prompt` in the system message: at its end if there is one, else as a new first message. The
 /// caller's list and messages stay as they are.
 fn inject<'py>(py: Python<'py>, messages: &Bound<'py, PyAny>, prompt: &str) -> PyResult<Bound<'py, PyList>> {
+    if messages.is_instance_of::<PyString>() || messages.is_instance_of::<PyDict>() {
+        let message = format!("messages is a list of messages, not a {}", type_name(messages));
+        return Err(PyTypeError::new_err(message));
+    }
     let out = PyList::empty(py);
-    for message in messages.try_iter()? {
-        out.append(message?)?;
+    for (index, message) in messages.try_iter()?.enumerate() {
+        let message = message?;
+        if message.is_none() || message.is_instance_of::<PyString>() || message.is_instance_of::<PyInt>() {
+            let what = format!("a message is a dict or an SDK's object, not a {}", type_name(&message));
+            return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), what).into());
+        }
+        out.append(message)?;
     }
     if prompt.is_empty() {
         return Ok(out);
@@ -511,7 +550,7 @@ fn inject<'py>(py: Python<'py>, messages: &Bound<'py, PyAny>, prompt: &str) -> P
             None => message.set_item("content", prompt)?,
             Some(content) => match content.cast::<PyString>() {
                 Ok(text) => {
-                    let text = text.to_str()?;
+                    let text = whole(text)?;
                     // Injected before: once is enough.
                     if text.contains(prompt) {
                         return Ok(out);

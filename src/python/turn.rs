@@ -1,13 +1,15 @@
 //! `toolglot.Turn`: what a model answered.
 use super::call::ToolCall;
-use super::convert::{from_py, to_py};
+use super::convert::{from_py, to_py, type_name};
 use super::guard::guard;
 use super::made::Made;
 use super::report::{Issue, Usage, hash, opaque, repr_of, tuple_of};
-use super::text::{Input, Text};
+use super::text::{Input, Text, Whole};
+use crate::provider::Provider;
 use crate::schema;
 use crate::turn::{self, Source, StopReason};
 use crate::{Error, ErrorCode};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
@@ -66,13 +68,23 @@ impl Turn {
 
     /// Runs `work` on the turn as the core knows it.
     pub(super) fn with_core<T>(&self, py: Python<'_>, work: impl FnOnce(&turn::Turn<'_>) -> T) -> PyResult<T> {
+        self.with_calls(py, |call| call.to_core(py), work)
+    }
+
+    /// As [`Self::with_core`], the calls as `to_core` gives them.
+    fn with_calls<T>(
+        &self,
+        py: Python<'_>,
+        to_core: impl for<'c> Fn(&'c ToolCall) -> PyResult<turn::ToolCall<'c>>,
+        work: impl FnOnce(&turn::Turn<'_>) -> T,
+    ) -> PyResult<T> {
         let calls = self.tool_calls.bind(py);
         let calls = calls.iter().map(|call| Ok(call.cast_into::<ToolCall>()?)).collect::<PyResult<Vec<_>>>()?;
         let all = self.input.as_str(py);
         let turn = turn::Turn {
             content: Cow::Borrowed(self.content.as_str(all)),
             reasoning: Cow::Borrowed(self.reasoning.as_str(all)),
-            tool_calls: calls.iter().map(|call| call.get().to_core(py)).collect::<PyResult<_>>()?,
+            tool_calls: calls.iter().map(|call| to_core(call.get())).collect::<PyResult<_>>()?,
             stop_reason: self.stop_reason,
             usage: self.usage,
             source: self.source,
@@ -81,6 +93,28 @@ impl Turn {
             provider_state: self.provider_state.clone(),
         };
         guard(|| work(&turn))
+    }
+
+    /// As [`Self::with_core`], with the tools' names as `provider` was told them: by `tools`, else by those that were
+    /// offered when the turn was read.
+    fn with_told<T>(
+        &self,
+        py: Python<'_>,
+        provider: Provider,
+        tools: Option<&schema::ToolSet>,
+        work: impl FnOnce(&turn::Turn<'_>) -> T,
+    ) -> PyResult<T> {
+        self.with_calls(py, |call| call.told(py, provider, tools), work)
+    }
+
+    /// The turn as the assistant's message of `provider`.
+    pub(super) fn message<'py>(
+        &self,
+        py: Python<'py>,
+        provider: Provider,
+        tools: Option<&schema::ToolSet>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        to_py(py, &self.with_told(py, provider, tools, |turn| crate::provider::assistant_message(turn, provider))?)
     }
 
     /// What the constructor takes.
@@ -96,6 +130,32 @@ impl Turn {
         dict.set_item("issues", self.issues(py)?)?;
         dict.set_item("provider_state", self.provider_state(py)?)?;
         Ok(dict)
+    }
+}
+
+/// The calls that a turn is made of.
+struct Calls<'py>(Vec<Bound<'py, ToolCall>>);
+
+impl<'py> FromPyObject<'_, 'py> for Calls<'py> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let expected = |found: &Bound<'_, PyAny>| {
+            PyTypeError::new_err(format!("a list of ToolCall is needed, not a {}", type_name(found)))
+        };
+        if value.is_instance_of::<PyString>() {
+            return Err(expected(&value));
+        }
+        let items = value.try_iter().map_err(|_| expected(&value))?;
+        let call = |item: PyResult<Bound<'py, PyAny>>| {
+            item?.cast_into::<ToolCall>().map_err(|error| {
+                PyTypeError::new_err(format!(
+                    "a list of ToolCall is needed, not one of {}",
+                    type_name(&error.into_inner())
+                ))
+            })
+        };
+        items.map(call).collect::<PyResult<_>>().map(Self)
     }
 }
 
@@ -131,14 +191,15 @@ impl Turn {
     }
 
     #[new]
-    #[pyo3(signature = (content=String::new(), tool_calls=Vec::new(), *, reasoning=None, stop_reason=None, usage=None,
-                        source=None, dialect=None, issues=Vec::new(), provider_state=None))]
+    #[pyo3(signature = (content=Whole(String::new()), tool_calls=Calls(Vec::new()), *, reasoning=None, stop_reason=None, usage=None,
+                        source=None, dialect=None, issues=Vec::new(), provider_state=None),
+           text_signature = "(content=..., tool_calls=..., *, reasoning=None, stop_reason=None, usage=None, source=None, dialect=None, issues=..., provider_state=None)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
-        content: String,
-        tool_calls: Vec<Bound<'_, ToolCall>>,
-        reasoning: Option<String>,
+        content: Whole,
+        tool_calls: Calls<'_>,
+        reasoning: Option<Whole>,
         stop_reason: Option<&str>,
         usage: Option<PyRef<'_, Usage>>,
         source: Option<&str>,
@@ -146,11 +207,12 @@ impl Turn {
         issues: Vec<PyRef<'_, Issue>>,
         provider_state: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let Calls(tool_calls) = tool_calls;
         let default = if tool_calls.is_empty() { "stop" } else { "tool_calls" };
         let stop_reason = Some(stop_reason.unwrap_or(default));
         let turn = turn::Turn {
-            content: content.into(),
-            reasoning: reasoning.unwrap_or_default().into(),
+            content: content.0.into(),
+            reasoning: reasoning.map(|reasoning| reasoning.0).unwrap_or_default().into(),
             tool_calls: tool_calls.iter().map(|call| call.get().to_core(py)).collect::<PyResult<_>>()?,
             stop_reason: choose("stop_reason", STOP_REASONS, |reason| Some(reason.as_str()), stop_reason)?,
             usage: usage.map(|usage| usage.0),
@@ -159,7 +221,11 @@ impl Turn {
             issues: issues.iter().map(|issue| issue.0.clone()).collect(),
             provider_state: provider_state.map(from_py).transpose()?,
         };
-        Self::from_core(py, turn, Input::NONE)
+        let made = Self::from_core(py, turn, Input::NONE)?;
+        for (new, old) in made.tool_calls.bind(py).iter().zip(&tool_calls) {
+            new.cast::<ToolCall>()?.get().offered(old.get().offer());
+        }
+        Ok(made)
     }
 
     #[doc = stub!("Turn.content")]
@@ -225,14 +291,13 @@ impl Turn {
 
     #[doc = stub!("Turn.to_openai")]
     fn to_openai<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_py(py, &self.with_core(py, |turn| turn.to_openai())?)
+        to_py(py, &self.with_told(py, Provider::OpenAi, None, |turn| turn.to_openai())?)
     }
 
     #[doc = stub!("Turn.to_message")]
     #[pyo3(signature = (provider="openai"))]
     fn to_message<'py>(&self, py: Python<'py>, provider: &str) -> PyResult<Bound<'py, PyAny>> {
-        let provider = crate::provider::Provider::from_name(provider)?;
-        to_py(py, &self.with_core(py, |turn| crate::provider::assistant_message(turn, provider))?)
+        self.message(py, Provider::from_name(provider)?, None)
     }
 
     #[doc = stub!("Turn.to_anthropic")]

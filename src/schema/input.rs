@@ -15,6 +15,39 @@ const SCHEMA_KEYS: &[&str] = &[
     "parameters",             // OpenAI and all who follow it; Gemini's own subset
 ];
 
+/// Keys under which a schema is written by mistake. It is not read there: no API would, and to guess one call's meaning
+/// from it is to judge by what the provider was never told.
+const MISNAMED: &[&str] = &[
+    "schema",
+    "args",
+    "arguments",
+    "args_schema",
+    "params",
+    "properties",
+    "input",
+    "inputs",
+    "parameter",
+    "json_schema",
+];
+
+/// Keywords of JSON Schema whose value may be a schema itself, or hold some by name.
+const MAPS: &[&str] = &[
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "propertyNames",
+    "items",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "unevaluatedProperties",
+];
+
 /// MCP's fields beside name, description and inputSchema, with the Python SDK's spelling of each.
 const MCP_FIELDS: &[(&str, &str)] = &[
     ("title", "title"),
@@ -132,10 +165,22 @@ impl Reader {
                             format!("{name:?} is of type {kind:?}, which takes no JSON arguments from the model");
                         return bad(place.to_owned(), message);
                     }
+                    if let Some((key, _)) =
+                        body.iter().find(|(key, value)| MISNAMED.contains(&key.as_str()) && value.is_object())
+                    {
+                        let message = format!(
+                            "{name:?} has no schema: {key:?} is no key for one, \"parameters\" or \"inputSchema\" is"
+                        );
+                        self.problems.push(Error::at(ErrorCode::BadSchema, format!("{place}/{key}"), message));
+                    }
                     json!({"type": "object", "properties": {}})
                 }
             },
         };
+        if let Some(message) = bare_properties(&schema, &name) {
+            let key = found.unwrap_or("parameter_definitions");
+            self.problems.push(Error::at(ErrorCode::BadSchema, format!("{place}/{key}"), message));
+        }
         let description = match body.get_mut("description") {
             Some(Value::String(text)) => std::mem::take(text),
             _ => String::new(),
@@ -145,6 +190,18 @@ impl Reader {
         self.tools.push(tool);
         Ok(())
     }
+}
+
+/// What is wrong with a schema that is a map of parameters without `properties` round it: it allows anything.
+fn bare_properties(schema: &Value, name: &str) -> Option<String> {
+    let map = schema.as_object().filter(|map| !map.is_empty())?;
+    let parameter = |value: &Value| {
+        let words = ["type", "description", "enum", "anyOf", "items", "properties", "$ref"];
+        value.as_object().is_some_and(|value| words.iter().any(|word| value.contains_key(*word)))
+    };
+    let said = map.iter().all(|(key, value)| parameter(value) && !MAPS.contains(&key.as_str()));
+    let first = map.keys().next()?;
+    said.then(|| format!("{name:?} declares no parameters: {first:?} and its like belong in \"properties\""))
 }
 
 fn is_disabled(entry: &Map<String, Value>) -> bool {

@@ -24,7 +24,7 @@ pub(crate) use check::Written;
 pub use expected::Expected;
 #[cfg(feature = "python")]
 pub(crate) use explain::error_message;
-pub(crate) use names::begins;
+pub(crate) use names::{begins, safe_spellings};
 pub(crate) use prompt::results_form;
 pub use settle::settle;
 pub(crate) use settle::{are_settled, is_settled};

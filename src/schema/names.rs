@@ -21,8 +21,19 @@ const NAMESPACE: &[&str] = &["___", "__", "::", ":", "/", "."];
 /// A spelling of each tool's name that is legal at every provider (`[A-Za-z_][A-Za-z0-9_-]{0,63}`): the name itself
 /// where it can be, no two alike, and the same at every run.
 pub(super) fn safe_names(tools: &[Tool]) -> Vec<String> {
-    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    spell(&names, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    safe_spellings(&tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
+}
+
+/// [`safe_names`] for any names, none of which stands there twice.
+pub(crate) fn safe_spellings(names: &[&str]) -> Vec<String> {
+    spell(names, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// A safe spelling of one name, unlike `others` and what becomes of them.
+pub(super) fn safe_name<'n>(name: &'n str, others: impl Iterator<Item = &'n str>) -> String {
+    let name = if name.trim().is_empty() { "unknown" } else { name.trim() };
+    let names: Vec<&str> = others.chain([name]).collect();
+    safe_spellings(&names).pop().unwrap_or_default()
 }
 
 /// Whether every provider takes the name.

@@ -5,7 +5,7 @@ use super::input::{self, Reader};
 use super::names::{self, Spellings};
 use super::settle::settle;
 use crate::error::{Error, ErrorCode};
-use crate::json::{self, RepairOptions};
+use crate::json::{self, PartialOptions, RepairOptions, ScanResult, Scanner};
 use crate::turn::{Arguments, CallStatus, Repair, RepairCode, ToolCall};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -218,15 +218,23 @@ impl ToolSet {
         let empty = arguments.trim().is_empty();
         if empty {
             call.arguments = Arguments::default();
-        } else if serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_err() {
+        } else if !is_json(arguments) {
             match json::repair(arguments, &RepairOptions::default()) {
                 Ok(repaired) if repaired.complete() && !repaired.guessed => {
                     call.arguments = Arguments::Json(repaired.json.into_owned().into());
                     call.repairs = repaired.repairs;
                     call.status = CallStatus::Repaired;
                 }
-                _ => {
-                    call.status = CallStatus::Malformed;
+                repaired => {
+                    // What was cut off is not closed and run, and what cannot be read is in `raw` alone.
+                    let cut = repaired.is_ok_and(|repaired| !repaired.complete() && repaired.json.starts_with('{'));
+                    call.status = if cut { CallStatus::Incomplete } else { CallStatus::Malformed };
+                    call.arguments = match json::parse_partial(arguments, &PartialOptions::default()) {
+                        Ok(partial) if cut && partial.json.starts_with('{') => {
+                            Arguments::Json(partial.json.into_owned().into())
+                        }
+                        _ => Arguments::default(),
+                    };
                     call.raw = arguments.to_owned().into();
                 }
             }
@@ -250,6 +258,11 @@ impl ToolSet {
     pub fn nearest(&self, written: &str) -> Vec<&str> {
         names::nearest(&self.tools, written, 3)
     }
+}
+
+fn is_json(text: &str) -> bool {
+    let scanned = Scanner::new(0, RepairOptions::default().max_depth).scan(text.as_bytes(), true);
+    matches!(scanned, ScanResult::Complete { end } if text.get(end..).is_some_and(|rest| rest.trim().is_empty()))
 }
 
 /// Builds a [`ToolSet`] item by item; an item that could not even be read is a problem like any other.

@@ -4,9 +4,10 @@ use super::model::{Answer, Message, Part, Role};
 use super::{Written, detect_history, ids, read_history, rest, side, system_text, write_history};
 use crate::error::Error;
 use crate::provider::Provider;
+use crate::schema::{ToolSet, safe_spellings};
 use crate::turn::{Issue, IssueCode};
 use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// What stands for a result that never came.
 const NO_RESULT: &str = "The tool was not run: no result was recorded.";
@@ -16,7 +17,8 @@ const NO_RESULT: &str = "The tool was not run: no result was recorded.";
 /// result), arguments into the form it takes, empty messages go. Every change is in [`Written::issues`].
 ///
 /// `system` and `side` stand beside the messages, as in [`Written`], and do so again afterwards: each entry of the side
-/// beside the message that it belongs to.
+/// beside the message that it belongs to. `tools` are those that are offered: a name of theirs becomes what the provider
+/// is told.
 ///
 /// # Errors
 /// [`crate::ErrorCode::BadMessage`] with the index of a message that is none.
@@ -25,6 +27,7 @@ pub fn repair_history(
     system: Option<&Value>,
     provider: Option<Provider>,
     side: Option<&Map<String, Value>>,
+    tools: Option<&ToolSet>,
 ) -> Result<Written, Error> {
     let provider = provider.unwrap_or_else(|| detect_history(messages));
     let mut strayed = Vec::new();
@@ -48,6 +51,7 @@ pub fn repair_history(
         }
         !empty
     });
+    let names = spellings(&mended, tools);
     for message in &mut mended {
         for part in &mut message.parts {
             if let Part::Text(text) = part
@@ -61,10 +65,10 @@ pub fn repair_history(
                 _ => continue,
             };
             if !name.is_empty() && !valid_name(name, provider) {
-                let clean: String = (name.chars())
-                    .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
-                    .take(64)
-                    .collect();
+                let clean = match tools {
+                    Some(tools) if tools.get(name).is_some() => provider.told(Some(tools), name).into_owned(),
+                    _ => names.get(name).cloned().unwrap_or_default(),
+                };
                 note(IssueCode::BadName, message.origin, format!("the name `{name}` became `{clean}`"));
                 *name = clean;
             }
@@ -111,6 +115,15 @@ pub fn repair_history(
     written.issues.append(&mut strayed);
     side::stamp(&mut written, provider);
     Ok(written)
+}
+
+/// A spelling that every provider takes of each name in the history: none becomes that of another, or of a tool.
+fn spellings(messages: &[Message], tools: Option<&ToolSet>) -> HashMap<String, String> {
+    let calls = messages.iter().flat_map(Message::calls).map(|call| call.name.as_str());
+    let answers = messages.iter().flat_map(Message::answers).map(|answer| answer.name.as_str());
+    let offered = tools.into_iter().flat_map(ToolSet::tools).map(|tool| tool.name.as_str());
+    let names: Vec<&str> = calls.chain(answers).chain(offered).collect::<BTreeSet<_>>().into_iter().collect();
+    names.iter().map(|name| (*name).to_owned()).zip(safe_spellings(&names)).collect()
 }
 
 /// The system prompt that stood beside the messages, as it was; with what came of messages among the others.

@@ -16,6 +16,9 @@ pub enum LossKind {
 }
 
 impl LossKind {
+    /// Every kind.
+    pub const ALL: &[Self] = &[Self::Dropped, Self::Rewritten, Self::Described, Self::NotStrict, Self::Renamed];
+
     /// The fixed spelling of the kind, part of the public API.
     pub const fn as_str(self) -> &'static str {
         match self {

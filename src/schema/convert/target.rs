@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorCode};
 use crate::schema::ToolSet;
 use crate::schema::names;
 use crate::schema::plain::Facts;
+use std::borrow::Cow;
 
 /// A shape that tools are declared in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -184,6 +185,18 @@ impl Target {
     pub(in crate::schema) fn spelling<'t>(&self, set: &'t ToolSet, tool: usize) -> &'t str {
         let own = set.tools().get(tool).map_or("", |t| t.name.as_str());
         if self.takes_name(own) { own } else { set.safe_name(tool).unwrap_or(own) }
+    }
+
+    /// The name that this target was told for the tool `name`; of one that is none of `tools`, one that it takes.
+    pub(crate) fn told<'n>(&self, tools: Option<&'n ToolSet>, name: &'n str) -> Cow<'n, str> {
+        match tools.and_then(|tools| Some((tools, tools.position(name)?))) {
+            Some((tools, position)) => Cow::Borrowed(self.spelling(tools, position)),
+            None if self.takes_name(name) => Cow::Borrowed(name),
+            None => Cow::Owned({
+                let others = tools.map_or(&[][..], ToolSet::tools).iter().map(|tool| tool.name.as_str());
+                names::safe_name(name, others)
+            }),
+        }
     }
 
     fn takes_name(&self, name: &str) -> bool {
