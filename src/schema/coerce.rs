@@ -130,10 +130,10 @@ impl<'s> Coercer<'s> {
             Value::Number(_) | Value::Bool(_) => value.to_string(),
             _ => return None,
         };
-        // Of a letter or two, the case says something: `mW` and `MW`, `m` and `M`.
-        let short = |word: &str| word.len() <= 2;
+        // Of a letter or two, the case says something: `mW` and `MW`, `m` and `M`. Capitals alone (`C`) say nothing by it.
+        let telling = |word: &str| word.len() <= 2 && word.contains(char::is_lowercase);
         let spelt = |literal: &Value| match literal {
-            Value::String(word) if short(word) => word.trim() == text,
+            Value::String(word) if telling(word) => word.trim() == text,
             Value::String(word) => word.trim().to_lowercase() == text.to_lowercase(),
             Value::Number(number) => number.to_string() == text,
             Value::Bool(flag) => flag.to_string().eq_ignore_ascii_case(&text),

@@ -146,6 +146,10 @@ impl Engine {
     /// What stands at `at` is the model's answer, `Assistant:`, to a user for whom it speaks in a line above, `User: ...`,
     /// behind its own answer.
     fn answers_itself(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let before = cx.bytes().get(at.saturating_sub(LONGEST_LABEL)..at).unwrap_or_default().trim_ascii_end();
+        if !before.last().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b':' | b'*')) {
+            return false;
+        }
         let near = cx.slice(floor(cx.text, at.saturating_sub(LONGEST_LABEL)), at).trim_end();
         let Some((_, line)) = near.rsplit_once('\n') else { return false };
         let label = line.trim_end_matches(['*', ':']).ends_with(|c: char| c.is_ascii_alphabetic());
