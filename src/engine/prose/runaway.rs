@@ -50,13 +50,13 @@ const LONGEST_LABEL: usize = 32;
 /// Longer turns of a user are not looked through.
 const LONGEST_TURN: usize = 4096;
 
-/// `line` begins with who of `names` speaks in it: `User: ...`, `### Human`.
-fn speaks(line: &str, names: &[&str]) -> bool {
+/// The user speaks in `line`: `User: ...`, `### Human`.
+fn speaks(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t', '#', '*']);
     let length = line.bytes().take_while(u8::is_ascii_alphabetic).count();
     let (word, rest) = line.split_at(length);
     let label = rest.trim_start_matches('*').starts_with(':') || rest.trim().is_empty();
-    label && names.iter().any(|name| name.eq_ignore_ascii_case(word))
+    label && USER.iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
 /// Nothing stands in `before` but what begins a prompt: `<s>`, `<|begin_of_text|>`, `[gMASK]<sop>`.
@@ -147,21 +147,23 @@ impl Engine {
     /// behind its own answer.
     fn answers_itself(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let before = cx.bytes().get(at.saturating_sub(LONGEST_LABEL)..at).unwrap_or_default().trim_ascii_end();
-        if !before.last().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b':' | b'*')) {
+        let label = before.strip_suffix(b"**").unwrap_or(before);
+        let label = label.strip_suffix(b":").unwrap_or(label);
+        let length = label.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let (above, word) = label.split_at(label.len() - length);
+        if !ASSISTANT.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(word)) {
             return false;
         }
-        let near = cx.slice(floor(cx.text, at.saturating_sub(LONGEST_LABEL)), at).trim_end();
-        let Some((_, line)) = near.rsplit_once('\n') else { return false };
-        let label = line.trim_end_matches(['*', ':']).ends_with(|c: char| c.is_ascii_alphabetic());
+        let begins = above.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'#' | b'*'));
         let first = cx.slice(0, floor(cx.text, LONGEST_LABEL));
-        let transcript = || speaks(first.lines().next().unwrap_or_default(), &USER);
-        if !label || line.contains(": ") || !speaks(line, &ASSISTANT) || transcript() {
+        let transcript = || speaks(first.lines().next().unwrap_or_default());
+        if begins != Some(&b'\n') || transcript() {
             return false;
         }
         let from = floor(cx.text, at.saturating_sub(LONGEST_TURN)).max(self.runaway.no_user);
         let above = cx.slice(from, at);
         let mut lines = above.match_indices('\n').map(|(i, _)| from + i + 1);
-        let user = lines.find(|start| speaks(cx.slice(*start, at).lines().next().unwrap_or_default(), &USER));
+        let user = lines.find(|start| speaks(cx.slice(*start, at).lines().next().unwrap_or_default()));
         self.runaway.no_user = at;
         user.is_some_and(|user| !begins_prompt(cx.slice(0, user)))
     }
