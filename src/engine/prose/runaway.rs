@@ -136,7 +136,7 @@ impl Engine {
     /// Between the last call and `at` stands a result in plain words: `Observation: 21`.
     fn observed(&self, cx: &Reader<'_>, at: usize) -> bool {
         let Some(last) = self.out.calls.last() else { return false };
-        let Some(row) = last.origin.row(cx) else { return false };
+        let Some(row) = last.origin.row(cx).filter(|row| !row.dialect.observations.is_empty()) else { return false };
         let from = last.raw.end;
         let near = cx.slice(from, floor(cx.text, from + LONGEST_LABEL)).trim_start();
         let word = row.dialect.observations.iter().find(|word| near.starts_with(word.as_str()));
