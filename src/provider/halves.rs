@@ -19,20 +19,24 @@ impl Halves {
     /// that it ends in, which waits for the next.
     pub(super) fn join(&mut self, text: &str) -> Joined {
         let mut text = text.to_owned();
-        let places = |text: &str, sign: char| text.match_indices(sign).map(|(at, _)| at).collect::<Vec<_>>();
-        let low = |at: &usize| matches!(unit(&text, at + 1), Some(0xdc00..=0xdfff));
-        let second = places(&text, '"').into_iter().find(low);
         let mut lost = false;
         if let Some(first) = self.first.take() {
-            match second {
-                Some(quote) => text.insert_str(quote + 1, &first),
+            let escapes = escapes(&text);
+            // A quotation mark that is escaped itself opens no string.
+            let opens = |at: usize| {
+                text.get(..at).is_some_and(|before| before.ends_with('"'))
+                    && escapes.binary_search(&at.wrapping_sub(2)).is_err()
+            };
+            let second = |at: &&usize| matches!(unit(&text, **at), Some(0xdc00..=0xdfff)) && opens(**at);
+            match escapes.iter().find(second).copied() {
+                Some(at) => text.insert_str(at, &first),
                 None => lost = true,
             }
         }
         let ends = |at: &usize| {
             matches!(unit(&text, *at), Some(0xd800..=0xdbff)) && text.as_bytes().get(at + 6) == Some(&b'"')
         };
-        if let Some(at) = places(&text, '\\').into_iter().find(ends) {
+        if let Some(at) = escapes(&text).into_iter().find(ends) {
             self.first = text.get(at..at + 6).map(str::to_owned);
             text.replace_range(at..at + 6, "");
         }
@@ -44,6 +48,17 @@ impl Halves {
     pub(super) fn is_open(&self) -> bool {
         self.first.is_some()
     }
+}
+
+/// Where the escapes of the JSON text stand: what follows a backslash that is escaped is none.
+fn escapes(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(next) = text.as_bytes().get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+        found.push(at + next);
+        at += next + 2;
+    }
+    found
 }
 
 #[cfg(test)]
@@ -60,5 +75,14 @@ mod tests {
         assert!(halves.is_open());
         let third = halves.join(r#"{"text":"c\ude00"}"#);
         assert!(third.lost && !halves.is_open());
+    }
+    #[test]
+    fn a_backslash_that_is_text_begins_no_half() {
+        let mut halves = Halves::default();
+        let first = halves.join(r#"{"a":"C:\\ud83d","b":"x\ud83d"}"#);
+        assert_eq!((first.text.as_str(), first.lost), (r#"{"a":"C:\\ud83d","b":"x"}"#, false));
+        let second = halves.join(r#"{"a":"\"\ude00","b":"\ude00"}"#);
+        assert_eq!(second.text, r#"{"a":"\"\ude00","b":"\ud83d\ude00"}"#);
+        assert!(second.lost);
     }
 }

@@ -58,9 +58,7 @@ fn announced(cx: &Reader<'_>, at: usize) -> bool {
 fn holds_word(sentence: &str, word: &str) -> bool {
     sentence.match_indices(word).any(|(at, _)| {
         let before = sentence.get(..at).and_then(|text| text.chars().next_back());
-        let behind = sentence.get(at + word.len()..).unwrap_or_default();
-        let mut behind = behind.chars();
-        let next = behind.next();
+        let next = sentence.get(at + word.len()..).and_then(|text| text.chars().next());
         let alone = |c: char| c.is_whitespace() || matches!(c, '*' | '"' | '“' | '(' | '#' | ',' | ')' | '”');
         before.is_none_or(alone) && next.is_none_or(alone)
     })
