@@ -1,6 +1,7 @@
 //! What closes a call: the literals behind its body, as models write them.
 use super::body::whole_key;
 use super::writer::{Origin, Writer};
+use super::head::bare_name;
 use super::{Look, Reader, head, misspelt};
 use crate::dialect::{Body, Element, Parameter};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -36,6 +37,11 @@ impl Tail {
                 Element::Literal(text) | Element::Optional(text) => {
                     let needed = matches!(element, Element::Literal(_));
                     self.closer(cx, origin, text, needed, writer)
+                }
+                // Where the marker does not begin, nothing goes on with it.
+                Element::Slot(_) if self.missing => {
+                    self.next += 1;
+                    Look::Is(())
                 }
                 Element::Slot(_) => self.suffix(cx, behind),
                 Element::Attributes(_) | Element::Body(_) => Look::Is(()),
@@ -130,13 +136,16 @@ impl Tail {
         Look::Is(())
     }
 
-    /// A checkpoint's suffix in the marker, up to the literal `behind` it.
+    /// A checkpoint's suffix in the marker, or a name, up to the literal `behind` it.
     fn suffix(&mut self, cx: &Reader<'_>, behind: Option<&Element>) -> Look<()> {
         let Some(Element::Literal(until)) = behind else { return Look::Is(()) };
         let rest = cx.rest(self.at);
         match rest.find(&**until) {
             Some(length) if length <= 64 => self.at += length,
             None if !cx.eof && rest.len() <= 64 => return Look::More,
+            None if cx.eof && bare_name(rest).len() == rest.len() => {
+                (self.at, self.missing) = (cx.text.len(), true);
+            }
             _ => {}
         }
         Look::Is(())

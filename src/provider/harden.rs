@@ -277,9 +277,9 @@ static LINE_OBJECT: Lazy<Option<Regex>> = Lazy::new(|| {
         .ok()
 });
 
-/// A line that begins with an element and another tag in it: a call to whom tags are the tools' names.
+/// A line that begins with an element and another tag or an object in it: a call to whom tags are the tools' names.
 static LINE_ELEMENT: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*<[\w.:-]{1,128}>\s*</?[\w.:-]").ok()
+    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*<[\w.:-]{1,128}>\s*(?:</?[\w.:-]|\{)").ok()
 });
 
 /// A tag, in a dialect whose tags are the tools' names.

@@ -1,7 +1,7 @@
 //! Calls without markers: where they may stand, and what vouches for them.
 use super::Taken;
 use super::flow::name_before;
-use super::named::printed;
+use super::named::{first_member, printed};
 use super::quoted::in_quoted_line;
 use crate::dialect::{Body, Element, Key, may_end_name};
 use crate::engine::body::BodyState;
@@ -52,12 +52,12 @@ impl Engine {
         self.begin_bare(cx, start, Body::Python)
     }
 
-    /// `<read_file><path>a.py</path></read_file>`: a tag named after an offered tool at the start of a line, and in it one
-    /// named after a parameter of it.
+    /// `<read_file><path>a.py</path></read_file>`, `<read_file>{"path": "a.py"}</read_file>`: a tag named after an offered
+    /// tool at the start of a line, and in it one named after a parameter of it, or an object that begins with one.
     pub(super) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Look::No };
-        let row = cx.dialects.rows.get(usize::from(number));
-        let Some(call) = row.and_then(|r| r.calls.first()) else { return Look::No };
+        let Some(row) = cx.dialects.rows.get(usize::from(number)) else { return Look::No };
+        let Some(call) = row.calls.first() else { return Look::No };
         let behind_another = self.given.removed && self.fresh_at(cx, at);
         if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
             return Look::No;
@@ -90,8 +90,16 @@ impl Engine {
             Look::Is(inside) => inside,
             other => return other.map(|_| ()),
         };
-        if cx.bytes().get(inside) != Some(&b'<') {
-            return Look::No;
+        match cx.bytes().get(inside) {
+            Some(b'<') => {}
+            Some(b'{') => {
+                let object = match first_member(cx, tag(at).0, inside) {
+                    Look::Is(body) => row.calls.iter().position(|c| c.head == call.head && c.body == body),
+                    other => return other.map(|_| ()),
+                };
+                return object.map_or(Look::No, |call| self.begin(cx, at, number, call as u16, found, None));
+            }
+            _ => return Look::No,
         }
         let parameters = || tool.parameters.iter().map(|(name, _)| name);
         let closing = format!("</{}>", tag(at).0);

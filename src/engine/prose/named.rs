@@ -125,7 +125,7 @@ impl Engine {
 }
 
 /// The object at `at` begins with a parameter of the tool: how it is written.
-fn first_member(cx: &Reader<'_>, name: &str, at: usize) -> Look<Body> {
+pub(super) fn first_member(cx: &Reader<'_>, name: &str, at: usize) -> Look<Body> {
     let Some(tool) = cx.tool(&name.replace('\\', "")) else { return Look::No };
     let start = cx.skip_space(at + 1);
     let rest = cx.rest(start);
