@@ -1,7 +1,7 @@
 //! What closes a call: the literals behind its body, as models write them.
 use super::body::whole_key;
-use super::writer::{Origin, Writer};
 use super::head::bare_name;
+use super::writer::{Origin, Writer};
 use super::{Look, Reader, head, misspelt};
 use crate::dialect::{Body, Element, Parameter};
 use crate::turn::{CallStatus, Repair, RepairCode};

@@ -199,14 +199,14 @@ fn user(parts: &[Part], provider: Provider, origin: usize, notes: &mut Notes) ->
     }
     let list: Vec<Value> = (parts.iter())
         .map(|part| match part {
-            Part::Text(text) => json!({"type": "text", "text": text}),
-            Part::Json(value) => json!({"type": "text", "text": value.to_string()}),
+            Part::Text(text) => text_part(text),
+            Part::Json(value) => text_part(&value.to_string()),
             Part::Media(media) => match media.to_user_part(provider) {
                 Some(part) => part,
-                None => json!({"type": "text", "text": left_out(media, origin, notes)}),
+                None => text_part(&left_out(media, origin, notes)),
             },
             Part::Opaque(_, value) => value.clone(),
-            Part::Call(_) | Part::Answer(_) => json!({"type": "text", "text": ""}),
+            Part::Call(_) | Part::Answer(_) => text_part(""),
         })
         .collect();
     json!({"role": "user", "content": list})
@@ -220,8 +220,70 @@ pub(super) fn left_out(media: &Media, origin: usize, notes: &mut Notes) -> Strin
 
 fn assistant(message: &Message, provider: Provider, notes: &mut Notes) -> Value {
     let state = message.state.get(provider.as_str()).and_then(Value::as_object);
+    let kept = |key: &str| state.and_then(|state| state.get(key));
+    let calls = calls(message, provider, notes);
+    let text = message.all_text();
     let mut out = Map::new();
     out.insert("role".into(), json!("assistant"));
+    match provider {
+        Provider::Cohere if !calls.is_empty() => {
+            if !text.is_empty() {
+                out.insert("tool_plan".into(), json!(text));
+            }
+        }
+        Provider::OpenAi if text.is_empty() && !calls.is_empty() => drop(out.insert("content".into(), Value::Null)),
+        _ => drop(out.insert("content".into(), json!(text))),
+    }
+    let reasoning = Some(message.reasoning.as_str()).filter(|reasoning| !reasoning.is_empty());
+    match (provider, reasoning) {
+        (Provider::Ollama, Some(reasoning)) => drop(out.insert("thinking".into(), json!(reasoning))),
+        (Provider::Mistral, _) => {
+            if let Some(Value::Array(chunks)) = kept("thinking") {
+                let said = (!text.is_empty()).then_some(&*text);
+                out.insert("content".into(), Value::Array(chunks.iter().cloned().chain(said.map(text_part)).collect()));
+            }
+        }
+        (Provider::Cohere, Some(reasoning)) if state.is_some() => {
+            let thought = json!({"type": "thinking", "thinking": reasoning});
+            let said = (!text.is_empty() && calls.is_empty()).then_some(&*text);
+            out.insert("content".into(), Value::Array([thought].into_iter().chain(said.map(text_part)).collect()));
+        }
+        (Provider::Ollama | Provider::Cohere, _) => {}
+        _ => {
+            let state = STATE.into_iter().filter_map(|key| Some((key.to_owned(), kept(key)?.clone())));
+            out.extend(state);
+            if out.get("refusal").and_then(Value::as_str).is_some_and(|refusal| refusal == text) {
+                out.insert("content".into(), Value::Null);
+            }
+        }
+    }
+    if reasoning.is_some() && provider != Provider::Ollama && state.is_none() {
+        notes.note(message.origin, "the reasoning is left out: this provider takes none back that is not its own");
+    }
+    if !calls.is_empty() {
+        out.insert("tool_calls".into(), Value::Array(calls));
+    }
+    if let Some(Value::Array(parts)) = kept(extra::PARTS) {
+        let mut list = match out.get_mut("content").map(Value::take) {
+            Some(Value::Array(list)) => list,
+            Some(Value::String(text)) if !text.is_empty() => vec![text_part(&text)],
+            _ => Vec::new(),
+        };
+        list.extend(parts.iter().cloned());
+        out.insert("content".into(), Value::Array(list));
+    }
+    let mut out = Value::Object(out);
+    extra::put(&mut out, kept(extra::FIELDS));
+    out
+}
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+/// The message's calls as the provider takes them.
+fn calls(message: &Message, provider: Provider, notes: &mut Notes) -> Vec<Value> {
+    let state = message.state.get(provider.as_str()).and_then(|state| state.get(extra::CALLS));
     let mut calls = Vec::new();
     for (number, call) in message.calls().enumerate() {
         if call.name.is_empty() {
@@ -242,78 +304,10 @@ fn assistant(message: &Message, provider: Provider, notes: &mut Notes) -> Value 
                 json!({"id": id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
             }
         };
-        extra::put(&mut entry, state.and_then(|state| state.get(extra::CALLS)?.get(number.to_string())));
+        extra::put(&mut entry, state.and_then(|calls| calls.get(number.to_string())));
         calls.push(entry);
     }
-    let text = message.all_text();
-    match provider {
-        Provider::Cohere if !calls.is_empty() => {
-            if !text.is_empty() {
-                out.insert("tool_plan".into(), json!(text));
-            }
-        }
-        Provider::OpenAi if text.is_empty() && !calls.is_empty() => {
-            out.insert("content".into(), Value::Null);
-        }
-        _ => {
-            out.insert("content".into(), json!(text));
-        }
-    }
-    match provider {
-        Provider::Ollama => {
-            if !message.reasoning.is_empty() {
-                out.insert("thinking".into(), json!(message.reasoning));
-            }
-        }
-        Provider::Mistral => {
-            if let Some(Value::Array(chunks)) = state.and_then(|state| state.get("thinking")) {
-                let mut list = chunks.clone();
-                if !text.is_empty() {
-                    list.push(json!({"type": "text", "text": text}));
-                }
-                out.insert("content".into(), Value::Array(list));
-            }
-        }
-        Provider::Cohere => {
-            if !message.reasoning.is_empty() && state.is_some() {
-                let mut list = vec![json!({"type": "thinking", "thinking": message.reasoning})];
-                if !text.is_empty() && calls.is_empty() {
-                    list.push(json!({"type": "text", "text": text}));
-                }
-                out.insert("content".into(), Value::Array(list));
-            }
-        }
-        _ => {
-            for key in STATE {
-                if let Some(value) = state.and_then(|state| state.get(key)) {
-                    out.insert(key.into(), value.clone());
-                }
-            }
-            let refused = out.get("refusal").and_then(Value::as_str).is_some_and(|refusal| refusal == text);
-            if refused {
-                out.insert("content".into(), Value::Null);
-            }
-        }
-    }
-    let told = matches!(provider, Provider::Ollama) || state.is_some();
-    if !message.reasoning.is_empty() && !told {
-        notes.note(message.origin, "the reasoning is left out: this provider takes none back that is not its own");
-    }
-    if !calls.is_empty() {
-        out.insert("tool_calls".into(), Value::Array(calls));
-    }
-    if let Some(Value::Array(parts)) = state.and_then(|state| state.get(extra::PARTS)) {
-        let mut list = match out.get_mut("content").map(Value::take) {
-            Some(Value::Array(list)) => list,
-            Some(Value::String(text)) if !text.is_empty() => vec![json!({"type": "text", "text": text})],
-            _ => Vec::new(),
-        };
-        list.extend(parts.iter().cloned());
-        out.insert("content".into(), Value::Array(list));
-    }
-    let mut out = Value::Object(out);
-    extra::put(&mut out, state.and_then(|state| state.get(extra::FIELDS)));
-    out
+    calls
 }
 
 fn result(answer: &Answer, provider: Provider, written: &mut Written, after: &mut Vec<Part>) {

@@ -9,6 +9,10 @@ use crate::turn::{Issue, IssueCode};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
+/// Takes what was changed, and the index of the message that it is about.
+trait Note: FnMut(IssueCode, usize, String) {}
+impl<F: FnMut(IssueCode, usize, String)> Note for F {}
+
 /// What stands for a result that never came.
 const NO_RESULT: &str = "The tool was not run: no result was recorded.";
 
@@ -51,54 +55,9 @@ pub fn repair_history(
         }
         !empty
     });
-    let names = spellings(&mended, tools);
-    for message in &mut mended {
-        for part in &mut message.parts {
-            if let Part::Text(text) = part
-                && text.is_empty()
-            {
-                note(IssueCode::EmptyContent, message.origin, "an empty text was left out".to_owned());
-            }
-            let name = match part {
-                Part::Call(call) => &mut call.name,
-                Part::Answer(answer) => &mut answer.name,
-                _ => continue,
-            };
-            if !name.is_empty() && !valid_name(name, provider) {
-                let clean = match tools {
-                    Some(tools) if tools.get(name).is_some() => provider.told(Some(tools), name).into_owned(),
-                    _ => names.get(name).cloned().unwrap_or_default(),
-                };
-                note(IssueCode::BadName, message.origin, format!("the name `{name}` became `{clean}`"));
-                *name = clean;
-            }
-        }
-        message.parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
-    }
+    clean_parts(&mut mended, provider, tools, &mut note);
     begin_with_user(&mut mended, provider, &mut note);
-    for message in &mended {
-        for call in message.calls() {
-            let object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
-            let form = match provider {
-                Provider::OpenAi | Provider::Cohere | Provider::OpenAiResponses if call.object => "JSON text",
-                Provider::Ollama if !call.object => "an object",
-                _ if !object => "a JSON object",
-                _ => continue,
-            };
-            if !call.custom {
-                let text = format!("the arguments of `{}` became {form}", call.name);
-                note(IssueCode::ArgumentType, message.origin, text);
-            }
-        }
-        let mapped = message.calls().filter(|call| provider != Provider::Gemini && !ids::valid(&call.id, provider));
-        for call in mapped {
-            note(
-                IssueCode::BadId,
-                message.origin,
-                format!("the id `{}` became one of the provider's grammar", call.id),
-            );
-        }
-    }
+    note_forms(&mended, provider, &mut note);
     let mut written = write_history(&mended, provider);
     written.issues.splice(0..0, issues);
     if written.issues.is_empty() && written.system.is_none() && written.messages == unmended.messages {
@@ -115,6 +74,57 @@ pub fn repair_history(
     written.issues.append(&mut strayed);
     side::stamp(&mut written, provider);
     Ok(written)
+}
+
+/// Leaves empty texts out, and brings names into the provider's grammar: the same in call and result.
+fn clean_parts(messages: &mut [Message], provider: Provider, tools: Option<&ToolSet>, note: &mut impl Note) {
+    let names = spellings(messages, tools);
+    for message in messages {
+        message.parts.retain(|part| {
+            let empty = matches!(part, Part::Text(text) if text.is_empty());
+            if empty {
+                note(IssueCode::EmptyContent, message.origin, "an empty text was left out".to_owned());
+            }
+            !empty
+        });
+        for part in &mut message.parts {
+            let name = match part {
+                Part::Call(call) => &mut call.name,
+                Part::Answer(answer) => &mut answer.name,
+                _ => continue,
+            };
+            if name.is_empty() || valid_name(name, provider) {
+                continue;
+            }
+            let clean = match tools {
+                Some(tools) if tools.get(name).is_some() => provider.told(Some(tools), name).into_owned(),
+                _ => names.get(name).cloned().unwrap_or_default(),
+            };
+            note(IssueCode::BadName, message.origin, format!("the name `{name}` became `{clean}`"));
+            *name = clean;
+        }
+    }
+}
+
+/// What writing changes of the calls: the form of their arguments, and ids outside the provider's grammar.
+fn note_forms(messages: &[Message], provider: Provider, note: &mut impl Note) {
+    for message in messages {
+        for call in message.calls().filter(|call| !call.custom) {
+            let object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
+            let form = match provider {
+                Provider::OpenAi | Provider::Cohere | Provider::OpenAiResponses if call.object => "JSON text",
+                Provider::Ollama if !call.object => "an object",
+                _ if !object => "a JSON object",
+                _ => continue,
+            };
+            let text = format!("the arguments of `{}` became {form}", call.name);
+            note(IssueCode::ArgumentType, message.origin, text);
+        }
+        for call in message.calls().filter(|call| provider != Provider::Gemini && !ids::valid(&call.id, provider)) {
+            let text = format!("the id `{}` became one of the provider's grammar", call.id);
+            note(IssueCode::BadId, message.origin, text);
+        }
+    }
 }
 
 /// A spelling that every provider takes of each name in the history: none becomes that of another, or of a tool.
@@ -138,7 +148,7 @@ fn beside(system: Option<&Value>, among: Option<Value>, provider: Provider) -> O
 }
 
 /// Gives the later of two calls with one id another one, and its result too.
-fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl FnMut(IssueCode, usize, String)) {
+fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl Note) {
     let mut seen: HashSet<String> = HashSet::new();
     // The first made of an id that may not be taken.
     let mut attempts: HashMap<String, u64> = HashMap::new();
@@ -191,95 +201,101 @@ fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl FnMu
     }
 }
 
-/// Puts every result right behind its call.
-fn pair(messages: Vec<Message>, note: &mut impl FnMut(IssueCode, usize, String)) -> Vec<Message> {
-    let mut pool: Vec<Option<(usize, usize, Answer)>> = Vec::new();
-    let mut places: HashMap<String, VecDeque<usize>> = HashMap::new();
-    let mut rest: Vec<(usize, Message)> = Vec::new();
-    for (at, mut message) in messages.into_iter().enumerate() {
-        if message.role == Role::Tool {
-            let mut others = Vec::new();
-            for part in message.parts.drain(..) {
-                match part {
-                    Part::Answer(answer) => {
-                        places.entry(answer.id.clone()).or_default().push_back(pool.len());
-                        pool.push(Some((at, message.origin, answer)));
-                    }
-                    other => others.push(other),
-                }
-            }
-            if !others.is_empty() {
-                let mut user = Message::new(Role::User, others);
-                user.origin = message.origin;
-                rest.push((at, user));
-            }
-        } else {
-            rest.push((at, message));
+/// The results of a history, each until it stands behind its call.
+#[derive(Default)]
+struct Results {
+    /// With the message where each stood, and where that came from.
+    pool: Vec<Option<(usize, usize, Answer)>>,
+    /// Where in the pool the results of each id are, in their order.
+    places: HashMap<String, VecDeque<usize>>,
+}
+
+impl Results {
+    /// Takes the results out of the message `at`; what else is in it is the user's.
+    fn take(&mut self, at: usize, message: Message) -> Option<Message> {
+        let mut others = Vec::new();
+        for part in message.parts {
+            let Part::Answer(answer) = part else {
+                others.push(part);
+                continue;
+            };
+            self.places.entry(answer.id.clone()).or_default().push_back(self.pool.len());
+            self.pool.push(Some((at, message.origin, answer)));
         }
+        (!others.is_empty()).then(|| Message { origin: message.origin, ..Message::new(Role::User, others) })
     }
-    let mut out: Vec<(usize, Message)> = Vec::new();
-    for (at, message) in rest {
-        let origin = message.origin;
-        let calls: Vec<(String, String)> = message.calls().map(|c| (c.id.clone(), c.name.clone())).collect();
-        out.push((at, message));
-        if calls.is_empty() {
-            continue;
-        }
+
+    /// The result for the call `id` of the message `at`, and where it stood. Calls come in order: a result before this one is
+    /// before the next as well.
+    fn find(&mut self, id: &str, at: usize) -> Option<(usize, usize, Answer)> {
+        let Self { pool, places } = self;
+        let places = places.get_mut(id)?;
+        std::iter::from_fn(|| places.pop_front())
+            .find_map(|place| pool.get_mut(place)?.take_if(|(place, ..)| *place > at))
+    }
+
+    /// The results for the calls of the message `at`, in their order; an error for each that never came.
+    fn for_calls(&mut self, at: usize, message: &Message, note: &mut impl Note) -> Option<Message> {
         let mut answers = Vec::new();
-        for (id, name) in calls {
-            let mut found = None;
-            // Calls come in order: a result before this one is before the next as well.
-            while let Some(place) = places.get_mut(&id).and_then(VecDeque::pop_front) {
-                found = pool.get_mut(place).and_then(|answer| answer.take_if(|(place, ..)| *place > at));
-                if found.is_some() {
-                    break;
-                }
-            }
-            match found {
+        for call in message.calls() {
+            let (id, name) = (call.id.clone(), call.name.clone());
+            let answer = match self.find(&id, at) {
                 Some((place, from, answer)) => {
                     if place != at + 1 {
                         note(IssueCode::MisplacedResult, from, format!("the result for `{id}` moved behind its call"));
                     }
-                    answers.push(Part::Answer(answer));
+                    answer
                 }
                 None => {
-                    note(
-                        IssueCode::MissingResult,
-                        origin,
-                        format!("an error stands for the missing result of `{name}` (`{id}`)"),
-                    );
-                    let parts = vec![Part::Text(NO_RESULT.to_owned())];
-                    answers.push(Part::Answer(Answer { id, name, parts, is_error: true }));
+                    let text = format!("an error stands for the missing result of `{name}` (`{id}`)");
+                    note(IssueCode::MissingResult, message.origin, text);
+                    Answer { id, name, parts: vec![Part::Text(NO_RESULT.to_owned())], is_error: true }
                 }
-            }
+            };
+            answers.push(Part::Answer(answer));
         }
-        let mut tool = Message::new(Role::Tool, answers);
-        tool.origin = origin;
-        out.push((at, tool));
+        (!answers.is_empty()).then(|| Message { origin: message.origin, ..Message::new(Role::Tool, answers) })
     }
-    let mut with_orphans: Vec<Message> = Vec::with_capacity(out.len());
-    let mut out = out.into_iter().peekable();
-    for (at, from, answer) in pool.into_iter().flatten() {
-        note(
-            IssueCode::OrphanResult,
-            from,
-            format!("the result for `{}`, which answers no call, became text", answer.id),
-        );
-        let name = if answer.name.is_empty() { "a tool" } else { &answer.name };
-        let mut parts = vec![Part::Text(format!("Result of {name}:\n"))];
-        parts.extend(answer.parts);
-        let mut user = Message::new(Role::User, parts);
-        user.origin = from;
-        while let Some((_, message)) = out.next_if(|(place, _)| *place <= at) {
-            with_orphans.push(message);
-        }
-        with_orphans.push(user);
+
+    /// Those that answer no call, as the user's words, with where each stood.
+    fn orphans(self, note: &mut impl Note) -> Vec<(usize, Message)> {
+        let said = |(at, origin, answer): (usize, usize, Answer)| {
+            let text = format!("the result for `{}`, which answers no call, became text", answer.id);
+            note(IssueCode::OrphanResult, origin, text);
+            let name = if answer.name.is_empty() { "a tool" } else { &answer.name };
+            let mut parts = vec![Part::Text(format!("Result of {name}:\n"))];
+            parts.extend(answer.parts);
+            (at, Message { origin, ..Message::new(Role::User, parts) })
+        };
+        self.pool.into_iter().flatten().map(said).collect()
     }
-    with_orphans.extend(out.map(|(_, message)| message));
-    with_orphans
 }
 
-fn begin_with_user(messages: &mut Vec<Message>, provider: Provider, note: &mut impl FnMut(IssueCode, usize, String)) {
+/// Puts every result right behind its call.
+fn pair(messages: Vec<Message>, note: &mut impl Note) -> Vec<Message> {
+    let mut results = Results::default();
+    let mut rest: Vec<(usize, Message)> = Vec::new();
+    for (at, message) in messages.into_iter().enumerate() {
+        let left = if message.role == Role::Tool { results.take(at, message) } else { Some(message) };
+        rest.extend(left.map(|message| (at, message)));
+    }
+    let mut paired: Vec<(usize, Message)> = Vec::with_capacity(rest.len());
+    for (at, message) in rest {
+        let answers = results.for_calls(at, &message, note);
+        paired.push((at, message));
+        paired.extend(answers.map(|answers| (at, answers)));
+    }
+    let mut out: Vec<Message> = Vec::with_capacity(paired.len());
+    let mut paired = paired.into_iter().peekable();
+    for (at, orphan) in results.orphans(note) {
+        out.extend(std::iter::from_fn(|| paired.next_if(|(place, _)| *place <= at)).map(|(_, message)| message));
+        out.push(orphan);
+    }
+    out.extend(paired.map(|(_, message)| message));
+    out
+}
+
+fn begin_with_user(messages: &mut Vec<Message>, provider: Provider, note: &mut impl Note) {
     if !matches!(provider, Provider::Anthropic | Provider::Bedrock | Provider::Gemini | Provider::Mistral) {
         return;
     }
