@@ -22,10 +22,23 @@ fn read(text: &str) -> Result<Vec<Arc<Dialect>>, String> {
     let ready = |mut row: Dialect| {
         // The catalogue stays for good, so that a turn names its dialect without a copy.
         row.name = Cow::Borrowed(row.name.into_owned().leak());
+        if row.channels.as_ref().is_none_or(|channels| channels.reasoning.is_empty()) {
+            let known: Vec<_> = THINKING.map(|(open, close)| (open.to_owned(), close.to_owned())).into();
+            row.reasoning.extend(known);
+        }
         Arc::new(respelt(row))
     };
     Ok(rows.into_iter().map(ready).collect())
 }
+
+/// What prompts and fine-tunes have any model think in, whatever its family: unread, a draft in it would run. Messages that are
+/// reasoning have none.
+const THINKING: [(&str, &str); 4] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+];
 
 /// How wide bars and blanks come out where they are no single token: as ASCII's, or doubled.
 const SPELLINGS: [(&str, &str); 3] = [("|", "▁"), ("|", "_"), ("｜｜", "▁")];

@@ -1,7 +1,7 @@
 //! A call that is being read: its body, what closes it, and whether it is one.
 use super::body::{BodyState, Progress, names};
 use super::head::Head;
-use super::output::Output;
+use super::output::{Call, Output};
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
@@ -10,6 +10,9 @@ use super::{Doubt, Engine, Given, Look, Reader, State, Step};
 use crate::dialect::{Body, CallTemplate, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use std::ops::Range;
+
+/// How much of a text may be read again, as often as the text is long.
+const MOST_READ_AGAIN: usize = 4;
 
 /// The calls of one template, from their head to what closes them.
 #[derive(Debug)]
@@ -136,6 +139,10 @@ impl Engine {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.break_off(at);
             call.writer.flush(cx, &mut self.out);
+            if let Some(closer) = self.closer_in_draft(cx, call.start..at) {
+                self.go_back(closer);
+                return Step::Go;
+            }
             call.writer.give_passed(cx, &mut self.out);
             self.keep_words();
             self.given.from = at;
@@ -150,7 +157,8 @@ impl Engine {
             if let Some(hold) = self.hold.as_mut().filter(|hold| hold.doubt == Doubt::Bare) {
                 hold.doubt = Doubt::Names;
             }
-            self.go_back(at);
+            let closer = self.closer_in_draft(cx, call.start..at);
+            self.go_back(closer.unwrap_or(at));
             if reasoning {
                 self.reasoning_seen = true;
             }
@@ -203,6 +211,10 @@ impl Engine {
         let slip = missing.then(|| Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
         call.settle(cx, &self.out, at, closed == Look::Is(()), slip);
         call.writer.flush(cx, &mut self.out);
+        if let Some(closer) = self.closer_in_draft(cx, call.start..at) {
+            self.go_back(closer);
+            return Step::Go;
+        }
         if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence) && call.writer.has_passed()) {
             return self.fence_is_code(cx, fence, at);
         }
@@ -213,6 +225,23 @@ impl Engine {
         self.given.fresh = true;
         self.given.removed = true;
         Step::Go
+    }
+
+    /// What was read as calls was begun in reasoning and given up in it: not all of it is as it should be, and what closes the
+    /// reasoning stands in the last call, at this place. A string that holds it in a sound call is one.
+    fn closer_in_draft(&mut self, cx: &Reader<'_>, call: Range<usize>) -> Option<usize> {
+        let drafts = self.hold.as_ref().filter(|hold| hold.doubt == Doubt::Reasoning)?.mark.calls();
+        let sound = |call: &Call| call.status == CallStatus::Ok;
+        let written = self.out.calls.get(drafts..).unwrap_or_default();
+        if !written.is_empty() && written.iter().all(sound) {
+            return None;
+        }
+        let text = cx.slice(call.start, call.end).as_bytes();
+        let closers = cx.dialects.reasoning.iter().map(|(_, closer)| closer).filter(|closer| !closer.is_empty());
+        let closer = call.start + closers.filter_map(|closer| memchr::memmem::find(text, closer.as_bytes())).min()?;
+        // A text of nothing but such drafts would be read again for each of them.
+        self.reread += call.end - closer;
+        (self.reread <= MOST_READ_AGAIN * call.end).then_some(closer)
     }
 
     /// The call is read on when more text has come.

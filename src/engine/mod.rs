@@ -358,8 +358,7 @@ pub(crate) struct Engine {
     section: Option<(u16, u16)>,
     /// What opens a section was given out as text, when there were so many calls.
     opener_given: Option<usize>,
-    /// The run of backticks that may have opened inline code: length and place.
-    inline: Option<(usize, usize)>,
+    inline: Option<prose::code::Inline>,
     /// The fence whose body is being read as calls.
     fence: Option<prose::code::Fence>,
     hold: Option<Hold>,
@@ -386,6 +385,8 @@ pub(crate) struct Engine {
     unread: bool,
     /// Opening markers that stand in the text, as far as a closing one asked for them.
     opened: Vec<prose::leftover::Opened>,
+    /// How much of the text was read again behind drafts in reasoning that were given up.
+    reread: usize,
     /// The dialect of the last call, if its closing marker has not come.
     unclosed: Option<Origin>,
     /// The body of the last call with markers.
@@ -423,6 +424,7 @@ impl Engine {
             speaks: None,
             unread: false,
             opened: Vec::new(),
+            reread: 0,
             unclosed: None,
             body: 0..0,
             spare: None,

@@ -229,6 +229,13 @@ pub(crate) struct Mark {
     content_ends_in_space: bool,
 }
 
+impl Mark {
+    /// How many calls had been found.
+    pub(crate) const fn calls(self) -> usize {
+        self.calls
+    }
+}
+
 /// What was found so far: text, calls and issues, and what is to be told of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Output {

@@ -147,6 +147,9 @@ impl BodyState {
         match cx.bytes().get(at) {
             Some(b'{') => match after(cx, at) {
                 Look::Is(b'"' | b'\'') => Look::Is(Body::Json),
+                Look::Is(_) if cx.rest(cx.skip_space(at + 1)).starts_with(['“', '”', '„']) => {
+                    Look::Is(Body::Json)
+                }
                 Look::Is(next) if next.is_ascii_alphabetic() => {
                     bare_key(cx, cx.skip_space(at + 1)).map(|()| Body::Json)
                 }

@@ -14,6 +14,9 @@ use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Doubt, Engine, Look, Reader};
 use crate::turn::{Issue, IssueCode};
 
+/// What ends a sentence, in the scripts that models write.
+const ENDS_SENTENCE: [char; 8] = ['.', '!', '?', '。', '！', '？', '।', '؟'];
+
 impl Engine {
     /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
     pub(super) fn bare_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
@@ -193,7 +196,7 @@ impl Engine {
         // alone: a colon announces an example as well.
         let object = matches!(body, Look::Is(Body::Json) | Look::More) && cx.bytes().get(at) == Some(&b'{');
         let before = cx.slice(0, at).trim_end();
-        let sentence = before.ends_with(['.', '!', '?']) || !object && before.ends_with(':');
+        let sentence = before.ends_with(ENDS_SENTENCE) || !object && before.ends_with([':', '：']);
         if !cx.dialects.auto
             || labelled(cx, at)
             || behind_label(cx, at)

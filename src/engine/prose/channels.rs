@@ -255,7 +255,13 @@ impl Engine {
     /// A message ends; text that follows is content.
     pub(super) fn message_ends(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
         if self.inline.is_some() {
-            return Look::No;
+            // Inline code ends with its message, unless a backtick right behind shows that the marker is quoted.
+            match cx.bytes().get(end) {
+                _ if self.channel.is_none_or(|c| c.row != row) => return Look::No,
+                Some(b'`') => return Look::No,
+                None if !cx.eof => return Look::More,
+                _ => self.leave_inline(at),
+            }
         }
         // Where nothing shows that messages have headers here, only the answer's end or another header closes one.
         let behind_call = self.given.removed && self.fresh_at(cx, at) && !self.out.calls.is_empty();

@@ -42,9 +42,35 @@ fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
     }
 }
 
-/// A paragraph ends in `bytes`.
-fn blank_line(bytes: &[u8]) -> bool {
-    memchr::memchr_iter(b'\n', bytes).any(|i| bytes.get(i + 1) == Some(&b'\n'))
+/// A run of backticks that may have opened inline code. It ends with its paragraph at the latest: then the run was a sign like
+/// any other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inline {
+    ticks: usize,
+    at: usize,
+    /// How far the paragraph has been followed, and that its last line is blank up to there.
+    followed: usize,
+    blank: bool,
+}
+
+impl Inline {
+    fn new(ticks: usize, at: usize) -> Self {
+        Self { ticks, at, followed: at + ticks, blank: false }
+    }
+
+    /// Its paragraph ends before `to`.
+    fn is_over(&mut self, cx: &Reader<'_>, to: usize) -> bool {
+        for byte in cx.bytes().get(self.followed..to).unwrap_or_default() {
+            match byte {
+                b'\n' if self.blank => return true,
+                b'\n' => self.blank = true,
+                b' ' | b'\t' | b'\r' => {}
+                _ => self.blank = false,
+            }
+        }
+        self.followed = self.followed.max(to);
+        false
+    }
 }
 
 impl Engine {
@@ -55,41 +81,44 @@ impl Engine {
             Look::No => return Look::No,
             Look::More => return Look::More,
         };
-        let inline = self.inline.map(|(open, from)| {
-            let paragraph_over = blank_line(cx.bytes().get(from..at).unwrap_or_default());
-            (open, from, paragraph_over)
-        });
         // As many as opened inline code in this paragraph close it, wherever they stand.
-        let closes = inline.is_some_and(|(open, _, paragraph_over)| open == length && !paragraph_over);
-        if length >= 3 && !closes && cx.at_line_start(at) {
+        let closes = self.inline.is_some_and(|inline| inline.ticks == length);
+        if length >= 3 && !closes && self.begins_line(cx, at) {
             return self.fence_opens(cx, at, length, b'`');
         }
-        match inline {
-            Some((open, from, paragraph_over)) => {
-                if paragraph_over {
-                    self.keep(Doubt::InlineCode);
-                    self.out.trace.note(from + open..at, Noted::Passed(Reason::InlineCode));
-                    self.inline = Some((length, at));
-                } else if open == length {
-                    if self.holds(Doubt::InlineCode) {
-                        self.go_back(at);
-                    }
-                    self.out.trace.note(from + open..at, Noted::Passed(Reason::InlineCode));
-                    self.inline = None;
-                } else {
-                    // No paragraph ended up to here: what was looked through need not be again.
-                    self.inline = Some((open, at));
+        match self.inline {
+            Some(inline) if closes => {
+                if self.holds(Doubt::InlineCode) {
+                    self.go_back(at);
                 }
+                self.out.trace.note(inline.at + length..at, Noted::Passed(Reason::InlineCode));
+                self.inline = None;
             }
-            None => self.inline = Some((length, at)),
+            Some(_) => {}
+            None => self.inline = Some(Inline::new(length, at)),
         }
         self.at = at + length;
         Look::Is(())
     }
 
+    /// Leaves inline code whose paragraph ends before `at`.
+    pub(super) fn leave_paragraph(&mut self, cx: &Reader<'_>, at: usize) {
+        if self.inline.as_mut().is_some_and(|inline| inline.is_over(cx, at)) {
+            self.leave_inline(at);
+        }
+    }
+
+    /// The inline code that is open goes up to `at`, if any is; nothing closed it.
+    pub(super) fn leave_inline(&mut self, at: usize) {
+        if let Some(inline) = self.inline.take() {
+            self.keep(Doubt::InlineCode);
+            self.out.trace.note(inline.at + inline.ticks..at, Noted::Passed(Reason::InlineCode));
+        }
+    }
+
     /// Tildes in prose: three or more at the start of a line open a fence.
     pub(super) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        if !cx.at_line_start(at) {
+        if !self.begins_line(cx, at) {
             return Look::No;
         }
         match run(cx, at, b'~') {
@@ -116,12 +145,11 @@ impl Engine {
         let body = at + line + 1;
         if tick == b'`' && cx.slice(at + ticks, at + line).contains('`') {
             // An info string holds no backtick: this is inline code.
-            self.inline = Some((ticks, at));
+            self.inline = Some(Inline::new(ticks, at));
             self.at = at + ticks;
             return Look::Is(());
         }
-        self.inline = None;
-        self.keep(Doubt::InlineCode);
+        self.leave_inline(at);
         let opener = cx.slice(at, at + line).trim_ascii_end();
         if let Some(result) = cx.dialects.results.iter().position(|(open, _)| open == opener)
             && let Some(result) = u16::try_from(result).ok().filter(|_| !self.out.calls.is_empty())
@@ -285,11 +313,12 @@ impl Engine {
         }
     }
 
-    /// Code in a fence: text up to the line that closes it. Reasoning that closes inside an open fence is closed all the same.
+    /// Code in a fence: text up to the line that closes it. Reasoning that closes inside an open fence is closed all the same,
+    /// and so is a message, but for the answer.
     pub(crate) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8) -> Step {
         let bytes = cx.bytes();
         loop {
-            let hit = if self.given.mode == Mode::Reasoning {
+            let hit = if self.given.mode == Mode::Reasoning || self.channel.is_some_and(|c| !c.answer) {
                 cx.dialects.markers.next_stop(bytes, self.at)
             } else {
                 let rest = bytes.get(self.at..).unwrap_or_default();
@@ -327,10 +356,14 @@ impl Engine {
         Step::More
     }
 
-    /// What closes reasoning stands at `at`, in code: it was no code, or nobody closed it.
+    /// What closes the reasoning or the message stands at `at`, in code: it was no code, or nobody closed it.
     fn closer_in_code(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let closes =
-            |list: u32| cx.dialects.markers.list(list).iter().copied().find(|m| matches!(m, Marker::ReasoningClose(_)));
+        let is_closer = |marker: &Marker| match marker {
+            Marker::ReasoningClose(_) => self.given.mode == Mode::Reasoning,
+            Marker::MessageEnd { row } => self.channel.is_some_and(|c| c.row == *row && !c.answer),
+            _ => false,
+        };
+        let closes = |list: u32| cx.dialects.markers.list(list).iter().copied().find(is_closer);
         match cx.dialects.markers.at(cx.bytes(), at) {
             MarkersAt::Partial | MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
             MarkersAt::Some { ends, count, .. } => {

@@ -3,7 +3,7 @@ use crate::engine::reader::floor;
 use crate::engine::{Engine, Reader};
 
 /// What says that an example follows, in the languages that models answer in most.
-const SAYS: [&str; 12] = [
+const SAYS: [&str; 18] = [
     "example",
     "examples",
     "e.g.",
@@ -16,10 +16,17 @@ const SAYS: [&str; 12] = [
     "пример",
     "например",
     "z.b.",
+    "voorbeeld",
+    "przykład",
+    "contoh",
+    "örnek",
+    "مثال",
+    "उदाहरण",
 ];
 
 /// As above, in languages that do not part words.
-const SAYS_UNPARTED: [&str; 4] = ["例如", "比如", "示例", "たとえば"];
+const SAYS_UNPARTED: [&str; 11] =
+    ["例如", "比如", "示例", "举例", "舉例", "例子", "範例", "たとえば", "例えば", "예를 들어", "예시"];
 
 /// What says so as a heading of its own.
 const HEADINGS: [&str; 3] = ["usage", "syntax", "signature"];

@@ -43,6 +43,7 @@ impl Engine {
     /// Gives out the text up to `to`; what may be the beginning of a late marker waits, unless it is the `last` text.
     pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
         let mut to = to;
+        self.leave_paragraph(cx, to);
         if !last {
             to = cx.dialects.markers.late().certain(cx.text, self.given.from, to);
             to = self.before_name(cx, self.given.from, to);

@@ -227,18 +227,16 @@ impl Engine {
             Marker::Recipient { row } => self.bare_header(cx, at, at + length, row),
             Marker::MessageEnd { row } => self.message_ends(cx, at, at + length, row),
             Marker::Token { row } => {
-                if self.inline.is_some() {
-                    return Look::No;
-                }
-                // `</s>` is HTML as well: it ends a turn only where the text ends.
+                // `</s>` is HTML as well, and any token may be shown as code: it ends a turn only where the text ends.
                 let token = cx.slice(at, at + length);
-                if !token.contains('|') && !token.contains('｜') {
+                if self.inline.is_some() || !token.contains('|') && !token.contains('｜') {
                     match cx.behind_space(at, at + length) {
                         Look::Is(after) if after >= cx.text.len() => {}
                         Look::More => return Look::More,
                         _ => return Look::No,
                     }
                 }
+                self.leave_inline(at);
                 self.remove(cx, at, at + length);
                 self.speaks = Some(row);
                 Look::Is(())
@@ -328,9 +326,10 @@ impl Engine {
         if self.inline.is_some() || self.hold.is_some() {
             return Look::No;
         }
-        // In the middle of a line it is one only if it ends that.
+        // In the middle of a line a tag is one only if it ends that; a token is one anywhere.
+        let tag = cx.bytes().get(at + 1).is_some_and(u8::is_ascii_alphabetic) && cx.bytes().get(at) == Some(&b'<');
         match cx.bytes().get(at + length) {
-            _ if blank || cx.at_line_start(at) => {}
+            _ if blank || !tag || cx.at_line_start(at) => {}
             Some(b'\n') => {}
             None if !cx.eof => return Look::More,
             _ => {
@@ -357,6 +356,14 @@ impl Engine {
             self.go_back(at);
         }
         if self.given.mode == Mode::Reasoning {
+            // In backticks that hold nothing else it is spoken of.
+            if self.inline.is_some() && cx.slice(0, at).ends_with('`') {
+                match cx.bytes().get(at + length) {
+                    Some(b'`') => return Look::No,
+                    None if !cx.eof => return Look::More,
+                    _ => {}
+                }
+            }
             self.remove(cx, at, at + length);
             self.given.mode = Mode::Content;
             self.inline = None;

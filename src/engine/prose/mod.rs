@@ -17,7 +17,7 @@ pub(super) mod runaway;
 pub(super) mod sentence;
 pub(super) mod twice;
 
-use super::trace::{Noted, Reason};
+use super::trace::Noted;
 use super::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, State, Step};
 use std::ops::Range;
 
@@ -65,6 +65,7 @@ impl Engine {
                 }
                 return Step::More;
             }
+            self.leave_paragraph(cx, stop);
             match self.look(cx, stop) {
                 // Inline code was entered or left: prose goes on.
                 Look::Is(()) if matches!(self.state, State::Prose) && self.fence.is_none() => {}
@@ -87,12 +88,8 @@ impl Engine {
     /// The text is over.
     pub(super) fn end(&mut self, cx: &Reader<'_>) {
         self.leave_stop(cx);
-        if let Some((open, from)) = self.inline.take() {
-            self.out.trace.note(from + open..self.at, Noted::Passed(Reason::InlineCode));
-        }
-        for doubt in [Doubt::InlineCode, Doubt::Reasoning] {
-            self.keep(doubt);
-        }
+        self.leave_inline(self.at);
+        self.keep(Doubt::Reasoning);
         if self.given.fresh && self.given.removed && cx.rest(self.given.from).trim_ascii_start().is_empty() {
             self.given.from = self.at;
         }

@@ -68,7 +68,7 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
         None if !cx.eof && at < limit => Look::More,
         _ => Look::No,
     };
-    let small = |at: usize| char_at(at).then(|next| is(next.is_lowercase()));
+    let small = |at: usize| char_at(at).then(|next| is(goes_on_with(next)));
     let next = skip(at);
     let attached = next == at;
     let sign = match char_at(next) {
@@ -77,7 +77,7 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
     };
     let behind = next + sign.len_utf8();
     match sign {
-        _ if sign.is_lowercase() => Look::Is(()),
+        _ if goes_on_with(sign) => Look::Is(()),
         // An attribute, an element, the call of what it gave, or the target of a link.
         '.' if attached => char_at(behind).then(|next| is(next.is_lowercase() || next == '_')),
         // That of a list is: models take the first of the results that they ask for.
@@ -90,10 +90,10 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
             Look::Is(' ' | '\t') => char_at(skip(behind)).then(|next| is(next.is_alphanumeric())),
             other => other.then(|_| Look::No),
         },
-        ',' | '–' | '—' => small(skip(behind)),
+        ',' | '，' | '、' | '–' | '—' => small(skip(behind)),
         '=' | '→' | '⇒' | '➜' | '➡' => Look::Is(()),
         // It is asked for, not called.
-        '?' if attached => Look::Is(()),
+        '?' | '？' if attached => Look::Is(()),
         '!' => char_at(behind).then(|next| is(next == '=')),
         '-' => match char_at(behind) {
             Look::Is('>') => Look::Is(()),
@@ -108,8 +108,26 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
     }
 }
 
+/// A sentence goes on with this letter: a small one, or one of a script that knows no others.
+fn goes_on_with(letter: char) -> bool {
+    letter.is_alphabetic() && !letter.is_uppercase()
+}
+
 /// Quotation marks, as they open and close.
-const QUOTES: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('«', '»')];
+const QUOTES: [(char, char); 12] = [
+    ('"', '"'),
+    ('\'', '\''),
+    ('“', '”'),
+    ('‘', '’'),
+    ('«', '»'),
+    ('»', '«'),
+    ('„', '“'),
+    ('‚', '‘'),
+    ('‹', '›'),
+    ('「', '」'),
+    ('『', '』'),
+    ('《', '》'),
+];
 
 /// What closes the quotation mark right before `at`, which stands behind other text in its line.
 fn closing_quote(cx: &Reader<'_>, at: usize) -> Option<char> {
