@@ -139,7 +139,7 @@ pub(super) fn ends_in_string(cx: &Reader<'_>, start: usize, limit: usize) -> boo
 /// that closes more brackets than it opens.
 pub(super) fn ended_early(behind: &str, closed: bool) -> bool {
     if closed {
-        return behind.contains(char::is_alphanumeric) && behind.contains(['"', '}', ']']);
+        return json::goes_on(behind);
     }
     let mut balance = Balance::default();
     let mut line = behind.bytes().take(LINE).take_while(|byte| *byte != b'\n');

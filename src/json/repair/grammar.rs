@@ -370,6 +370,9 @@ impl<'a> Repairer<'a> {
         {
             return Ok(at);
         }
+        // No key has lines: what was read as one is text, and a string was over too early.
+        let text = self.bytes.get(key.body..key.end).unwrap_or_default();
+        self.guess_if(text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some());
         if !key.valid() {
             self.write_string(&key, true, true);
         }

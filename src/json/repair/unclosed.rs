@@ -30,10 +30,7 @@ impl Repairer<'_> {
     pub(super) fn settle_at_end(&self, found: &mut Quoted, search: &Search) {
         let bytes = self.bytes;
         let length = bytes.len();
-        let closers = bytes.iter().rposition(|byte| !matches!(byte, b'}' | b']' | b')' | b' ' | b'\n' | b'\r' | b'\t'));
-        // The first place after which only brackets and white space stand.
-        let tail = closers.map_or(0, |last| last + 1).max(found.body);
-        let closed = bytes.get(tail..).is_some_and(|tail| tail.iter().any(|byte| matches!(byte, b'}' | b']' | b')')));
+        let (tail, closed) = self.closers_behind(found.body, search.unbalanced.is_some());
         found.unclosed = true;
         found.doubtful = true;
         self.unended.set(true);
@@ -94,6 +91,28 @@ impl Repairer<'_> {
                 self.guess_if(doubtful && !self.argument);
             }
         }
+    }
+
+    /// The first place behind `body` after which only brackets stand that can close what is open round the string, and
+    /// white space; and whether what is outermost does close: by the last of them, which the string does not open itself,
+    /// unless it holds a brace that is `loose`.
+    fn closers_behind(&self, body: usize, loose: bool) -> (usize, bool) {
+        let closes = |byte: u8| match byte {
+            b'}' => self.open.braces > 0,
+            b']' => self.open.brackets > 0,
+            b')' => self.open.parens > 0,
+            _ => false,
+        };
+        let text = self.bytes.get(body..).unwrap_or_default();
+        let tail = text.iter().rposition(|byte| !closes(*byte) && !byte.is_ascii_whitespace());
+        let tail = tail.map_or(0, |last| last + 1);
+        let last = text.get(tail..).unwrap_or_default().trim_ascii_end().last().copied();
+        let outermost = match (self.frames.first(), last) {
+            (Some(frame), Some(last)) => frame.kind.closed_by(last),
+            (None, last) => last.is_some(),
+            (Some(_), None) => false,
+        };
+        (body + tail, outermost && (loose || last.is_some_and(|last| Balance::of(text).closes(last))))
     }
 
     /// The place before the brackets at the end of the text, if they are just those that are open and the string that
