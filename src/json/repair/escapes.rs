@@ -90,7 +90,7 @@ impl Repairer<'_> {
                     breaks_word |= is_command(text.get(escape + 1..).unwrap_or_default());
                 }
                 None | Some(b'"' | b'\'' | b'\\' | b'/' | b'b' | b'f') => {}
-                Some(b'u') if lookahead::hex(text, at, 4).is_some() => {}
+                Some(b'u') if lookahead::hex(text, at, 4).is_some() || string.cut && at + 4 > text.len() => {}
                 Some(first) => {
                     none = true;
                     command |=

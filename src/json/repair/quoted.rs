@@ -254,6 +254,9 @@ impl Repairer<'_> {
                                 // One of its quotes was perhaps the end, and what stands behind that no part of it.
                                 self.guess_if(search.inner.is_some() && !search.odd || search.kept_line);
                                 self.leave_mark(found);
+                                if search.place != Place::Key && search.inner.is_some() && found.unclosed {
+                                    self.leave_closers(found);
+                                }
                                 return;
                             }
                             Verdict::Unbalanced => {

@@ -1,7 +1,7 @@
 //! Strings whose closing mark is missing, or is one of another kind: where they end.
-use super::grammar::Repairer;
+use super::grammar::{Frame, Repairer};
 use super::lookahead::{self, Quote, skip_white};
-use super::quoted::{Place, Quoted, Search};
+use super::quoted::{Place, Quoted, Search, is_apostrophe};
 use crate::json::Balance;
 
 /// What stands for a closing `"` where the text was written as HTML.
@@ -17,13 +17,36 @@ impl Repairer<'_> {
                 found.end -= 1;
                 found.unclosed = false;
             }
-        } else if found.quote == Quote::Double {
-            found.end -= other_mark(text);
+        } else {
+            found.end -= other_mark(text, found.quote);
         }
     }
 
     pub(super) fn is_path(&self, body: usize) -> bool {
         self.bytes.get(body).is_some_and(u8::is_ascii_alphabetic) && self.bytes.get(body + 1..body + 3) == Some(b":\\")
+    }
+
+    /// A path stands at `body` whose backslashes are not escaped.
+    pub(super) fn is_raw_path(&self, body: usize) -> bool {
+        self.is_path(body) && self.bytes.get(body + 3) != Some(&b'\\')
+    }
+
+    /// `"x}, "n": 1`: brackets at the end of a string without a mark that it does not open close what is open round it, if
+    /// anything stays open then.
+    pub(super) fn leave_closers(&self, found: &mut Quoted) {
+        let text = self.bytes.get(found.body..found.end).unwrap_or_default();
+        let closers = text.iter().rev().take(self.frames.len()).take_while(|byte| matches!(byte, b'}' | b']')).count();
+        let (kept, run) = text.split_at(text.len() - closers);
+        let fits = |(frame, byte): (&Frame, &u8)| frame.kind.closed_by(*byte);
+        let closes = closers > 0
+            && closers < self.frames.len()
+            && self.frames.iter().rev().zip(run).all(fits)
+            && Balance::of(kept).is_even();
+        if closes && !kept.is_empty() {
+            found.end -= closers;
+            found.after = found.end;
+            self.moved.set(true);
+        }
     }
 
     /// The text ended before a closing mark was found.
@@ -72,7 +95,8 @@ impl Repairer<'_> {
             let end = missing.unwrap_or(tail);
             (found.end, found.after) = (end, end);
             let text = bytes.get(found.body..end).unwrap_or_default();
-            self.guess_if(!Balance::of(text).is_even());
+            self.guess_if(!Balance::of(text).is_even() || holds_comma(search.place, text));
+            self.leave_mark(found);
             return;
         }
         // That the text was cut off inside the string is likelier wherever nothing else says that it was not.
@@ -80,6 +104,8 @@ impl Repairer<'_> {
         match missing {
             Some(end) => {
                 (found.end, found.after) = (end, end);
+                let text = bytes.get(found.body..end).unwrap_or_default();
+                self.guess_if(!self.argument && holds_comma(search.place, text));
                 self.leave_mark(found);
             }
             None => {
@@ -134,8 +160,23 @@ impl Repairer<'_> {
     }
 }
 
-/// The length of the mark at the end of `text` that nothing in it opens: an entity, a curly quote, an escaped one.
-fn other_mark(text: &[u8]) -> usize {
+/// A comma that stands behind the last string is perhaps a part of its `text`, or behind an item, all of the items that follow.
+fn holds_comma(place: Place, text: &[u8]) -> bool {
+    let item = matches!(place, Place::Item { .. });
+    text.trim_ascii_end().ends_with(b",") || item && memchr::memmem::find(text, b",\n").is_some()
+}
+
+/// The length of the mark at the end of `text`, a string that `quote` opened, that nothing in it opens: a quote of another
+/// kind, an entity, a curly quote, an escaped one.
+fn other_mark(text: &[u8], quote: Quote) -> usize {
+    let Some((last, before)) = text.split_last().filter(|(_, before)| !before.is_empty()) else { return 0 };
+    if quote.lead() != *last && matches!(last, b'"' | b'\'' | b'`') && !before.ends_with(b"\\") {
+        let marks = memchr::memchr_iter(*last, text).filter(|at| !is_apostrophe(text, *at, at + 1)).count();
+        return usize::from(marks == 1);
+    }
+    if quote != Quote::Double {
+        return 0;
+    }
     let count = |mark: &[u8]| memchr::memmem::find_iter(text, mark).count();
     let (closing, opening, escaped) = ("”".as_bytes(), "“".as_bytes(), b"\\\"");
     let inches = |text: &[u8]| text.last().is_some_and(u8::is_ascii_digit);
