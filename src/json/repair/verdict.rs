@@ -90,15 +90,7 @@ impl Repairer<'_> {
                     Some(end) => return Verdict::Ended(end),
                     None => false,
                 },
-                // Two of them before a bracket or a comma: the one inside, and the string's own.
-                _ if let Some((_, length)) = Quote::at(bytes, next) => {
-                    let behind = bytes.get(skip_white(bytes, next + length));
-                    let key = !matches!(behind, Some(b',' | b']' | b'}' | b')')) && lookahead::quoted_key(bytes, next);
-                    // `"one" "two"`: where the first one opens nothing, the value perhaps goes on in another string.
-                    let word = bytes.get(next + length).is_some_and(|byte| is_word(*byte));
-                    self.guess_if(!key && !doubted && spaced && word && !behind::opens_string(bytes, at));
-                    key
-                }
+                _ if Quote::at(bytes, next).is_some() => self.ends_before_string(at, after, next, doubted),
                 _ => {
                     let member = self.new_line(after, next) && lookahead::bare_key(bytes, next);
                     // `A="1"` and another such line: this one closes what was opened in the text.
@@ -131,6 +123,19 @@ impl Repairer<'_> {
             },
         };
         if closes { Verdict::Closes } else { Verdict::Inner }
+    }
+
+    /// The quote from `at` to `after` ends a value of an object before the string at `next`, which is a key.
+    fn ends_before_string(&self, at: usize, after: usize, next: usize, doubted: bool) -> bool {
+        let bytes = self.bytes;
+        let body = next + Quote::at(bytes, next).map_or(1, |(_, length)| length);
+        // Two of them before a bracket or a comma: the one inside, and the string's own.
+        let last = matches!(bytes.get(skip_white(bytes, body)), Some(b',' | b']' | b'}' | b')'));
+        let key = !last && lookahead::quoted_key(bytes, next);
+        // `"one" "two"`: where the first one opens nothing, the value perhaps goes on in another string.
+        let word = bytes.get(body).is_some_and(|byte| is_word(*byte));
+        self.guess_if(!key && !doubted && next > after && word && !behind::opens_string(bytes, at));
+        key
     }
 
     /// A brace stands open in the string. Once one was that nothing closed, braces tell no more: each string after it would
