@@ -90,12 +90,13 @@ impl Repairer<'_> {
         let body = bytes.get(found.body..).unwrap_or_default();
         let key = if found.quote != Quote::Double { Some(b"\":") } else { Some(b"':").filter(|_| self.python) };
         let members = key.is_some_and(|key| memchr::memmem::find(body, key).is_some());
-        self.guess_if(members);
+        let marks = || memchr::memchr_iter(b'"', body).nth(1).is_some();
+        self.guess_if(members || found.quote == Quote::Single && !self.python && marks());
         if closed && search.newline.is_some_and(|newline| newline >= tail) {
             let end = missing.unwrap_or(tail);
             (found.end, found.after) = (end, end);
             let text = bytes.get(found.body..end).unwrap_or_default();
-            self.guess_if(!Balance::of(text).is_even() || holds_comma(search.place, text));
+            self.guess_if(!nests(text) || holds_comma(search.place, text));
             self.leave_mark(found);
             return;
         }
@@ -156,8 +157,18 @@ impl Repairer<'_> {
             rest = before.trim_ascii_end();
         }
         let text = rest.get(body..)?;
-        (!text.is_empty() && Balance::of(text).is_even()).then_some(rest.len())
+        (!text.is_empty() && nests(text)).then_some(rest.len())
     }
+}
+
+/// Each bracket of `text` closes one that it opened before, and none stays open.
+fn nests(text: &[u8]) -> bool {
+    let mut balance = Balance::default();
+    let opened = text.iter().all(|byte| {
+        balance.read(*byte);
+        !balance.closes_more()
+    });
+    opened && balance.is_even()
 }
 
 /// A comma that stands behind the last string is perhaps a part of its `text`, or behind an item, all of the items that follow.
