@@ -114,7 +114,8 @@ impl Repairer<'_> {
                 let text = bytes.get(found.body..).unwrap_or_default();
                 // Neither its quote nor a bracket: behind a line there were likely more.
                 let torn = text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some();
-                let doubtful = torn || closed && !Balance::of(text).is_even();
+                let bracket = matches!(text.trim_ascii_end().last(), Some(b'}' | b']' | b')'));
+                let doubtful = torn || bracket && !Balance::of(text).is_even();
                 self.guess_if(doubtful && !self.argument);
             }
         }
