@@ -37,6 +37,16 @@ impl Balance {
         self.braces == 0 && self.brackets == 0
     }
 
+    /// More brackets of the kind of `bracket`, a closing one, close than open.
+    pub(crate) const fn closes(&self, bracket: u8) -> bool {
+        match bracket {
+            b'}' => self.braces < 0,
+            b']' => self.brackets < 0,
+            b')' => self.parens < 0,
+            _ => false,
+        }
+    }
+
     /// More braces or brackets open than close.
     pub(crate) const fn opens_more(&self) -> bool {
         self.braces > 0 || self.brackets > 0

@@ -185,7 +185,8 @@ fn mend(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &Policy) {
         call.arguments = partial(text);
         return;
     }
-    call.status = if repaired.guessed { CallStatus::Malformed } else { CallStatus::Repaired };
+    let torn = repaired.guessed || json::goes_on(rest);
+    call.status = if torn { CallStatus::Malformed } else { CallStatus::Repaired };
     call.arguments = Arguments::Json(Cow::Owned(repaired.json.into_owned()));
     call.repairs.extend(repaired.repairs);
     if !rest.is_empty() {

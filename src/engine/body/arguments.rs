@@ -384,6 +384,12 @@ fn null_arguments() -> Repair {
     Repair::new(RepairCode::Literal, "null arguments became {}")
 }
 
+/// `text`, which stood in a fence, without the label of that.
+fn without_label(text: &str) -> &str {
+    let object = text.strip_prefix(LABEL).map(str::trim_start);
+    object.filter(|object| object.starts_with('{')).unwrap_or(text)
+}
+
 /// What a whole value in the place of arguments means: an object as it is, one inside a string decoded, other text as the
 /// only argument of the `tool`, nothing as `{}`.
 pub(super) fn whole_arguments(
@@ -394,7 +400,7 @@ pub(super) fn whole_arguments(
     match text.as_bytes().first() {
         Some(b'"') => {
             let inner = decode(text);
-            let trimmed = inner.trim();
+            let trimmed = without_label(inner.trim());
             let repaired = |what| Some(Repair::new(RepairCode::DoubleEncoded, what));
             if matches!(trimmed, "" | "null" | "None") {
                 return (Found::none(), CallStatus::Ok, repaired("empty arguments in a string became {}"));

@@ -139,7 +139,7 @@ pub(super) fn ends_in_string(cx: &Reader<'_>, start: usize, limit: usize) -> boo
 /// that closes more brackets than it opens.
 pub(super) fn ended_early(behind: &str, closed: bool) -> bool {
     if closed {
-        return behind.contains(char::is_alphanumeric) && behind.contains(['"', '}', ']']);
+        return json::goes_on(behind);
     }
     let mut balance = Balance::default();
     let mut line = behind.bytes().take(LINE).take_while(|byte| *byte != b'\n');
@@ -211,14 +211,16 @@ pub(super) fn container(text: &str) -> Option<String> {
 /// inside the string; a comma to be one too many, or to stand behind a string that lacks its closing quote.
 pub(super) fn certain_end(cx: &Reader<'_>, from: usize, to: usize) -> usize {
     let text = cx.slice(from, to);
-    let without = |text: &str, sign: u8| text.len() - usize::from(text.as_bytes().last() == Some(&sign));
+    let without =
+        |text: &str, signs: &[u8]| text.len() - usize::from(text.bytes().last().is_some_and(|b| signs.contains(&b)));
     let mut end = text.len();
-    for sign in [b'"', b',', b'"'] {
+    // A mark of another kind may stand for the string's own.
+    for signs in [&b"\""[..], b",", b"\"'`"] {
         let text = text.get(..end).unwrap_or_default();
         // Longer white space says that what stands before it is the end of a value.
         let spaces = text.bytes().rev().take(64).take_while(u8::is_ascii_whitespace).count();
         let text = text.get(..text.len() - spaces).unwrap_or_default();
-        end = without(text, sign);
+        end = without(text, signs);
     }
     from + end
 }

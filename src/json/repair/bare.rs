@@ -166,6 +166,7 @@ impl Repairer<'_> {
         if after >= self.bytes.len() && !self.frames.is_empty() {
             self.ending = Ending::Cut;
         }
+        self.guess_if(!self.argument && (self.ends_in_comment(at, end) || text.ends_with(',')));
         // An escaped quote opens it: where it ends is not known.
         let list = self.bytes.get(after) == Some(&b']') && self.open.brackets == 0 && text.contains(',');
         self.guess_if(text.starts_with("\\\"") || !self.argument && (list || is_torn_text(text.as_bytes())));
@@ -192,6 +193,18 @@ impl Repairer<'_> {
         after
     }
 
+    /// The text from `at` ends at `end` before what looks like a comment and is perhaps more of it: nothing parts its sign from
+    /// what it says, or a quote or the comma that is due stands in it.
+    fn ends_in_comment(&self, at: usize, end: usize) -> bool {
+        let rest = self.bytes.get(end..).filter(|_| end > at && lookahead::comment(self.bytes, end));
+        let Some(line) = rest.map(|rest| rest.split(|byte| *byte == b'\n').next().unwrap_or_default()) else {
+            return false;
+        };
+        let said = line.iter().position(|byte| !matches!(byte, b'/' | b'#')).and_then(|at| line.get(at..));
+        let glued = said.is_some_and(|said| !matches!(said.first(), Some(b' ' | b'\t' | b'*')));
+        !line.starts_with(b"/*") && (glued || line.contains(&b'"') || line.trim_ascii_end().ends_with(b","))
+    }
+
     /// An item without quotes stands before the one at `at`.
     fn is_behind_word(&self, at: usize) -> bool {
         let before = self.bytes.get(..at).unwrap_or_default().trim_ascii_end();
@@ -202,10 +215,14 @@ impl Repairer<'_> {
     /// The text from `at` to `end` is the inside of a string that lacks its first quote only: its escapes are those of one.
     fn unopened_string(&self, at: usize, end: usize, after: usize) -> Option<String> {
         let text = self.out.text.get(at..end)?;
-        let escaped =
-            self.bytes.get(end) == Some(&b'"') && after == end + 1 && text.contains('\\') && !self.is_path(at);
+        let escaped = matches!(self.bytes.get(end), Some(b'"' | b'\''))
+            && after == end + 1
+            && text.contains('\\')
+            && !self.is_raw_path(at);
         let string = escaped.then(|| format!("\"{text}\""))?;
         let whole = Scanner::new(0, 1).scan(string.as_bytes(), true) == ScanResult::Complete { end: string.len() };
+        // Which of its backslashes are escapes is not known.
+        self.guess_if(!whole && !self.argument);
         whole.then_some(string)
     }
 
@@ -309,7 +326,7 @@ impl Repairer<'_> {
 
     pub(super) fn write_bare_key(&mut self, at: usize, end: usize, after: usize) {
         let key = self.out.text.get(at..end).unwrap_or_default();
-        self.guess_if(!key.contains(char::is_alphanumeric));
+        self.guess_if(!key.contains(char::is_alphanumeric) || key.contains("\\n") || key.contains("&quot;"));
         self.out.record(RepairCode::Quotes, at, "an unquoted key is in quotes now");
         if key.contains("\\_") {
             self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");

@@ -93,6 +93,7 @@ impl Repairer<'_> {
                 if follow.fits(parent) && !follow.fits(below) {
                     return Ok(self.exchange(at));
                 }
+                self.moved.set(self.moved.get() || follow == Follow::Key && follow.fits(parent));
                 self.out.record(RepairCode::Bracket, at, "a missing closing bracket was added");
                 while self.frames.len() > level + 1 {
                     self.close_top(at, at);

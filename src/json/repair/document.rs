@@ -157,6 +157,7 @@ fn surroundings(repairer: &mut Repairer<'_>, end: usize, options: &RepairOptions
         let next = skip_white(repairer.bytes, after);
         match repairer.bytes.get(next) {
             Some(b'}' | b']') => {
+                repairer.guess_if(repairer.moved.get());
                 repairer.out.record(RepairCode::Bracket, next, "a closing bracket too many was removed");
                 after = next + 1;
             }

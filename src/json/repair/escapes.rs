@@ -6,6 +6,17 @@ use crate::json::block::find_special_or;
 use crate::json::scan::{Stop, scan_unicode};
 use crate::turn::RepairCode;
 
+/// What single backslashes in a string are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Backslashes {
+    /// Escapes, where JSON has one.
+    Escapes,
+    /// One of them makes no escape: those that make a backspace or a form feed, which nobody writes, are none either.
+    Mixed,
+    /// The text's: it is a path.
+    Text,
+}
+
 impl Repairer<'_> {
     /// Writes the string as JSON: what is valid stays, byte for byte. With `open` unset it goes on with the string before it,
     /// with `close` unset its end is left open for one that goes on with it.
@@ -36,6 +47,7 @@ impl Repairer<'_> {
     fn write_body(&mut self, string: &Quoted) {
         let text = self.bytes.get(..string.end).unwrap_or(self.bytes);
         let mut recorded = Recorded::default();
+        let backslashes = self.backslashes(text, string);
         let mut at = string.body;
         loop {
             at = find_special_or(text, at, b'"');
@@ -48,7 +60,7 @@ impl Repairer<'_> {
                     self.out.replace(at, at + 1, "\\\"");
                     at += 1;
                 }
-                Some(b'\\') => at = self.write_escape(text, at, string, &mut recorded.escapes),
+                Some(b'\\') => at = self.write_escape(text, at, string, backslashes, &mut recorded.escapes),
                 Some(&byte) => {
                     if is_first(&mut recorded.controls) {
                         let message = "line breaks or control characters in the string are escaped now";
@@ -61,8 +73,53 @@ impl Repairer<'_> {
         }
     }
 
+    /// What the backslashes of the string are, which ends with `text`. In Python and JavaScript more of them are escapes.
+    fn backslashes(&self, text: &[u8], string: &Quoted) -> Backslashes {
+        if string.raw || self.python || string.quote != Quote::Double {
+            return Backslashes::Escapes;
+        }
+        let (mut none, mut command, mut breaks, mut breaks_word) = (false, false, false, false);
+        let letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphabetic);
+        let mut at = string.body;
+        while let Some(found) = memchr::memchr(b'\\', text.get(at..).unwrap_or_default()) {
+            let escape = at + found;
+            at = escape + 2;
+            match text.get(escape + 1) {
+                Some(b'n' | b'r' | b't') => {
+                    breaks = true;
+                    breaks_word |= is_command(text.get(escape + 1..).unwrap_or_default());
+                }
+                None | Some(b'"' | b'\'' | b'\\' | b'/' | b'b' | b'f') => {}
+                Some(b'u') if lookahead::hex(text, at, 4).is_some() || string.cut && at + 4 > text.len() => {}
+                Some(first) => {
+                    none = true;
+                    command |=
+                        letter(at - 1) && letter(at) && !(*first == b'x' && lookahead::hex(text, at, 2).is_some());
+                }
+            }
+        }
+        if !none {
+            return Backslashes::Escapes;
+        }
+        let body = text.get(string.body..).unwrap_or_default();
+        let path = self.is_path(string.body);
+        if path && !body.iter().any(u8::is_ascii_whitespace) {
+            return Backslashes::Text;
+        }
+        // `\alpha \times`: which of them are line breaks and tabs, nobody knows.
+        self.guess_if(path && breaks || command && breaks_word);
+        Backslashes::Mixed
+    }
+
     /// Mends the escape at `at`, if it has to be; answers where to go on.
-    fn write_escape(&mut self, text: &[u8], at: usize, string: &Quoted, recorded: &mut bool) -> usize {
+    fn write_escape(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        string: &Quoted,
+        backslashes: Backslashes,
+        recorded: &mut bool,
+    ) -> usize {
         let python = self.python || string.quote != Quote::Double;
         let mut edit = |from: usize, to: usize, with: &str, message: &'static str| {
             if is_first(recorded) {
@@ -78,6 +135,10 @@ impl Repairer<'_> {
             None if string.cut => {
                 edit(at, at + 1, "", "the escape is cut off");
                 at + 1
+            }
+            Some(byte) if backslashes.are_text(*byte) => {
+                edit(at, at + 1, "\\\\", "the backslash is escaped now");
+                at + 2
             }
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at + 2,
             Some(b'\'') => {
@@ -118,6 +179,49 @@ impl Repairer<'_> {
                 edit(at, at + 1, "\\\\", "the backslash is escaped now");
                 at + 1
             }
+        }
+    }
+}
+
+/// `text` begins with a command of TeX's whose first letter makes a line break or a tab of the backslash before it.
+fn is_command(text: &[u8]) -> bool {
+    const COMMANDS: [&[u8]; 24] = [
+        b"nabla",
+        b"ne",
+        b"neg",
+        b"neq",
+        b"newcommand",
+        b"newline",
+        b"noindent",
+        b"not",
+        b"nu",
+        b"rangle",
+        b"ref",
+        b"rho",
+        b"right",
+        b"rightarrow",
+        b"tan",
+        b"tau",
+        b"text",
+        b"textbf",
+        b"textit",
+        b"texttt",
+        b"theta",
+        b"times",
+        b"title",
+        b"to",
+    ];
+    let length = text.iter().take(12).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    COMMANDS.iter().any(|command| text.get(..length) == Some(*command))
+}
+
+impl Backslashes {
+    /// One before `byte`, which makes an escape of JSON, is a part of the text.
+    const fn are_text(self, byte: u8) -> bool {
+        match self {
+            Self::Escapes => false,
+            Self::Mixed => matches!(byte, b'b' | b'f'),
+            Self::Text => matches!(byte, b'b' | b'f' | b'n' | b'r' | b't'),
         }
     }
 }

@@ -76,6 +76,8 @@ pub(super) struct Repairer<'a> {
     pub(super) loose_brace: Cell<bool>,
     /// What a value was meant to be is a guess.
     pub(super) guessed: Cell<bool>,
+    /// A bracket was taken for one that closes something further out, or nearer: one too many says that it does not.
+    pub(super) moved: Cell<bool>,
     /// The end of the text closed a string.
     pub(super) unended: Cell<bool>,
     /// Brackets in words are not paired before this place: it was tried in vain.
@@ -107,6 +109,7 @@ impl<'a> Repairer<'a> {
             pairs: Pairs::default(),
             loose_brace: Cell::new(false),
             guessed: Cell::new(false),
+            moved: Cell::new(false),
             unended: Cell::new(false),
             unpaired_until: 0,
             state: State::Value,
@@ -370,6 +373,9 @@ impl<'a> Repairer<'a> {
         {
             return Ok(at);
         }
+        // No key has lines: what was read as one is text, and a string was over too early.
+        let text = self.bytes.get(key.body..key.end).unwrap_or_default();
+        self.guess_if(text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some());
         if !key.valid() {
             self.write_string(&key, true, true);
         }

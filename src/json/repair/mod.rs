@@ -100,6 +100,13 @@ impl Repaired<'_> {
     }
 }
 
+/// What stands `behind` a mended value, up to where the text is known to be over, is more of the value, which ended too
+/// early: words, and signs of structure with them, or what opens more. Other signs are what the mistake left, words alone
+/// a remark.
+pub(crate) fn goes_on(behind: &str) -> bool {
+    behind.contains(['{', '[']) || behind.contains(char::is_alphanumeric) && behind.contains(['"', '}', ']'])
+}
+
 /// How [`literal`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiteralOptions<'a> {

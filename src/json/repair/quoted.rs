@@ -6,6 +6,7 @@ use super::torn::{is_expression, is_torn};
 use super::verdict::{Doubt, Verdict};
 use crate::json::Balance;
 use crate::json::block::find_special_or;
+use crate::json::scan::{ScanResult, Scanner};
 use crate::turn::RepairCode;
 
 /// Where a value stands, which says what may follow it.
@@ -180,6 +181,7 @@ impl Repairer<'_> {
             // Four of them: the three are as likely text.
             self.guess_if(!self.argument && bytes.get(found.body) == triple.first());
             self.find_triple(&mut found, triple);
+            found.raw |= self.holds_json(&found);
             return found;
         }
         let mut search = Search::new(body, place);
@@ -188,11 +190,28 @@ impl Repairer<'_> {
         let format = prefix.iter().any(|byte| byte.eq_ignore_ascii_case(&b'f'));
         self.guess_if(format && bytes.get(body..found.end).is_some_and(|text| memchr::memchr(b'{', text).is_some()));
         let doubted = search.inner.is_some();
+        if (doubted || quote != Quote::Double) && self.holds_json(&found) {
+            (found.raw, found.doubtful) = (true, true);
+        }
         if (doubted || found.unclosed) && !self.argument {
             let text = bytes.get(found.body..found.end).unwrap_or_default();
             self.guess_if(doubted && place == Place::Key || is_torn(text, quote) || is_expression(text, quote));
         }
         found
+    }
+
+    /// The string's text is a whole object or list of strict JSON as it stands: nothing in it was escaped for the marks round
+    /// it, and a backslash in it is that JSON's. In a fence nothing is. Where the rest is Python, such a string is one of Python's.
+    fn holds_json(&self, found: &Quoted) -> bool {
+        let text = self.bytes.get(found.body..found.end).unwrap_or_default();
+        let code = found.quote == Quote::Backtick;
+        let fence = code && found.body == found.open + 3;
+        let text = if code { text.strip_prefix(b"json").unwrap_or(text) } else { text }.trim_ascii();
+        let python = self.python && matches!(found.quote, Quote::Single);
+        !(found.key || found.unclosed || python)
+            && matches!(text, [b'{', .., b'}'] | [b'[', .., b']'])
+            && memchr::memchr(b'\\', text).is_some()
+            && (fence || Scanner::new(0, usize::MAX).scan(text, true) == ScanResult::Complete { end: text.len() })
     }
 
     fn find_end(&self, found: &mut Quoted, search: &mut Search) {
@@ -235,6 +254,9 @@ impl Repairer<'_> {
                                 // One of its quotes was perhaps the end, and what stands behind that no part of it.
                                 self.guess_if(search.inner.is_some() && !search.odd || search.kept_line);
                                 self.leave_mark(found);
+                                if search.place != Place::Key && search.inner.is_some() && found.unclosed {
+                                    self.leave_closers(found);
+                                }
                                 return;
                             }
                             Verdict::Unbalanced => {

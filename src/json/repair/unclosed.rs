@@ -1,7 +1,7 @@
 //! Strings whose closing mark is missing, or is one of another kind: where they end.
-use super::grammar::Repairer;
+use super::grammar::{Frame, Repairer};
 use super::lookahead::{self, Quote, skip_white};
-use super::quoted::{Place, Quoted, Search};
+use super::quoted::{Place, Quoted, Search, is_apostrophe};
 use crate::json::Balance;
 
 /// What stands for a closing `"` where the text was written as HTML.
@@ -17,8 +17,8 @@ impl Repairer<'_> {
                 found.end -= 1;
                 found.unclosed = false;
             }
-        } else if found.quote == Quote::Double {
-            found.end -= other_mark(text);
+        } else {
+            found.end -= other_mark(text, found.quote);
         }
     }
 
@@ -26,14 +26,34 @@ impl Repairer<'_> {
         self.bytes.get(body).is_some_and(u8::is_ascii_alphabetic) && self.bytes.get(body + 1..body + 3) == Some(b":\\")
     }
 
+    /// A path stands at `body` whose backslashes are not escaped.
+    pub(super) fn is_raw_path(&self, body: usize) -> bool {
+        self.is_path(body) && self.bytes.get(body + 3) != Some(&b'\\')
+    }
+
+    /// `"x}, "n": 1`: brackets at the end of a string without a mark that it does not open close what is open round it, if
+    /// anything stays open then.
+    pub(super) fn leave_closers(&self, found: &mut Quoted) {
+        let text = self.bytes.get(found.body..found.end).unwrap_or_default();
+        let closers = text.iter().rev().take(self.frames.len()).take_while(|byte| matches!(byte, b'}' | b']')).count();
+        let (kept, run) = text.split_at(text.len() - closers);
+        let fits = |(frame, byte): (&Frame, &u8)| frame.kind.closed_by(*byte);
+        let closes = closers > 0
+            && closers < self.frames.len()
+            && self.frames.iter().rev().zip(run).all(fits)
+            && Balance::of(kept).is_even();
+        if closes && !kept.is_empty() {
+            found.end -= closers;
+            found.after = found.end;
+            self.moved.set(true);
+        }
+    }
+
     /// The text ended before a closing mark was found.
     pub(super) fn settle_at_end(&self, found: &mut Quoted, search: &Search) {
         let bytes = self.bytes;
         let length = bytes.len();
-        let closers = bytes.iter().rposition(|byte| !matches!(byte, b'}' | b']' | b')' | b' ' | b'\n' | b'\r' | b'\t'));
-        // The first place after which only brackets and white space stand.
-        let tail = closers.map_or(0, |last| last + 1).max(found.body);
-        let closed = bytes.get(tail..).is_some_and(|tail| tail.iter().any(|byte| matches!(byte, b'}' | b']' | b')')));
+        let (tail, closed) = self.closers_behind(found.body, search.unbalanced.is_some());
         found.unclosed = true;
         found.doubtful = true;
         self.unended.set(true);
@@ -70,12 +90,14 @@ impl Repairer<'_> {
         let body = bytes.get(found.body..).unwrap_or_default();
         let key = if found.quote != Quote::Double { Some(b"\":") } else { Some(b"':").filter(|_| self.python) };
         let members = key.is_some_and(|key| memchr::memmem::find(body, key).is_some());
-        self.guess_if(members);
+        let marks = || memchr::memchr_iter(b'"', body).nth(1).is_some();
+        self.guess_if(members || found.quote == Quote::Single && !self.python && marks());
         if closed && search.newline.is_some_and(|newline| newline >= tail) {
             let end = missing.unwrap_or(tail);
             (found.end, found.after) = (end, end);
             let text = bytes.get(found.body..end).unwrap_or_default();
-            self.guess_if(!Balance::of(text).is_even());
+            self.guess_if(!nests(text) || holds_comma(search.place, text));
+            self.leave_mark(found);
             return;
         }
         // That the text was cut off inside the string is likelier wherever nothing else says that it was not.
@@ -83,6 +105,8 @@ impl Repairer<'_> {
         match missing {
             Some(end) => {
                 (found.end, found.after) = (end, end);
+                let text = bytes.get(found.body..end).unwrap_or_default();
+                self.guess_if(!self.argument && holds_comma(search.place, text));
                 self.leave_mark(found);
             }
             None => {
@@ -90,10 +114,33 @@ impl Repairer<'_> {
                 let text = bytes.get(found.body..).unwrap_or_default();
                 // Neither its quote nor a bracket: behind a line there were likely more.
                 let torn = text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some();
-                let doubtful = torn || closed && !Balance::of(text).is_even();
+                let bracket = matches!(text.trim_ascii_end().last(), Some(b'}' | b']' | b')'));
+                let doubtful = torn || bracket && !Balance::of(text).is_even();
                 self.guess_if(doubtful && !self.argument);
             }
         }
+    }
+
+    /// The first place behind `body` after which only brackets stand that can close what is open round the string, and
+    /// white space; and whether what is outermost does close: by the last of them, which the string does not open itself,
+    /// unless it holds a brace that is `loose`.
+    fn closers_behind(&self, body: usize, loose: bool) -> (usize, bool) {
+        let closes = |byte: u8| match byte {
+            b'}' => self.open.braces > 0,
+            b']' => self.open.brackets > 0,
+            b')' => self.open.parens > 0,
+            _ => false,
+        };
+        let text = self.bytes.get(body..).unwrap_or_default();
+        let tail = text.iter().rposition(|byte| !closes(*byte) && !byte.is_ascii_whitespace());
+        let tail = tail.map_or(0, |last| last + 1);
+        let last = text.get(tail..).unwrap_or_default().trim_ascii_end().last().copied();
+        let outermost = match (self.frames.first(), last) {
+            (Some(frame), Some(last)) => frame.kind.closed_by(last),
+            (None, last) => last.is_some(),
+            (Some(_), None) => false,
+        };
+        (body + tail, outermost && (loose || last.is_some_and(|last| Balance::of(text).closes(last))))
     }
 
     /// The place before the brackets at the end of the text, if they are just those that are open and the string that
@@ -111,12 +158,37 @@ impl Repairer<'_> {
             rest = before.trim_ascii_end();
         }
         let text = rest.get(body..)?;
-        (!text.is_empty() && Balance::of(text).is_even()).then_some(rest.len())
+        (!text.is_empty() && nests(text)).then_some(rest.len())
     }
 }
 
-/// The length of the mark at the end of `text` that nothing in it opens: an entity, a curly quote, an escaped one.
-fn other_mark(text: &[u8]) -> usize {
+/// Each bracket of `text` closes one that it opened before, and none stays open.
+fn nests(text: &[u8]) -> bool {
+    let mut balance = Balance::default();
+    let opened = text.iter().all(|byte| {
+        balance.read(*byte);
+        !balance.closes_more()
+    });
+    opened && balance.is_even()
+}
+
+/// A comma that stands behind the last string is perhaps a part of its `text`, or behind an item, all of the items that follow.
+fn holds_comma(place: Place, text: &[u8]) -> bool {
+    let item = matches!(place, Place::Item { .. });
+    text.trim_ascii_end().ends_with(b",") || item && memchr::memmem::find(text, b",\n").is_some()
+}
+
+/// The length of the mark at the end of `text`, a string that `quote` opened, that nothing in it opens: a quote of another
+/// kind, an entity, a curly quote, an escaped one.
+fn other_mark(text: &[u8], quote: Quote) -> usize {
+    let Some((last, before)) = text.split_last().filter(|(_, before)| !before.is_empty()) else { return 0 };
+    if quote.lead() != *last && matches!(last, b'"' | b'\'' | b'`') && !before.ends_with(b"\\") {
+        let marks = memchr::memchr_iter(*last, text).filter(|at| !is_apostrophe(text, *at, at + 1)).count();
+        return usize::from(marks == 1);
+    }
+    if quote != Quote::Double {
+        return 0;
+    }
     let count = |mark: &[u8]| memchr::memmem::find_iter(text, mark).count();
     let (closing, opening, escaped) = ("”".as_bytes(), "“".as_bytes(), b"\\\"");
     let inches = |text: &[u8]| text.last().is_some_and(u8::is_ascii_digit);

@@ -90,11 +90,7 @@ impl Repairer<'_> {
                     Some(end) => return Verdict::Ended(end),
                     None => false,
                 },
-                // Two of them before a bracket or a comma: the one inside, and the string's own.
-                _ if let Some((_, length)) = Quote::at(bytes, next) => {
-                    let behind = bytes.get(skip_white(bytes, next + length));
-                    !matches!(behind, Some(b',' | b']' | b'}' | b')')) && lookahead::quoted_key(bytes, next)
-                }
+                _ if Quote::at(bytes, next).is_some() => self.ends_before_string(at, after, next, doubted),
                 _ => {
                     let member = self.new_line(after, next) && lookahead::bare_key(bytes, next);
                     // `A="1"` and another such line: this one closes what was opened in the text.
@@ -127,6 +123,19 @@ impl Repairer<'_> {
             },
         };
         if closes { Verdict::Closes } else { Verdict::Inner }
+    }
+
+    /// The quote from `at` to `after` ends a value of an object before the string at `next`, which is a key.
+    fn ends_before_string(&self, at: usize, after: usize, next: usize, doubted: bool) -> bool {
+        let bytes = self.bytes;
+        let body = next + Quote::at(bytes, next).map_or(1, |(_, length)| length);
+        // Two of them before a bracket or a comma: the one inside, and the string's own.
+        let last = matches!(bytes.get(skip_white(bytes, body)), Some(b',' | b']' | b'}' | b')'));
+        let key = !last && lookahead::quoted_key(bytes, next);
+        // `"one" "two"`: where the first one opens nothing, the value perhaps goes on in another string.
+        let word = bytes.get(body).is_some_and(|byte| is_word(*byte));
+        self.guess_if(!key && !doubted && next > after && word && !behind::opens_string(bytes, at));
+        key
     }
 
     /// A brace stands open in the string. Once one was that nothing closed, braces tell no more: each string after it would
@@ -166,7 +175,8 @@ impl Repairer<'_> {
             None | Some(b'}' | b']' | b')') => true,
             Some(b',') => {
                 let key = skip_white(self.bytes, next + 1);
-                Quote::at(self.bytes, key).is_some() || bare_keys && lookahead::bare_key(self.bytes, key)
+                let over = matches!(self.bytes.get(key), Some(b'}' | b']')) && self.only_brackets(key);
+                over || Quote::at(self.bytes, key).is_some() || bare_keys && lookahead::bare_key(self.bytes, key)
             }
             Some(_) => false,
         }
@@ -183,6 +193,12 @@ impl Repairer<'_> {
         end.is_some_and(|end| line.get(end) == Some(&b'\n'))
     }
 
+    /// Nothing but closing brackets and white space stands at `at` and behind it.
+    fn only_brackets(&self, at: usize) -> bool {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        rest.iter().all(|byte| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace())
+    }
+
     /// A comma, a closing bracket or the end of the text comes next.
     fn ends_here(&self, at: usize) -> bool {
         matches!(self.bytes.get(skip_white(self.bytes, at)), None | Some(b',' | b']' | b'}' | b')'))
@@ -193,7 +209,8 @@ impl Repairer<'_> {
         let next = skip_white(self.bytes, at);
         match self.bytes.get(next) {
             None => true,
-            Some(b'}' | b']' | b',' | b'{') => doubt != Doubt::Open,
+            Some(b'}' | b']') => doubt != Doubt::Open || self.only_brackets(next),
+            Some(b',' | b'{') => doubt != Doubt::Open,
             Some(_) if lookahead::comment(self.bytes, next) => doubt == Doubt::None || self.is_whole_comment(next),
             // It may be the string's own end.
             Some(_) if Quote::at(self.bytes, next).is_some() && doubt == Doubt::Open => {

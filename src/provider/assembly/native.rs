@@ -225,7 +225,10 @@ impl Assembly {
             let empty = self.calls.slots.get(at).is_some_and(|slot| slot.text.trim().is_empty() && !slot.ended);
             // Nothing in a free text shows that it goes on.
             let open = self.listen && self.calls.slots.get(at).is_some_and(|slot| slot.custom && !slot.ended);
-            let cut = last && (((empty || open) && broken) || (self.objects && length && self.last_is_call));
+            // What is no JSON shows no end of its own either: repair would find one where the text was cut.
+            let broken_off = self.calls.slots.get(at).is_some_and(|slot| !slot.custom && !slot.complete());
+            let cut =
+                last && (((empty || open || broken_off) && broken) || (self.objects && length && self.last_is_call));
             self.end(at, cut);
             self.next = self.next.max(at + 1);
         }

@@ -371,7 +371,13 @@ impl JsonCalls {
             return Some(progress);
         }
         let start = self.scanner_start();
-        self.incomplete(cx, writer, start, end, index).or(Some(Progress::Fail { at: end }))
+        self.incomplete(cx, writer, start, end, index).or_else(|| {
+            if let Some((behind, _)) = self.before.filter(|(_, begun)| *begun == writer.begun) {
+                // What follows a mended call, and is none, goes on with it.
+                self.leave(cx, writer, behind);
+            }
+            Some(Progress::Fail { at: end })
+        })
     }
 
     /// A begun call is cut off; what is certain of its arguments stays.
