@@ -459,3 +459,67 @@ fn one_id_for_call_and_result_everywhere() {
     let side: Map<String, Value> = Map::new();
     assert!(convert_messages(&[], None, None, Provider::Gemini, Some(&side)).unwrap().messages.is_empty());
 }
+
+#[test]
+fn what_reading_forgives_is_found_and_written_anew() {
+    let cases = [
+        (
+            Provider::OpenAi,
+            json!([{"role": "user", "content": "x"}, {"role": "assistant", "content": "hi", "tool_calls": []}]),
+        ),
+        (Provider::OpenAi, json!([call(""), {"role": "tool", "tool_call_id": "", "content": "1"}])),
+        (Provider::OpenAi, json!([call("a"), {"role": "tool", "tool_call_id": "a", "content": null}])),
+        (Provider::OpenAi, json!([call("a"), {"role": "tool", "tool_call_id": "a", "content": {"x": 1}}])),
+        (Provider::OpenAi, json!([call("a"), {"role": "tool", "tool_call_id": "a", "content": 5}])),
+        (
+            Provider::Anthropic,
+            json!([
+            {"role": "user", "content": "x"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "text", "text": "hey"}, {"type": "tool_result", "tool_use_id": "a", "content": "r"}]}]),
+        ),
+        (
+            Provider::Gemini,
+            json!([
+            {"role": "user", "parts": [{"text": "x"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": "r"}}]}]),
+        ),
+    ];
+    for (provider, messages) in cases {
+        assert!(!codes(messages.clone(), provider).is_empty(), "found: {messages}");
+        let mended = repair_history(messages.as_array().unwrap(), None, Some(provider), None, None).unwrap();
+        assert!(!mended.issues.is_empty(), "says how: {messages}");
+        let left = codes(json!(mended.messages), provider);
+        assert!(left.is_empty(), "{left:?}: {:#}", json!(mended.messages));
+    }
+}
+
+#[test]
+fn texts_stand_apart_and_media_of_errors_are_named() {
+    let options = ResultOptions::default();
+    let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let pages = json!({"content": [text("Page 1"), image, text("Page 2")]});
+    for provider in Provider::ALL {
+        let named = ToolResult::new("call_1", "f", &pages, false);
+        let written = json!(format_tool_results(vec![named], provider, &options).unwrap()).to_string();
+        assert!(written.contains("Page 2") && !written.contains("Page 1Page"), "{written}");
+        let failed = ToolResult::new("call_1", "f", &json!({"content": [image]}), true);
+        let written = json!(format_tool_results(vec![failed], provider, &options).unwrap()).to_string();
+        assert!(written.contains("image"), "{provider:?}: {written}");
+    }
+    let look = [json!({"role": "user", "content": [
+        text("Look"), {"type": "image_url", "image_url": {"url": "data:image/png;base64,-_-_"}}, text("ok?")]})];
+    let ollama = convert_messages(&look, None, Some(Provider::OpenAi), Provider::Ollama, None).unwrap();
+    assert_eq!(ollama.messages, [json!({"role": "user", "content": "Look\nok?", "images": ["+/+/"]})]);
+}
+
+#[test]
+fn an_answer_of_anthropic_is_no_item_of_responses() {
+    let answer = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [
+        {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}]});
+    let messages = [json!({"role": "user", "content": "q"}), answer];
+    assert_eq!(toolglot::provider::detect_history(&messages), Provider::Anthropic);
+}

@@ -3,7 +3,7 @@
 //! Results come as text, JSON, bytes, or MCP's `CallToolResult` (specification 2025-11-25 and 2026-07-28). Media go into
 //! the result where the provider takes them there, else into a user's message behind all results of the turn.
 use super::harden::{harden, quoted};
-use super::history::{Answer, Media, MediaKind, Message, Part, Role, Source, write_history};
+use super::history::{Answer, Media, MediaKind, Message, Part, Role, Source, text_with, write_history};
 use super::{Node, Provider};
 use crate::error::{Error, ErrorCode};
 use crate::schema::InDialect;
@@ -88,9 +88,6 @@ impl ToolResult {
             let mime = text("mimeType").or_else(|| text("mime_type"));
             match text("type") {
                 Some("text") => {
-                    if matches!(self.parts.last(), Some(Part::Text(_))) {
-                        self.parts.push(Part::Text("\n".into()));
-                    }
                     self.parts.push(Part::Text(text("text").unwrap_or_default().to_owned()));
                 }
                 Some(kind @ ("image" | "audio")) => {
@@ -99,7 +96,8 @@ impl ToolResult {
                 }
                 Some("resource_link") => {
                     let (uri, name) = (text("uri").unwrap_or_default(), text("name").unwrap_or_default());
-                    self.line(format!("[{}]({uri})", if name.is_empty() { uri } else { name }));
+                    let name = if name.is_empty() { uri } else { name };
+                    self.parts.push(Part::Text(format!("[{name}]({uri})")));
                 }
                 Some("resource") => self.resource(block.get("resource").unwrap_or(&Value::Null)),
                 _ => self.parts.push(Part::Json(block.clone())),
@@ -112,7 +110,7 @@ impl ToolResult {
         let uri = text("uri").unwrap_or_default();
         let mime = text("mimeType").or_else(|| text("mime_type")).unwrap_or("application/octet-stream");
         if let Some(body) = text("text") {
-            return self.line(format!("{uri}:\n{body}"));
+            return self.parts.push(Part::Text(format!("{uri}:\n{body}")));
         }
         let Some(blob) = text("blob") else { return };
         let shown = mime == "application/pdf" || MediaKind::of(mime) != MediaKind::Document;
@@ -121,15 +119,9 @@ impl ToolResult {
             media.name = uri.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned);
             self.parts.push(Part::Media(media));
         } else {
-            self.line(format!("[{uri}: {mime}, {} bytes, not shown]", blob.len() / 4 * 3));
+            let text = format!("[{uri}: {mime}, {} bytes, not shown]", blob.len() / 4 * 3);
+            self.parts.push(Part::Text(text));
         }
-    }
-
-    fn line(&mut self, text: String) {
-        if matches!(self.parts.last(), Some(Part::Text(_) | Part::Json(_))) {
-            self.parts.push(Part::Text("\n".into()));
-        }
-        self.parts.push(Part::Text(text));
     }
 
     fn limited(mut self, options: &ResultOptions) -> Self {
@@ -273,7 +265,7 @@ pub fn format_tool_result(mut result: ToolResult, provider: Provider, options: &
                     Source::Base64(data) => format!(", {} bytes", data.len() / 4 * 3),
                     _ => String::new(),
                 };
-                *part = Part::Text(format!("\n[{}{size}: not shown]", media.describe()));
+                *part = Part::Text(format!("[{}{size}: not shown]", media.describe()));
             }
         }
     }
@@ -295,12 +287,7 @@ pub fn text_results<'d>(results: Vec<ToolResult>, dialect: impl Into<InDialect<'
     let mut out = String::new();
     for result in results {
         let result = result.limited(options);
-        let mut body = super::history::text_of(&result.parts);
-        for part in &result.parts {
-            if let Part::Media(media) = part {
-                body.push_str(&format!("\n[{}: not shown]", media.describe()));
-            }
-        }
+        let mut body = text_with(&result.parts, |media| Some(format!("[{}: not shown]", media.describe())));
         if result.is_error && !body.starts_with("Error") {
             body.insert_str(0, "Error: ");
         }

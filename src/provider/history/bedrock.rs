@@ -1,7 +1,7 @@
 //! Bedrock's messages: Anthropic's order in dicts of one key.
 use super::blocks::{self, Blocks};
-use super::model::{Answer, Call, Message, Part, Role, push_behind, text_of};
-use super::{Notes, Written, media, provider_id};
+use super::model::{Answer, Call, Message, Part, Role, push_behind, text_with};
+use super::{Notes, Written, chat::left_out, media, provider_id};
 use crate::provider::{Provider, extra};
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ impl Blocks for Bedrock {
     fn result(answer: &Answer, origin: usize, notes: &mut Notes) -> Value {
         let id = provider_id(&answer.id, Provider::Bedrock);
         let mut content = match (answer.is_error, answer.parts.as_slice()) {
-            (true, parts) => vec![Self::text(&text_of(parts))],
+            (true, parts) => vec![Self::text(&text_with(parts, |media| Some(left_out(media, origin, notes))))],
             (false, parts @ ([] | [_])) => blocks::parts::<Self>(parts, origin, notes),
             // A JSON value stands among text only as text.
             (false, parts) => {

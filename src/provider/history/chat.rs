@@ -1,5 +1,5 @@
 //! Messages of Chat Completions and its relatives: OpenAI, Mistral, Cohere, Ollama.
-use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of};
+use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of, text_with};
 use super::side::ERROR_PREFIX;
 use super::{Notes, Written, keep_aside, media, object_of, provider_id, text_of_arguments};
 use crate::provider::{Provider, extra};
@@ -22,6 +22,10 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
         Some(Value::String(text)) if !text.is_empty() => parts.push(Part::Text(text.clone())),
         Some(Value::Array(list)) => {
             list.iter().for_each(|part| read_part(part, provider, &mut parts, &mut reasoning, &mut state))
+        }
+        // A tool's result, as the tool gave it.
+        Some(value @ (Value::Object(_) | Value::Number(_) | Value::Bool(_))) if role == Role::Tool => {
+            parts.push(Part::Json(value.clone()));
         }
         _ => {}
     }
@@ -181,16 +185,13 @@ fn user(parts: &[Part], provider: Provider, origin: usize, notes: &mut Notes) ->
     }
     if provider == Provider::Ollama {
         let mut images = Vec::new();
-        let mut text = text_of(parts);
-        for part in parts {
-            match part {
-                Part::Media(Media { kind: MediaKind::Image, source: super::Source::Base64(data), .. }) => {
-                    images.push(json!(data));
-                }
-                Part::Media(media) => text.push_str(&left_out(media, origin, notes)),
-                _ => {}
+        let text = text_with(parts, |media| match media {
+            Media { kind: MediaKind::Image, source: super::Source::Base64(data), .. } => {
+                images.push(json!(data));
+                None
             }
-        }
+            media => Some(left_out(media, origin, notes)),
+        });
         let mut message = json!({"role": "user", "content": text});
         if let (false, Value::Object(message)) = (images.is_empty(), &mut message) {
             message.insert("images".into(), Value::Array(images));

@@ -160,70 +160,94 @@ fn order(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
 }
 
 /// The rules about the spelling itself, which reading is lenient about.
-fn raw_checks(messages: &[Value], provider: Provider, found: &mut Vec<Issue>) {
-    let object_form = matches!(provider, Provider::Ollama);
+pub(super) fn raw_checks(messages: &[Value], provider: Provider, found: &mut Vec<Issue>) {
     for (index, message) in messages.iter().enumerate() {
-        let calls = message.get("tool_calls").and_then(Value::as_array);
-        if calls.is_some_and(Vec::is_empty) && matches!(provider, Provider::OpenAi | Provider::Mistral) {
-            push(found, IssueCode::EmptyContent, index, "`tool_calls` is an empty list".to_owned());
-        }
-        for call in calls.into_iter().flatten() {
-            let Some(arguments) = call.pointer("/function/arguments") else { continue };
-            let wrong = if object_form {
-                arguments.is_string()
-            } else {
-                arguments.is_object() && provider != Provider::Mistral
-            };
-            if wrong {
-                let (is, should) = if object_form { ("text", "an object") } else { ("an object", "JSON text") };
-                push(
-                    found,
-                    IssueCode::ArgumentType,
-                    index,
-                    format!("the arguments are {is}; this provider wants {should}"),
-                );
-            }
-        }
-        let blocks = message.get("content").and_then(Value::as_array);
+        let mut note = |code, text: &str| push(found, code, index, text.to_owned());
+        chat_calls(message, provider, &mut note);
+        chat_result(message, provider, &mut note);
         if matches!(provider, Provider::Anthropic | Provider::Bedrock) {
-            let mut results_over = false;
-            for block in blocks.into_iter().flatten() {
-                let kind = block.get("type").and_then(Value::as_str);
-                if block.get("text").and_then(Value::as_str).is_some_and(str::is_empty) {
-                    push(found, IssueCode::EmptyContent, index, "a text block is empty".to_owned());
-                }
-                let result = kind == Some("tool_result") || block.get("toolResult").is_some();
-                if result && results_over {
-                    push(
-                        found,
-                        IssueCode::BadOrder,
-                        index,
-                        "a result stands behind other content of its message".to_owned(),
-                    );
-                }
-                results_over |= !result;
-                let input = block.get("input").or_else(|| block.pointer("/toolUse/input"));
-                let call = kind == Some("tool_use") || block.get("toolUse").is_some();
-                if call && input.is_some_and(|input| !input.is_object()) {
-                    push(found, IssueCode::ArgumentType, index, "`input` is no object".to_owned());
-                }
-                let failed = block.get("is_error") == Some(&Value::Bool(true));
-                let nothing = match block.get("content") {
-                    None | Some(Value::Null) => true,
-                    Some(Value::String(text)) => text.is_empty(),
-                    Some(Value::Array(list)) => list.is_empty(),
-                    Some(_) => false,
-                };
-                if result && failed && nothing {
-                    push(found, IssueCode::EmptyContent, index, "an error result is empty".to_owned());
-                }
-            }
+            blocks(message, &mut note);
         }
         for part in message.get("parts").and_then(Value::as_array).into_iter().flatten() {
             let response = part.get("functionResponse").or_else(|| part.get("function_response"));
             if response.is_some_and(|response| !response.get("response").is_some_and(Value::is_object)) {
-                push(found, IssueCode::ArgumentType, index, "`response` is no object".to_owned());
+                note(IssueCode::ArgumentType, "`response` is no object");
             }
+        }
+    }
+}
+
+/// Whether there is a text under `key`, and something in it.
+fn filled(value: &Value, key: &str) -> bool {
+    value.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty())
+}
+
+/// The providers whose calls and results pair by ids that stand in messages of chat's shape.
+fn pairs_by_id(provider: Provider) -> bool {
+    matches!(provider, Provider::OpenAi | Provider::Mistral | Provider::Cohere)
+}
+
+fn chat_calls(message: &Value, provider: Provider, note: &mut impl FnMut(IssueCode, &str)) {
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    if calls.is_some_and(Vec::is_empty) && matches!(provider, Provider::OpenAi | Provider::Mistral) {
+        note(IssueCode::EmptyContent, "`tool_calls` is an empty list");
+    }
+    for call in calls.into_iter().flatten() {
+        if pairs_by_id(provider) && !filled(call, "id") {
+            note(IssueCode::BadId, "a call has no id");
+        }
+        match call.pointer("/function/arguments") {
+            Some(Value::String(_)) if provider == Provider::Ollama => {
+                note(IssueCode::ArgumentType, "the arguments are text; this provider wants an object");
+            }
+            Some(Value::Object(_)) if !matches!(provider, Provider::Ollama | Provider::Mistral) => {
+                note(IssueCode::ArgumentType, "the arguments are an object; this provider wants JSON text");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn chat_result(message: &Value, provider: Provider, note: &mut impl FnMut(IssueCode, &str)) {
+    if !pairs_by_id(provider) || message.get("role").and_then(Value::as_str) != Some("tool") {
+        return;
+    }
+    if !filled(message, "tool_call_id") {
+        note(IssueCode::BadId, "a result names no call");
+    }
+    match message.get("content") {
+        Some(Value::String(_) | Value::Array(_)) => {}
+        None | Some(Value::Null) => note(IssueCode::EmptyContent, "a result has no content"),
+        Some(_) => note(IssueCode::ArgumentType, "a result's content is neither text nor a list of parts"),
+    }
+}
+
+fn blocks(message: &Value, note: &mut impl FnMut(IssueCode, &str)) {
+    let mut results_over = false;
+    for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
+        let kind = block.get("type").and_then(Value::as_str);
+        if block.get("text").and_then(Value::as_str).is_some_and(str::is_empty) {
+            note(IssueCode::EmptyContent, "a text block is empty");
+        }
+        let result = kind == Some("tool_result") || block.get("toolResult").is_some();
+        if result && results_over {
+            note(IssueCode::BadOrder, "a result stands behind other content of its message");
+        }
+        results_over |= !result;
+        let input = block.get("input").or_else(|| block.pointer("/toolUse/input"));
+        let call = kind == Some("tool_use") || block.get("toolUse").is_some();
+        if call && input.is_some_and(|input| !input.is_object()) {
+            note(IssueCode::ArgumentType, "`input` is no object");
+        }
+        let failed = block.get("is_error") == Some(&Value::Bool(true));
+        let nothing = match block.get("content") {
+            None | Some(Value::Null) => true,
+            Some(Value::String(text)) => text.is_empty(),
+            Some(Value::Array(list)) => list.is_empty(),
+            Some(_) => false,
+        };
+        if result && failed && nothing {
+            note(IssueCode::EmptyContent, "an error result is empty");
         }
     }
 }

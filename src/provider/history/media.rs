@@ -4,21 +4,17 @@ use crate::provider::Provider;
 use serde_json::{Value, json};
 
 impl Media {
-    /// A medium of base64 text.
+    /// A medium of base64 text. The alphabet for URLs, which google-genai's objects have, becomes the one that all take.
     pub fn base64(mime: &str, data: &str) -> Self {
-        Self { kind: MediaKind::of(mime), mime: mime.to_owned(), source: Source::Base64(data.to_owned()), name: None }
+        let data = data.replace('-', "+").replace('_', "/");
+        Self { kind: MediaKind::of(mime), mime: mime.to_owned(), source: Source::Base64(data), name: None }
     }
 
     /// A medium at an address, which may be a `data:` URL.
     pub fn url(url: &str, kind: MediaKind) -> Self {
         let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
         match data {
-            Some((mime, data)) => Self {
-                kind: MediaKind::of(mime),
-                mime: mime.to_owned(),
-                source: Source::Base64(data.to_owned()),
-                name: None,
-            },
+            Some((mime, data)) => Self::base64(mime, data),
             None => Self { kind, mime: String::new(), source: Source::Url(url.to_owned()), name: None },
         }
     }

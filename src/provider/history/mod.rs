@@ -23,6 +23,8 @@ pub use ids::provider_id;
 pub use model::{Answer, Call, Media, MediaKind, Message, Part, Role, Source, text_of};
 pub use repair::repair_history;
 
+pub(super) use model::text_with;
+
 use super::Provider;
 use crate::error::{Error, ErrorCode};
 use crate::schema::InDialect;
@@ -63,10 +65,12 @@ pub fn detect_history(messages: &[Value]) -> Provider {
         if has("parts") {
             return Provider::Gemini;
         }
-        if let Some(kind) = message.get("type").and_then(Value::as_str)
-            && (kind != "message" || !matches!(message.get("content"), Some(Value::String(_))))
-        {
-            return Provider::OpenAiResponses;
+        match message.get("type").and_then(Value::as_str) {
+            // An answer of Anthropic's is of this type as well; what its parts are tells.
+            Some("message") if has("stop_reason") => return Provider::Anthropic,
+            Some("message") if message.get("content").is_some_and(|content| !is_empty_list(content)) => {}
+            Some(_) => return Provider::OpenAiResponses,
+            None => {}
         }
         if has("tool_plan") {
             return Provider::Cohere;
@@ -88,6 +92,7 @@ pub fn detect_history(messages: &[Value]) -> Provider {
                 }
                 Some("thinking") if part.get("thinking").is_some_and(Value::is_string) => return Provider::Anthropic,
                 Some("thinking") => return Provider::Mistral,
+                Some("refusal") if has("type") => return Provider::OpenAiResponses,
                 Some("input_text" | "output_text" | "input_image" | "input_file") => return Provider::OpenAiResponses,
                 Some("document") => return Provider::Cohere,
                 None if part.is_object() => return Provider::Bedrock,
@@ -96,6 +101,10 @@ pub fn detect_history(messages: &[Value]) -> Provider {
         }
     }
     Provider::OpenAi
+}
+
+fn is_empty_list(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// Reads a provider's messages. `side` is what [`Written::side`] kept; what stood beside a message that is no longer there

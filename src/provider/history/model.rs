@@ -1,6 +1,7 @@
 //! A conversation in words of its own: what every provider's messages are read into and written from.
 use crate::provider::Provider;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,8 +162,15 @@ impl Message {
         })
     }
 
-    /// All text, joined.
+    /// All text. A model's is joined as it came: providers cut it in the middle of a sentence.
     pub fn all_text(&self) -> String {
+        if self.role == Role::Assistant {
+            let texts = self.parts.iter().filter_map(|part| match part {
+                Part::Text(text) => Some(text.as_str()),
+                _ => None,
+            });
+            return texts.collect();
+        }
         text_of(&self.parts)
     }
 }
@@ -178,16 +186,22 @@ pub(super) fn push_behind(out: &mut Vec<Message>, answers: Vec<Part>, message: M
     out.push(message);
 }
 
-/// The text among `parts`, joined; JSON values as text.
+/// The text among `parts`, JSON values as text; each begins a line of its own, whatever stood between them.
 pub fn text_of(parts: &[Part]) -> String {
+    text_with(parts, |_| None)
+}
+
+/// As [`text_of`], with `words` in the places of media.
+pub(in crate::provider) fn text_with(parts: &[Part], mut words: impl FnMut(&Media) -> Option<String>) -> String {
     let mut out = String::new();
     for part in parts {
         let text = match part {
-            Part::Text(text) => std::borrow::Cow::Borrowed(text.as_str()),
-            Part::Json(value) => std::borrow::Cow::Owned(value.to_string()),
+            Part::Text(text) => Cow::Borrowed(text.as_str()),
+            Part::Json(value) => Cow::Owned(value.to_string()),
+            Part::Media(media) => Cow::Owned(words(media).unwrap_or_default()),
             _ => continue,
         };
-        if !out.is_empty() && !text.is_empty() && matches!(part, Part::Json(_)) {
+        if !(out.is_empty() || text.is_empty() || out.ends_with('\n') || text.starts_with('\n')) {
             out.push('\n');
         }
         out.push_str(&text);

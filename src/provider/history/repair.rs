@@ -1,5 +1,5 @@
 //! Mends a history that a provider would refuse, and says how.
-use super::check::valid_name;
+use super::check::{raw_checks, valid_name};
 use super::model::{Answer, Message, Part, Role};
 use super::{Written, detect_history, ids, read_history, rest, side, system_text, write_history};
 use crate::error::Error;
@@ -58,6 +58,11 @@ pub fn repair_history(
     clean_parts(&mut mended, provider, tools, &mut note);
     begin_with_user(&mut mended, provider, &mut note);
     note_forms(&mended, provider, &mut note);
+    // What reading forgives is mended by writing it anew.
+    let mut forgiven = Vec::new();
+    raw_checks(messages, provider, &mut forgiven);
+    forgiven.retain(|new| !issues.iter().any(|known| known.code == new.code && known.place == new.place));
+    issues.append(&mut forgiven);
     let mut written = write_history(&mended, provider);
     written.issues.splice(0..0, issues);
     if written.issues.is_empty() && written.system.is_none() && written.messages == unmended.messages {
