@@ -534,3 +534,18 @@ def test_issues_of_a_stream_are_those_of_its_turn() -> None:
     turn = stream.finish()
     assert tuple(event.issue for event in events if event.kind == "issue") == turn.issues
     assert [issue.code for issue in turn.issues] == ["provider_field"]
+
+
+def test_a_chunk_may_use_the_stream_that_it_is_fed_to() -> None:
+    def chunk(text: str) -> dict[str, Any]:
+        return {"choices": [{"index": 0, "delta": {"content": text}}]}
+
+    stream = toolglot.StreamNormalizer(provider="openai")
+
+    class Chunk:
+        def model_dump(self, **_: Any) -> dict[str, Any]:
+            stream.feed(chunk("inner "))
+            return chunk("outer")
+
+    stream.feed(Chunk())
+    assert stream.finish().content == "inner outer"

@@ -621,6 +621,29 @@ def test_functions_become_tools() -> None:
         subsets.check(tools, provider, options, rule, names)
 
 
+def test_what_json_has_no_form_for_is_no_default() -> None:
+    def wait(seconds: float = float("inf"), factor: float = 1.5) -> None: ...
+
+    properties = ToolSet([wait])["wait"].schema["properties"]
+    assert properties == {"seconds": {"type": "number"}, "factor": {"type": "number", "default": 1.5}}
+
+
+def test_a_class_is_described_in_its_own_words() -> None:
+    class Base:
+        """The words of a library."""
+
+        @classmethod
+        def model_json_schema(cls) -> dict[str, Any]:
+            return {"type": "object", "properties": {"q": {"type": "string"}}}
+
+    class Search(Base): ...
+
+    class Find(Base):
+        """Find it."""
+
+    assert [tool.description for tool in ToolSet([Search, Find])] == ["", "Find it."]
+
+
 def test_methods_partials_and_other_docstrings() -> None:
     class Service:
         def look(self, name: str, /) -> None: ...

@@ -9,6 +9,7 @@ import decimal
 import enum
 import functools
 import inspect
+import math
 import pathlib
 import re
 import types
@@ -62,7 +63,8 @@ def describe(item: Any) -> dict[str, Any] | None:
             return None
         return {
             "name": item.__name__,
-            "description": inspect.getdoc(item) or "",
+            # Its own: a class without one would be told with the words of the class that it derives from.
+            "description": inspect.cleandoc(item.__doc__ or ""),
             "inputSchema": item.model_json_schema(),
         }
     if not (inspect.isroutine(item) or isinstance(item, functools.partial)):
@@ -89,7 +91,7 @@ def describe(item: Any) -> dict[str, Any] | None:
             schema.setdefault("description", documented[parameter.name])
         if parameter.default is parameter.empty:
             required.append(parameter.name)
-        elif parameter.default is None or isinstance(parameter.default, (str, int, float, bool)):
+        elif _is_json(parameter.default):
             schema.setdefault("default", parameter.default)
         properties[parameter.name] = schema
     schema = {"type": "object", "properties": properties, "required": required}
@@ -217,6 +219,13 @@ def _constrain(schema: dict[str, Any], note: Any) -> None:
         for branch in (schema, *schema.get("anyOf", ())):
             if branch.get("type") in keywords:
                 branch[keywords[branch["type"]]] = value
+
+
+def _is_json(default: Any) -> bool:
+    """JSON has a form for the value: none for an infinite timeout, say."""
+    if isinstance(default, float):
+        return math.isfinite(default)
+    return default is None or isinstance(default, (str, int))
 
 
 def _class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:

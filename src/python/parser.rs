@@ -124,13 +124,15 @@ impl StreamParser {
         parser.turn(slf.py())
     }
 
-    fn __repr__(&self) -> String {
-        let stage = match self.stage {
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        // While another thread feeds it, a debugger or a log line may ask.
+        let Ok(parser) = slf.try_borrow() else { return "<toolglot.StreamParser in use>".to_owned() };
+        let stage = match parser.stage {
             Stage::Open(_) => "open",
             Stage::Closed(_) | Stage::Finished(_) => "finished",
             Stage::Broken => "broken",
         };
-        format!("<toolglot.StreamParser {stage}, {} bytes fed>", self.fed)
+        format!("<toolglot.StreamParser {stage}, {} bytes fed>", parser.fed)
     }
 }
 

@@ -163,18 +163,23 @@ impl StreamNormalizer {
 
     #[doc = stub!("StreamNormalizer.feed")]
     fn feed<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        let worked = if let Ok(text) = chunk.cast::<PyString>() {
-            let text = utf8(text)?.0;
-            state.run(py, text.len(), |stream, events| stream.feed_bytes(text.as_bytes(), events))
+        // Only when the chunk was read: an object's own code runs there, which may use this stream.
+        let state = || self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let feed_bytes = |bytes: &[u8]| {
+            let mut state = state();
+            state.run(py, bytes.len(), |stream, events| stream.feed_bytes(bytes, events))?;
+            state.take(py)
+        };
+        if let Ok(text) = chunk.cast::<PyString>() {
+            feed_bytes(utf8(text)?.0.as_bytes())
         } else if let Some(bytes) = bytes_of(chunk) {
-            state.run(py, bytes.len(), |stream, events| stream.feed_bytes(&bytes, events))
+            feed_bytes(&bytes)
         } else {
             let node: Node<'static> = from_payload(chunk)?;
-            state.run(py, node.weight(), |stream, events| stream.feed_node(&node, events))
-        };
-        worked?;
-        state.take(py)
+            let mut state = state();
+            state.run(py, node.weight(), |stream, events| stream.feed_node(&node, events))?;
+            state.take(py)
+        }
     }
 
     #[doc = stub!("StreamNormalizer.close")]
