@@ -50,7 +50,8 @@ fn respelt(mut row: Dialect) -> Dialect {
         let spelt = SPELLINGS.iter().map(move |(bar, blank)| text.replace('｜', bar).replace('▁', blank));
         spelt.filter(move |other| wide && other != text)
     }
-    for list in [&mut row.calls, &mut row.parameters, &mut row.tokens] {
+    let lists = [&mut row.calls, &mut row.parameters, &mut row.tokens, &mut row.turns];
+    for list in lists {
         for text in std::mem::take(list) {
             let others: Vec<_> = each(&text).collect();
             list.push(text);
@@ -61,14 +62,16 @@ fn respelt(mut row: Dialect) -> Dialect {
             });
         }
     }
-    for (open, close) in std::mem::take(&mut row.sections) {
-        let others: Vec<_> = each(&open).zip(each(&close)).collect();
-        row.sections.push((open, close));
-        others.into_iter().for_each(|other| {
-            if !row.sections.contains(&other) {
-                row.sections.push(other)
-            }
-        });
+    for pairs in [&mut row.sections, &mut row.results] {
+        for (open, close) in std::mem::take(pairs) {
+            let others: Vec<_> = each(&open).zip(each(&close)).collect();
+            pairs.push((open, close));
+            others.into_iter().for_each(|other| {
+                if !pairs.contains(&other) {
+                    pairs.push(other)
+                }
+            });
+        }
     }
     row
 }

@@ -433,7 +433,7 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
             }
         }
         let start = at;
-        let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':');
+        let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':') || *byte >= 0x80;
         at += bytes.get(at..).unwrap_or_default().iter().take_while(|byte| in_key(byte)).count();
         let key = cx.slice(start, at);
         if at >= bytes.len() {

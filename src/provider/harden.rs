@@ -248,7 +248,7 @@ fn any_of(keys: &[Key]) -> String {
 /// A key that says that its object calls something, or holds calls.
 static CALLING: Lazy<Option<Regex>> = Lazy::new(|| {
     let keys = any_of(&[Key::Name, Key::Function, Key::Method, Key::Calls]);
-    Regex::new(&format!(r#"{keys}\\{{0,2}}["']|"{keys}="#)).ok()
+    Regex::new(&format!(r#"{keys}\\{{0,2}}["'”’]|"{keys}="#)).ok()
 });
 
 /// A key of a call's arguments.

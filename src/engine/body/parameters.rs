@@ -185,7 +185,8 @@ impl Parameters {
         };
         let (Look::Is(()), true) = (look, parameter.behind_key.is_some()) else { return look };
         let key = head.key.clone().map_or("", |k| &cx.text[k]);
-        let name = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')) && !key.is_empty();
+        let name = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.') || b >= 0x80)
+            && !key.is_empty();
         let known = declared.is_none_or(|tool| tool.declares(key));
         if name && known { look } else { Look::No }
     }

@@ -67,7 +67,7 @@ impl Engine {
         }
         let tag = |at: usize| {
             let rest = cx.bytes().get(at + 1..).unwrap_or_default();
-            let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':');
+            let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':') || *b >= 0x80;
             let length = rest.iter().take(128).position(|b| !name(b)).unwrap_or(rest.len().min(128));
             (cx.slice(at + 1, at + 1 + length), rest.get(length).copied())
         };
@@ -141,6 +141,10 @@ impl Engine {
             };
             self.pass(cx, at, reason);
             return Look::No;
+        }
+        // Nothing is said of what may yet begin no call.
+        if body == Look::More {
+            return Look::More;
         }
         if self.runs_away(cx, at) {
             self.pass(cx, at, Reason::Runaway);

@@ -144,6 +144,7 @@ impl Engine {
         let called = self.out.calls.last().map_or(0, |call| call.raw.end);
         let known = match self.opened.iter().position(|known| known.closer == closer) {
             Some(known) => known,
+            None if self.opened.len() >= MOST_OPENED => return false,
             None => {
                 self.opened.push(Opened { closer: closer.to_owned(), looked: 0, depth: 0 });
                 self.opened.len() - 1
@@ -169,6 +170,9 @@ impl Engine {
         open
     }
 }
+
+/// So many closing markers are told from each other: with a suffix of their own, a text may have any number.
+const MOST_OPENED: usize = 16;
 
 /// How many opening markers of one name stand open as text, as far as that has been looked through.
 #[derive(Debug)]

@@ -157,7 +157,7 @@ fn tag(cx: &Reader<'_>, parameter: &Parameter, at: usize) -> Look<Range<usize>> 
         Look::Is(start) => start,
         other => return other.map(|_| at..at),
     };
-    let letter = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let letter = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.') || **b >= 0x80;
     let rest = cx.bytes().get(start..).unwrap_or_default();
     let end = start + rest.iter().take(128).take_while(letter).count();
     if end == start && end < cx.text.len() {
