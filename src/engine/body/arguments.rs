@@ -242,11 +242,12 @@ impl Arguments {
     /// The arguments are no JSON: repair reads them up to what closes the call.
     fn mend(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
         let strings = self.lenient.get_or_insert_with(|| Box::new(Strings::new(self.start)));
-        let Bound { at: limit, doubtful } = match strings.bound(cx, writer) {
+        let bound = match strings.bound(cx, writer) {
             Look::Is(bound) => bound,
             Look::More => return Progress::More,
             Look::No => Bound::sure(cx.text.len()),
         };
+        let limit = bound.at;
         let closed = limit < cx.text.len();
         match lenient::repair(cx, self.start, limit).ok() {
             Some(mended) if mended.complete() || closed => {
@@ -254,7 +255,7 @@ impl Arguments {
                 let end = self.start + mended.consumed;
                 let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
                 let end = if signs { limit } else { end };
-                let sure = mended.json.starts_with('{') && !mended.guessed && !doubtful;
+                let sure = mended.json.starts_with('{') && !mended.guessed && !bound.doubts(cx);
                 let sure = sure && !lenient::ended_early(cx.slice(end, limit), closed);
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json.into_owned())), writer.start..end);
                 pending.repairs = mended.repairs;

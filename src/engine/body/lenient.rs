@@ -13,14 +13,33 @@ pub(super) const LINE: usize = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bound {
     pub(super) at: usize,
-    /// What stands there may be a part of the value.
-    pub(super) doubtful: bool,
+    pub(super) ends: Ends,
+}
+
+/// Whether what stands at a bound ends the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ends {
+    Surely,
+    /// It begins the next call in a string that is open: behind a bracket that closes, the value is over and lacks a quote; else
+    /// it was cut off, or the marker is the string's.
+    IfClosed,
+    /// It may be a part of the value.
+    Perhaps,
 }
 
 impl Bound {
     /// Repair may read up to `at`, and what stands there is no part of the value.
     pub(super) const fn sure(at: usize) -> Self {
-        Self { at, doubtful: false }
+        Self { at, ends: Ends::Surely }
+    }
+
+    /// What stands there does not surely end the value.
+    pub(super) fn doubts(self, cx: &Reader<'_>) -> bool {
+        match self.ends {
+            Ends::Surely => false,
+            Ends::IfClosed => !cx.slice(0, self.at).trim_ascii_end().ends_with(['}', ']']),
+            Ends::Perhaps => true,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
 //! one that closes the call.
-use super::lenient::{self, Bound, LINE, closer};
+use super::lenient::{self, Bound, Ends, LINE, closer};
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
@@ -107,8 +107,8 @@ impl OpenString {
             self.unclosed = found.opens != Opens::Nothing;
         }
         if found.opens != Opens::Nothing {
-            let doubtful = self.before_call.is_some() && !adjacent;
-            self.before_call = self.closer.map(|at| Bound { at, doubtful });
+            let ends = if self.before_call.is_some() && !adjacent { Ends::Perhaps } else { Ends::IfClosed };
+            self.before_call = self.closer.map(|at| Bound { at, ends });
         }
         self.behind = at + found.length;
     }
@@ -125,7 +125,8 @@ impl OpenString {
     fn end_before_call(&self, cx: &Reader<'_>, at: usize) -> Look<Bound> {
         let before = cx.bytes().get(self.behind..at).unwrap_or_default().trim_ascii_end();
         let opens = matches!(before.last(), Some(b'{' | b'[' | b'(' | b'=' | b':' | b','));
-        self.before_call.map_or(Look::No, |bound| Look::Is(Bound { doubtful: bound.doubtful || !opens, ..bound }))
+        let bound = |bound: Bound| Bound { ends: if opens { bound.ends } else { Ends::Perhaps }, ..bound };
+        self.before_call.map(bound).map_or(Look::No, Look::Is)
     }
 }
 
@@ -216,7 +217,8 @@ impl Strings {
         let line = LineBehind { marker: at, at: end, words: false, balance: Balance::default() };
         match self.ended.get_or_insert(line).closes_more(cx, origin) {
             Look::More => Look::More,
-            look => Look::Is(Bound { at, doubtful: look == Look::Is(()) }),
+            Look::Is(()) => Look::Is(Bound { at, ends: Ends::Perhaps }),
+            Look::No => Look::Is(Bound::sure(at)),
         }
     }
 
@@ -314,14 +316,15 @@ impl Strings {
         }
         if let Some(closer) = string.closer {
             let adjacent = at == string.behind;
-            if byte == b'"' && string.before_call.is_some_and(|bound| !bound.doubtful) {
+            if byte == b'"' && string.before_call.is_some_and(|bound| bound.ends == Ends::IfClosed) {
                 return string.end_before_call(cx, at);
             }
             match marker(cx, at, origin) {
                 Look::More => return Look::More,
                 Look::Is(marker) => {
                     if marker.opens != Opens::Nothing && (adjacent || string.before_call.is_none()) {
-                        string.before_call = Some(Bound { at: closer, doubtful: !adjacent });
+                        let ends = if adjacent { Ends::IfClosed } else { Ends::Perhaps };
+                        string.before_call = Some(Bound { at: closer, ends });
                     }
                     self.at += marker.length;
                     if adjacent {

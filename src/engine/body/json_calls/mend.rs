@@ -111,10 +111,11 @@ impl JsonCalls {
             None if bare => lenient::next_marker(cx, &mut searched).map(Bound::sure),
             None => self.bound(cx, writer, start),
         };
-        let Look::Is(Bound { at: limit, doubtful }) = bound else {
+        let Look::Is(bound) = bound else {
             self.expect = Expect::Lenient { start, error, searched };
             return Flow::Stop(Progress::More);
         };
+        let limit = bound.at;
         let over = limit < cx.text.len();
         let closed = over && !bare;
         let mended = match lenient::repair(cx, start, limit) {
@@ -132,7 +133,7 @@ impl JsonCalls {
             return self.closed(cx, writer, start + mended.consumed);
         }
         if closed || mended.complete() {
-            let mended = Repaired { guessed: mended.guessed || doubtful, ..mended };
+            let mended = Repaired { guessed: mended.guessed || bound.doubts(cx), ..mended };
             let mend = Mend { limit, closed, begun: writer.begun };
             return self.read_mended(cx, out, writer, (start, error), mended, mend);
         }
