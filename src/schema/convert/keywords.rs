@@ -94,27 +94,7 @@ impl Walk<'_> {
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(branches)) if profile.takes(key) => {
                 self.branches(key, branches, out)
             }
-            ("prefixItems", Value::Array(branches)) => {
-                self.lose(key, LossKind::Rewritten, "a list with a schema for each place became one of any of these");
-                if !out.contains_key("items") {
-                    let mut schemas: Vec<Value> = Vec::new();
-                    for (i, branch) in branches.iter().enumerate() {
-                        let schema = self.part(&[key, &i.to_string()], branch);
-                        if !schemas.contains(&schema) {
-                            schemas.push(schema);
-                        }
-                    }
-                    let items = if schemas.len() == 1 { schemas.swap_remove(0) } else { json!({"anyOf": schemas}) };
-                    out.insert("items".to_owned(), items);
-                }
-                if map.get("items") == Some(&Value::Bool(false))
-                    && profile.takes("maxItems")
-                    && !map.contains_key("maxItems")
-                {
-                    out.insert("maxItems".to_owned(), json!(branches.len()));
-                }
-                None
-            }
+            ("prefixItems", Value::Array(branches)) => self.places(branches, map, out),
             ("items", Value::Bool(false)) => {
                 if map.contains_key("prefixItems") && profile.keywords.is_none() {
                     return Some(value.clone());
@@ -122,10 +102,7 @@ impl Walk<'_> {
                 self.lose(key, LossKind::Dropped, "a list of fixed length cannot be said");
                 None
             }
-            ("items", schema) if map.contains_key("prefixItems") && !profile.takes("prefixItems") => {
-                let _ = schema;
-                None
-            }
+            ("items", _) if map.contains_key("prefixItems") && !profile.takes("prefixItems") => None,
             ("items", schema) => Some(self.part(&[key], schema)),
             ("additionalProperties", schema) => self.additional(schema, map),
             ("enum", Value::Array(literals)) => self.literals(key, literals, kind, map),
@@ -141,16 +118,7 @@ impl Walk<'_> {
                 }
                 self.drop(key, value, notes)
             }
-            ("minItems", n) if profile.takes(key) => match profile.min_items {
-                Some(most) if n.as_u64().is_some_and(|n| n > most) => {
-                    self.lose(key, LossKind::Rewritten, format!("at most {most} can be demanded"));
-                    if self.describe {
-                        notes.push(format!("{key}: {n}"));
-                    }
-                    Some(json!(most))
-                }
-                _ => Some(value.clone()),
-            },
+            ("minItems", n) if profile.takes(key) => Some(self.fewest(n, notes)),
             ("pattern", Value::String(pattern)) if profile.takes(key) => {
                 if profile.look_around || !looks_around(pattern) {
                     return Some(value.clone());
@@ -162,13 +130,11 @@ impl Walk<'_> {
                 if !profile.takes(inclusive) || map.contains_key(inclusive) {
                     return self.drop(key, value, notes);
                 }
-                match bound.as_i64().and_then(|n| n.checked_add(step)) {
-                    Some(next) if kind == Some("integer") => drop(out.insert(inclusive.to_owned(), json!(next))),
-                    _ => {
-                        self.lose(key, LossKind::Rewritten, "the bound itself is taken too");
-                        out.insert(inclusive.to_owned(), value.clone());
-                    }
+                let next = bound.as_i64().and_then(|n| n.checked_add(step)).filter(|_| kind == Some("integer"));
+                if next.is_none() {
+                    self.lose(key, LossKind::Rewritten, "the bound itself is taken too");
                 }
+                out.insert(inclusive.to_owned(), next.map_or_else(|| value.clone(), |next| json!(next)));
                 None
             }
             (
@@ -195,6 +161,40 @@ impl Walk<'_> {
             _ if profile.takes(key) => Some(value.clone()),
             _ => self.drop(key, value, notes),
         }
+    }
+
+    /// A schema for each place of a list, where the target takes one for all of them.
+    fn places(&mut self, branches: &[Value], map: &Map<String, Value>, out: &mut Map<String, Value>) -> Option<Value> {
+        let key = "prefixItems";
+        self.lose(key, LossKind::Rewritten, "a list with a schema for each place became one of any of these");
+        if !out.contains_key("items") {
+            let mut schemas: Vec<Value> = Vec::new();
+            for (i, branch) in branches.iter().enumerate() {
+                let schema = self.part(&[key, &i.to_string()], branch);
+                if !schemas.contains(&schema) {
+                    schemas.push(schema);
+                }
+            }
+            let items = if schemas.len() == 1 { schemas.swap_remove(0) } else { json!({"anyOf": schemas}) };
+            out.insert("items".to_owned(), items);
+        }
+        let fixed = map.get("items") == Some(&Value::Bool(false));
+        if fixed && self.profile.takes("maxItems") && !map.contains_key("maxItems") {
+            out.insert("maxItems".to_owned(), json!(branches.len()));
+        }
+        None
+    }
+
+    /// How many items a list has at least, as far as the target lets one demand.
+    fn fewest(&mut self, n: &Value, notes: &mut Vec<String>) -> Value {
+        let Some(most) = self.profile.min_items.filter(|most| n.as_u64().is_some_and(|n| n > *most)) else {
+            return n.clone();
+        };
+        self.lose("minItems", LossKind::Rewritten, format!("at most {most} can be demanded"));
+        if self.describe {
+            notes.push(format!("minItems: {n}"));
+        }
+        json!(most)
     }
 
     /// Leaves a keyword out.
