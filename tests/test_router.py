@@ -337,6 +337,7 @@ OVERTAKEN = {
     "a string with braces lacks its closing quote",
     "an entity closes a string",
     "a curly quote closes a string",
+    "a mark of another kind closes the last string",
 }
 
 CASES = [
