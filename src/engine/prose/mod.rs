@@ -87,6 +87,7 @@ impl Engine {
 
     /// The text is over.
     pub(super) fn end(&mut self, cx: &Reader<'_>) {
+        self.leave_paragraph(cx, self.at);
         self.leave_stop(cx);
         self.leave_inline(self.at);
         self.keep(Doubt::Reasoning);

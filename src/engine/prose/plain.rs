@@ -5,7 +5,7 @@ use super::channels::{Channel, opens_call, unglued};
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
-use crate::engine::reader::floor;
+use crate::engine::reader::{blank, floor};
 use crate::engine::trace::{Markup, Noted};
 use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Engine, Look, Mode, Reader};
@@ -152,6 +152,7 @@ impl Engine {
         let from = from.max(floor(cx.text, to.saturating_sub(LONGEST)));
         let text = cx.slice(from, to);
         let line = from + memchr::memrchr(b'\n', text.trim_ascii_end().as_bytes()).map_or(0, |i| i + 1);
+        let line = line + cx.slice(line, to).len() - cx.slice(line, to).trim_start_matches(blank).len();
         let written = cx.bytes().get(line..to).unwrap_or_default();
         let begins = |row: &u16| {
             let Some(channels) = Self::channels(cx, *row) else { return false };
