@@ -114,7 +114,7 @@ fn goes_on_with(letter: char) -> bool {
 }
 
 /// Quotation marks, as they open and close.
-const QUOTES: [(char, char); 12] = [
+static QUOTES: [(char, char); 12] = [
     ('"', '"'),
     ('\'', '\''),
     ('“', '”'),
@@ -131,8 +131,8 @@ const QUOTES: [(char, char); 12] = [
 
 /// What closes the quotation mark right before `at`, which stands behind other text in its line.
 fn closing_quote(cx: &Reader<'_>, at: usize) -> Option<char> {
-    let before = cx.slice(0, at);
-    let (open, close) = QUOTES.into_iter().find(|(open, _)| before.ends_with(*open))?;
+    let before = cx.slice(0, at).chars().next_back()?;
+    let (open, close) = QUOTES.iter().copied().find(|(open, _)| *open == before)?;
     (!cx.at_line_start(at - open.len_utf8())).then_some(close)
 }
 
