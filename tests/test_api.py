@@ -492,3 +492,15 @@ def test_import_is_light() -> None:
     code = "import sys, toolglot; print([m for m in ('asyncio', 'httpx', 'pydantic', 'argparse') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_parser_that_is_fed_can_be_shown() -> None:
+    parser = toolglot.StreamParser(tools=[{"name": "f", "parameters": {}}])
+    text = "{[<`" * 500_000
+    thread = threading.Thread(target=parser.feed, args=(text,))
+    thread.start()
+    shown = {repr(parser)}
+    while thread.is_alive():
+        shown.add(repr(parser))
+    thread.join()
+    assert all(each.startswith("<toolglot.StreamParser ") for each in shown)

@@ -24,7 +24,7 @@ const SAYS: [&str; 18] = [
     "उदाहरण",
 ];
 
-/// As above, in languages that do not part words.
+/// As above, in languages that do not part words, or glue others to them.
 const SAYS_UNPARTED: [&str; 11] =
     ["例如", "比如", "示例", "举例", "舉例", "例子", "範例", "たとえば", "例えば", "예를 들어", "예시"];
 

@@ -326,11 +326,16 @@ impl Engine {
         if self.inline.is_some() || self.hold.is_some() {
             return Look::No;
         }
-        // In the middle of a line a tag is one only if it ends that; a token is one anywhere.
-        let tag = cx.bytes().get(at + 1).is_some_and(u8::is_ascii_alphabetic) && cx.bytes().get(at) == Some(&b'<');
+        // In the middle of a line a tag is one only if it ends that, and a token where thoughts are glued to it: who writes about
+        // it goes on behind a blank or a sign. What has bars is a token anywhere, if its dialect is the one that was named.
+        let (marker, bars) = (cx.slice(at, at + length), ['|', '｜', '◁']);
+        let token = marker.starts_with('[') || marker.contains(bars);
+        let glued = |next: &u8| token && (next.is_ascii_alphanumeric() || *next >= 0x80);
+        let sure = !cx.dialects.auto && marker.contains(bars);
         match cx.bytes().get(at + length) {
-            _ if blank || !tag || cx.at_line_start(at) => {}
+            _ if blank || sure || cx.at_line_start(at) => {}
             Some(b'\n') => {}
+            Some(next) if glued(next) => {}
             None if !cx.eof => return Look::More,
             _ => {
                 self.named_opener = Some(at).filter(|_| self.given.mode == Mode::Content);
