@@ -1,7 +1,7 @@
 //! A call that is being read: its body, what closes it, and whether it is one.
 use super::body::{BodyState, Progress, names};
 use super::head::Head;
-use super::output::{Call, Output};
+use super::output::Output;
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
@@ -227,13 +227,13 @@ impl Engine {
         Step::Go
     }
 
-    /// What was read as calls was begun in reasoning and given up in it: not all of it is as it should be, and what closes the
-    /// reasoning stands in the last call, at this place. A string that holds it in a sound call is one.
+    /// The `call`, or those in it, was begun in reasoning and given up in it: not all of it is as it should be, and what closes
+    /// the reasoning stands in it, at this place. A string that holds it in a sound call is one.
     fn closer_in_draft(&mut self, cx: &Reader<'_>, call: Range<usize>) -> Option<usize> {
         let drafts = self.hold.as_ref().filter(|hold| hold.doubt == Doubt::Reasoning)?.mark.calls();
-        let sound = |call: &Call| call.status == CallStatus::Ok;
-        let written = self.out.calls.get(drafts..).unwrap_or_default();
-        if !written.is_empty() && written.iter().all(sound) {
+        let written = self.out.calls.get(drafts..).unwrap_or_default().iter().rev();
+        let mut written = written.take_while(|written| written.raw.start >= call.start).peekable();
+        if written.peek().is_some() && written.all(|written| written.status == CallStatus::Ok) {
             return None;
         }
         let text = cx.slice(call.start, call.end).as_bytes();

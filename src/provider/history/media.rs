@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 impl Media {
     /// A medium of base64 text. The alphabet for URLs, which google-genai's objects have, becomes the one that all take.
     pub fn base64(mime: &str, data: &str) -> Self {
-        let data = data.replace('-', "+").replace('_', "/");
+        let data = if data.contains(['-', '_']) { data.replace('-', "+").replace('_', "/") } else { data.to_owned() };
         Self { kind: MediaKind::of(mime), mime: mime.to_owned(), source: Source::Base64(data), name: None }
     }
 
