@@ -334,6 +334,8 @@ pub struct Dialects {
     pub(crate) openers: Vec<(u16, u16)>,
     /// The rows whose messages have headers.
     pub(crate) channels: Vec<u16>,
+    /// What their headers may begin with where the opening marker is missing.
+    pub(crate) headers: First,
     /// The template of calls with Gemma's values whose name stands right before them: row and call.
     pub(crate) gemma: Option<(u16, u16)>,
     /// The row whose calls are tags named after tools.
@@ -431,6 +433,7 @@ impl Dialects {
             words: Vec::new(),
             openers: Vec::new(),
             channels: Vec::new(),
+            headers: First::default(),
             gemma: None,
             elements: None,
             fenced: false,
@@ -465,6 +468,11 @@ impl Dialects {
         if set.elements.is_some() {
             also.push(b'<');
         }
+        set.headers =
+            First::one_of(set.rows.iter().filter_map(|row| row.dialect.channels.as_ref()).flat_map(|channels| {
+                let names = channels.content.iter().chain(&channels.reasoning);
+                names.chain([&channels.recipient]).map(String::as_str)
+            }));
         set.markers = Markers::new(entries, &also);
         Ok(set)
     }

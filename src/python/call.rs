@@ -14,7 +14,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[doc = stub!("ToolCall")]
 #[pyclass(frozen, module = "toolglot", name = "ToolCall")]
@@ -28,7 +28,7 @@ pub(super) struct ToolCall {
     raw: Text,
     input: Input,
     /// The tools that were offered: for messages to the model, and for the names that a provider was told.
-    tools: OnceLock<Arc<schema::ToolSet>>,
+    tools: Option<Arc<schema::ToolSet>>,
     // Both forms of the arguments are made when they are first asked for.
     arguments: Made<PyAny>,
     arguments_json: Made<PyString>,
@@ -48,8 +48,13 @@ enum Member {
 }
 
 impl ToolCall {
-    /// The call for Python; `input` is the text that its pieces may point into.
-    pub(super) fn from_core(py: Python<'_>, call: turn::ToolCall<'_>, input: &Input) -> Self {
+    /// The call for Python; `input` is the text that its pieces may point into, `tools` are those that were offered.
+    pub(super) fn from_core(
+        py: Python<'_>,
+        call: turn::ToolCall<'_>,
+        input: &Input,
+        tools: Option<&Arc<schema::ToolSet>>,
+    ) -> Self {
         let all = input.as_str(py);
         let text = |piece| Text::new(piece, Some(all));
         let written = match call.arguments {
@@ -71,27 +76,15 @@ impl ToolCall {
             errors: call.errors,
             raw: text(call.raw),
             input: input.clone_ref(py),
-            tools: OnceLock::new(),
+            tools: tools.cloned(),
             arguments: Made::new(),
             arguments_json: Made::new(),
         }
     }
 
-    /// Says which tools were offered when the call was made.
-    pub(super) fn offered(&self, tools: Option<&Arc<schema::ToolSet>>) {
-        if let Some(tools) = tools {
-            let _ = self.tools.set(Arc::clone(tools));
-        }
-    }
-
     /// The tools that were offered when the call was made.
     pub(super) fn tools(&self) -> Option<&schema::ToolSet> {
-        self.tools.get().map(|tools| &**tools)
-    }
-
-    /// As [`Self::tools`], to hand on.
-    pub(super) fn offer(&self) -> Option<&Arc<schema::ToolSet>> {
-        self.tools.get()
+        self.tools.as_deref()
     }
 
     /// The call as the core knows it.
@@ -248,7 +241,7 @@ impl ToolCall {
             errors,
             raw: raw.0.into(),
         };
-        Ok(Self::from_core(py, call, &Input::NONE))
+        Ok(Self::from_core(py, call, &Input::NONE, None))
     }
 
     #[doc = stub!("ToolCall.id")]
@@ -315,9 +308,7 @@ impl ToolCall {
     #[doc = stub!("ToolCall._with_id")]
     fn _with_id(&self, py: Python<'_>, id: String) -> PyResult<Self> {
         let call = turn::ToolCall { id: id.into(), ..self.to_core(py)? };
-        let call = Self::from_core(py, call.into_owned(), &Input::NONE);
-        call.offered(self.tools.get());
-        Ok(call)
+        Ok(Self::from_core(py, call.into_owned(), &Input::NONE, self.tools.as_ref()))
     }
 
     #[doc = stub!("ToolCall.error_message")]

@@ -64,8 +64,7 @@ impl Event {
                 Step::CallStarted { index, id: string(&id), name: string(&name) }
             }
             turn::Event::CallEnded { index, call } => {
-                let call = ToolCall::from_core(py, *call, &Input::NONE);
-                call.offered(tools);
+                let call = ToolCall::from_core(py, *call, &Input::NONE, tools);
                 Step::CallEnded { index, call: Py::new(py, call)? }
             }
             turn::Event::Reclassified => Step::Reclassified,

@@ -54,8 +54,8 @@ pub(super) fn explain<'py>(
         Span { start, end, kind, text, dialect, call, reason, detail }.into_bound_py_any(py)
     });
     let spans = PyTuple::new(py, spans.collect::<PyResult<Vec<_>>>()?)?.unbind();
-    let turn = Turn::from_core(py, turn, Input::new(&text))?.offered(py, tools.as_ref());
-    Ok(Explanation { text: text.unbind(), spans, turn: Py::new(py, turn)?, hint })
+    let turn = Turn::from_core(py, turn, Input::new(&text), tools.as_ref())?.unbind();
+    Ok(Explanation { text: text.unbind(), spans, turn, hint })
 }
 
 #[doc = stub!("Span")]

@@ -28,14 +28,14 @@ pub(super) fn surrogate_issue(offset: usize) -> Issue {
 #[pyfunction]
 #[pyo3(signature = (text, *, tools=None, dialect=None, starts_in=None, policy=None),
        text_signature = "(text, *, tools=None, dialect='auto', starts_in='content', policy=None)")]
-pub(super) fn extract(
-    py: Python<'_>,
+pub(super) fn extract<'py>(
+    py: Python<'py>,
     text: &Bound<'_, PyAny>,
     tools: Option<&Bound<'_, PyAny>>,
     dialect: Option<&Bound<'_, PyAny>>,
     starts_in: Option<&str>,
     policy: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Turn> {
+) -> PyResult<Bound<'py, Turn>> {
     let tools = tools_argument(tools)?;
     let dialects = dialect_argument(dialect)?;
     let options = options(starts_in, policy)?;
@@ -43,7 +43,7 @@ pub(super) fn extract(
         let all = text.to_str()?;
         let mut turn = guard_detached(py, all.len(), || engine::extract(all, &dialects, tools.as_deref(), &options))?;
         turn.issues.extend(issue);
-        Ok(Turn::from_core(py, turn, Input::new(text))?.offered(py, tools.as_ref()))
+        Turn::from_core(py, turn, Input::new(text), tools.as_ref())
     };
     if let Ok(text) = text.cast::<PyString>() {
         return match utf8(text)? {
@@ -61,7 +61,7 @@ pub(super) fn extract(
         parser.feed_bytes(&bytes, &mut events);
         parser.finish(&mut events)
     })?;
-    Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools.as_ref()))
+    Turn::from_core(py, turn, Input::NONE, tools.as_ref())
 }
 
 #[doc = stub!("StreamParser")]
@@ -207,8 +207,7 @@ impl StreamParser {
     fn turn<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, Turn>> {
         match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Closed(turn) => {
-                let turn = Turn::from_core(py, *turn, Input::NONE)?.offered(py, self.tools.as_ref());
-                let turn = Bound::new(py, turn)?;
+                let turn = Turn::from_core(py, *turn, Input::NONE, self.tools.as_ref())?;
                 self.stage = Stage::Finished(turn.clone().unbind());
                 Ok(turn)
             }

@@ -60,18 +60,18 @@ fn payload<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Payload<'a>> {
 #[pyfunction]
 #[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, starts_in=None, policy=None),
        text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
-pub(super) fn normalize(
-    py: Python<'_>,
+pub(super) fn normalize<'py>(
+    py: Python<'py>,
     response: &Bound<'_, PyAny>,
     tools: Option<&Bound<'_, PyAny>>,
     provider: &str,
     dialect: Option<&Bound<'_, PyAny>>,
     starts_in: Option<&str>,
     policy: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Turn> {
+) -> PyResult<Bound<'py, Turn>> {
     let given = Given { tools, dialect, starts_in, policy };
     let (turn, tools) = read(py, response, provider, given, provider::normalize, provider::normalize_node)?;
-    Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools.as_ref()))
+    Turn::from_core(py, turn, Input::NONE, tools.as_ref())
 }
 
 /// The arguments of Python that say how an answer is read.
@@ -104,20 +104,20 @@ fn read<T: Send>(
 #[pyfunction]
 #[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, starts_in=None, policy=None),
        text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
-pub(super) fn normalize_choices(
-    py: Python<'_>,
+pub(super) fn normalize_choices<'py>(
+    py: Python<'py>,
     response: &Bound<'_, PyAny>,
     tools: Option<&Bound<'_, PyAny>>,
     provider: &str,
     dialect: Option<&Bound<'_, PyAny>>,
     starts_in: Option<&str>,
     policy: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<Turn>> {
+) -> PyResult<Vec<Bound<'py, Turn>>> {
     let given = Given { tools, dialect, starts_in, policy };
     let (turns, tools) =
         read(py, response, provider, given, provider::normalize_choices, provider::normalize_choices_node)?;
     let tools = tools.as_ref();
-    turns.into_iter().map(|turn| Ok(Turn::from_core(py, turn, Input::NONE)?.offered(py, tools))).collect()
+    turns.into_iter().map(|turn| Turn::from_core(py, turn, Input::NONE, tools)).collect()
 }
 
 #[doc = stub!("StreamNormalizer")]
@@ -259,9 +259,7 @@ impl State {
         match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Closed(Ok(turns)) => {
                 let tools = self.tools.as_ref();
-                let turns = turns
-                    .into_iter()
-                    .map(|turn| Bound::new(py, Turn::from_core(py, turn, Input::NONE)?.offered(py, tools)));
+                let turns = turns.into_iter().map(|turn| Turn::from_core(py, turn, Input::NONE, tools));
                 let turns = PyTuple::new(py, turns.collect::<PyResult<Vec<_>>>()?)?;
                 self.stage = Stage::Finished(turns.clone().unbind());
                 Ok(turns)

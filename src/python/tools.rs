@@ -275,7 +275,7 @@ impl ToolSet {
         };
         let set = self.core(py)?;
         let call = guard(|| set.check(&name.0, &json, id))?;
-        Ok(ToolCall::from_core(py, call, &Input::NONE))
+        Ok(ToolCall::from_core(py, call, &Input::NONE, None))
     }
 
     #[doc = stub!("ToolSet.error_message")]

@@ -12,6 +12,7 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -34,17 +35,35 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// The turn for Python; `input` is the text that its pieces may point into.
-    pub(super) fn from_core(py: Python<'_>, turn: turn::Turn<'_>, input: Input) -> PyResult<Self> {
+    /// The turn for Python; `input` is the text that its pieces may point into, `tools` are those that were offered.
+    pub(super) fn from_core<'py>(
+        py: Python<'py>,
+        mut turn: turn::Turn<'_>,
+        input: Input,
+        tools: Option<&Arc<schema::ToolSet>>,
+    ) -> PyResult<Bound<'py, Self>> {
         let needs_more_work = turn.needs_more_work();
-        let calls = turn.tool_calls.into_iter().map(|call| ToolCall::from_core(py, call, &input));
-        let calls = calls.map(|call| Bound::new(py, call)).collect::<PyResult<Vec<_>>>()?;
+        let calls = std::mem::take(&mut turn.tool_calls).into_iter();
+        let calls = calls.map(|call| Bound::new(py, ToolCall::from_core(py, call, &input, tools)));
+        // Mostly it is one.
+        let calls = PyTuple::new(py, calls.collect::<PyResult<SmallVec<[_; 4]>>>()?)?;
+        Bound::new(py, Self::of(py, turn, input, calls, needs_more_work))
+    }
+
+    /// The turn whose calls are these, whatever it says itself.
+    fn of(
+        py: Python<'_>,
+        turn: turn::Turn<'_>,
+        input: Input,
+        tool_calls: Bound<'_, PyTuple>,
+        needs_more_work: bool,
+    ) -> Self {
         let all = input.as_str(py);
-        Ok(Self {
+        Self {
             content: Text::new(turn.content, Some(all)),
             content_object: Made::new(),
             reasoning: Text::new(turn.reasoning, Some(all)),
-            tool_calls: PyTuple::new(py, calls)?.unbind(),
+            tool_calls: tool_calls.unbind(),
             needs_more_work,
             stop_reason: turn.stop_reason,
             usage: turn.usage,
@@ -53,17 +72,7 @@ impl Turn {
             issues: turn.issues,
             provider_state: turn.provider_state,
             input,
-        })
-    }
-
-    /// The turn whose calls know which tools were offered.
-    pub(super) fn offered(self, py: Python<'_>, tools: Option<&Arc<schema::ToolSet>>) -> Self {
-        for call in self.tool_calls.bind(py) {
-            if let Ok(call) = call.cast::<ToolCall>() {
-                call.get().offered(tools);
-            }
         }
-        self
     }
 
     /// Runs `work` on the turn as the core knows it.
@@ -221,11 +230,9 @@ impl Turn {
             issues: issues.iter().map(|issue| issue.0.clone()).collect(),
             provider_state: provider_state.map(from_py).transpose()?,
         };
-        let made = Self::from_core(py, turn, Input::NONE)?;
-        for (new, old) in made.tool_calls.bind(py).iter().zip(&tool_calls) {
-            new.cast::<ToolCall>()?.get().offered(old.get().offer());
-        }
-        Ok(made)
+        // The calls are frozen, so they are kept as they came.
+        let needs_more_work = turn.needs_more_work();
+        Ok(Self::of(py, turn, Input::NONE, PyTuple::new(py, &tool_calls)?, needs_more_work))
     }
 
     #[doc = stub!("Turn.content")]

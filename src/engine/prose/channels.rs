@@ -89,13 +89,12 @@ impl Engine {
 
     /// A header without its opening marker, which the prompt held, at the very start: ` to=functions.f<|message|>`.
     pub(super) fn opening_header(&mut self, cx: &Reader<'_>) -> Taken {
-        let rows = cx.dialects.channels.iter().copied();
-        if rows.len() == 0 {
+        let start = cx.skip_space(0);
+        if cx.dialects.channels.is_empty() || !cx.dialects.headers.may_be(cx.rest(start).as_bytes()) {
             return Look::No;
         }
-        let start = cx.skip_space(0);
         let mut result = Look::No;
-        for row in rows {
+        for row in cx.dialects.channels.iter().copied() {
             // The prompt may have held the marker before the channel as well: `commentary to=functions.f<|message|>`.
             let Some(channels) = Self::channels(cx, row).filter(|c| !c.recipient.is_empty()) else { continue };
             let to = |at: usize| head::literal(cx, at, &channels.recipient);

@@ -9,14 +9,9 @@ impl Engine {
     /// The answer begins with a name on a line of its own, and the arguments follow: `get_weather\n{...}`.
     pub(super) fn opening_name(&mut self, cx: &Reader<'_>) -> Taken {
         let Some((row, call)) = cx.dialects.name_line else { return Look::No };
-        if cx.dialects.auto {
-            // Only an offered name vouches for such a call: a first word that begins none does not wait.
-            let first = head::bare_name(cx.text);
-            let open = first.len() == cx.text.len() && !cx.eof;
-            let vouched = |name: &str| begins(name, first) && (open || name.len() == first.len());
-            if !cx.tools.is_some_and(|tools| tools.tools().iter().any(|tool| vouched(&tool.name))) {
-                return Look::No;
-            }
+        // Only an offered name vouches for such a call: a first word that begins none does not wait.
+        if cx.dialects.auto && !Self::may_be_offered(cx, head::bare_name(cx.text)) {
+            return Look::No;
         }
         let elements = [Element::Slot(Slot::Name)];
         let found = match head::head(cx, 0, &elements) {
@@ -51,6 +46,13 @@ impl Engine {
             None if !cx.eof => Look::More,
             _ => Look::No,
         }
+    }
+
+    /// `word`, with which the answer begins, is an offered name, or the text ends in it and it may become one.
+    fn may_be_offered(cx: &Reader<'_>, word: &str) -> bool {
+        let open = word.len() == cx.text.len() && !cx.eof;
+        let vouched = |name: &str| begins(name, word) && (open || name.len() == word.len());
+        cx.tools.is_some_and(|tools| tools.tools().iter().any(|tool| vouched(&tool.name)))
     }
 
     /// The object at `at` begins with a parameter of the tool, or is empty. Where the dialect was named, any will do.
@@ -98,16 +100,14 @@ impl Engine {
         if word.is_empty() || word.len() > 128 {
             return Look::No;
         }
+        // Only an offered name vouches for it where the dialect is not known: other words do not wait.
+        if cx.dialects.auto && !Self::may_be_offered(cx, word) {
+            return Look::No;
+        }
         for (row, call) in cx.dialects.words.iter().copied() {
             let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
             let Some(template) = template else { continue };
             let Some(Element::Literal(marker)) = template.head.get(1) else { continue };
-            // Only an offered name vouches for it where the dialect is not known: other words do not wait.
-            let vouched = |name: &str| begins(name, word) && (open || name.len() == word.len());
-            let tools = || cx.tools.is_some_and(|tools| tools.tools().iter().any(|t| vouched(&t.name)));
-            if cx.dialects.auto && !tools() {
-                continue;
-            }
             if open {
                 return Look::More;
             }

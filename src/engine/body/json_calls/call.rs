@@ -48,7 +48,7 @@ impl JsonCalls {
         };
         if let (Some(index), Some(arguments)) = (index, arguments) {
             let end = arguments.end;
-            self.over(cx, writer, index, arguments, start..end);
+            self.over(cx, out, writer, index, arguments, start..end);
             // What of a mended object is its own, and what the list's, is a guess; what was mended is all of theirs.
             if let (true, Some(pending)) = (cx.made, &mut writer.pending) {
                 pending.status = CallStatus::Malformed;
@@ -61,14 +61,14 @@ impl JsonCalls {
     pub(super) fn over(
         &mut self,
         cx: &Reader<'_>,
+        out: &Output,
         writer: &mut Writer,
         index: usize,
         arguments: Range<usize>,
         raw: Range<usize>,
     ) {
         let text = cx.part(&arguments);
-        let name = self.name(cx);
-        let tool = name.and_then(|name| cx.tool(&name));
+        let tool = cx.called(out, index);
         let (found, status, repair) = whole_arguments(tool, text, || self.piece(cx, arguments.clone()));
         let repairs = std::mem::take(&mut self.repairs);
         let raw = if cx.made { writer.start..writer.start } else { raw };

@@ -350,7 +350,7 @@ impl JsonCalls {
                     return self.incomplete(cx, writer, arguments.start, arguments.end, Some(index));
                 }
                 self.repairs.push(Repair::at(RepairCode::Bracket, end, "a closing brace is missing"));
-                self.over(cx, writer, index, arguments, raw);
+                self.over(cx, out, writer, index, arguments, raw);
                 return Some(Progress::Done { end });
             }
         }

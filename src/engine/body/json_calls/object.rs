@@ -40,7 +40,7 @@ impl JsonCalls {
             }
             writer.piece(out, index, if value.starts_with('n') { "{}" } else { value });
             let lost = cx.tool(&name).is_some_and(|tool| argument_outside(cx, tool, &member.value, &members));
-            self.over(cx, writer, index, member.value.clone(), raw.clone());
+            self.over(cx, out, writer, index, member.value.clone(), raw.clone());
             if lost {
                 tear(writer);
             }
@@ -70,14 +70,12 @@ impl JsonCalls {
         }
         // In a list of its own further calls may have begun: then it was over before them.
         let Some(index) = index.filter(|index| writer.is_open(*index)) else { return Flow::On };
-        let beside = |frame: &Frame| {
-            let tool = self.name(cx).and_then(|name| cx.tool(&name));
-            tool.is_some_and(|tool| argument_outside(cx, tool, &arguments, &frame.others))
-        };
+        let tool = cx.called(out, index);
+        let beside = |frame: &Frame| tool.is_some_and(|tool| argument_outside(cx, tool, &arguments, &frame.others));
         let lost = self.is_ambiguous(cx, &arguments)
             || self.frames.last().is_some_and(beside)
             || (cx.made && self.is_torn(cx));
-        self.over(cx, writer, index, arguments, raw);
+        self.over(cx, out, writer, index, arguments, raw);
         if lost {
             tear(writer);
         }
@@ -184,7 +182,10 @@ impl JsonCalls {
 
     /// The last frame, whose call has these arguments, says another call as well: its name, its arguments or both.
     fn is_ambiguous(&self, cx: &Reader<'_>, arguments: &Range<usize>) -> bool {
-        let (Some(frame), Some(name)) = (self.frames.last(), self.name(cx)) else { return false };
+        let Some(frame) = self.frames.last().filter(|frame| frame.ambiguous || !frame.others.is_empty()) else {
+            return false;
+        };
+        let Some(name) = self.name(cx) else { return false };
         let declared = |key: &str| cx.tool(&name).is_some_and(|t| t.declares(key));
         let another = |member: &Other| {
             let (key, value) = (member.key(cx), member.value(cx));
