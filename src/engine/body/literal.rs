@@ -1,5 +1,5 @@
 //! Literals of Python and JSON, as JSON.
-use crate::json::{self, LiteralOptions, PartialOptions};
+use crate::json::{self, LiteralOptions, PartialOptions, ScanResult, Scanner};
 use crate::turn::{Repair, RepairCode};
 
 /// What was read of a literal.
@@ -29,6 +29,9 @@ pub(super) fn read(text: &str, offset: usize) -> Literal {
 
 /// As [`read`], for one string: the search for its end has found that quotes which stand in it are a part of it.
 pub(super) fn read_string(text: &str, offset: usize) -> Literal {
+    if means_the_same_in_json(text) {
+        return Literal { json: text.to_owned(), repairs: Vec::new(), guessed: false };
+    }
     let Some(read) = quotes_escaped(text).and_then(|escaped| whole_literal(&escaped)) else {
         return read(text, offset);
     };
@@ -36,6 +39,12 @@ pub(super) fn read_string(text: &str, offset: usize) -> Literal {
     // The places are those of the text with its quotes escaped.
     read.repairs.iter_mut().filter(|r| r.code != RepairCode::Quotes).for_each(|r| r.offset = Some(offset));
     read
+}
+
+/// `text` is a string of JSON's that Python reads alike: of JSON's escapes, that of a slash is none there.
+fn means_the_same_in_json(text: &str) -> bool {
+    let scan = || Scanner::new(0, 0).scan(text.as_bytes(), true) == ScanResult::Complete { end: text.len() };
+    text.starts_with('"') && scan() && memchr::memmem::find(text.as_bytes(), b"\\/").is_none()
 }
 
 fn whole_literal(text: &str) -> Option<Literal> {
