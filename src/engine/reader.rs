@@ -43,6 +43,8 @@ pub(crate) struct Memo {
     leading: Cell<usize>,
     /// Which brackets close which, as far as repair asked.
     pub(super) pairs: Cell<Pairs>,
+    /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
+    named: Cell<(Sought, Option<usize>)>,
 }
 
 /// What of a [`Memo`] still holds when more text has come.
@@ -310,8 +312,25 @@ impl<'t> Reader<'t> {
     /// The offered tool that `name` means.
     pub(crate) fn tool(&self, name: &str) -> Option<&'t Tool> {
         let tools = self.tools?;
-        let (position, _) = tools.find(name)?;
-        tools.tools().get(position)
+        tools.tools().get(self.find_tool(tools, name)?)
+    }
+
+    fn find_tool(&self, tools: &ToolSet, name: &str) -> Option<usize> {
+        let find = || tools.find(name).map(|(position, _)| position);
+        let sought = (name.as_ptr().addr(), name.len());
+        // Where a name was made another may stand later.
+        let in_text =
+            sought.0.checked_sub(self.text.as_ptr().addr()).is_some_and(|at| at + name.len() <= self.text.len());
+        if !in_text || name.is_empty() {
+            return find();
+        }
+        let (known, found) = self.memo.named.get();
+        if known == sought {
+            return found;
+        }
+        let found = find();
+        self.memo.named.set((sought, found));
+        found
     }
 
     /// The tool at a position that was found before.
