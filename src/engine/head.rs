@@ -373,8 +373,12 @@ fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) 
             _ => return Look::No,
         }
     }
-    // One pass: holes are short, and what is behind them is not.
     let ends = |byte: &u8| *byte == first || stops[usize::from(*byte)];
+    // Of labels in a row, each would look at those behind it.
+    if slot == Slot::Name && is_blank(until) && stops[usize::from(first)] {
+        end = cx.name_stop(at + end, |rest| rest.iter().position(ends)).saturating_sub(at);
+    }
+    // One pass: holes are short, and what is behind them is not.
     while let Some(more) = bounded.get(end..).and_then(|rest| rest.iter().position(ends)) {
         end += more;
         let Some(byte) = bounded.get(end).copied() else { break };

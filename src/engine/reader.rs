@@ -41,6 +41,8 @@ pub(crate) struct Memo {
     margin: Cell<Margin>,
     /// How far the text is known to begin with nothing but blanks.
     leading: Cell<usize>,
+    /// None of the bytes that no name holds.
+    nameless: Cell<Without>,
     /// Which brackets close which, as far as repair asked.
     pub(super) pairs: Cell<Pairs>,
     /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
@@ -216,6 +218,14 @@ impl<'t> Reader<'t> {
         self.find(&self.memo.fence, fence, from, |rest| {
             memchr::memmem::find_iter(rest, fence.as_bytes()).find(|at| self.at_line_start(from + at))
         })
+    }
+
+    /// The first byte at or after `from` that no name holds, as `search` finds it in the rest of the text, or the end of that.
+    pub(super) fn name_stop(&self, from: usize, search: impl FnOnce(&[u8]) -> Option<usize>) -> usize {
+        let mut nameless = self.memo.nameless.get();
+        let found = nameless.find(self.bytes(), from, search);
+        self.memo.nameless.set(nameless);
+        found.unwrap_or(self.text.len())
     }
 
     /// The first place at or after `from` where `what` stands, as `search` finds it in the rest of the text.
