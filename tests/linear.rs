@@ -54,7 +54,8 @@ fn tools() -> Arc<ToolSet> {
     let tools = serde_json::json!([
         {"name": "get_weather", "inputSchema": {"type": "object", "properties": {"city": {"type": "string"}}}},
         {"name": "write_file", "inputSchema": {"type": "object", "properties": {
-            "path": {"type": "string"}, "content": {"type": "string"}}}},
+            "path": {"type": "string"}, "content": {"type": "string"},
+            "lines": {"type": "array", "items": {"type": "string"}}}}},
     ]);
     Arc::new(ToolSet::from_values(tools.as_array().expect("a list")).expect("tools"))
 }
@@ -94,6 +95,14 @@ fn assert_linear(bytes: usize, run: impl Fn(&str)) {
 #[test]
 fn whole() {
     let (dialects, tools, options) = (Dialects::auto(), tools(), Options::default());
+    assert_linear(4 << 10, |text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
+}
+
+/// What nothing but the limit of calls bounds shows here.
+#[test]
+fn many_calls() {
+    let (dialects, tools, mut options) = (Dialects::auto(), tools(), Options::default());
+    options.policy.max_calls = usize::MAX;
     assert_linear(4 << 10, |text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
 }
 

@@ -245,6 +245,7 @@ fn stands(
 #[inline]
 fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, next: Option<&Element>, limit: usize) -> Look<()> {
     let until = if let Some(Element::Literal(until)) = next { Some(&**until) } else { None };
+    let limit = if slot == Slot::Name { limit.min(head.end + LONGEST_NAME) } else { limit };
     let filled = match until {
         Some(until) => delimited(cx, head.end, until, slot, limit),
         None => undelimited(cx, head.end, limit),
@@ -309,7 +310,7 @@ fn trim(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// No name that nothing delimits is longer, nor any in a tag, nor a key.
+/// No name is longer, nor a key.
 pub(super) const LONGEST_NAME: usize = 256;
 
 /// Bytes that no name or id holds, by value.
@@ -372,8 +373,12 @@ fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) 
             _ => return Look::No,
         }
     }
-    // One pass: holes are short, and what is behind them is not.
     let ends = |byte: &u8| *byte == first || stops[usize::from(*byte)];
+    // Of labels in a row, each would look at those behind it.
+    if slot == Slot::Name && is_blank(until) && stops[usize::from(first)] {
+        end = cx.name_stop(at + end, |rest| rest.iter().position(ends)).saturating_sub(at);
+    }
+    // One pass: holes are short, and what is behind them is not.
     while let Some(more) = bounded.get(end..).and_then(|rest| rest.iter().position(ends)) {
         end += more;
         let Some(byte) = bounded.get(end).copied() else { break };
@@ -391,7 +396,7 @@ fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) 
         // White space before the literal is not yet the end of the line.
         let goes_on = byte == b'\n' && (behind.starts_with(until) || (!cx.eof && until.starts_with(behind)));
         if stopped && !goes_on {
-            let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
+            let partial = whole && !cx.eof && until.len() > tail.len() && until.starts_with(tail);
             return if partial { Look::More } else { Look::No };
         }
         // A run of white space is looked behind once.

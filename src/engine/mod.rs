@@ -375,8 +375,7 @@ pub(crate) struct Engine {
     /// The element of HTML that shows what stands in it.
     shown_in: prose::quoted::Shown,
     block_quote: prose::quoted::BlockQuote,
-    /// Where the last example stood that the text announced as one.
-    example: Option<usize>,
+    examples: prose::example::Examples,
     /// No call begins with the marker there, unless it stands twice.
     refused: Option<usize>,
     /// The dialect of the last special token.
@@ -419,7 +418,7 @@ impl Engine {
             runaway: prose::runaway::Runaway::default(),
             shown_in: prose::quoted::Shown::default(),
             block_quote: prose::quoted::BlockQuote::default(),
-            example: None,
+            examples: prose::example::Examples::default(),
             refused: None,
             speaks: None,
             unread: false,

@@ -236,6 +236,29 @@ impl Mark {
     }
 }
 
+/// How much of the text was read behind values that are no JSON, for their ends, and turned out not to belong to them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ahead {
+    read: usize,
+    /// No further than this.
+    furthest: usize,
+}
+
+impl Ahead {
+    /// So often all the text may be read in vain. More than that no model's slips take.
+    const MOST: usize = 8;
+
+    /// So many bytes more were read, up to `limit`.
+    pub(crate) fn add(&mut self, read: usize, limit: usize) {
+        self.read += read;
+        self.furthest = self.furthest.max(limit);
+    }
+
+    pub(crate) const fn is_too_much(self) -> bool {
+        self.read > Self::MOST * self.furthest
+    }
+}
+
 /// What was found so far: text, calls and issues, and what is to be told of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Output {
@@ -251,6 +274,7 @@ pub(crate) struct Output {
     content_ends_in_space: bool,
     /// An explicit envelope of calls has been read.
     pub(crate) enveloped: bool,
+    pub(crate) ahead: Ahead,
     /// Which issue says that there are too many calls.
     full: Option<usize>,
     /// The memory of the last call's members.

@@ -41,8 +41,12 @@ pub(crate) struct Memo {
     margin: Cell<Margin>,
     /// How far the text is known to begin with nothing but blanks.
     leading: Cell<usize>,
+    /// None of the bytes that no name holds.
+    nameless: Cell<Without>,
     /// Which brackets close which, as far as repair asked.
     pub(super) pairs: Cell<Pairs>,
+    /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
+    named: Cell<(Sought, Option<usize>)>,
 }
 
 /// What of a [`Memo`] still holds when more text has come.
@@ -216,6 +220,14 @@ impl<'t> Reader<'t> {
         })
     }
 
+    /// The first byte at or after `from` that no name holds, as `search` finds it in the rest of the text, or the end of that.
+    pub(super) fn name_stop(&self, from: usize, search: impl FnOnce(&[u8]) -> Option<usize>) -> usize {
+        let mut nameless = self.memo.nameless.get();
+        let found = nameless.find(self.bytes(), from, search);
+        self.memo.nameless.set(nameless);
+        found.unwrap_or(self.text.len())
+    }
+
     /// The first place at or after `from` where `what` stands, as `search` finds it in the rest of the text.
     fn find(
         &self,
@@ -310,8 +322,25 @@ impl<'t> Reader<'t> {
     /// The offered tool that `name` means.
     pub(crate) fn tool(&self, name: &str) -> Option<&'t Tool> {
         let tools = self.tools?;
-        let (position, _) = tools.find(name)?;
-        tools.tools().get(position)
+        tools.tools().get(self.find_tool(tools, name)?)
+    }
+
+    fn find_tool(&self, tools: &ToolSet, name: &str) -> Option<usize> {
+        let find = || tools.find(name).map(|(position, _)| position);
+        let sought = (name.as_ptr().addr(), name.len());
+        // Where a name was made another may stand later.
+        let in_text =
+            sought.0.checked_sub(self.text.as_ptr().addr()).is_some_and(|at| at + name.len() <= self.text.len());
+        if !in_text || name.is_empty() {
+            return find();
+        }
+        let (known, found) = self.memo.named.get();
+        if known == sought {
+            return found;
+        }
+        let found = find();
+        self.memo.named.set((sought, found));
+        found
     }
 
     /// The tool at a position that was found before.

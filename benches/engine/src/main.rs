@@ -93,7 +93,8 @@ fn print_hostile(set: &std::sync::Arc<Dialects>, tools: &std::sync::Arc<ToolSet>
 fn main() {
     let only = std::env::args().nth(1).unwrap_or_default();
     let tools = serde_json::json!([{"name": "write_file", "inputSchema": {"type": "object", "required": ["path"],
-        "properties": {"path": {"type": "string"}, "content": {"type": "string"}, "mode": {"type": "integer"}}}}]);
+        "properties": {"path": {"type": "string"}, "content": {"type": "string"}, "mode": {"type": "integer"},
+            "lines": {"type": "array", "items": {"type": "string"}}}}}]);
     let tools = std::sync::Arc::new(ToolSet::from_values(tools.as_array().expect("a list")).expect("tools"));
     let small = "{\"path\": \"src/main.rs\", \"content\": \"fn main() {}\", \"mode\": 3}";
     let big = format!("{{\"path\": \"a.py\", \"content\": {}}}", json(&code(200_000)));

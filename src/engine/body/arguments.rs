@@ -242,14 +242,20 @@ impl Arguments {
     /// The arguments are no JSON: repair reads them up to what closes the call.
     fn mend(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
         let strings = self.lenient.get_or_insert_with(|| Box::new(Strings::new(self.start)));
-        let bound = match strings.bound(cx, writer) {
-            Look::Is(bound) => bound,
+        let window = lenient::Window::new(cx, out, self.start);
+        let near = window.reader(cx);
+        let bound = match strings.bound(&near, writer) {
+            Look::Is(bound) => window.bound(bound),
             Look::More => return Progress::More,
-            Look::No => Bound::sure(cx.text.len()),
+            Look::No => window.bound(Bound::sure(near.text.len())),
         };
         let limit = bound.at;
         let closed = limit < cx.text.len();
-        match lenient::repair(cx, self.start, limit).ok() {
+        let mended = lenient::repair(cx, self.start, limit).ok();
+        if let Some(mended) = &mended {
+            out.ahead.add(mended.ahead + strings.ahead(self.start + mended.consumed), limit);
+        }
+        match mended {
             Some(mended) if mended.complete() || closed => {
                 // Signs before the closing marker are what the mistake left; words are text.
                 let end = self.start + mended.consumed;

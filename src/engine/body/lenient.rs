@@ -1,8 +1,9 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use super::placeholder;
 use crate::dialect::{Element, Marker, MarkersAt};
+use crate::engine::output::Output;
 use crate::engine::reader::floor;
-use crate::engine::{Look, Reader};
+use crate::engine::{Look, Memo, Reader};
 use crate::json::{self, Balance, Pairs, PartialOptions, RepairOptions, Repaired};
 use crate::turn::{Repair, RepairCode};
 
@@ -40,6 +41,38 @@ impl Bound {
             Ends::IfClosed => !cx.slice(0, self.at).trim_ascii_end().ends_with(['}', ']']),
             Ends::Perhaps => true,
         }
+    }
+}
+
+/// Where too much was read in vain behind values that are no JSON, no more is read of the next one.
+const NEAR: usize = 1024;
+
+/// The text as far as it is read for the end of a value that is no JSON.
+pub(super) struct Window {
+    near: Option<usize>,
+    memo: Memo,
+}
+
+impl Window {
+    /// For the value at `start`.
+    pub(super) fn new(cx: &Reader<'_>, out: &Output, start: usize) -> Self {
+        let near = floor(cx.text, start.saturating_add(NEAR));
+        let near = Some(near).filter(|near| out.ahead.is_too_much() && *near < cx.text.len());
+        Self { near, memo: Memo::default() }
+    }
+
+    /// The text that ends where it ends.
+    pub(super) fn reader<'t>(&'t self, cx: &Reader<'t>) -> Reader<'t> {
+        match self.near {
+            Some(near) => Reader { text: cx.slice(0, near), eof: true, memo: &self.memo, ..*cx },
+            None => *cx,
+        }
+    }
+
+    /// What `bound` says of the whole text: where only it ends, the value need not.
+    pub(super) fn bound(&self, bound: Bound) -> Bound {
+        let ends = if self.near == Some(bound.at) { Ends::Perhaps } else { bound.ends };
+        Bound { ends, ..bound }
     }
 }
 

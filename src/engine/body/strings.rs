@@ -30,6 +30,10 @@ pub(super) struct Strings {
     /// Where the next closing marker stands, if that is no place before `at`, and how far none does.
     closer: usize,
     searched: usize,
+    /// No marker begins between `at` and this place.
+    stop: usize,
+    /// How much of it repair read to see whether a string had ended.
+    repaired: usize,
 }
 
 /// The line behind a closing marker, as far as it was read.
@@ -152,7 +156,14 @@ impl Strings {
             ended: None,
             closer: 0,
             searched: start,
+            stop: start,
+            repaired: 0,
         }
+    }
+
+    /// How much was read behind `end`, where the value turned out to be over, or more than once.
+    pub(super) fn ahead(&self, end: usize) -> usize {
+        self.at.saturating_sub(end) + self.repaired
     }
 
     /// Where what closes the call bounds the value. `No`: nothing does.
@@ -164,7 +175,7 @@ impl Strings {
         loop {
             if self.over || origin.is_none() {
                 let none = if cx.eof { Look::No } else { Look::More };
-                match closer.map_or(none, |closer| self.ahead(cx, closer)) {
+                match closer.map_or(none, |closer| self.next_closer(cx, closer)) {
                     // Another value stands before it.
                     Look::Is(at) if self.over && cx.slice(self.at, at).contains(char::is_alphanumeric) => {
                         return Look::Is(Bound::sure(at));
@@ -202,10 +213,16 @@ impl Strings {
     }
 
     /// What closes the call at `at` ends the value: no string is open, or repair sees that it was over before.
-    fn ends_value(&self, cx: &Reader<'_>, at: usize) -> bool {
+    fn ends_value(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let Some(string) = &self.string else { return true };
-        let first = string.closer.is_none() && !self.trusted && !string.is_opened(cx, at);
-        first && (self.ended.is_some() || !lenient::ends_in_string(cx, self.start, at))
+        if string.closer.is_some() || self.trusted || string.is_opened(cx, at) {
+            return false;
+        }
+        if self.ended.is_some() {
+            return true;
+        }
+        self.repaired += at - self.start;
+        !lenient::ends_in_string(cx, self.start, at)
     }
 
     /// The value ends before the marker at `at`.
@@ -223,17 +240,26 @@ impl Strings {
     }
 
     /// What closes the call stands here: its marker, or where `origin` is given, one of its row that opens the next.
-    fn ends(&self, cx: &Reader<'_>, closer: Option<&str>, origin: Option<Origin>) -> Look<Found> {
+    fn ends(&mut self, cx: &Reader<'_>, closer: Option<&str>, origin: Option<Origin>) -> Look<Found> {
         let own = closer.map_or(Look::No, |closer| head::literal(cx, self.at, closer));
         own.map(|end| Found { length: end - self.at, opens: Opens::Nothing }).or(|| match origin {
+            Some(_) if self.before_stop(cx) => Look::No,
             Some(origin) => marker(cx, self.at, origin)
                 .then(|found| if found.opens == Opens::Own { Look::Is(found) } else { Look::No }),
             None => Look::No,
         })
     }
 
+    /// No marker begins at `at`, as the next place where one may is further on.
+    fn before_stop(&mut self, cx: &Reader<'_>) -> bool {
+        if self.at >= self.stop {
+            self.stop = cx.dialects.markers.next_stop(cx.bytes(), self.at);
+        }
+        self.at < self.stop
+    }
+
     /// Where the next of what closes calls stands, if all there is to look for is that.
-    fn ahead(&mut self, cx: &Reader<'_>, closer: &str) -> Look<usize> {
+    fn next_closer(&mut self, cx: &Reader<'_>, closer: &str) -> Look<usize> {
         if self.at <= self.closer {
             return Look::Is(self.closer);
         }

@@ -60,23 +60,28 @@ pub(super) fn may_be_cdata(text: &str) -> bool {
     text.starts_with(CDATA[0]) || CDATA[0].starts_with(text)
 }
 
-/// Both values of a parameter that stood twice, where the schema wants a list: the one that `first` and `second` stand in.
-pub(super) fn listed(first: &Value, second: &Value, text: &str) -> Option<Value> {
-    let Value::Text(second) = second else { return None };
-    let mut items = match first {
-        Value::Text(first) if first.as_str(text) != second.as_str(text) => {
+/// Makes one list of both values of a parameter that stood twice, where the schema wants one: `first` becomes it, if they
+/// can be its items.
+pub(super) fn listed(first: &mut Value, second: &Value, text: &str) -> bool {
+    let Value::Text(second) = second else { return false };
+    match first {
+        Value::Text(one) if one.as_str(text) != second.as_str(text) => {
             let mut items = String::from("[");
-            push_string(&mut items, first.as_str(text));
-            items
+            push_string(&mut items, one.as_str(text));
+            items.push(']');
+            *first = Value::Json(Piece::Made(items));
         }
         // A list that was made so.
-        Value::Json(Piece::Made(list)) => list.strip_suffix(']').filter(|list| list.starts_with("[\""))?.to_owned(),
-        _ => return None,
-    };
+        Value::Json(Piece::Made(list)) if list.starts_with("[\"") && list.ends_with(']') => {}
+        _ => return false,
+    }
+    // What is there already is not copied for each value that follows.
+    let Value::Json(Piece::Made(items)) = first else { return false };
+    items.pop();
     items.push_str(", ");
-    push_string(&mut items, second.as_str(text));
+    push_string(items, second.as_str(text));
     items.push(']');
-    Some(Value::Json(Piece::Made(items)))
+    true
 }
 
 /// The text so far may become JSON, where a dialect has anything but strings as JSON and the schema says nothing.

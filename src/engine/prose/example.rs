@@ -1,6 +1,8 @@
 //! What the text itself calls an example: the sentence before it ends in a colon and says so.
 use crate::engine::reader::floor;
-use crate::engine::{Engine, Reader};
+use crate::engine::{Engine, Reader, Without};
+use aho_corasick::AhoCorasick;
+use once_cell::sync::Lazy;
 
 /// What says that an example follows, in the languages that models answer in most.
 const SAYS: [&str; 18] = [
@@ -31,42 +33,87 @@ const SAYS_UNPARTED: [&str; 11] =
 /// What says so as a heading of its own.
 const HEADINGS: [&str; 3] = ["usage", "syntax", "signature"];
 
+/// All of these words, in small letters.
+static WORDS: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(SAYS.iter().chain(&SAYS_UNPARTED)).ok());
+
 /// A longer sentence is not looked through, and further behind an example is another paragraph.
 const NEAR: usize = 1024;
+
+/// None of the words is as long as this, with the letters before and behind it.
+const LONGEST_WORD: usize = 48;
+
+/// What is known of examples in the text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Examples {
+    /// Where the last one stood that the text announced.
+    last: Option<usize>,
+    /// No word announces one: several labels may stand in one sentence.
+    silent: Without,
+}
 
 impl Engine {
     /// What stands at `at` without a marker is an example, or goes on one in the same paragraph.
     pub(super) fn is_example(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let goes_on = |example: usize| at - example <= NEAR && !cx.slice(example, at).contains("\n\n");
-        let is = self.example.filter(|example| *example <= at).is_some_and(goes_on) || announced(cx, at);
+        let is =
+            self.examples.last.filter(|example| *example <= at).is_some_and(goes_on) || self.examples.announced(cx, at);
         if is {
-            self.example = Some(at);
+            self.examples.last = Some(at);
         }
         is
     }
 }
 
-/// The line above `at`, or what stands before it in its line, announces an example.
-fn announced(cx: &Reader<'_>, at: usize) -> bool {
-    let before = cx.slice(floor(cx.text, at.saturating_sub(NEAR)), at).trim_end();
-    let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else { return false };
-    let line = label.rsplit('\n').next().unwrap_or_default();
-    let sentence = [". ", "! ", "? ", "。"].iter().filter_map(|end| line.rfind(end).map(|i| i + end.len())).max();
-    // "e.g. " ends no sentence, and its own does not begin behind it.
-    let sentence = sentence.filter(|from| !line.get(..*from).is_some_and(|text| text.trim_end().ends_with("e.g.")));
-    let sentence = line.get(sentence.unwrap_or(0)..).unwrap_or_default().to_lowercase();
-    let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
-    HEADINGS.contains(&heading)
-        || SAYS.iter().any(|word| holds_word(&sentence, word))
-        || SAYS_UNPARTED.iter().any(|word| sentence.contains(word))
+impl Examples {
+    /// The line above `at`, or what stands before it in its line, announces an example.
+    fn announced(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let from = floor(cx.text, at.saturating_sub(NEAR));
+        let before = cx.slice(from, at).trim_end();
+        let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else { return false };
+        let bytes = label.as_bytes();
+        let line = memchr::memrchr(b'\n', bytes).map_or(0, |i| i + 1);
+        let start = last_sentence(label.get(line..).unwrap_or_default()).map_or(line, |i| line + i);
+        let sentence = label.get(start..).unwrap_or_default();
+        let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
+        if HEADINGS.iter().any(|known| known.eq_ignore_ascii_case(heading)) {
+            return true;
+        }
+        let (start, end) = (from + start, from + label.len());
+        // What was looked through says nothing, up to a word that may have ended or gone on there.
+        let known = self.silent.known(start).map_or(start, |until| until.min(end).saturating_sub(LONGEST_WORD));
+        let known = floor(cx.text, known).max(start);
+        let says = says_example(cx.slice(known, end), known > start);
+        if !says {
+            self.silent = self.silent.and(start, end);
+        }
+        says
+    }
 }
 
-/// `word` stands in `sentence` for itself: `example.com` and `my_example` are names.
-fn holds_word(sentence: &str, word: &str) -> bool {
-    sentence.match_indices(word).any(|(at, _)| {
-        let before = sentence.get(..at).and_then(|text| text.chars().next_back());
-        let next = sentence.get(at + word.len()..).and_then(|text| text.chars().next());
-        let alone = |c: char| c.is_whitespace() || matches!(c, '*' | '"' | '“' | '(' | '#' | ',' | ')' | '”');
-        before.is_none_or(alone) && next.is_none_or(alone)
+/// Where the last sentence of the `line` begins, behind another.
+fn last_sentence(line: &str) -> Option<usize> {
+    let ends = memchr::memrchr3_iter(b'.', b'!', b'?', line.as_bytes());
+    let parted = ends.map(|i| i + 1).find(|end| line.as_bytes().get(*end) == Some(&b' ')).map(|end| end + 1);
+    let sentence = parted.max(line.rfind('。').map(|i| i + '。'.len_utf8()))?;
+    // "e.g. " ends no sentence, and its own does not begin behind it.
+    let abbreviated = line.get(..sentence).is_some_and(|text| text.trim_end().ends_with("e.g."));
+    (!abbreviated).then_some(sentence)
+}
+
+/// A word in the sentence, or in the rest of one that `goes_on` here, says that an example follows.
+fn says_example(sentence: &str, goes_on: bool) -> bool {
+    let Some(words) = &*WORDS else { return false };
+    let sentence = sentence.to_lowercase();
+    words.find_overlapping_iter(&sentence).any(|found| {
+        let unparted = found.pattern().as_usize() >= SAYS.len();
+        unparted || !(goes_on && found.start() == 0) && stands_alone(&sentence, found.start(), found.end())
     })
+}
+
+/// The word between two places of the `sentence` stands for itself: `example.com` and `my_example` are names.
+fn stands_alone(sentence: &str, start: usize, end: usize) -> bool {
+    let before = sentence.get(..start).and_then(|text| text.chars().next_back());
+    let next = sentence.get(end..).and_then(|text| text.chars().next());
+    let alone = |c: char| c.is_whitespace() || matches!(c, '*' | '"' | '“' | '(' | '#' | ',' | ')' | '”');
+    before.is_none_or(alone) && next.is_none_or(alone)
 }

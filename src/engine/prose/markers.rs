@@ -14,12 +14,19 @@ pub(super) struct Tried {
     failed: Option<(u16, u16, usize)>,
     /// The marker stands there twice.
     twice: bool,
+    /// It is a word: quoted it is text.
+    word: bool,
 }
 
 impl Tried {
     /// Nothing was tried yet where a marker stands twice.
     pub(super) fn twice() -> Self {
-        Self { failed: None, twice: true }
+        Self { twice: true, ..Self::default() }
+    }
+
+    /// Nothing was tried yet where a word stands.
+    fn word() -> Self {
+        Self { word: true, ..Self::default() }
     }
 
     /// The template `call` of `row` has the head of the one before it up to where that failed, and the element behind that,
@@ -47,7 +54,7 @@ impl Engine {
             At::Some { ends, count, .. } => (ends, count),
         };
         if cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric) {
-            let mut tried = Tried::default();
+            let mut tried = Tried::word();
             let longest_first = ends[..count].iter().rev();
             let words =
                 longest_first.flat_map(|(length, list)| cx.dialects.markers.list(*list).iter().map(|m| (*length, *m)));
@@ -184,7 +191,7 @@ impl Engine {
     }
 
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
-        let mut tried = Tried::default();
+        let mut tried = Tried::word();
         for (start, late) in late {
             let taken = match head::literal(cx, start, &late.text) {
                 Look::Is(end) => self.take_word(cx, start, end - start, late.marker, &mut tried),
@@ -199,10 +206,6 @@ impl Engine {
 
     /// A marker that is a word: it says less than signs do, so what follows it without being a call is no issue.
     fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker, tried: &mut Tried) -> Taken {
-        if matches!(marker, Marker::Call { .. }) && self.fence.is_none() && self.is_quoted(cx, start) {
-            self.pass(cx, start, Reason::Quoted);
-            return Look::No;
-        }
         if !self.may_go_on(cx, marker, Self::behind(cx, start + length)) {
             return Look::No;
         }
@@ -293,6 +296,11 @@ impl Engine {
                 }
                 let mut reached = 0;
                 match head::behind_marker(cx, at, length, &template.head, &mut reached) {
+                    // What quotes it is looked for where there is something to quote.
+                    Look::Is(_) if tried.word && self.fence.is_none() && self.is_quoted(cx, at) => {
+                        self.pass(cx, at, Reason::Quoted);
+                        Look::No
+                    }
                     Look::Is(mut found) => {
                         found.twice |= tried.twice;
                         self.begin(cx, at, row, call, found, None)

@@ -50,6 +50,7 @@ pub(crate) fn repair_knowing<'a>(
                 exchanged: Vec::new(),
                 guessed: false,
                 unended: false,
+                ahead: 0,
             });
         }
         ScanResult::Error { at, kind: ScanError::TooDeep } => {
@@ -90,9 +91,9 @@ fn mend_knowing<'a>(text: &'a str, options: &RepairOptions, pairs: &mut Pairs) -
     }
     let consumed = end.at;
     let after = surroundings(&mut repairer, consumed, options);
-    let (guessed, unended) = (repairer.guessed.get(), repairer.unended.get());
+    let (guessed, unended, ahead) = (repairer.guessed.get(), repairer.unended.get(), repairer.ahead.get());
     let Written { json, repairs, unlisted, exchanged } = repairer.out.finish(consumed);
-    Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending, exchanged, guessed, unended })
+    Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending, exchanged, guessed, unended, ahead })
 }
 
 /// What is certain of the value in `text`: at `valid` if the text is valid JSON so far, else wherever it is found.
@@ -320,6 +321,7 @@ fn repair_unescaped<'a>(
     repairs.extend(inner.repairs.into_iter().map(|repair| Repair { offset: None, ..repair }));
     let json = Cow::Owned(inner.json.into_owned());
     let (consumed, exchanged) = (text.len(), Vec::new());
-    let (unlisted, ending, guessed, unended) = (inner.unlisted, inner.ending, inner.guessed, inner.unended);
-    Ok(Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed, unended })
+    let (unlisted, ending, ahead) = (inner.unlisted, inner.ending, inner.ahead);
+    let (guessed, unended) = (inner.guessed, inner.unended);
+    Ok(Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed, unended, ahead })
 }

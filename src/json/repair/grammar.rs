@@ -80,6 +80,8 @@ pub(super) struct Repairer<'a> {
     pub(super) moved: Cell<bool>,
     /// The end of the text closed a string.
     pub(super) unended: Cell<bool>,
+    /// How much was looked through for the ends of strings that ended earlier.
+    pub(super) ahead: Cell<usize>,
     /// Brackets in words are not paired before this place: it was tried in vain.
     pub(super) unpaired_until: usize,
     pub(super) state: State,
@@ -111,6 +113,7 @@ impl<'a> Repairer<'a> {
             guessed: Cell::new(false),
             moved: Cell::new(false),
             unended: Cell::new(false),
+            ahead: Cell::new(0),
             unpaired_until: 0,
             state: State::Value,
             ending: Ending::Closed,

@@ -91,6 +91,8 @@ pub struct Repaired<'a> {
     pub(crate) guessed: bool,
     /// The end of the text closed one of its strings.
     pub(crate) unended: bool,
+    /// How much of the text was looked through for the ends of strings that ended earlier.
+    pub(crate) ahead: usize,
 }
 
 impl Repaired<'_> {

@@ -249,6 +249,7 @@ impl Repairer<'_> {
                                 return;
                             }
                             Verdict::Ended(end) => {
+                                self.looked_ahead(end, at);
                                 (found.end, found.after, found.unclosed) = (end, end, true);
                                 found.doubtful = true;
                                 // One of its quotes was perhaps the end, and what stands behind that no part of it.

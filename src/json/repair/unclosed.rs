@@ -49,6 +49,11 @@ impl Repairer<'_> {
         }
     }
 
+    /// The text between two places was looked through for the end of a string.
+    pub(super) fn looked_ahead(&self, from: usize, to: usize) {
+        self.ahead.set(self.ahead.get() + to.saturating_sub(from));
+    }
+
     /// The text ended before a closing mark was found.
     pub(super) fn settle_at_end(&self, found: &mut Quoted, search: &Search) {
         let bytes = self.bytes;
@@ -57,6 +62,7 @@ impl Repairer<'_> {
         found.unclosed = true;
         found.doubtful = true;
         self.unended.set(true);
+        self.looked_ahead(found.body, length);
         if self.partial.is_some() {
             found.cut = true;
             (found.end, found.after) = (length, length);

@@ -105,23 +105,33 @@ impl JsonCalls {
     ) -> Flow {
         let bare = writer.origin.is_bare() && writer.fence.is_none();
         let mut searched = searched;
+        let window = lenient::Window::new(cx, out, start);
+        let near = window.reader(cx);
         let bound = match writer.fence {
-            Some(fence) => lenient::fence(cx, fence, &mut searched).map(Bound::sure),
+            Some(fence) => lenient::fence(&near, fence, &mut searched).map(Bound::sure),
             // What is no JSON may be prose: it does not take in the calls behind it.
-            None if bare => lenient::next_marker(cx, &mut searched).map(Bound::sure),
-            None => self.bound(cx, writer, start),
+            None if bare => lenient::next_marker(&near, &mut searched).map(Bound::sure),
+            None => self.bound(&near, writer, start),
         };
         let Look::Is(bound) = bound else {
             self.expect = Expect::Lenient { start, error, searched };
             return Flow::Stop(Progress::More);
         };
+        let bound = window.bound(bound);
         let limit = bound.at;
         let over = limit < cx.text.len();
         let closed = over && !bare;
         let mended = match lenient::repair(cx, start, limit) {
             Ok(mended) => mended,
-            Err(reached) => return self.too_deep(cx, out, writer, (start, error), error.max(reached), limit),
+            Err(reached) => {
+                let reached = error.max(reached);
+                out.ahead.add(limit.saturating_sub(reached), limit);
+                return self.too_deep(cx, out, writer, (start, error), reached, limit);
+            }
         };
+        let strings = self.strings.as_ref().filter(|strings| strings.start == start);
+        let behind = strings.map_or(0, |strings| strings.ahead(start + mended.consumed));
+        out.ahead.add(mended.ahead + behind, limit);
         if closed && mended.ending == Ending::Cut && writer.fence.take().is_some() {
             // Inside a string it may be a part of it: only the end of the text decides.
             self.expect = Expect::Lenient { start, error, searched: error };

@@ -310,14 +310,14 @@ impl Parameters {
             return;
         };
         let wanted = value.expected.is_some_and(|expected| expected.allows(Expected::ARRAY));
-        let list = if wanted { listed(&member.1, &found, cx.text) } else { None };
-        let what = match list {
-            Some(_) => "a parameter stood twice: its values are the items of its list",
-            None => "a parameter stood twice: the last value counts",
+        let what = if wanted && listed(&mut member.1, &found, cx.text) {
+            "a parameter stood twice: its values are the items of its list"
+        } else {
+            member.1 = found;
+            "a parameter stood twice: the last value counts"
         };
         // The first may have been shown in another's value.
         self.broken |= self.unclosed;
-        member.1 = list.unwrap_or(found);
         self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.opening.key_at, what));
     }
 }
