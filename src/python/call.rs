@@ -6,6 +6,7 @@ use super::made::Made;
 use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
 use super::source::tools_argument;
 use super::text::{Input, Text, Whole, whole};
+use super::tools::ToolSet;
 use crate::provider::Provider;
 use crate::schema;
 use crate::turn::{self, ArgumentValue, CallStatus};
@@ -366,5 +367,25 @@ impl ToolCall {
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
         Ok(((), self.fields(py)?))
+    }
+
+    /// The tools that were offered: what the constructor does not take.
+    fn __getstate__(&self) -> Option<ToolSet> {
+        self.tools.get().map(|tools| ToolSet::of(Arc::clone(tools)))
+    }
+
+    fn __setstate__(&self, py: Python<'_>, state: Option<PyRef<'_, ToolSet>>) -> PyResult<()> {
+        if let Some(tools) = state {
+            self.offered(Some(tools.core(py)?));
+        }
+        Ok(())
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        self._with_id(py, self.id.to_str(py)?.to_owned())
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.__copy__(py)
     }
 }

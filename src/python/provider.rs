@@ -1,4 +1,5 @@
 //! The providers' room: `normalize`, `StreamNormalizer`, and messages back.
+use super::blobs::{message_to_py, messages_to_py, system_to_py};
 use super::call::ToolCall;
 use super::convert::{from_payload, from_result, to_py, type_name};
 use super::dialect::{Spoken, dialect_argument};
@@ -17,7 +18,7 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyBaseException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -313,8 +314,8 @@ fn result_argument(call: (String, String), result: &Bound<'_, PyAny>, is_error: 
         let text = if text.is_empty() { type_name(result) } else { format!("{}: {text}", type_name(result)) };
         return Ok(ToolResult::new(&id, &name, &Value::String(text), true));
     }
-    if let Ok(bytes) = result.cast::<PyBytes>() {
-        return Ok(ToolResult::new(&id, &name, &provider::bytes_result(bytes.as_bytes()), is_error));
+    if let Some(bytes) = bytes_of(result) {
+        return Ok(ToolResult::new(&id, &name, &provider::bytes_result(&bytes), is_error));
     }
     Ok(ToolResult::new(&id, &name, &from_result(result)?, is_error))
 }
@@ -371,11 +372,12 @@ pub(super) fn format_tool_result<'py>(
     let options = result_options(&target, max_chars, harden)?;
     let tools = tools_argument(tools)?;
     let result = result_argument(call_argument(call, &target, tools.as_deref())?, result, is_error)?;
-    let message = guard(|| match &target {
-        Target::Provider(provider) => provider::format_tool_result(result, *provider, &options),
-        Target::Text(dialect) => Ok(provider::text_results(vec![result], dialect.get(), &options)),
-    })??;
-    to_py(py, &message)
+    match target {
+        Target::Provider(provider) => {
+            message_to_py(py, &guard(|| provider::format_tool_result(result, provider, &options))??, provider)
+        }
+        Target::Text(dialect) => to_py(py, &guard(|| provider::text_results(vec![result], dialect.get(), &options))?),
+    }
 }
 
 #[doc = stub!("format_tool_results")]
@@ -413,12 +415,16 @@ pub(super) fn format_tool_results<'py>(
         };
         read.push(result_argument(call_argument(&call, &target, tools.as_deref())?, &result, is_error)?);
     }
-    let messages = guard(|| match &target {
-        Target::Provider(provider) => provider::format_tool_results(read, *provider, &options),
-        Target::Text(_) if read.is_empty() => Ok(Vec::new()),
-        Target::Text(dialect) => Ok(vec![provider::text_results(read, dialect.get(), &options)]),
-    })??;
-    to_py(py, &Value::Array(messages))
+    match target {
+        Target::Provider(provider) => {
+            messages_to_py(py, &guard(|| provider::format_tool_results(read, provider, &options))??, provider)
+        }
+        Target::Text(_) if read.is_empty() => Ok(PyList::empty(py).into_any()),
+        Target::Text(dialect) => {
+            let message = guard(|| provider::text_results(read, dialect.get(), &options))?;
+            to_py(py, &Value::Array(vec![message]))
+        }
+    }
 }
 
 #[doc = stub!("assistant_message")]
@@ -473,10 +479,10 @@ fn side_argument(side: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Map<String,
 
 type Converted<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<Bound<'py, Issue>>);
 
-fn converted(py: Python<'_>, written: provider::Written) -> PyResult<Converted<'_>> {
+fn converted(py: Python<'_>, written: provider::Written, provider: Provider) -> PyResult<Converted<'_>> {
     Ok((
-        to_py(py, &Value::Array(written.messages))?,
-        to_py(py, &written.system.unwrap_or_default())?,
+        messages_to_py(py, &written.messages, provider)?,
+        system_to_py(py, &written.system.unwrap_or_default(), provider)?,
         to_py(py, &Value::Object(written.side))?,
         issues(py, written.issues)?,
     ))
@@ -499,7 +505,7 @@ pub(super) fn convert_messages<'py>(
     let side = side_argument(side)?;
     let convert = || provider::convert_messages(&messages, system.as_ref(), from, to, side.as_ref());
     let written = guard_detached(py, weight(&messages), convert)??;
-    converted(py, written)
+    converted(py, written, to)
 }
 
 /// Every violation of what the provider wants of a history.
@@ -532,7 +538,8 @@ pub(super) fn repair_history<'py>(
     let provider = provider.unwrap_or_else(|| provider::detect_history(&messages));
     let (system, side) = (system.map(from_payload).transpose()?, side_argument(side)?);
     let mend = || provider::repair_history(&messages, system.as_ref(), Some(provider), side.as_ref(), tools.as_deref());
-    Ok((converted(py, guard_detached(py, weight(&messages), mend)??)?, provider.as_str()))
+    let written = guard_detached(py, weight(&messages), mend)??;
+    Ok((converted(py, written, provider)?, provider.as_str()))
 }
 
 #[doc = stub!("provider_id")]

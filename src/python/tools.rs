@@ -57,7 +57,7 @@ fn gemini_schema(name: &str) -> Result<GeminiSchema, Error> {
 }
 
 impl ToolSet {
-    fn of(set: Arc<schema::ToolSet>) -> Self {
+    pub(super) fn of(set: Arc<schema::ToolSet>) -> Self {
         Self { core: set.into(), source: Source::Core, served: Served::default() }
     }
 
@@ -274,8 +274,9 @@ impl ToolSet {
             Err(_) => from_py(arguments)?.to_string(),
         };
         let set = self.core(py)?;
-        let call = guard(|| set.check(&name.0, &json, id))?;
-        Ok(ToolCall::from_core(py, call, &Input::NONE))
+        let call = ToolCall::from_core(py, guard(|| set.check(&name.0, &json, id))?, &Input::NONE);
+        call.offered(Some(set));
+        Ok(call)
     }
 
     #[doc = stub!("ToolSet.error_message")]
