@@ -371,7 +371,9 @@ fn quotes_word(bytes: &[u8], from: usize, at: usize) -> bool {
 fn token_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at;
     while let Some(&byte) = bytes.get(end) {
-        if !(is_word(byte) || matches!(byte, b'.' | b'+' | b'-')) || lookahead::wide_punctuation(bytes, end) {
+        let blank = || byte >= 0x80 && lookahead::odd_space(bytes, end).is_some();
+        if !(is_word(byte) || matches!(byte, b'.' | b'+' | b'-')) || lookahead::wide_punctuation(bytes, end) || blank()
+        {
             break;
         }
         end += 1;

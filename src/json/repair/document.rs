@@ -1,6 +1,6 @@
 //! The whole text: where JSON begins in it, several values in a row, and what stands round them.
 use super::grammar::{End, Repairer};
-use super::lookahead::{self, Quote, skip_white};
+use super::lookahead::{self, Quote, skip_json_white, skip_white};
 use super::output::Written;
 use super::pairs::Pairs;
 use super::{Ending, RepairOptions, Repaired, token};
@@ -39,7 +39,7 @@ pub(crate) fn repair_knowing<'a>(
     pairs: &mut Pairs,
 ) -> Result<Repaired<'a>, Error> {
     match Scanner::new(0, options.max_depth).scan(text.as_bytes(), true) {
-        ScanResult::Complete { end } if skip_white(text.as_bytes(), end) == text.len() => {
+        ScanResult::Complete { end } if skip_json_white(text.as_bytes(), end) == text.len() => {
             let json = Cow::Borrowed(text);
             return Ok(Repaired {
                 json,
