@@ -120,7 +120,8 @@ def describe(item: Any) -> dict[str, Any] | None:
         }
     if not (inspect.isroutine(item) or isinstance(item, functools.partial)):
         return _object(item)
-    function, given = item, set()
+    function: Any = item
+    given: set[str] = set()
     while isinstance(function, functools.partial):
         function, given = function.func, given | function.keywords.keys()
     name = getattr(function, "__name__", type(function).__name__)

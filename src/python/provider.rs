@@ -16,9 +16,10 @@ use crate::schema;
 use crate::turn;
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyBaseException, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple, PyType};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -306,9 +307,22 @@ fn call_argument(
     Ok((id, name))
 }
 
+/// What has not run yet is no result: nobody awaited it, or asked for what it yields.
+fn is_pending(result: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = result.py();
+    let has = |name| Ok::<_, PyErr>(result.getattr_opt(name)?.is_some());
+    let pending = has(intern!(py, "__await__"))? || has(intern!(py, "__anext__"))? || has(intern!(py, "gi_frame"))?;
+    // A class has them for its objects.
+    Ok(pending && !result.is_instance_of::<PyType>())
+}
+
 /// A tool's result: JSON, bytes, an exception, or anything else by its `str`.
 fn result_argument(call: (String, String), result: &Bound<'_, PyAny>, is_error: bool) -> PyResult<ToolResult> {
     let (id, name) = call;
+    if is_pending(result)? {
+        let message = format!("a {} is no result yet: await it, or make a list of it", type_name(result));
+        return Err(PyTypeError::new_err(message));
+    }
     if let Ok(error) = result.cast::<PyBaseException>() {
         let text = whole(&error.str()?)?.into_owned();
         let text = if text.is_empty() { type_name(result) } else { format!("{}: {text}", type_name(result)) };
@@ -471,10 +485,21 @@ fn issues(py: Python<'_>, issues: Vec<turn::Issue>) -> PyResult<Vec<Bound<'_, Is
 }
 
 fn side_argument(side: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Map<String, Value>>> {
-    Ok(match side.map(from_payload).transpose()? {
-        Some(Value::Object(side)) => Some(side),
-        _ => None,
-    })
+    match side.map(|side| Ok::<_, PyErr>((from_payload(side)?, side))).transpose()? {
+        None | Some((Value::Null, _)) => Ok(None),
+        Some((Value::Object(side), _)) => Ok(Some(side)),
+        Some((_, side)) => Err(PyTypeError::new_err(format!("side is a dict, not a {}", type_name(side)))),
+    }
+}
+
+fn system_argument(system: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
+    match system.map(|system| Ok::<_, PyErr>((from_payload(system)?, system))).transpose()? {
+        Some((Value::Bool(_) | Value::Number(_), system)) => {
+            let message = format!("system is a text, a block or a list of blocks, not a {}", type_name(system));
+            Err(PyTypeError::new_err(message))
+        }
+        read => Ok(read.map(|(system, _)| system)),
+    }
 }
 
 type Converted<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<Bound<'py, Issue>>);
@@ -501,7 +526,7 @@ pub(super) fn convert_messages<'py>(
 ) -> PyResult<Converted<'py>> {
     let (to, from) = (Provider::from_name(to)?, provider_argument(source)?);
     let messages = messages_argument(messages)?;
-    let system = system.map(from_payload).transpose()?;
+    let system = system_argument(system)?;
     let side = side_argument(side)?;
     let convert = || provider::convert_messages(&messages, system.as_ref(), from, to, side.as_ref());
     let written = guard_detached(py, weight(&messages), convert)??;
@@ -536,7 +561,7 @@ pub(super) fn repair_history<'py>(
     let provider = provider_argument(provider)?;
     let messages = messages_argument(messages)?;
     let provider = provider.unwrap_or_else(|| provider::detect_history(&messages));
-    let (system, side) = (system.map(from_payload).transpose()?, side_argument(side)?);
+    let (system, side) = (system_argument(system)?, side_argument(side)?);
     let mend = || provider::repair_history(&messages, system.as_ref(), Some(provider), side.as_ref(), tools.as_deref());
     let written = guard_detached(py, weight(&messages), mend)??;
     Ok((converted(py, written, provider)?, provider.as_str()))
