@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import copy
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -224,7 +226,7 @@ def gemini(made: list[Round]) -> list[Any]:
 
 def bedrock(made: list[Round]) -> list[Any]:
     messages: list[Any] = []
-    image = {"image": {"format": "png", "source": {"bytes": PNG}}}
+    image = {"image": {"format": "png", "source": {"bytes": base64.b64decode(PNG)}}}
     for round in made:
         messages.append({"role": "user", "content": [{"text": round.user}, *([image] if round.image else [])]})
         blocks: list[Any] = []
@@ -270,7 +272,7 @@ def places(value: Any) -> list[Any]:
 def strange(draw: st.DrawFn, provider: str) -> tuple[list[Any], Any]:
     """As :func:`conversations`, with fields and blocks that this library does not know."""
     messages, system = draw(conversations(provider))
-    messages, system = json.loads(json.dumps(messages)), json.loads(json.dumps(system))
+    messages, system = copy.deepcopy((messages, system))
     found = places(messages)[1:] + places(system)
     for _ in range(draw(st.integers(1, 4))):
         place = draw(st.sampled_from(found))

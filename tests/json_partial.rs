@@ -1,7 +1,7 @@
 //! What is certain of JSON that is cut off: at every place, valid, and never taken back by what comes later.
 use proptest::prelude::*;
 use serde_json::Value;
-use toolglot::json::{PartialOptions, parse_partial};
+use toolglot::json::{PartialOptions, RepairOptions, parse_partial, repair};
 
 const KEEP: PartialOptions = PartialOptions { keep_strings: true, max_depth: 128 };
 const DROP: PartialOptions = PartialOptions { keep_strings: false, max_depth: 128 };
@@ -93,6 +93,44 @@ fn check_every_prefix(text: &str) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
+}
+
+/// Of text that is no JSON, what was shown stays, whatever it turns out to be.
+#[test]
+fn what_is_shown_of_broken_text_only_grows() {
+    for text in [
+        r#"{"a": "x", b: "y"}"#,
+        r#"{'a': 'x', b: ['y']}"#,
+        r#"{"a": "it's x, b: y", c: "z"}"#,
+        r#"{1: "a", 2: "b"}"#,
+        r#"{a: hello world, b: x}"#,
+        r#"{location: Palo Alto, CA, days: 3}"#,
+        r#"{url: http://x.y/z?a=1, b: 2}"#,
+        r#"{a: 5 km, b: 1}"#,
+        r#"{"a": "x" + "y"}"#,
+        r#"{'a': "x" + 'y' + "z", 'b': 1}"#,
+        r#"{"a": ("x" "y")}"#,
+        r#"{'a': (1, 2), 'b': (1), 'c': (1,)}"#,
+        r#"{'a': ObjectId("5f"), 'b': new Date("2024-01-01"), 'c': frozenset({1, 2})}"#,
+        r#"{'a': {'x', 'y'}, 'b': {(1, 2), (3, 4)}}"#,
+        r#"{'a': 'He said 'hi' to me', 'b': 1}"#,
+        r#"{'a': 'the dogs' bowl', 'b': 'it's'}"#,
+        r#"{"code": "print("hello")"}"#,
+        r#"{"code": "d = {"a": 1, "b": "c"}", "n": 1}"#,
+        r#"{'a': '\x41\U0001F600', 'b': """say "hi" """}"#,
+        r#"["a" "b" "c"]"#,
+    ] {
+        let mut shown = Value::Null;
+        for cut in (1..=text.len()).filter(|&cut| text.is_char_boundary(cut)) {
+            let prefix = &text[..cut];
+            let Ok(partial) = parse_partial(prefix, &KEEP) else { continue };
+            let value: Value = serde_json::from_str(&partial.json).unwrap();
+            assert!(shown.is_null() || is_certain(&shown, &value, true, true), "{prefix}: {shown} -> {value}");
+            shown = value;
+        }
+        let whole = repair(text, &RepairOptions::default()).unwrap();
+        assert_eq!(shown, serde_json::from_str::<Value>(&whole.json).unwrap(), "{text}");
+    }
 }
 
 #[test]

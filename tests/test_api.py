@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import decimal
 import enum
 import gc
 import json
+import math
 import pickle
 import subprocess
 import sys
@@ -220,6 +222,37 @@ def test_a_call_whose_arguments_are_no_object_does_not_run(arguments: Any) -> No
     assert (call.status, call.runnable, call.errors[0].keyword) == ("invalid", False, "type")
     assert toolglot.ToolCall("f", arguments, status="malformed").errors == ()
     assert pickle.loads(pickle.dumps(call)) == call
+
+
+def test_copies_of_a_call_know_the_tools() -> None:
+    tools = toolglot.ToolSet([{"name": "files.read", "parameters": {"required": ["path"]}}])
+    turn = toolglot.extract('{"name": "files.read", "arguments": {"lines": 1}}', tools=tools)
+    for call in (turn.tool_calls[0], tools.check("files.read", "{}")):
+        for again in (copy.copy(call), copy.deepcopy(call), pickle.loads(pickle.dumps(call))):
+            assert again == call
+            assert again.arguments is not call.arguments
+            assert again.error_message() == call.error_message() != toolglot.ToolCall("files.read", {}).error_message()
+            message = toolglot.format_tool_result(again, "x", provider="gemini")
+            assert message["parts"][0]["functionResponse"]["name"] == "files_read"
+    for again in (copy.copy(turn), copy.deepcopy(turn), pickle.loads(pickle.dumps(turn))):
+        assert again == turn
+        message = toolglot.assistant_message(again, provider="anthropic")
+        assert message["content"][0]["name"] == "files_read"
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1E+400", "123456789" * 100 + ".5e1"])
+def test_a_number_beyond_a_float_is_none_of_infinity(number: str) -> None:
+    call = toolglot.ToolSet([{"name": "f"}]).check("f", f'{{"n":{number}}}')
+    assert (call.status, call.arguments_json) == ("ok", f'{{"n":{number}}}')
+    assert call.arguments == {"n": decimal.Decimal(number)}
+    assert isinstance(call.arguments["n"], decimal.Decimal)
+    again = toolglot.ToolCall("f", call.arguments)
+    assert again.arguments == call.arguments
+    assert toolglot.repair_json(f"[{number},]") == [decimal.Decimal(number)]
+    # No computer could write this one out.
+    assert toolglot.repair_json("[1e99999999999999999999999]") == [math.inf]
+    with pytest.raises(TypeError):
+        toolglot.ToolCall("f", {"n": decimal.Decimal("nan")})
 
 
 @pytest.mark.parametrize("text", [None, 1, 1.5, [], {}, object(), memoryview(b"a"), str, float("nan")])

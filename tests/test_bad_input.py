@@ -143,3 +143,36 @@ def test_unknown_events_are_reported(provider: str) -> None:
 def test_messages_say_what_was_expected(make: Callable[[], object], message: str) -> None:
     with pytest.raises(TypeError, match=message):
         make()
+
+
+def test_what_has_not_run_is_no_result() -> None:
+    async def look() -> int:
+        return 1
+
+    def rows() -> Any:
+        yield 1
+
+    async def pages() -> Any:
+        yield 1
+
+    pending = look()
+    for result in (pending, rows(), pages()):
+        with pytest.raises(TypeError, match="no result yet"):
+            toolglot.format_tool_result("call_1", result)
+        with pytest.raises(TypeError, match="no result yet"):
+            toolglot.format_tool_results([("call_1", result)], provider="anthropic")
+    pending.close()
+
+
+def test_arguments_that_would_be_passed_over_are_refused() -> None:
+    messages = [{"role": "user", "content": "Hi"}]
+    for convert in (
+        lambda **more: toolglot.convert_messages(messages, to="gemini", **more),
+        lambda **more: toolglot.repair_history(messages, "anthropic", **more),
+    ):
+        with pytest.raises(TypeError, match="side is a dict"):
+            convert(side=[1])
+        with pytest.raises(TypeError, match="system is a text"):
+            convert(system=3)
+    with pytest.raises(toolglot.BadMessageError):
+        toolglot.format_tool_result("", "x")

@@ -191,7 +191,7 @@ def test_what_is_printed_is_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert main([command, "--json", str(path)]) == 0
         printed = json.loads(capsys.readouterr().out, parse_constant=no_constant)
         (call,) = printed.get("turn", printed)["tool_calls"]
-        assert call["arguments"] == {"a": "Infinity", "b": ["-Infinity", 0.5]}
+        assert call["arguments"] == {"a": "1E+999", "b": ["-1E+999", 0.5]}
 
 
 def test_problems_of_tools_are_told(answer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

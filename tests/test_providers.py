@@ -356,6 +356,16 @@ def test_what_only_the_provider_knows_of_an_answer_is_kept() -> None:
     assert toolglot.assistant_message(turn, provider="bedrock") == {"role": "assistant", "content": blocks}
 
 
+def test_lists_in_text_are_as_deep_as_the_policy_allows() -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "array"}}}}]
+    for depth, status in ((3, "repaired"), (4, "malformed")):
+        function = {"name": "f", "arguments": json.dumps({"a": "[" * depth + "]" * depth})}
+        message = {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
+        response = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+        (call,) = toolglot.normalize(response, tools=tools, policy={"max_depth": 4}).tool_calls
+        assert call.status == status
+
+
 LONG = "word " * 100_000
 CHAT = {"choices": [{"index": 0, "message": {"role": "assistant", "content": LONG}, "finish_reason": "stop"}]}
 CHUNK = {"choices": [{"index": 0, "delta": {"content": LONG}}]}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import enum
+import functools
 import json
 import pickle
 from dataclasses import dataclass
@@ -658,6 +660,123 @@ def test_methods_partials_and_other_docstrings() -> None:
     assert [t.name for t in tools] == ["find"]
     assert tools["find"].schema["properties"]["name"]["description"] == "What to find."
     assert "cannot be given by name" in str(tools.problems[0])
+
+
+def test_classes_of_one_name_are_two() -> None:
+    def place(kind: type) -> Any:
+        made = dataclasses.make_dataclass("Place", [("city", kind), ("near", Any)])
+        made.__annotations__["near"] = list[made]  # type: ignore[valid-type]
+        return made
+
+    first, second = place(str), place(int)
+
+    def go(start, end, via) -> None: ...
+
+    go.__annotations__ = {"start": first, "end": second, "via": list[first]}
+    schema = ToolSet([go])["go"].schema
+    start, end = (schema["properties"][name]["$ref"].removeprefix("#/$defs/") for name in ("start", "end"))
+    assert schema["properties"]["via"]["items"] == schema["properties"]["start"]
+    assert set(schema["$defs"]) == {start, end}
+    for name, kind in ((start, "string"), (end, "integer")):
+        assert schema["$defs"][name]["properties"]["city"] == {"type": kind}
+        assert schema["$defs"][name]["properties"]["near"]["items"] == {"$ref": f"#/$defs/{name}"}
+
+
+class Model:
+    """What pydantic's classes have in common."""
+
+    @classmethod
+    def model_json_schema(cls, ref_template: str = "") -> dict[str, Any]:
+        return json.loads(json.dumps(cls.schema))  # type: ignore[attr-defined]
+
+
+def test_what_models_define_under_one_name_is_not_mixed() -> None:
+    def model(name: str, kind: str) -> Any:
+        item = {"type": "object", "properties": {"a": {"type": kind}, "next": {"$ref": "#/$defs/Item"}}}
+        schema = {"$defs": {"Item": item}, "properties": {"items": {"items": {"$ref": "#/$defs/Item"}}}}
+        return type(name, (Model,), {"schema": schema})
+
+    first, second = model("A", "string"), model("B", "integer")
+
+    def go(a, b, c) -> None: ...
+
+    go.__annotations__ = {"a": first, "b": second, "c": first}
+    tools = ToolSet([go])
+    assert tools.check("go", {"a": {"items": [{"a": "x"}]}, "b": {"items": [{"a": 1}]}, "c": {}}).status == "ok"
+    call = tools.check("go", {"a": {"items": [{"a": "x", "next": {"a": {}}}]}, "b": {"items": [{"a": []}]}, "c": {}})
+    assert {error.pointer for error in call.errors} == {"/a/items/0/next/a", "/b/items/0/a"}
+
+
+def test_what_a_function_returns_is_of_no_interest() -> None:
+    def find(name: str, depth: int | None = None) -> Unknown:  # type: ignore[name-defined]  # noqa: F821
+        ...
+
+    schema = ToolSet([find])["find"].schema
+    assert schema["properties"]["name"] == {"type": "string"}
+    assert schema["properties"]["depth"]["anyOf"] == [{"type": "integer"}, {"type": "null"}]
+
+    def lost(name: Unknown) -> None:  # type: ignore[name-defined]  # noqa: F821
+        ...
+
+    assert "Unknown" in str(ToolSet([find, lost]).problems[0])
+
+
+class FieldInfo:
+    """What pydantic's FieldInfo has."""
+
+    def __init__(self, default: Any, description: str | None = None, *metadata: Any) -> None:
+        self.default, self.description, self.metadata = default, description, metadata
+
+    def is_required(self) -> bool:
+        return self.default is ...
+
+
+class AtLeast:
+    ge = 1
+
+
+def test_a_field_as_a_default_is_read() -> None:
+    many: Any = FieldInfo(3, "How many.", AtLeast())
+    needed: Any = FieldInfo(...)
+
+    def find(n: int = many, name: str = needed) -> None: ...
+
+    schema = ToolSet([find])["find"].schema
+    assert schema["required"] == ["name"]
+    assert schema["properties"] == {
+        "n": {"type": "integer", "description": "How many.", "minimum": 1, "default": 3},
+        "name": {"type": "string"},
+    }
+
+
+def test_what_a_partial_has_given_is_not_told() -> None:
+    def fetch(url: str, key: str, depth: int = 1) -> None: ...
+
+    schema = ToolSet([functools.partial(functools.partial(fetch, key="secret"), depth=2)])["fetch"].schema
+    assert schema["properties"] == {"url": {"type": "string"}}
+
+    class Fetch:
+        def __call__(self, url: str, depth: int = 1) -> None: ...
+
+    assert ToolSet([functools.partial(Fetch(), depth=2)])["Fetch"].schema["properties"] == {"url": {"type": "string"}}
+
+
+def test_a_lambda_is_no_tool() -> None:
+    with pytest.raises(toolglot.BadToolError, match="lambda"):
+        ToolSet([lambda x: x])
+
+
+def test_defaults_that_json_has_a_form_for_are_told() -> None:
+    fields = [("size", int, 10), ("unit", Unit, Unit.F), ("tags", list, dataclasses.field(default_factory=list))]
+    Page = dataclasses.make_dataclass("Page", fields)
+
+    def find(page, unit=Unit.C) -> None: ...
+
+    find.__annotations__ = {"page": Page, "unit": Unit}
+    schema = ToolSet([find])["find"].schema
+    assert schema["properties"]["unit"] == {"enum": ["celsius", "fahrenheit"], "default": "celsius"}
+    assert schema["$defs"]["Page"]["properties"]["size"] == {"type": "integer", "default": 10}
+    assert "default" not in schema["$defs"]["Page"]["properties"]["tags"]
 
 
 @pytest.mark.parametrize("key", ["tools", "functionDeclarations"])

@@ -5,6 +5,7 @@ Run by `nox -s sdks`; skipped where an SDK is not installed.
 
 from __future__ import annotations
 
+import base64
 import binascii
 import json
 import struct
@@ -379,16 +380,35 @@ def test_histories_validate_with_ollama() -> None:
 
 def test_histories_validate_with_botocore() -> None:
     session = pytest.importorskip("botocore.session")
+    from botocore.serialize import create_serializer
     from botocore.validate import ParamValidator
 
-    model = session.get_session().get_service_model("bedrock-runtime")
-    shape = model.operation_model("Converse").input_shape
+    converse = session.get_session().get_service_model("bedrock-runtime").operation_model("Converse")
+    serializer = create_serializer("rest-json")
     for messages in written("bedrock"):
         body: dict[str, Any] = {"modelId": "m", "messages": list(messages)}
         if messages.system:
             body["system"] = messages.system
-        report = ParamValidator().validate(body, shape)
+        report = ParamValidator().validate(body, converse.input_shape)
         assert not report.has_errors(), report.generate_report()
+        serializer.serialize_to_request(body, converse)
+
+
+def test_botocore_encodes_media_once() -> None:
+    session = pytest.importorskip("botocore.session")
+    from botocore.serialize import create_serializer
+
+    converse = session.get_session().get_service_model("bedrock-runtime").operation_model("Converse")
+    png = b"\x89PNG\r\n\x1a\n"
+    url = {"url": "data:image/png;base64," + base64.b64encode(png).decode()}
+    messages = toolglot.convert_messages(
+        [{"role": "user", "content": [{"type": "image_url", "image_url": url}]}], to="bedrock"
+    )
+    messages += toolglot.format_tool_results([("call_1", png)], provider="bedrock")
+    request = create_serializer("rest-json").serialize_to_request({"modelId": "m", "messages": messages}, converse)
+    sent = json.loads(request["body"])["messages"]
+    for block in (sent[0]["content"][0], sent[1]["content"][0]["toolResult"]["content"][0]):
+        assert base64.b64decode(block["image"]["source"]["bytes"]) == png
 
 
 def test_results_of_the_mcp_sdk() -> None:

@@ -304,7 +304,7 @@ class ToolCall:
     def arguments(self) -> dict[str, Any]:
         """The arguments as Python objects, made at the first look and the same object at every later one.
 
-        Integers of any size are exact. Of a malformed call they are what could be read, ``{}`` where that is no object (the
+        Integers of any size are exact; a number that no float holds (``1e999``) is a :class:`decimal.Decimal`. Of a malformed call they are what could be read, ``{}`` where that is no object (the
         text is in ``arguments_json``), and of an incomplete one what is certain. Only an invalid call may have something
         else than a dict: the list or text that stands where its arguments should be.
         """
@@ -342,9 +342,11 @@ class ToolCall:
             None for a call that may run.
         """
     def to_dict(self) -> dict[str, Any]:
-        """The call as a dict that ``json.dumps`` takes."""
+        """The call as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside."""
     def to_openai(self) -> dict[str, Any]:
         """The call as an entry of OpenAI's ``tool_calls``, under the name that OpenAI was told."""
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: Any) -> Self: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -1047,7 +1049,8 @@ def assistant_message(
     Names of tools are spelt as :meth:`ToolSet.to` told them to ``provider``: by ``tools``, or by those that were offered
     when the turn was read. Calls that were cut off or cannot be read are left out. For Responses, a list of items. With ``provider="text"``, for
     a model without native tools, calls are written into the content in the form that ``dialect``'s prompt shows; the
-    default is that of :meth:`ToolSet.to_prompt`, plain JSON.
+    default is that of :meth:`ToolSet.to_prompt`, plain JSON. For Bedrock, what boto3 encodes (media, ``redactedContent``) is
+    bytes, here and wherever messages are written.
 
     >>> import toolglot
     >>> turn = toolglot.Turn("Let me see.", [toolglot.ToolCall("ls", {"path": "/"})])
@@ -1082,7 +1085,8 @@ def format_tool_result(
             ``provider="text"`` and False for all others.
         tools: By which the tool's name is spelt for the provider; None for those that were offered when the call was read.
 
-    Media that would need a message of their own are named in words; :func:`format_tool_results` gives both messages.
+    Media that would need a message of their own are named in words; :func:`format_tool_results` gives both messages. For
+    Bedrock they are bytes, as boto3 takes them.
 
     >>> import toolglot
     >>> toolglot.format_tool_result("call_1", {"temp_c": 18})

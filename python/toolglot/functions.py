@@ -9,9 +9,11 @@ import decimal
 import enum
 import functools
 import inspect
+import itertools
 import math
 import pathlib
 import re
+import sys
 import types
 import typing
 import uuid
@@ -46,13 +48,62 @@ _SETS = (set, frozenset, collections.abc.Set)
 _MAPS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 
+class _Definitions(dict[str, Any]):
+    """The schemas of classes by their names, for ``$defs``. Of two classes with one name, the second gets a number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: dict[type, str] = {}
+
+    def known(self, hint: type) -> str | None:
+        """Return the name under which a class is, or is going to be, defined."""
+        return self._names.get(hint)
+
+    def name(self, hint: type) -> str:
+        """Return a new name for a class, and keep its place: it may hold itself."""
+        name = self._names[hint] = self._free(hint.__name__)
+        self[name] = {}
+        return name
+
+    def model(self, hint: type, schema: dict[str, Any]) -> str:
+        """Take a pydantic model's schema with what it defines itself, and return the model's name."""
+        own = schema.pop("$defs", {})
+        root = schema["$ref"].removeprefix(_DEFS) if "$ref" in schema else hint.__name__
+        own.setdefault(root, schema)
+        # One name that means something else here: none of these is told by its name then.
+        clash = any(name in self and self[name] != part for name, part in own.items())
+        names = {name: self._free(name) if clash else name for name in own}
+        self.update({names[name]: _renamed(part, names) for name, part in own.items()})
+        self._names[hint] = names[root]
+        return names[root]
+
+    def _free(self, name: str) -> str:
+        numbered = (f"{name}_{number}" for number in itertools.count(2))
+        return name if name not in self else next(other for other in numbered if other not in self)
+
+
+_DEFS = "#/$defs/"
+
+
+def _renamed(schema: Any, names: dict[str, str]) -> Any:
+    """Return a schema of pydantic's with its references to `names` under their new ones."""
+    if isinstance(schema, dict):
+        return {key: _renamed(value, names) for key, value in schema.items()}
+    if isinstance(schema, list):
+        return [_renamed(item, names) for item in schema]
+    if isinstance(schema, str) and (name := schema.removeprefix(_DEFS)) in names and name != schema:
+        return _DEFS + names[name]
+    return schema
+
+
 def describe(item: Any) -> dict[str, Any] | None:
     """Return the tool that a function, method or pydantic model class is; None for anything else.
 
     A function's name is the tool's name, the first part of its docstring the description; parameters get their types
-    from annotations, their constraints from ``Annotated[int, Field(ge=1)]`` (pydantic's or annotated_types'), and their
-    descriptions from ``Annotated[..., "text"]`` or the docstring (Google, NumPy and reST style). Parameters without a
-    default are required. ``self`` and parameters of variable number are left out.
+    from annotations, their constraints from ``Annotated[int, Field(ge=1)]`` or ``= Field(3, ge=1)`` (pydantic's or
+    annotated_types'), and their descriptions from ``Annotated[..., "text"]`` or the docstring (Google, NumPy and reST
+    style). Parameters without a default are required. ``self``, parameters of variable number, and those that a
+    ``functools.partial`` has given are left out.
 
     Raises:
         TypeError: If a parameter cannot be given by name.
@@ -69,15 +120,21 @@ def describe(item: Any) -> dict[str, Any] | None:
         }
     if not (inspect.isroutine(item) or isinstance(item, functools.partial)):
         return _object(item)
-    function = item.func if isinstance(item, functools.partial) else item
+    function: Any = item
+    given: set[str] = set()
+    while isinstance(function, functools.partial):
+        function, given = function.func, given | function.keywords.keys()
+    name = getattr(function, "__name__", type(function).__name__)
+    if name == "<lambda>":
+        raise TypeError("a lambda has no name that a model could call")
     summary, documented = _docstring(inspect.getdoc(function) or "")
-    hints = typing.get_type_hints(inspect.unwrap(function), include_extras=True)
+    hints = _hints(function)
     properties: dict[str, Any] = {}
     required: list[str] = []
-    definitions: dict[str, Any] = {}
+    definitions = _Definitions()
     extra = False
     for place, parameter in enumerate(inspect.signature(item).parameters.values()):
-        if place == 0 and _is_self(item, parameter):
+        if (place == 0 and _is_self(item, parameter)) or parameter.name in given:
             continue
         if parameter.kind is parameter.VAR_KEYWORD:
             extra = True
@@ -85,21 +142,42 @@ def describe(item: Any) -> dict[str, Any] | None:
         if parameter.kind is parameter.VAR_POSITIONAL:
             continue
         if parameter.kind is parameter.POSITIONAL_ONLY:
-            raise TypeError(f"{function.__name__}: the parameter {parameter.name!r} cannot be given by name")
-        schema = _schema(hints.get(parameter.name, parameter.empty), definitions)
+            raise TypeError(f"{name}: the parameter {parameter.name!r} cannot be given by name")
+        schema, default = _schema(hints.get(parameter.name, parameter.empty), definitions), parameter.default
+        if callable(getattr(default, "is_required", None)):  # pydantic's Field.
+            _note(schema, default)
+            default = parameter.empty if default.is_required() else default.default
         if parameter.name in documented:
             schema.setdefault("description", documented[parameter.name])
-        if parameter.default is parameter.empty:
+        if default is parameter.empty:
             required.append(parameter.name)
-        elif _is_json(parameter.default):
-            schema.setdefault("default", parameter.default)
+        else:
+            _default(schema, default)
         properties[parameter.name] = schema
     schema = {"type": "object", "properties": properties, "required": required}
     if not extra:
         schema["additionalProperties"] = False
     if definitions:
-        schema["$defs"] = definitions
-    return {"name": function.__name__, "description": summary, "inputSchema": schema}
+        schema["$defs"] = dict(definitions)
+    return {"name": name, "description": summary, "inputSchema": schema}
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    """Return the types of a function's parameters. What it returns is nobody's interest, and may name what is not there."""
+    function = inspect.unwrap(function)
+    if not inspect.isroutine(function):  # A partial of an object that can be called.
+        function = type(function).__call__
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except NameError:
+        if sys.version_info >= (3, 14):
+            import annotationlib
+
+            own = annotationlib.get_annotations(function, format=annotationlib.Format.FORWARDREF)
+        else:
+            own = inspect.get_annotations(function)
+        parameters = types.SimpleNamespace(__annotations__={name: own[name] for name in own if name != "return"})
+        return typing.get_type_hints(parameters, getattr(function, "__globals__", {}), include_extras=True)
 
 
 def _is_self(item: Any, parameter: inspect.Parameter) -> bool:
@@ -125,7 +203,7 @@ def _object(item: Any) -> dict[str, Any] | None:
     return {"name": name, "description": getattr(item, "description", "") or "", "inputSchema": schema}
 
 
-def _schema(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+def _schema(hint: Any, definitions: _Definitions) -> dict[str, Any]:
     """Return the JSON Schema of an annotation; classes that may hold themselves go to `definitions`."""
     try:
         if hint in _SCALARS:
@@ -157,11 +235,11 @@ def _schema(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     return _class(hint, definitions)
 
 
-def _items(args: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]:
+def _items(args: tuple[Any, ...], definitions: _Definitions) -> dict[str, Any]:
     return {"items": _schema(args[0], definitions)} if args else {}
 
 
-def _tuple(args: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]:
+def _tuple(args: tuple[Any, ...], definitions: _Definitions) -> dict[str, Any]:
     if not args:
         return {"type": "array"}
     if args[-1] is Ellipsis:
@@ -170,7 +248,7 @@ def _tuple(args: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]
     return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
 
 
-def _named_tuple(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+def _named_tuple(hint: Any, definitions: _Definitions) -> dict[str, Any]:
     """A list, as JSON has it: each item with the name and the type of its field."""
     hints = typing.get_type_hints(hint, include_extras=True)
     items = [{"title": name} | _schema(hints.get(name, Any), definitions) for name in hint._fields]
@@ -178,18 +256,23 @@ def _named_tuple(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "prefixItems": items, "minItems": fewest, "maxItems": len(items)}
 
 
-def _annotated(args: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]:
+def _annotated(args: tuple[Any, ...], definitions: _Definitions) -> dict[str, Any]:
     schema = _schema(args[0], definitions)
     for note in args[1:]:
-        if isinstance(note, str):
-            schema["description"] = note
-            continue
-        if isinstance(text := getattr(note, "description", None) or getattr(note, "documentation", None), str):
-            schema["description"] = text
-        # pydantic's Field keeps what it says in notes of its own.
-        for constraint in (note, *(getattr(note, "metadata", None) or ())):
-            _constrain(schema, constraint)
+        _note(schema, note)
     return schema
+
+
+def _note(schema: dict[str, Any], note: Any) -> None:
+    """Add what a note of ``Annotated`` says."""
+    if isinstance(note, str):
+        schema["description"] = note
+        return
+    if isinstance(text := getattr(note, "description", None) or getattr(note, "documentation", None), str):
+        schema["description"] = text
+    # pydantic's Field keeps what it says in notes of its own.
+    for constraint in (note, *(getattr(note, "metadata", None) or ())):
+        _constrain(schema, constraint)
 
 
 _CONSTRAINTS = {
@@ -221,31 +304,31 @@ def _constrain(schema: dict[str, Any], note: Any) -> None:
                 branch[keywords[branch["type"]]] = value
 
 
-def _is_json(default: Any) -> bool:
-    """JSON has a form for the value: none for an infinite timeout, say."""
-    if isinstance(default, float):
-        return math.isfinite(default)
-    return default is None or isinstance(default, (str, int))
+def _default(schema: dict[str, Any], default: Any) -> None:
+    """Say what is taken where nothing is given, if JSON has a form for it: none for an infinite timeout, say."""
+    if isinstance(default, enum.Enum):
+        default = default.value
+    if default is None or isinstance(default, (str, int)) or (isinstance(default, float) and math.isfinite(default)):
+        schema.setdefault("default", default)
 
 
-def _class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
+def _class(hint: type, definitions: _Definitions) -> dict[str, Any]:
     if issubclass(hint, enum.Enum):
         return {"enum": [member.value for member in hint]}
     if issubclass(hint, pathlib.PurePath):
         return {"type": "string"}
-    name = hint.__name__
+    if (name := definitions.known(hint)) is not None:
+        return {"$ref": _DEFS + name}
     if hasattr(hint, "model_json_schema"):
-        schema = hint.model_json_schema(ref_template="#/$defs/{model}")
-        definitions.update(schema.pop("$defs", {}))
-        if "$ref" not in schema:
-            definitions[name] = schema
-        return {"$ref": f"#/$defs/{name}"}
-    fields: dict[str, Any]
+        return {"$ref": _DEFS + definitions.model(hint, hint.model_json_schema(ref_template=_DEFS + "{model}"))}
+    defaults: dict[str, Any] = {}
     if dataclasses.is_dataclass(hint):
         hints = typing.get_type_hints(hint, include_extras=True)
-        fields = {field.name: hints[field.name] for field in dataclasses.fields(hint) if field.init}
+        own = [field for field in dataclasses.fields(hint) if field.init]
+        fields = {field.name: hints[field.name] for field in own}
         missing = dataclasses.MISSING
-        required = [f.name for f in dataclasses.fields(hint) if f.init and f.default is f.default_factory is missing]
+        required = [field.name for field in own if field.default is field.default_factory is missing]
+        defaults = {field.name: field.default for field in own if field.default is not missing}
     elif typing.is_typeddict(hint):
         fields = typing.get_type_hints(hint, include_extras=True)
         required = sorted(hint.__required_keys__, key=list(fields).index)  # type: ignore[attr-defined]
@@ -255,12 +338,13 @@ def _class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
         for base in (bool, int, float, str, dict, list):
             if issubclass(hint, base):
                 return dict(_SCALARS[base])
-        raise TypeError(f"no JSON Schema is known for {name}")
-    if name not in definitions:
-        definitions[name] = {}  # Holds the place for a class that holds itself.
-        properties = {key: _schema(kind, definitions) for key, kind in fields.items()}
-        definitions[name] = {"type": "object", "properties": properties, "required": required}
-    return {"$ref": f"#/$defs/{name}"}
+        raise TypeError(f"no JSON Schema is known for {hint.__name__}")
+    name = definitions.name(hint)
+    properties = {key: _schema(kind, definitions) for key, kind in fields.items()}
+    for key, default in defaults.items():
+        _default(properties[key], default)
+    definitions[name] = {"type": "object", "properties": properties, "required": required}
+    return {"$ref": _DEFS + name}
 
 
 _SECTION = re.compile(

@@ -14,6 +14,8 @@ __all__ = ["Messages", "check_history", "convert_messages", "repair_history"]
 class Messages(list[Any]):
     """Messages in a provider's shape: a plain list, with what stands beside it.
 
+    For Bedrock they are as boto3 takes them, media as bytes; base64 text is read as well. All else, ``side`` too, is JSON.
+
     Attributes:
         provider: The provider whose shape it is.
         system: The system prompt, where the provider takes it beside the messages (Anthropic ``system``, Gemini

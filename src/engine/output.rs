@@ -115,6 +115,18 @@ impl Found {
         }
     }
 
+    /// They are nested more than `limit` deep.
+    pub(crate) fn deeper_than(&self, text: &str, limit: usize) -> bool {
+        let member = |value: &Value| match value {
+            Value::Text(_) => false,
+            Value::Json(piece) => crate::json::deeper_than(piece.as_str(text), limit.saturating_sub(1)),
+        };
+        match self {
+            Self::Json(piece) => crate::json::deeper_than(piece.as_str(text), limit),
+            Self::Members(members) => members.iter().any(|(_, value)| member(value)),
+        }
+    }
+
     /// As a turn has them, cut out of the `text` where they stand in it.
     pub(crate) fn into_arguments(self, text: &str) -> Arguments<'_> {
         match self {
@@ -205,6 +217,15 @@ pub(crate) struct Call {
 const _: () = assert!(size_of::<Call>() == size_of::<ToolCall<'_>>());
 
 impl Call {
+    /// Its arguments cannot be given to anybody.
+    pub(super) fn refuse(&mut self) {
+        self.arguments = Found::none();
+        self.errors.clear();
+        if self.status != CallStatus::Incomplete {
+            self.status = CallStatus::Malformed;
+        }
+    }
+
     fn into_tool_call<'t>(self, text: &'t str) -> ToolCall<'t> {
         ToolCall {
             id: Cow::Owned(self.id),

@@ -1,7 +1,7 @@
 //! The calls of one template on their way into the output, and what each is worth in the end.
 use super::head::{self, Head};
 use super::output::{Call, Found, Output, Piece, Value};
-use super::trace::Reason;
+use super::trace::{Noted, Reason};
 use super::{Look, Mode, Reader, UnknownTools};
 use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row};
 use crate::json::Member;
@@ -409,6 +409,14 @@ impl Writer {
         call.raw = pending.raw;
         call.repairs.extend(pending.repairs);
         settle(cx, call, pending.status, &pending.members);
+        // What was scanned with its members is not; what the schema made of text in it may be.
+        let scanned = !pending.members.is_empty() && call.repairs.is_empty();
+        let too_deep = !scanned && call.arguments.deeper_than(cx.text, cx.policy.max_depth);
+        if too_deep {
+            call.refuse();
+            let at = call.raw.start;
+            out.trace.note(at..at, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
+        }
         pending.members.clear();
         out.members = pending.members;
         let issue = match call.status {
@@ -416,6 +424,9 @@ impl Writer {
             CallStatus::Invalid => Some((IssueCode::InvalidArguments, "the arguments are not what the schema allows")),
             CallStatus::Malformed if too_long => {
                 Some((IssueCode::MalformedCall, "the arguments are longer than max_arguments_bytes"))
+            }
+            CallStatus::Malformed if too_deep => {
+                Some((IssueCode::MalformedCall, "the arguments are nested deeper than max_depth"))
             }
             CallStatus::Malformed => Some((IssueCode::MalformedCall, "the arguments cannot be read")),
             CallStatus::Incomplete => Some((IssueCode::IncompleteCall, "the call is cut off")),

@@ -1,6 +1,7 @@
 //! JSON as models write it: the strict incremental scanner, the repairer, and reading what was cut off.
 mod balance;
 mod block;
+mod depth;
 mod partial;
 mod repair;
 mod scan;
@@ -8,6 +9,8 @@ mod string;
 
 pub(crate) use balance::Balance;
 pub(crate) use block::find_special;
+pub(crate) use depth::deeper_than;
+pub(crate) use partial::parse_cut;
 pub use partial::{Partial, PartialOptions, parse_partial};
 #[cfg(feature = "python")]
 pub(crate) use repair::mend;

@@ -32,7 +32,8 @@ pub struct Partial<'a> {
 /// and by default the cut string at the end as far as it goes (half an escape dropped). A number or literal that the
 /// text ends in may still change and is dropped, and so is a key without a value. `null` stands for nothing at all.
 ///
-/// Text that is no JSON so far is read as [`super::repair`] reads it.
+/// Text that is no JSON so far is read as [`super::repair`] reads it, and what a doubtful quote, comma or bracket leaves open
+/// is not told yet. What the text said while it was valid JSON may turn out to be something else where it stops being that.
 ///
 /// # Errors
 /// [`crate::ErrorCode::BadJson`] if there is no JSON in the text, or it is nested deeper than the limit.
@@ -47,6 +48,15 @@ pub struct Partial<'a> {
 /// # Ok::<(), toolglot::Error>(())
 /// ```
 pub fn parse_partial<'a>(text: &'a str, options: &PartialOptions) -> Result<Partial<'a>, Error> {
+    read_partial(text, options, true)
+}
+
+/// As [`parse_partial`], of a text that is over: what it holds in doubt is kept as far as it goes.
+pub(crate) fn parse_cut(text: &str) -> Result<Partial<'_>, Error> {
+    read_partial(text, &PartialOptions::default(), false)
+}
+
+pub(super) fn read_partial<'a>(text: &'a str, options: &PartialOptions, growing: bool) -> Result<Partial<'a>, Error> {
     let nothing = || Partial { json: Cow::Borrowed("null"), complete: false };
     let trimmed = text.trim_ascii_start();
     let start = text.len() - trimmed.len();
@@ -63,7 +73,7 @@ pub fn parse_partial<'a>(text: &'a str, options: &PartialOptions) -> Result<Part
         ScanResult::Incomplete if scanner.depth() == 0 && !options.keep_strings => Ok(nothing()),
         result => {
             let valid = matches!(result, ScanResult::Incomplete).then_some(start);
-            partial_value(text, valid, options)
+            partial_value(text, valid, options, growing)
         }
     }
 }

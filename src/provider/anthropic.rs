@@ -28,6 +28,7 @@ pub(super) const WORDING: Wording = Wording {
         body.text("type").is_some_and(known) || body.get("content").is_some()
     },
     answers_with_errors: false,
+    blobs: &[],
 };
 
 /// What is kept between the events of a stream.

@@ -30,7 +30,20 @@ pub(super) const WORDING: Wording = Wording {
             || body.members().iter().any(|(key, _)| key == "stopReason" || EVENTS.contains(&key.as_ref()))
     },
     answers_with_errors: false,
+    blobs: BLOBS,
 };
+
+const BLOBS: &[&str] = &[
+    "/content/*/image/source/bytes",
+    "/content/*/document/source/bytes",
+    "/content/*/video/source/bytes",
+    "/content/*/audio/source/bytes",
+    "/content/*/guardContent/image/source/bytes",
+    "/content/*/reasoningContent/redactedContent",
+    "/content/*/toolResult/content/*/image/source/bytes",
+    "/content/*/toolResult/content/*/document/source/bytes",
+    "/content/*/toolResult/content/*/video/source/bytes",
+];
 
 /// The events of a stream: dicts of one key.
 pub(super) const EVENTS: [&str; 6] =

@@ -20,6 +20,7 @@ pub(super) const WORDING: Wording = Wording {
             || body.text("type").is_some_and(event)
     },
     answers_with_errors: false,
+    blobs: &[],
 };
 
 /// What is kept between the events of a stream.

@@ -25,6 +25,7 @@ pub(super) const WORDING: Wording = Wording {
     choices,
     answers: |body| ANSWER.iter().any(|key| body.get(key).is_some()),
     answers_with_errors: false,
+    blobs: &[],
 };
 
 /// What only an answer has, spelt as by the API or the SDK.

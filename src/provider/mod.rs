@@ -140,6 +140,18 @@ impl Provider {
         })
     }
 
+    /// Where a message holds bytes: JSON pointers, with `*` for each item of a list. The blocks of a system prompt hold them where
+    /// those of a message do. In JSON, and so in this library, base64 text stands there; AWS's SDKs want the bytes.
+    ///
+    /// ```
+    /// use toolglot::provider::Provider;
+    /// assert!(Provider::Bedrock.blobs().contains(&"/content/*/image/source/bytes"));
+    /// assert!(Provider::Anthropic.blobs().is_empty());
+    /// ```
+    pub fn blobs(self) -> &'static [&'static str] {
+        wire::Wording::of(self).blobs
+    }
+
     /// The name of a tool as this provider was told it, and so as it must stand in the messages that go back: `name` is
     /// the tool's own among `tools`. Of one that is not offered, a spelling that the provider takes.
     ///

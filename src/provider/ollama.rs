@@ -18,6 +18,7 @@ pub(super) const WORDING: Wording = Wording {
             || body.get("done").is_some()
     },
     answers_with_errors: false,
+    blobs: &[],
 };
 
 /// What is kept between lines.

@@ -33,6 +33,7 @@ pub(super) const WORDING: Wording = Wording {
     choices,
     answers: |body| body.get("choices").is_some() || is_message(body),
     answers_with_errors: false,
+    blobs: &[],
 };
 
 /// Only the message, without its response.

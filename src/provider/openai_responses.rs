@@ -46,6 +46,7 @@ pub(super) const WORDING: Wording = Wording {
             || body.text("object") == Some("response")
     },
     answers_with_errors: true,
+    blobs: &[],
 };
 
 /// What is kept between the events of a stream.

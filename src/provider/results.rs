@@ -209,7 +209,7 @@ pub fn bytes_result(bytes: &[u8]) -> Value {
 /// # Errors
 /// [`ErrorCode::BadMessage`] if there is neither.
 pub fn call_of(call: &Value) -> Result<(String, String), Error> {
-    if let Some(id) = call.as_str() {
+    if let Some(id) = call.as_str().filter(|id| !id.is_empty()) {
         return Ok((id.to_owned(), String::new()));
     }
     let node = Node::from(call);

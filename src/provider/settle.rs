@@ -2,7 +2,7 @@
 use super::calls::Slot;
 use crate::dialect::without_namespace;
 use crate::engine::Policy;
-use crate::json::{self, Ending, Kind, PartialOptions, RepairOptions, ScanResult, Scanner};
+use crate::json::{self, Ending, Kind, RepairOptions, ScanResult, Scanner};
 use crate::schema::{Resolution, ToolSet};
 use crate::turn::{ArgumentError, Arguments, CallStatus, Repair, RepairCode, ToolCall, new_call_id};
 use serde_json::Value;
@@ -78,15 +78,20 @@ pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Pol
         call.status = CallStatus::UnknownTool;
     }
     if !slot.custom && call.status.runnable() {
-        settle(&mut call, tools);
+        settle(&mut call, &slot.text, tools, policy);
     }
     call
 }
 
 /// Types, defaults and validity of the arguments against the tool's schema.
-fn settle(call: &mut ToolCall<'static>, tools: Option<&ToolSet>) {
-    if let Some(tool) = tools.and_then(|tools| tools.get(&call.name)) {
-        crate::schema::settle(tool, call);
+fn settle(call: &mut ToolCall<'static>, text: &str, tools: Option<&ToolSet>, policy: &Policy) {
+    let Some(tool) = tools.and_then(|tools| tools.get(&call.name)) else { return };
+    // Text that became what it spells may be deeper than what was read.
+    if crate::schema::settle(tool, call) && json::deeper_than(&call.arguments.to_json(), policy.max_depth) {
+        call.status = CallStatus::Malformed;
+        call.raw = Cow::Owned(text.to_owned());
+        call.arguments = Arguments::default();
+        call.errors.clear();
     }
 }
 
@@ -197,7 +202,7 @@ fn mend(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &Policy) {
 
 /// What is certain of arguments that were cut off.
 fn partial(text: &str) -> Arguments<'static> {
-    match json::parse_partial(text, &PartialOptions::default()) {
+    match json::parse_cut(text) {
         Ok(partial) if partial.json.starts_with('{') => Arguments::Json(Cow::Owned(partial.json.into_owned())),
         _ => Arguments::default(),
     }

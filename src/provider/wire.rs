@@ -39,6 +39,8 @@ pub(super) struct Wording {
     pub(super) answers: fn(&Node<'_>) -> bool,
     /// An answer that failed is one all the same: its reading tells the error, by the answer's own status.
     pub(super) answers_with_errors: bool,
+    /// What [`Provider::blobs`] tells.
+    pub(super) blobs: &'static [&'static str],
 }
 
 impl Wording {

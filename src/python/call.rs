@@ -6,6 +6,7 @@ use super::made::Made;
 use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
 use super::source::tools_argument;
 use super::text::{Input, Text, Whole, whole};
+use super::tools::ToolSet;
 use crate::provider::Provider;
 use crate::schema;
 use crate::turn::{self, ArgumentValue, CallStatus};
@@ -14,7 +15,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 #[doc = stub!("ToolCall")]
 #[pyclass(frozen, module = "toolglot", name = "ToolCall")]
@@ -29,6 +30,8 @@ pub(super) struct ToolCall {
     input: Input,
     /// The tools that were offered: for messages to the model, and for the names that a provider was told.
     tools: Option<Arc<schema::ToolSet>>,
+    /// The same, where a pickle gave them to the call after it was made.
+    unpickled: OnceLock<Arc<schema::ToolSet>>,
     // Both forms of the arguments are made when they are first asked for.
     arguments: Made<PyAny>,
     arguments_json: Made<PyString>,
@@ -77,6 +80,7 @@ impl ToolCall {
             raw: text(call.raw),
             input: input.clone_ref(py),
             tools: tools.cloned(),
+            unpickled: OnceLock::new(),
             arguments: Made::new(),
             arguments_json: Made::new(),
         }
@@ -84,7 +88,12 @@ impl ToolCall {
 
     /// The tools that were offered when the call was made.
     pub(super) fn tools(&self) -> Option<&schema::ToolSet> {
-        self.tools.as_deref()
+        self.offer().map(|tools| &**tools)
+    }
+
+    /// As [`Self::tools`], to hand on.
+    fn offer(&self) -> Option<&Arc<schema::ToolSet>> {
+        self.tools.as_ref().or_else(|| self.unpickled.get())
     }
 
     /// The call as the core knows it.
@@ -308,7 +317,7 @@ impl ToolCall {
     #[doc = stub!("ToolCall._with_id")]
     fn _with_id(&self, py: Python<'_>, id: String) -> PyResult<Self> {
         let call = turn::ToolCall { id: id.into(), ..self.to_core(py)? };
-        Ok(Self::from_core(py, call.into_owned(), &Input::NONE, self.tools.as_ref()))
+        Ok(Self::from_core(py, call.into_owned(), &Input::NONE, self.offer()))
     }
 
     #[doc = stub!("ToolCall.error_message")]
@@ -357,5 +366,25 @@ impl ToolCall {
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
         Ok(((), self.fields(py)?))
+    }
+
+    /// The tools that were offered: what the constructor does not take.
+    fn __getstate__(&self) -> Option<ToolSet> {
+        self.offer().map(|tools| ToolSet::of(Arc::clone(tools)))
+    }
+
+    fn __setstate__(&self, py: Python<'_>, state: Option<PyRef<'_, ToolSet>>) -> PyResult<()> {
+        if let Some(tools) = state {
+            let _ = self.unpickled.set(Arc::clone(tools.core(py)?));
+        }
+        Ok(())
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        self._with_id(py, self.id.to_str(py)?.to_owned())
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.__copy__(py)
     }
 }

@@ -3,13 +3,13 @@
 //! - Into Rust: [`from_py`], for dicts and lists and for the objects of SDKs.
 //! - Into Python: [`json_to_py`] from JSON text, straight into objects; [`to_py`] from a value.
 use super::objects::build;
-use super::text::whole;
+use super::text::{bytes_of, whole};
 use crate::provider::{CARRIED, Node, is_unread};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -102,12 +102,23 @@ pub(super) fn from_payload<J: Json>(value: &Bound<'_, PyAny>) -> PyResult<J> {
 }
 
 /// As [`from_payload`], for what a tool returned: nothing in it is refused because JSON has no form for it, since the tool
-/// has run. Sets are lists, dates are written as ISO 8601 has them, keys become text, all else is its `str`.
+/// has run. Sets are lists, dates are written as ISO 8601 has them, keys become text, all else is its `str`, and so is the
+/// whole if it is nested too deep.
 ///
 /// # Errors
-/// As [`from_py`], for what is nested too deep and what even `str` cannot say.
+/// What even `str` cannot say.
 pub(super) fn from_result(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    read_as(Form::Result, value)
+    let py = value.py();
+    let too_deep = |error: &PyErr| error.is_instance_of::<PyRecursionError>(py);
+    match read_as(Form::Result, value) {
+        Err(error) if too_deep(&error) => match said(value) {
+            Err(error) if too_deep(&error) => {
+                Ok(Value::String(format!("[a {} that is nested too deep to be shown]", type_name(value))))
+            }
+            said => said,
+        },
+        read => read,
+    }
 }
 
 fn read_as<J: Json>(form: Form, value: &Bound<'_, PyAny>) -> PyResult<J> {
@@ -195,9 +206,9 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
         return tuple.iter().map(|item| from_py_at(&item, place.below())).collect::<PyResult<_>>().map(J::array);
     }
     if FORM.get() != Form::Json
-        && let Ok(bytes) = value.cast::<PyBytes>()
+        && let Some(bytes) = bytes_of(value)
     {
-        return Ok(J::string(data_encoding::BASE64.encode(bytes.as_bytes())));
+        return Ok(J::string(data_encoding::BASE64.encode(&bytes)));
     }
     from_object(value, place)
 }
@@ -241,12 +252,12 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     // A class has the methods too, but nothing to call them on.
     if !value.is_instance_of::<pyo3::types::PyType>() {
         if let Some(dump) = value.getattr_opt(intern!(py, "model_dump"))? {
-            // By alias and without None: the form that goes over the wire.
+            let lenient = FORM.get() == Form::Result;
+            // By alias and without None: the form that goes over the wire. A None that a tool returned says something.
             let wire = PyDict::new(py);
             wire.set_item("mode", "json")?;
             wire.set_item("by_alias", true)?;
-            wire.set_item("exclude_none", true)?;
-            let lenient = FORM.get() == Form::Result;
+            wire.set_item("exclude_none", !lenient)?;
             let dumped = match dump.call((), Some(&wire)) {
                 Err(e) if lenient || e.is_instance_of::<PyTypeError>(py) => dump.call0(),
                 other => other,
@@ -273,6 +284,13 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
         }
         if value.is_instance(&py.import("enum")?.getattr("Enum")?)? {
             return from_py_at(&value.getattr(intern!(py, "value"))?, place.dumped());
+        }
+        if FORM.get() != Form::Result
+            && value.is_instance(&decimal(py)?)?
+            && let Ok(number) = value.str()?.to_str()?.parse::<Number>()
+        {
+            // What `number_to_py` made of a number.
+            return Ok(J::number(number));
         }
     }
     if FORM.get() == Form::Result {
@@ -347,7 +365,7 @@ pub(super) fn json_to_py<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py
 }
 
 /// A JSON number as Python's own: int and float, and `Decimal` for an integer of more digits than Python reads as an
-/// int. `None` if it is no number.
+/// int, and for what is beyond a float. `None` if it is no number.
 pub(super) fn number_to_py<'py>(py: Python<'py>, number: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     let digits = number.strip_prefix('-').unwrap_or(number);
     let whole = digits.bytes().all(|b| b.is_ascii_digit());
@@ -355,12 +373,23 @@ pub(super) fn number_to_py<'py>(py: Python<'py>, number: &str) -> PyResult<Optio
         return Ok(None);
     }
     if !whole {
-        let valid = number.parse::<Number>().is_ok();
-        return Ok(number.parse().ok().filter(|_| valid).map(|float| PyFloat::new(py, float).into_any()));
+        if number.parse::<Number>().is_err() {
+            return Ok(None);
+        }
+        return match number.parse::<f64>() {
+            Ok(float) if float.is_finite() => Ok(Some(PyFloat::new(py, float).into_any())),
+            // Of an exponent that no computer could write out, Python makes nothing better than infinity.
+            Ok(float) => Ok(Some(decimal(py)?.call1((number,)).unwrap_or_else(|_| PyFloat::new(py, float).into_any()))),
+            Err(_) => Ok(None),
+        };
     }
     if let Ok(int) = number.parse::<i64>() {
         return Ok(Some(int.into_pyobject(py)?.into_any()));
     }
     let int = py.get_type::<PyInt>().call1((number,));
-    int.or_else(|_| py.import("decimal")?.getattr("Decimal")?.call1((number,))).map(Some)
+    int.or_else(|_| decimal(py)?.call1((number,))).map(Some)
+}
+
+fn decimal(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    py.import("decimal")?.getattr("Decimal")
 }

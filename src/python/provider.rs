@@ -1,4 +1,5 @@
 //! The providers' room: `normalize`, `StreamNormalizer`, and messages back.
+use super::blobs::{message_to_py, messages_to_py, system_to_py};
 use super::call::ToolCall;
 use super::convert::{from_payload, from_result, to_py, type_name};
 use super::dialect::{Spoken, dialect_argument};
@@ -15,9 +16,10 @@ use crate::schema;
 use crate::turn;
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyBaseException, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple, PyType};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -303,16 +305,29 @@ fn call_argument(
     Ok((id, name))
 }
 
+/// What has not run yet is no result: nobody awaited it, or asked for what it yields.
+fn is_pending(result: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = result.py();
+    let has = |name| Ok::<_, PyErr>(result.getattr_opt(name)?.is_some());
+    let pending = has(intern!(py, "__await__"))? || has(intern!(py, "__anext__"))? || has(intern!(py, "gi_frame"))?;
+    // A class has them for its objects.
+    Ok(pending && !result.is_instance_of::<PyType>())
+}
+
 /// A tool's result: JSON, bytes, an exception, or anything else by its `str`.
 fn result_argument(call: (String, String), result: &Bound<'_, PyAny>, is_error: bool) -> PyResult<ToolResult> {
     let (id, name) = call;
+    if is_pending(result)? {
+        let message = format!("a {} is no result yet: await it, or make a list of it", type_name(result));
+        return Err(PyTypeError::new_err(message));
+    }
     if let Ok(error) = result.cast::<PyBaseException>() {
         let text = whole(&error.str()?)?.into_owned();
         let text = if text.is_empty() { type_name(result) } else { format!("{}: {text}", type_name(result)) };
         return Ok(ToolResult::new(&id, &name, &Value::String(text), true));
     }
-    if let Ok(bytes) = result.cast::<PyBytes>() {
-        return Ok(ToolResult::new(&id, &name, &provider::bytes_result(bytes.as_bytes()), is_error));
+    if let Some(bytes) = bytes_of(result) {
+        return Ok(ToolResult::new(&id, &name, &provider::bytes_result(&bytes), is_error));
     }
     Ok(ToolResult::new(&id, &name, &from_result(result)?, is_error))
 }
@@ -369,11 +384,12 @@ pub(super) fn format_tool_result<'py>(
     let options = result_options(&target, max_chars, harden)?;
     let tools = tools_argument(tools)?;
     let result = result_argument(call_argument(call, &target, tools.as_deref())?, result, is_error)?;
-    let message = guard(|| match &target {
-        Target::Provider(provider) => provider::format_tool_result(result, *provider, &options),
-        Target::Text(dialect) => Ok(provider::text_results(vec![result], dialect.get(), &options)),
-    })??;
-    to_py(py, &message)
+    match target {
+        Target::Provider(provider) => {
+            message_to_py(py, &guard(|| provider::format_tool_result(result, provider, &options))??, provider)
+        }
+        Target::Text(dialect) => to_py(py, &guard(|| provider::text_results(vec![result], dialect.get(), &options))?),
+    }
 }
 
 #[doc = stub!("format_tool_results")]
@@ -411,12 +427,16 @@ pub(super) fn format_tool_results<'py>(
         };
         read.push(result_argument(call_argument(&call, &target, tools.as_deref())?, &result, is_error)?);
     }
-    let messages = guard(|| match &target {
-        Target::Provider(provider) => provider::format_tool_results(read, *provider, &options),
-        Target::Text(_) if read.is_empty() => Ok(Vec::new()),
-        Target::Text(dialect) => Ok(vec![provider::text_results(read, dialect.get(), &options)]),
-    })??;
-    to_py(py, &Value::Array(messages))
+    match target {
+        Target::Provider(provider) => {
+            messages_to_py(py, &guard(|| provider::format_tool_results(read, provider, &options))??, provider)
+        }
+        Target::Text(_) if read.is_empty() => Ok(PyList::empty(py).into_any()),
+        Target::Text(dialect) => {
+            let message = guard(|| provider::text_results(read, dialect.get(), &options))?;
+            to_py(py, &Value::Array(vec![message]))
+        }
+    }
 }
 
 #[doc = stub!("assistant_message")]
@@ -463,18 +483,29 @@ fn issues(py: Python<'_>, issues: Vec<turn::Issue>) -> PyResult<Vec<Bound<'_, Is
 }
 
 fn side_argument(side: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Map<String, Value>>> {
-    Ok(match side.map(from_payload).transpose()? {
-        Some(Value::Object(side)) => Some(side),
-        _ => None,
-    })
+    match side.map(|side| Ok::<_, PyErr>((from_payload(side)?, side))).transpose()? {
+        None | Some((Value::Null, _)) => Ok(None),
+        Some((Value::Object(side), _)) => Ok(Some(side)),
+        Some((_, side)) => Err(PyTypeError::new_err(format!("side is a dict, not a {}", type_name(side)))),
+    }
+}
+
+fn system_argument(system: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
+    match system.map(|system| Ok::<_, PyErr>((from_payload(system)?, system))).transpose()? {
+        Some((Value::Bool(_) | Value::Number(_), system)) => {
+            let message = format!("system is a text, a block or a list of blocks, not a {}", type_name(system));
+            Err(PyTypeError::new_err(message))
+        }
+        read => Ok(read.map(|(system, _)| system)),
+    }
 }
 
 type Converted<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<Bound<'py, Issue>>);
 
-fn converted(py: Python<'_>, written: provider::Written) -> PyResult<Converted<'_>> {
+fn converted(py: Python<'_>, written: provider::Written, provider: Provider) -> PyResult<Converted<'_>> {
     Ok((
-        to_py(py, &Value::Array(written.messages))?,
-        to_py(py, &written.system.unwrap_or_default())?,
+        messages_to_py(py, &written.messages, provider)?,
+        system_to_py(py, &written.system.unwrap_or_default(), provider)?,
         to_py(py, &Value::Object(written.side))?,
         issues(py, written.issues)?,
     ))
@@ -493,11 +524,11 @@ pub(super) fn convert_messages<'py>(
 ) -> PyResult<Converted<'py>> {
     let (to, from) = (Provider::from_name(to)?, provider_argument(source)?);
     let messages = messages_argument(messages)?;
-    let system = system.map(from_payload).transpose()?;
+    let system = system_argument(system)?;
     let side = side_argument(side)?;
     let convert = || provider::convert_messages(&messages, system.as_ref(), from, to, side.as_ref());
     let written = guard_detached(py, weight(&messages), convert)??;
-    converted(py, written)
+    converted(py, written, to)
 }
 
 /// Every violation of what the provider wants of a history.
@@ -528,9 +559,10 @@ pub(super) fn repair_history<'py>(
     let provider = provider_argument(provider)?;
     let messages = messages_argument(messages)?;
     let provider = provider.unwrap_or_else(|| provider::detect_history(&messages));
-    let (system, side) = (system.map(from_payload).transpose()?, side_argument(side)?);
+    let (system, side) = (system_argument(system)?, side_argument(side)?);
     let mend = || provider::repair_history(&messages, system.as_ref(), Some(provider), side.as_ref(), tools.as_deref());
-    Ok((converted(py, guard_detached(py, weight(&messages), mend)??)?, provider.as_str()))
+    let written = guard_detached(py, weight(&messages), mend)??;
+    Ok((converted(py, written, provider)?, provider.as_str()))
 }
 
 #[doc = stub!("provider_id")]

@@ -57,7 +57,7 @@ fn gemini_schema(name: &str) -> Result<GeminiSchema, Error> {
 }
 
 impl ToolSet {
-    fn of(set: Arc<schema::ToolSet>) -> Self {
+    pub(super) fn of(set: Arc<schema::ToolSet>) -> Self {
         Self { core: set.into(), source: Source::Core, served: Served::default() }
     }
 
@@ -275,7 +275,7 @@ impl ToolSet {
         };
         let set = self.core(py)?;
         let call = guard(|| set.check(&name.0, &json, id))?;
-        Ok(ToolCall::from_core(py, call, &Input::NONE, None))
+        Ok(ToolCall::from_core(py, call, &Input::NONE, Some(set)))
     }
 
     #[doc = stub!("ToolSet.error_message")]

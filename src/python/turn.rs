@@ -1,4 +1,5 @@
 //! `toolglot.Turn`: what a model answered.
+use super::blobs::message_to_py;
 use super::call::ToolCall;
 use super::convert::{from_py, to_py, type_name};
 use super::guard::guard;
@@ -123,7 +124,8 @@ impl Turn {
         provider: Provider,
         tools: Option<&schema::ToolSet>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        to_py(py, &self.with_told(py, provider, tools, |turn| crate::provider::assistant_message(turn, provider))?)
+        let message = self.with_told(py, provider, tools, |turn| crate::provider::assistant_message(turn, provider))?;
+        message_to_py(py, &message, provider)
     }
 
     /// What the constructor takes.

@@ -5,7 +5,7 @@ use super::input::{self, Reader};
 use super::names::{self, Spellings};
 use super::settle::settle;
 use crate::error::{Error, ErrorCode};
-use crate::json::{self, PartialOptions, RepairOptions, ScanResult, Scanner};
+use crate::json::{self, RepairOptions, ScanResult, Scanner};
 use crate::turn::{Arguments, CallStatus, Repair, RepairCode, ToolCall};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -229,7 +229,7 @@ impl ToolSet {
                     // What was cut off is not closed and run, and what cannot be read is in `raw` alone.
                     let cut = repaired.is_ok_and(|repaired| !repaired.complete() && repaired.json.starts_with('{'));
                     call.status = if cut { CallStatus::Incomplete } else { CallStatus::Malformed };
-                    call.arguments = match json::parse_partial(arguments, &PartialOptions::default()) {
+                    call.arguments = match json::parse_cut(arguments) {
                         Ok(partial) if cut && partial.json.starts_with('{') => {
                             Arguments::Json(partial.json.into_owned().into())
                         }

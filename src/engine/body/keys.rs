@@ -1,6 +1,6 @@
 //! Where the keys of call objects stand, and the JSON strings round names.
 use crate::dialect::Key;
-use crate::engine::reader::floor;
+use crate::engine::reader::{blank, floor};
 use crate::engine::{Look, Reader};
 use crate::json::{find_special, unescaped};
 use std::borrow::Cow;
@@ -107,7 +107,7 @@ fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
 fn value_of_call(cx: &Reader<'_>, at: usize, key: Key) -> Look<()> {
     // Signs and white space in any number say nothing.
     let near = cx.slice(at, floor(cx.text, at + EVIDENCE));
-    let signs = |c: char| QUOTES.contains(&c) || c.is_ascii_whitespace();
+    let signs = |c: char| QUOTES.contains(&c) || blank(c);
     let start = at + near.len() - near.trim_start_matches(signs).len();
     let inner = cx.rest(start);
     if start - at == near.len() {

@@ -4,7 +4,7 @@ use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Memo, Reader};
-use crate::json::{self, Balance, Pairs, PartialOptions, RepairOptions, Repaired};
+use crate::json::{self, Balance, Pairs, RepairOptions, Repaired};
 use crate::turn::{Repair, RepairCode};
 
 /// So much of the line behind a value is looked at.
@@ -238,7 +238,7 @@ fn mend<'t>(text: &'t str, max_depth: usize, pairs: &mut Pairs) -> Result<Repair
 
 /// What is certain of arguments that were cut off, as valid JSON.
 pub(super) fn certain(text: &str) -> String {
-    match json::parse_partial(text, &PartialOptions::default()) {
+    match json::parse_cut(text) {
         Ok(partial) if partial.json.starts_with('{') => partial.json.into_owned(),
         _ => "{}".into(),
     }

@@ -1,5 +1,6 @@
 //! Literals of Python and JSON, as JSON.
-use crate::json::{self, LiteralOptions, PartialOptions, ScanResult, Scanner};
+use crate::engine::Policy;
+use crate::json::{self, LiteralOptions, ScanResult, Scanner};
 use crate::turn::{Repair, RepairCode};
 
 /// What was read of a literal.
@@ -25,6 +26,20 @@ pub(super) fn read(text: &str, offset: usize) -> Literal {
         return Literal { json: "null".into(), repairs, guessed: false };
     }
     settled(text, whole_literal(text).unwrap_or_else(|| source_text(text)), offset)
+}
+
+/// A list or dict that is nested too deep to be read. Nobody meant it as text.
+fn is_too_deep(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let opens = |byte: u8| {
+        match byte {
+            b'[' | b'{' | b'(' => depth += 1,
+            b']' | b'}' | b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > Policy::MAX_DEPTH
+    };
+    text.starts_with(['[', '{', '(']) && text.bytes().any(opens)
 }
 
 /// As [`read`], for one string: the search for its end has found that quotes which stand in it are a part of it.
@@ -67,7 +82,7 @@ fn source_text(text: &str) -> Literal {
     let mut json = String::new();
     json::push_string(&mut json, text);
     let repairs = vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")];
-    Literal { json, repairs, guessed: false }
+    Literal { json, repairs, guessed: is_too_deep(text) }
 }
 
 /// What was read of `text`, which stands at `offset`, with the repairs that are some in Python as well.
@@ -151,7 +166,7 @@ pub(super) fn certain(text: &str) -> Option<String> {
     let text = text.trim_start();
     let quote = match text.as_bytes().first()? {
         b'{' | b'[' => {
-            let partial = json::parse_partial(text, &PartialOptions::default()).ok()?;
+            let partial = json::parse_cut(text).ok()?;
             return partial.json.starts_with(['{', '[']).then(|| partial.json.into_owned());
         }
         b'"' => "\"",

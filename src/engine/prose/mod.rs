@@ -102,7 +102,9 @@ impl Engine {
     pub(super) fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
         let Some(text) = cx.text.get(self.given.from..to) else { return };
         if self.channel.is_some_and(|c| c.dropped) {
-            self.given.fresh &= text.trim_ascii_start().is_empty();
+            if self.given.fresh && !text.trim_ascii_start().is_empty() {
+                (self.given.fresh, self.given.text_from) = (false, self.given.from);
+            }
             self.out.trace.note(self.given.from..to, Noted::Dropped);
             self.given.from = to;
             return;

@@ -27,7 +27,9 @@ impl Repairer<'_> {
         if let Some((name, open)) = self.wrapper(at, end) {
             return self.open_paren(name, open + 1, Kind::Wrapper);
         }
-        if self.partial.is_some() && end == bytes.len() && token::whole_word(word).is_none() {
+        // A word may go on behind white space, where it is text.
+        let behind = if self.growing && !self.valid { skip_white(bytes, end) } else { end };
+        if self.partial.is_some() && behind >= bytes.len() && token::whole_word(word).is_none() {
             return Ok(self.end_of_text(at));
         }
         if bytes.get(end) == Some(&b',') && word.iter().any(u8::is_ascii_digit) {
@@ -162,6 +164,9 @@ impl Repairer<'_> {
             Some(found) => found,
             None => self.text_end(at, place, false).unwrap_or((self.bytes.len(), self.bytes.len())),
         };
+        if self.growing && !self.frames.is_empty() && self.behind_comma(after) >= self.bytes.len() {
+            return self.write_certain(at);
+        }
         let text = self.out.text.get(at..end).unwrap_or_default().trim_end();
         if after >= self.bytes.len() && !self.frames.is_empty() {
             self.ending = Ending::Cut;
@@ -285,6 +290,12 @@ impl Repairer<'_> {
             }
     }
 
+    /// What stands behind `at` and the comma that may stand there.
+    pub(super) fn behind_comma(&self, at: usize) -> usize {
+        let next = skip_white(self.bytes, at);
+        if self.bytes.get(next) == Some(&b',') { skip_white(self.bytes, next + 1) } else { next }
+    }
+
     /// A stray quote at the end of an unquoted text ends it.
     fn closes_text(&self, at: usize, place: Place) -> bool {
         let next = skip_white(self.bytes, at);
@@ -360,7 +371,9 @@ fn quotes_word(bytes: &[u8], from: usize, at: usize) -> bool {
 fn token_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at;
     while let Some(&byte) = bytes.get(end) {
-        if !(is_word(byte) || matches!(byte, b'.' | b'+' | b'-')) || lookahead::wide_punctuation(bytes, end) {
+        let blank = || byte >= 0x80 && lookahead::odd_space(bytes, end).is_some();
+        if !(is_word(byte) || matches!(byte, b'.' | b'+' | b'-')) || lookahead::wide_punctuation(bytes, end) || blank()
+        {
             break;
         }
         end += 1;

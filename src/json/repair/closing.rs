@@ -256,6 +256,8 @@ impl Repairer<'_> {
     pub(super) fn end_of_text(&mut self, at: usize) -> usize {
         let end = self.bytes.len();
         let (mut at, state) = (at, self.state);
+        let empty =
+            matches!(state, State::Item | State::Colon) && self.frames.last().is_some_and(|frame| frame.items == 0);
         self.state = State::Done;
         if self.frames.is_empty() {
             return at;
@@ -280,6 +282,9 @@ impl Repairer<'_> {
             }
         }
         self.out.replace(at, end, "");
+        if self.growing {
+            self.drop_undecided(empty);
+        }
         self.out.record(RepairCode::Bracket, end, "missing closing brackets were added");
         while self.top().is_some() {
             self.close_top(end, end);

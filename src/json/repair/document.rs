@@ -1,13 +1,13 @@
 //! The whole text: where JSON begins in it, several values in a row, and what stands round them.
 use super::grammar::{End, Repairer};
-use super::lookahead::{self, Quote, skip_white};
+use super::lookahead::{self, Quote, skip_json_white, skip_white};
 use super::output::Written;
 use super::pairs::Pairs;
 use super::{Ending, RepairOptions, Repaired, token};
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
+use crate::json::partial::{Partial, PartialOptions, read_partial};
 use crate::json::scan::{ScanError, ScanResult, Scanner};
-use crate::json::{Partial, PartialOptions, parse_partial};
 use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ pub(crate) fn repair_knowing<'a>(
     pairs: &mut Pairs,
 ) -> Result<Repaired<'a>, Error> {
     match Scanner::new(0, options.max_depth).scan(text.as_bytes(), true) {
-        ScanResult::Complete { end } if skip_white(text.as_bytes(), end) == text.len() => {
+        ScanResult::Complete { end } if skip_json_white(text.as_bytes(), end) == text.len() => {
             let json = Cow::Borrowed(text);
             return Ok(Repaired {
                 json,
@@ -101,16 +101,20 @@ pub(in crate::json) fn partial_value<'a>(
     text: &'a str,
     valid: Option<usize>,
     options: &PartialOptions,
+    growing: bool,
 ) -> Result<Partial<'a>, Error> {
     let none = || Error::new(ErrorCode::BadJson, "there is no JSON here");
     let start = valid.or_else(|| find_start(text, true)).ok_or_else(none)?;
     if let Some(unescaped) = unescape_all(text, start) {
-        let Partial { json, complete } = parse_partial(&unescaped, options)?;
+        let Partial { json, complete } = read_partial(&unescaped, options, growing)?;
         return Ok(Partial { json: Cow::Owned(json.into_owned()), complete });
     }
     let mut repairer = Repairer::new(text, start, options.max_depth);
-    repairer.partial = Some(options.keep_strings);
+    (repairer.partial, repairer.growing, repairer.valid) = (Some(options.keep_strings), growing, valid.is_some());
     let end = repairer.value(start)?;
+    if repairer.undecided {
+        return Ok(Partial { json: Cow::Borrowed("null"), complete: false });
+    }
     if !repairer.found {
         return Err(none());
     }

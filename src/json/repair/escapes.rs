@@ -170,6 +170,10 @@ impl Repairer<'_> {
                     self.out.replace_with(at, end, |out| push_character(out, unit));
                     end
                 }
+                None if string.cut && is_half(text.get(at + 1..).unwrap_or_default()) => {
+                    edit(at, text.len(), "", "the escape is cut off");
+                    text.len()
+                }
                 None => {
                     edit(at, at + 1, "\\\\", "the backslash is escaped now");
                     at + 1
@@ -181,6 +185,17 @@ impl Repairer<'_> {
             }
         }
     }
+}
+
+/// `\x4` and `\U0001F6`: Python's escapes, cut off.
+fn is_half(escape: &[u8]) -> bool {
+    let Some((first, digits)) = escape.split_first() else { return true };
+    let length = match first {
+        b'x' => 2,
+        b'U' => 8,
+        _ => return false,
+    };
+    digits.len() < length && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// `text` begins with a command of TeX's whose first letter makes a line break or a tab of the backslash before it.

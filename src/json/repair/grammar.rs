@@ -30,7 +30,7 @@ pub(super) enum Kind {
 pub(super) struct Frame {
     pub(super) kind: Kind,
     /// The output as it was before the bracket.
-    mark: Mark,
+    pub(super) mark: Mark,
     pub(super) open: usize,
     /// Where the opening bracket is written, if it is not yet.
     pub(super) place: usize,
@@ -92,6 +92,12 @@ pub(super) struct Repairer<'a> {
     pub(super) found: bool,
     /// The text may go on: what its end may still change is dropped.
     pub(super) partial: Option<KeepStrings>,
+    /// Text is still to come, and must change nothing that was told.
+    pub(super) growing: bool,
+    /// What stands here so far is valid JSON.
+    pub(super) valid: bool,
+    /// What the whole value will be is not clear yet.
+    pub(super) undecided: bool,
 }
 
 /// Whether a string that the text ends in is kept.
@@ -120,6 +126,9 @@ impl<'a> Repairer<'a> {
             python: false,
             found: false,
             partial: None,
+            growing: false,
+            valid: false,
+            undecided: false,
         }
     }
 
@@ -424,6 +433,9 @@ impl<'a> Repairer<'a> {
 
     fn read_colon(&mut self, at: usize) -> usize {
         let next = self.peek(at);
+        if next >= self.bytes.len() {
+            return self.end_of_text(next);
+        }
         self.state = State::Value;
         match punctuation(self.bytes, next) {
             None => self.end_of_text(next),

@@ -7,9 +7,21 @@ pub(super) const KEY_LIMIT: usize = 128;
 
 /// The place of the first byte at or after `at` that is no JSON white space.
 #[inline]
-pub(super) fn skip_white(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn skip_json_white(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
+    }
+    at
+}
+
+/// As [`skip_json_white`], blanks that JSON does not know among it.
+#[inline]
+pub(super) fn skip_white(bytes: &[u8], at: usize) -> usize {
+    let mut at = skip_json_white(bytes, at);
+    while let Some(0x80..) = bytes.get(at)
+        && let Some(length) = odd_space(bytes, at)
+    {
+        at = skip_json_white(bytes, at + length);
     }
     at
 }
@@ -292,8 +304,10 @@ pub(super) fn comment_end(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The length of a white-space character at `at` that JSON does not take for one (a no-break space, a byte order mark).
-pub(super) fn odd_space(text: &str, at: usize) -> Option<usize> {
-    let character = text.get(at..)?.chars().next()?;
+pub(super) fn odd_space(bytes: &[u8], at: usize) -> Option<usize> {
+    // No such character has more than three bytes.
+    let window = bytes.get(at..bytes.len().min(at + 3))?;
+    let character = window.utf8_chunks().next()?.valid().chars().next()?;
     (character.is_whitespace() || matches!(character, '\u{feff}' | '\u{200b}' | '\u{2060}'))
         .then(|| character.len_utf8())
 }

@@ -6,6 +6,7 @@
 //! linear in the text, depth is limited, and nothing is ever evaluated.
 mod bare;
 mod behind;
+mod certain;
 mod closing;
 mod crooked;
 mod document;

@@ -58,6 +58,8 @@ pub(super) struct Search {
     pub(super) place: Place,
     /// The last quote that was taken for a part of the text.
     pub(super) inner: Option<usize>,
+    /// The first of them that is no apostrophe.
+    pub(super) doubt: Option<usize>,
     /// The last of them opened something: their number is odd.
     pub(super) odd: bool,
     /// The first quote that would close the string, but for a brace that stands open in it.
@@ -80,6 +82,7 @@ impl Search {
             body,
             place,
             inner: None,
+            doubt: None,
             odd: false,
             unbalanced: None,
             escaped: None,
@@ -186,6 +189,7 @@ impl Repairer<'_> {
         }
         let mut search = Search::new(body, place);
         self.find_end(&mut found, &mut search);
+        self.leave_certain(&mut found, search.doubt);
         // What `f"{city}"` says only the program knows.
         let format = prefix.iter().any(|byte| byte.eq_ignore_ascii_case(&b'f'));
         self.guess_if(format && bytes.get(body..found.end).is_some_and(|text| memchr::memchr(b'{', text).is_some()));
@@ -272,7 +276,10 @@ impl Repairer<'_> {
                             self.guess_if(search.balance.braces <= 0);
                         }
                         search.inner = Some(at);
-                        search.odd ^= !is_apostrophe(bytes, at, at + length);
+                        if !is_apostrophe(bytes, at, at + length) {
+                            search.odd = !search.odd;
+                            search.doubt.get_or_insert(at);
+                        }
                         found.doubtful = true;
                         at += length;
                     }
@@ -313,6 +320,11 @@ impl Repairer<'_> {
             None => {
                 (found.end, found.after) = (self.bytes.len(), self.bytes.len());
                 (found.unclosed, found.cut) = (true, true);
+                if self.growing {
+                    // The last of these may be its own.
+                    let marks = rest.iter().rev().take_while(|byte| mark.first() == Some(byte)).count();
+                    found.end -= marks;
+                }
                 // It holds whatever was to follow it.
                 self.guess_if(true);
             }

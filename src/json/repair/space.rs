@@ -1,6 +1,6 @@
 //! What stands between the parts of a value and says nothing: white space, comments, ellipses.
 use super::grammar::{Kind, Repairer, State};
-use super::lookahead::{self, is_word, skip_white};
+use super::lookahead::{self, is_word, skip_json_white, skip_white};
 use crate::json::Balance;
 use crate::turn::RepairCode;
 
@@ -16,7 +16,7 @@ impl Repairer<'_> {
 
     fn odd_space(&mut self, mut at: usize) -> usize {
         loop {
-            at = skip_white(self.bytes, at);
+            at = skip_json_white(self.bytes, at);
             match self.bytes.get(at) {
                 Some(b'/' | b'#' | b'.' | 0xe2) if lookahead::comment(self.bytes, at) && !self.is_colour(at) => {
                     let end = self.leave_comment(at);
@@ -31,7 +31,7 @@ impl Repairer<'_> {
                     }
                     None => return at,
                 },
-                Some(0x80..) => match lookahead::odd_space(self.out.text, at) {
+                Some(0x80..) => match lookahead::odd_space(self.bytes, at) {
                     Some(length) => {
                         let message = "white space that JSON does not know became a space";
                         self.out.record(RepairCode::ControlCharacter, at, message);
@@ -97,7 +97,7 @@ impl Repairer<'_> {
 
     fn odd_peek(&self, mut at: usize) -> usize {
         loop {
-            at = skip_white(self.bytes, at);
+            at = skip_json_white(self.bytes, at);
             match self.bytes.get(at) {
                 Some(b'/' | b'#' | b'.' | 0xe2) if lookahead::comment(self.bytes, at) && !self.is_colour(at) => {
                     at = lookahead::comment_end(self.bytes, at);
@@ -106,7 +106,7 @@ impl Repairer<'_> {
                     Some(end) => at = end,
                     None => return at,
                 },
-                Some(0x80..) => match lookahead::odd_space(self.out.text, at) {
+                Some(0x80..) => match lookahead::odd_space(self.bytes, at) {
                     Some(length) => at += length,
                     None => return at,
                 },

@@ -117,26 +117,62 @@ impl Media {
 
     fn bedrock_block(&self) -> Option<Value> {
         let Source::Base64(data) = &self.source else { return None };
-        let format = self.mime.split('/').nth(1)?;
-        let format = match format {
-            "jpg" => "jpeg",
-            "plain" => "txt",
-            "markdown" => "md",
-            other => other,
-        };
-        match self.kind {
-            MediaKind::Image if ["png", "jpeg", "gif", "webp"].contains(&format) => {
-                Some(json!({"image": {"format": format, "source": {"bytes": data}}}))
-            }
-            MediaKind::Document if ["pdf", "csv", "txt", "md", "html"].contains(&format) => {
-                let name = self.name.as_deref().unwrap_or("document");
-                // Names are of letters, digits, white space, hyphens and brackets only.
-                let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-                Some(json!({"document": {"format": format, "name": name, "source": {"bytes": data}}}))
-            }
-            _ => None,
+        let (block, format, _) = BEDROCK.iter().find(|(_, _, mime)| *mime == self.mime)?;
+        let mut inner = json!({"format": format, "source": {"bytes": data}});
+        if *block == "document"
+            && let Value::Object(inner) = &mut inner
+        {
+            inner.insert("name".into(), json!(bedrock_name(self.name.as_deref().unwrap_or("document"))));
         }
+        Some(json!({ *block: inner }))
     }
+}
+
+/// The media that Bedrock takes: its block, the word for the format, and its MIME type. The first row counts both ways.
+const BEDROCK: &[(&str, &str, &str)] = &[
+    ("image", "png", "image/png"),
+    ("image", "jpeg", "image/jpeg"),
+    ("image", "jpeg", "image/jpg"),
+    ("image", "gif", "image/gif"),
+    ("image", "webp", "image/webp"),
+    ("document", "pdf", "application/pdf"),
+    ("document", "csv", "text/csv"),
+    ("document", "doc", "application/msword"),
+    ("document", "docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("document", "xls", "application/vnd.ms-excel"),
+    ("document", "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("document", "html", "text/html"),
+    ("document", "txt", "text/plain"),
+    ("document", "md", "text/markdown"),
+    ("video", "mp4", "video/mp4"),
+    ("video", "mov", "video/quicktime"),
+    ("video", "mkv", "video/x-matroska"),
+    ("video", "webm", "video/webm"),
+    ("video", "flv", "video/x-flv"),
+    ("video", "mpeg", "video/mpeg"),
+    ("video", "mpg", "video/mpeg"),
+    ("video", "wmv", "video/x-ms-wmv"),
+    ("video", "three_gp", "video/3gpp"),
+    ("audio", "mp3", "audio/mpeg"),
+    ("audio", "mp3", "audio/mp3"),
+    ("audio", "wav", "audio/wav"),
+    ("audio", "wav", "audio/x-wav"),
+    ("audio", "aac", "audio/aac"),
+    ("audio", "flac", "audio/flac"),
+    ("audio", "ogg", "audio/ogg"),
+    ("audio", "opus", "audio/opus"),
+    ("audio", "m4a", "audio/mp4"),
+    ("audio", "webm", "audio/webm"),
+];
+
+/// Bedrock's names of documents are of letters, digits, hyphens, brackets and single blanks.
+fn bedrock_name(name: &str) -> String {
+    let words = name.split_whitespace().map(|word| {
+        word.chars()
+            .map(|sign| if sign.is_ascii_alphanumeric() || "()[]".contains(sign) { sign } else { '-' })
+            .collect()
+    });
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// The medium in a part of any provider's spelling.
@@ -189,18 +225,12 @@ pub(super) fn read(part: &Value) -> Option<Media> {
         return Some(media);
     }
     // Bedrock's blocks.
-    for (key, prefix) in [("image", "image/"), ("video", "video/"), ("document", "")] {
+    for key in ["image", "document", "video", "audio"] {
         let Some(block) = part.get(key).filter(|block| block.get("format").is_some()) else { continue };
         let format = text(block, "format")?;
-        let mime = match (prefix, format.as_str()) {
-            ("", "txt") => "text/plain".to_owned(),
-            ("", "md") => "text/markdown".to_owned(),
-            ("", "csv" | "html") => format!("text/{format}"),
-            ("", _) => format!("application/{format}"),
-            _ => format!("{prefix}{format}"),
-        };
+        let (_, _, mime) = BEDROCK.iter().find(|(block, word, _)| *block == key && *word == format)?;
         let data = block.pointer("/source/bytes").and_then(Value::as_str)?;
-        let mut media = Media::base64(&mime, data);
+        let mut media = Media::base64(mime, data);
         media.name = text(block, "name").filter(|name| name != "document");
         return Some(media);
     }

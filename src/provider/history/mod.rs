@@ -190,6 +190,36 @@ fn marks(messages: &[Value], provider: Provider) -> Vec<String> {
     marks
 }
 
+/// Says of which messages nothing is read, though they say something: they have another provider's shape, or none.
+fn note_unread(messages: &[Value], provider: Provider, issues: &mut Vec<Issue>) {
+    let mut out = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        let (first, known) = (out.len(), out.last().map_or(0, |last: &Message| last.parts.len()));
+        read_message(message, index, provider, &mut out);
+        let state = |message: &Message| !(message.state.is_empty() && message.reasoning.is_empty());
+        let read = added(&mut out, first, known).any(|part| *part != Part::Text(String::new()))
+            || out.get(first..).unwrap_or_default().iter().any(state);
+        let mut members = message.as_object().into_iter().flatten();
+        if !read && members.any(|(key, value)| !MARKS.contains(&key.as_str()) && says_something(value)) {
+            let text = format!("nothing of this message can be read as one of `{}`", provider.as_str());
+            issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), text));
+        }
+    }
+}
+
+/// Members of a message that say nothing alone.
+const MARKS: [&str; 7] = ["role", "type", "id", "name", "status", "object", "created_at"];
+
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => items.iter().any(says_something),
+        Value::Object(members) => members.iter().any(|(key, value)| key != "type" && says_something(value)),
+        Value::Number(_) => true,
+    }
+}
+
 /// Results that have no name or no id get them from the calls they answer.
 fn name_answers(messages: &mut [Message]) {
     let mut open = Open::default();
@@ -353,6 +383,9 @@ pub fn convert_messages(
     let side = side.map(|side| side::place(side, messages, from, &mut issues));
     let side = side.as_ref();
     let (read, places) = read_with_places(messages, system, from, side)?;
+    if from != to {
+        note_unread(messages, from, &mut issues);
+    }
     let mut written = write_history(&read, to);
     let noted = written.issues.len();
     if from == to {
