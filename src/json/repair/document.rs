@@ -3,7 +3,7 @@ use super::grammar::{End, Repairer};
 use super::lookahead::{self, Quote, skip_white};
 use super::output::Written;
 use super::pairs::Pairs;
-use super::{Ending, RepairOptions, Repaired, token};
+use super::{Ending, RepairOptions, Repaired, crooked, token};
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
 use crate::json::scan::{ScanError, ScanResult, Scanner};
@@ -122,10 +122,10 @@ fn read(repairer: &mut Repairer<'_>, start: usize) -> Result<End, Error> {
     if is_braceless(repairer.bytes, start) { repairer.members(start) } else { repairer.value(start) }
 }
 
-/// The text from `start` on is an object without its opening brace: it begins with a key and ends with the closing one.
+/// The text from `start` on is an object without its opening brace: it begins with a member and ends with the closing one.
 fn is_braceless(bytes: &[u8], start: usize) -> bool {
     matches!(bytes.get(start), Some(b'"' | b'\''))
-        && lookahead::quoted_key(bytes, start)
+        && crooked::member_for_item(bytes, start)
         && bytes.trim_ascii_end().ends_with(b"}")
 }
 
