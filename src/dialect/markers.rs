@@ -294,7 +294,8 @@ impl Markers {
             b'{' | b'[' => {
                 let begins = next.is_ascii_alphabetic() || !next.is_ascii() || matches!(next, b'_' | b'\'' | b'"');
                 // A pair of a name and an object.
-                let quoted = || text.get(at + 2).is_none_or(|byte| matches!(byte, b'\'' | b'"'));
+                let letter = || text.get(at + 3).is_none_or(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
+                let quoted = || text.get(at + 2).is_none_or(|byte| matches!(byte, b'\'' | b'"') && letter());
                 let list = byte == b'[' && (next == b'{' || matches!(next, b'(' | b'[') && quoted());
                 begins || next.is_ascii_whitespace() || list || marker() || late()
             }

@@ -159,7 +159,7 @@ fn in_member(cx: &Reader<'_>, at: usize) -> bool {
     let from = floor(cx.text, at.saturating_sub(LINE));
     let above = cx.slice(from, at);
     // A line that closes something leaves no string open.
-    if above.trim_ascii_end().ends_with(['}', ']']) {
+    if memchr::memrchr(b'{', above.as_bytes()).is_none() || above.trim_ascii_end().ends_with(['}', ']']) {
         return false;
     }
     let begins =
