@@ -67,6 +67,17 @@ def test_a_derived_dialect_is_data():
     assert toolglot.Dialect(**dialect.to_dict()) == dialect
 
 
+def test_what_ends_a_turn_in_brackets_is_no_content():
+    template = (
+        "{% for m in messages %}[|{{ m.role }}|]{{ m.content }}{% for c in m.tool_calls %}"
+        "<call:{{ c.function.name }}>{{ c.function.arguments | tojson }}</call>{% endfor %}[|over|]\n{% endfor %}"
+        "{% if add_generation_prompt %}[|assistant|]{% endif %}"
+    )
+    dialect = toolglot.Dialect.from_chat_template(template)
+    turn = toolglot.extract('Hi. <call:f>{"a": 1}</call>[|over|]', dialect=dialect)
+    assert (turn.content.strip(), turn.tool_calls[0].arguments) == ("Hi.", {"a": 1})
+
+
 def test_response_template():
     fields = {
         "thinking": {"open": "<think>", "close": "</think>"},

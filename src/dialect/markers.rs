@@ -293,7 +293,11 @@ impl Markers {
             // An object begins with a key, a list with an object, a name or a string.
             b'{' | b'[' => {
                 let begins = next.is_ascii_alphabetic() || !next.is_ascii() || matches!(next, b'_' | b'\'' | b'"');
-                begins || next.is_ascii_whitespace() || (byte == b'[' && next == b'{') || marker() || late()
+                // A pair of a name and an object.
+                let letter = || text.get(at + 3).is_none_or(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
+                let quoted = || text.get(at + 2).is_none_or(|byte| matches!(byte, b'\'' | b'"') && letter());
+                let list = byte == b'[' && (next == b'{' || matches!(next, b'(' | b'[') && quoted());
+                begins || next.is_ascii_whitespace() || list || marker() || late()
             }
             b'(' if before.is_some_and(may_end_name) => true,
             b'<' if self.tags && (next.is_ascii_alphabetic() || next == b'_') => true,

@@ -28,16 +28,23 @@ pub(super) fn closing<'t>(
     also: impl Fn(&str) -> bool,
 ) -> Look<Tag<'t>> {
     let Some(meant) = closer.strip_prefix("</").map(|meant| meant.trim_end_matches('>')) else {
-        return spaced(cx, at, closer);
+        // Its tag is its last part (`]]></param>`).
+        return match closer.find("</").and_then(|lead| closer.split_at_checked(lead)) {
+            Some((lead, closer)) => head::literal(cx, at, lead).then(|at| closing(cx, row, at, closer, also)),
+            None => spaced(cx, at, closer),
+        };
     };
     let tag = match tag(cx, at) {
         Look::Is(tag) => tag,
         Look::More => return Look::More,
         Look::No => return Look::No,
     };
-    let own = cx.rest(at).starts_with(closer) && (closer.ends_with('>') || tag.name == meant && tag.whole);
+    // What a checkpoint hangs on all its tags (`</arg_value:6124c78e>`).
+    let suffix = || tag.name.strip_prefix(meant).filter(|_| !closer.ends_with('>'));
+    let named = tag.name == meant || suffix().is_some_and(|suffix| suffix.starts_with(':'));
+    let own = cx.rest(at).starts_with(closer) && (closer.ends_with('>') || named && tag.whole);
     // Without its slash it is like the opening tag of something else.
-    let like = if tag.slashed { also(tag.name) || is_like(tag.name, meant) } else { tag.name == meant };
+    let like = named || tag.slashed && (also(tag.name) || is_like(tag.name, meant));
     let section = || {
         let closes = |close: &&Element| matches!(close, Element::Literal(text) if cx.rest(at).starts_with(&**text));
         row.sections.iter().any(|(_, close)| close.first().filter(closes).is_some())
@@ -100,6 +107,10 @@ fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
     let in_name =
         |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':' | b'|') || **byte >= 0x80;
     let mut end = start + rest.iter().skip(start).take_while(in_name).count();
+    // A prefix may be parted from the name.
+    if rest.get(end) == Some(&b' ') && cx.slice(at + start, at + end).ends_with(['|', '｜']) {
+        end += 1 + rest.iter().skip(end + 1).take_while(in_name).count();
+    }
     let name = cx.slice(at + start, at + end);
     if end >= rest.len() && !cx.eof {
         return cut();

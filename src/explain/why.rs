@@ -45,7 +45,8 @@ impl Kept {
                  goes on behind it, or is all of the answer or of a fence"
             ),
             Reason::Quoted => format!(
-                "{what} is quoted: it stands in a block quote, a table's cell, an element that shows code, or behind \"for example:\""
+                "{what} is quoted: it stands in a block quote, a table's cell, an element that shows code, in a string of \
+                 an object above it, or behind \"for example:\""
             ),
             Reason::InlineCode => format!("{what} stands in inline code (backticks), which is quoted, never run"),
             Reason::FenceOfCode => format!(

@@ -265,9 +265,18 @@ static FLAT: Lazy<Option<Regex>> = Lazy::new(|| {
 static CALL_LIST: Lazy<Option<Regex>> =
     Lazy::new(|| Regex::new(r#"\[(\s*["']?[\p{Alphabetic}_][\w.:/\\-]*\s*\()"#).ok());
 
-/// A line that begins with a call as Python writes it, with named arguments or none, or prints one's result.
+/// A pair of a name and an object in single quotes, which no JSON string escapes: `('f', {`.
+static PAIR: Lazy<Option<Regex>> =
+    Lazy::new(|| Regex::new(r"([\[(])(\s*'[\p{Alphabetic}_][\w.:/\\-]*'\s*,\s*\{)").ok());
+
+/// The same in double quotes.
+static DOUBLE_PAIR: Lazy<Option<Regex>> =
+    Lazy::new(|| Regex::new(r#"[\[(]\s*"[\p{Alphabetic}_][\w.:/\\-]*"\s*,\s*\{"#).ok());
+
+/// A line that begins with a call as Python writes it, with named arguments or none, or prints one's result; a fence in one line
+/// may stand round it.
 static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.:/\\-]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)")
+    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*(?:```+\w*\s*)?(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.:/\\-]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)")
         .ok()
 });
 
@@ -307,13 +316,16 @@ pub(super) fn quoted(text: &str, dialect: InDialect<'_>) -> Option<String> {
     // Whoever reads the result may look for every dialect.
     let listed = break_up(text, &CALL_LIST, format!("[{BREAK}$1"));
     let text = listed.as_deref().unwrap_or(text);
+    let paired = break_up(text, &PAIR, format!("$1{BREAK}$2"));
+    let text = paired.as_deref().unwrap_or(text);
     let found =
         |patterns: &[&Lazy<Option<Regex>>]| patterns.iter().any(|p| p.as_ref().is_some_and(|p| p.is_match(text)));
     let bare = dialects.is_none_or(|dialects| dialects.reads_bare());
     let json = || found(&[&CALLING]) && found(&[&ARGUMENTS]) || found(&[&NAME_AS_KEY, &FLAT]);
     // In a JSON string no line begins with it.
-    let lines = || found(&[&LINE_CALL, &LINE_OBJECT, &LINE_ELEMENT]);
-    if !(bare && text.contains(['{', '(', '[']) || broken.is_some() || listed.is_some() || json() || lines()) {
+    let lines = || found(&[&LINE_CALL, &LINE_OBJECT, &LINE_ELEMENT, &DOUBLE_PAIR]);
+    let changed = broken.is_some() || listed.is_some() || paired.is_some();
+    if !(bare && text.contains(['{', '(', '[']) || changed || json() || lines()) {
         return None;
     }
     Some(text.to_owned())

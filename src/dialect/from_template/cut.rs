@@ -3,9 +3,10 @@ use once_cell::sync::Lazy;
 use regex::Regex;
 use std::ops::Range;
 
-static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<[^<>\s][^<>]*>|\[/?[A-Z][A-Z_]*\]").ok());
+static TAG: Lazy<Option<Regex>> =
+    Lazy::new(|| Regex::new(r"<[^<>\s][^<>]*>|\[/?[A-Z][A-Z_]*\]|\[\|[^\s\[\]|]+\|\]").ok());
 
-/// The markers of a text: `<...>` and `[NAME]`.
+/// The markers of a text: `<...>`, `[NAME]` and `[|name|]`.
 pub(super) fn tags(text: &str) -> Vec<Range<usize>> {
     TAG.as_ref().map(|tag| tag.find_iter(text).map(|m| m.range()).collect()).unwrap_or_default()
 }

@@ -160,7 +160,7 @@ impl BodyState {
                 Look::Is(b'{') => Look::Is(Body::Json),
                 Look::Is(next)
                     if cx.dialects.bare_python.is_some()
-                        && (matches!(next, b'_' | b'"' | b'\'')
+                        && (matches!(next, b'_' | b'"' | b'\'' | b'(' | b'[')
                             // No name begins with what has no width: so tools' results are told from calls.
                             || cx.rest(cx.skip_space(at + 1)).starts_with(char::is_alphabetic)) =>
                 {

@@ -3,8 +3,8 @@
 use super::Progress;
 use super::elements::nested;
 use super::values::{
-    KeyIndex, decode_entities, in_cdata, is_string_type, listed, may_be_cdata, may_be_json, may_be_null, piece_of,
-    typed, unwrapped,
+    CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
+    may_be_null, piece_of, typed, unwrapped,
 };
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
 use crate::engine::head::{self, Head};

@@ -67,6 +67,48 @@ impl Begun {
     }
 }
 
+/// A call written as a pair: `('f', {'a': 1})`, `['f', {'a': 1}]`.
+struct Pair {
+    name: Range<usize>,
+    arguments: usize,
+}
+
+impl Pair {
+    /// The pair at `at`: an offered name in quotes, and an object that is empty or begins with a parameter of that tool.
+    fn at(cx: &Reader<'_>, at: usize) -> Look<Self> {
+        let byte = |at: usize| cx.bytes().get(at).copied();
+        let unfinished = |at: usize| if byte(at).is_none() && !cx.eof { Look::More } else { Look::No };
+        if !matches!(byte(at), Some(b'(' | b'[')) || cx.tools.is_none() {
+            return Look::No;
+        }
+        let quote = cx.skip_space(at + 1);
+        let Some(mark @ (b'"' | b'\'')) = byte(quote) else { return unfinished(quote) };
+        let name = name_at(cx, quote + 1);
+        if name.len() > LONGEST_NAME || byte(name.end) != Some(mark) {
+            return unfinished(name.end);
+        }
+        let comma = cx.skip_space(name.end + 1);
+        if byte(comma) != Some(b',') || !cx.offered(cx.part(&name)) {
+            return unfinished(comma);
+        }
+        let arguments = cx.skip_space(comma + 1);
+        if byte(arguments) != Some(b'{') {
+            return unfinished(arguments);
+        }
+        let first = cx.skip_space(arguments + 1);
+        let key = match byte(first) {
+            Some(b'}') => return Look::Is(Self { name, arguments }),
+            Some(b'"' | b'\'') => name_at(cx, first + 1),
+            _ => return unfinished(first),
+        };
+        if byte(key.end).is_none() {
+            return unfinished(key.end);
+        }
+        let declared = cx.tool(cx.part(&name)).is_some_and(|tool| tool.declares(cx.part(&key)));
+        if declared { Look::Is(Self { name, arguments }) } else { Look::No }
+    }
+}
+
 /// The calls of one body, as far as they were read.
 #[derive(Debug)]
 pub(crate) struct Python {
@@ -79,6 +121,8 @@ pub(crate) struct Python {
     quoted: Quoted,
     /// The name was escaped for Markdown, so the strings are as well.
     escaped: bool,
+    /// The bracket that closes the call: a list's own, where it is written as `['f', {'a': 1}]`.
+    closes: u8,
     name: String,
     name_start: usize,
     begun: Begun,
@@ -96,8 +140,15 @@ impl Python {
     pub(crate) fn plausible(cx: &Reader<'_>, at: usize) -> Look<()> {
         let bytes = cx.bytes();
         let mut at = at;
+        match Pair::at(cx, at) {
+            Look::No => {}
+            pair => return pair.map(|_| ()),
+        }
         if bytes.get(at) == Some(&b'[') {
             at = cx.skip_space(at + 1);
+            if matches!(bytes.get(at), Some(b'(' | b'[')) {
+                return Pair::at(cx, at).map(|_| ());
+            }
             if matches!(bytes.get(at), Some(b'"' | b'\'')) {
                 at += 1;
             }
@@ -137,6 +188,7 @@ impl Python {
             printed: false,
             quoted: Quoted::No,
             escaped: false,
+            closes: b')',
             name: String::new(),
             name_start: at,
             begun: Begun::No,
@@ -201,6 +253,17 @@ impl Python {
     }
 
     fn call(&mut self, cx: &Reader<'_>, at: usize, byte: Option<u8>) -> Option<Progress> {
+        self.closes = b')';
+        match Pair::at(cx, at) {
+            Look::Is(Pair { name, arguments }) => {
+                self.quoted = Quoted::No;
+                self.closes = if byte == Some(b'[') { b']' } else { b')' };
+                self.begin_reading(at, cx.part(&name).to_owned(), arguments);
+                return None;
+            }
+            Look::More => return Some(Progress::More),
+            Look::No => {}
+        }
         match byte {
             None => return Some(Progress::More),
             Some(b'[') if !self.list => {
@@ -241,19 +304,26 @@ impl Python {
                 _ => {}
             }
         }
-        self.name_start = name.start;
+        let start = name.start;
         let (text, escaped) = self.read_name(cx, name);
-        self.escaped = escaped;
         // A tool as an object whose method is called.
         let tool =
             text.strip_suffix(".call").filter(|tool| !cx.offered(&text) && (cx.tools.is_none() || cx.offered(tool)));
-        self.name = tool.map(str::to_owned).unwrap_or(text);
+        self.begin_reading(start, tool.map(str::to_owned).unwrap_or(text), open + 1);
+        self.escaped = escaped;
+        None
+    }
+
+    /// The call to `name`, which begins at `start`, has its arguments at `at`.
+    fn begin_reading(&mut self, start: usize, name: String, at: usize) {
+        self.name_start = start;
+        self.escaped = false;
+        self.name = name;
         self.begun = Begun::No;
         self.unreadable = false;
         self.members = Members::default();
-        self.at = open + 1;
+        self.at = at;
         self.expect = Expect::Argument;
-        None
     }
 
     /// The name at `name`, and whether Markdown's backslashes, which are taken out of it, stand in it.

@@ -44,14 +44,25 @@ pub(super) fn may_be_null(text: &str) -> bool {
 }
 
 /// What marks text as such in XML, before and behind it.
-const CDATA: [&str; 2] = ["<![CDATA[", "]]>"];
+pub(super) const CDATA: [&str; 2] = ["<![CDATA[", "]]>"];
 
 /// Where in `text` the text of the one CDATA section stands that it is.
 pub(super) fn in_cdata(text: &str) -> Option<Range<usize>> {
     let [opener, closer] = CDATA;
     let inside = text.trim_start().strip_prefix(opener)?.trim_end().strip_suffix(closer)?;
     let start = text.len() - text.trim_start().len() + opener.len();
-    (!inside.contains(closer)).then_some(start..start + inside.len())
+    joined_cdata(inside).is_some().then_some(start..start + inside.len())
+}
+
+/// The text of CDATA sections of which one follows the other, as XML writes `]]>` in one. Nothing if something else follows.
+pub(super) fn joined_cdata(inside: &str) -> Option<Cow<'_, str>> {
+    let [opener, closer] = CDATA;
+    let mut sections = inside.split(closer);
+    let mut text = Cow::Borrowed(sections.next().unwrap_or_default());
+    for section in sections {
+        text.to_mut().push_str(section.strip_prefix(opener)?);
+    }
+    Some(text)
 }
 
 /// The text so far may become a CDATA section.

@@ -251,7 +251,7 @@ impl Engine {
             self.hold(Doubt::Bare, at, before.clone());
         }
         self.call_stands(cx, before.from..at);
-        let fence = self.fence.map(|fence| fence.closer());
+        let fence = self.fence.and_then(|fence| fence.closer());
         let state = CallState::new(cx, Origin::Bare(body), body, at, head, Evidence::Name, before);
         self.begin_call(state, |call| call.in_fence(fence));
         Look::Is(())

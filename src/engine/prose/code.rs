@@ -2,6 +2,9 @@
 use super::Taken;
 use super::markers::Tried;
 use crate::dialect::{Marker, MarkersAt};
+use crate::engine::body::BodyState;
+use crate::engine::body::python::Python;
+use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
 use crate::turn::CallStatus;
@@ -16,12 +19,14 @@ pub(crate) struct Fence {
     calls: usize,
     /// Its label is that of the dialect that was named: as good as a marker.
     labelled: bool,
+    /// Where it ends, if that is in the line in which it begins.
+    until: Option<usize>,
 }
 
 impl Fence {
     /// What begins the line that closes it.
-    pub(super) fn closer(self) -> &'static str {
-        if self.tick == b'~' { "~~~" } else { "```" }
+    pub(super) fn closer(self) -> Option<&'static str> {
+        self.until.is_none().then_some(if self.tick == b'~' { "~~~" } else { "```" })
     }
 }
 
@@ -40,6 +45,20 @@ fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
         None if cx.eof || near.len() == LONGEST_RUN => Look::Is(near.len()),
         None => Look::More,
     }
+}
+
+/// Where the body begins and where the fence ends, if the line from `at` to `end` is a fence round calls, its label included.
+#[cold]
+fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usize, usize)> {
+    let line = cx.slice(at + ticks, end).trim_ascii_end();
+    let marks = cx.slice(at, at + ticks);
+    let inside = line.strip_suffix(marks).filter(|inside| !inside.contains('`'))?;
+    let label = inside.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let label = if inside.as_bytes().get(label) == Some(&b' ') { label } else { 0 };
+    let body = cx.skip_space(at + ticks + label);
+    let whole = Reader { eof: true, ..*cx };
+    let begins = BodyState::bare(&whole, body) != Look::No || Python::plausible(&whole, body) == Look::Is(());
+    begins.then_some((body, at + ticks + line.len()))
 }
 
 /// A run of backticks that may have opened inline code. It ends with its paragraph at the latest: then the run was a sign like
@@ -135,20 +154,27 @@ impl Engine {
         }
         let rest = cx.bytes().get(at..).unwrap_or_default();
         let near = rest.get(..LONGEST_LINE).unwrap_or(rest);
-        let Some(line) = memchr::memchr(b'\n', near) else {
-            if cx.eof || near.len() == LONGEST_LINE {
-                self.at = at + ticks;
-                return Look::Is(());
-            }
+        let line = memchr::memchr(b'\n', near);
+        if line.is_none() && !cx.eof && near.len() < LONGEST_LINE {
             return Look::More;
-        };
-        let body = at + line + 1;
-        if tick == b'`' && cx.slice(at + ticks, at + line).contains('`') {
+        }
+        let end = floor(cx.text, at + line.unwrap_or(near.len()));
+        let ticked = tick == b'`' && cx.slice(at + ticks, end).contains('`');
+        let whole = line.is_some() || near.len() < LONGEST_LINE;
+        if let Some((body, until)) = (ticked && whole).then(|| one_line(cx, at, ticks, end)).flatten() {
+            return self.line_opens(cx, at, ticks, body, until);
+        }
+        if ticked && line.is_some() {
             // An info string holds no backtick: this is inline code.
             self.inline = Some(Inline::new(ticks, at));
             self.at = at + ticks;
             return Look::Is(());
         }
+        let Some(line) = line else {
+            self.at = at + ticks;
+            return Look::Is(());
+        };
+        let body = at + line + 1;
         self.leave_inline(at);
         let opener = cx.slice(at, at + line).trim_ascii_end();
         if let Some(result) = cx.dialects.results.iter().position(|(open, _)| open == opener)
@@ -177,7 +203,30 @@ impl Engine {
         self.out.enveloped = false;
         self.hold(Doubt::Fence, at, before);
         let labelled = cx.dialects.labels_fence(cx.slice(at + ticks, at + line).trim());
-        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len(), labelled });
+        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len(), labelled, until: None });
+        Look::Is(())
+    }
+
+    /// A fence at `at` that is all of its line: its `body` looks like calls, and it ends at `until`.
+    #[cold]
+    fn line_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, body: usize, until: usize) -> Taken {
+        self.leave_inline(at);
+        let never = cx.policy.fences == Fences::Ignore
+            || self.runs_away(cx, at)
+            || self.hold.is_some()
+            || self.given.mode == Mode::Reasoning
+            || self.is_example(cx, at);
+        if never {
+            self.out.trace.note(at + ticks..until - ticks, Noted::Passed(Reason::InlineCode));
+            self.at = until;
+            return Look::Is(());
+        }
+        self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
+        let before = self.remove(cx, at, body);
+        self.out.enveloped = false;
+        self.hold(Doubt::Fence, at, before);
+        let (tick, calls) = (b'`', self.out.calls.len());
+        self.fence = Some(Fence { ticks, tick, calls, labelled: false, until: Some(until) });
         Look::Is(())
     }
 
@@ -231,11 +280,11 @@ impl Engine {
         if cx.bytes().get(at) == Some(&b'<') {
             return self.bare_element(cx, at);
         }
-        match crate::engine::body::BodyState::bare(cx, at) {
+        match BodyState::bare(cx, at) {
             Look::Is(body) => self.begin_bare(cx, at, body),
             Look::No => {
                 let may_call = cx.dialects.bare_python.is_some() && (cx.tools.is_some() || labelled);
-                match crate::engine::body::python::Python::plausible(cx, at) {
+                match Python::plausible(cx, at) {
                     Look::Is(()) if may_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
                     Look::More if may_call => Look::More,
                     _ => Look::No,
@@ -250,9 +299,12 @@ impl Engine {
         self.fence = None;
         self.out.trace.note(at..at, Noted::Passed(Reason::FenceOfCode));
         let full = self.out.calls.len() >= cx.policy.max_calls;
-        self.go_back(at);
+        self.go_back(fence.until.unwrap_or(at));
         if full {
             self.out.full(at);
+        }
+        if fence.until.is_some() {
+            return Step::Go;
         }
         self.state = State::Code { ticks: fence.ticks, tick: fence.tick };
         Step::Go

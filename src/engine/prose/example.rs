@@ -5,11 +5,24 @@ use aho_corasick::AhoCorasick;
 use once_cell::sync::Lazy;
 
 /// What says that an example follows, in the languages that models answer in most.
-const SAYS: [&str; 18] = [
+const SAYS: [&str; 31] = [
     "example",
     "examples",
     "e.g.",
     "for instance",
+    "looks like",
+    "calls look like",
+    "would look like",
+    "could look like",
+    "might look like",
+    "may look like",
+    "can look like",
+    "something like this",
+    "response like this",
+    "output like this",
+    "sieht so aus",
+    "ressemble à",
+    "se ve así",
     "beispiel",
     "ejemplo",
     "exemple",

@@ -100,7 +100,7 @@ impl Engine {
     pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         // An object is no line of one.
         let program = cx.bytes().get(at) != Some(&b'{') && in_program(cx, at);
-        in_quoted_line(cx, at) || program || self.is_shown(cx, at) || self.is_example(cx, at)
+        in_quoted_line(cx, at) || in_member(cx, at) || program || self.is_shown(cx, at) || self.is_example(cx, at)
     }
 
     /// The text up to `at` has been read in another way.
@@ -152,6 +152,32 @@ pub(super) fn in_quoted_line(cx: &Reader<'_>, at: usize) -> bool {
     let line = line_before(cx, at).unwrap_or_default().trim_ascii_start();
     // A special token may have lost its first sign.
     line.starts_with(b">") || (line.starts_with(b"|") && memchr::memmem::find(line, b"|>").is_none())
+}
+
+/// The line of `at` goes on a string of an object that begins above it: that string has raw line breaks, and shows something.
+fn in_member(cx: &Reader<'_>, at: usize) -> bool {
+    let from = floor(cx.text, at.saturating_sub(LINE));
+    let above = cx.slice(from, at);
+    // A line that closes something leaves no string open.
+    if memchr::memrchr(b'{', above.as_bytes()).is_none() || above.trim_ascii_end().ends_with(['}', ']']) {
+        return false;
+    }
+    let begins =
+        |line: &str| line.trim_start().strip_prefix('{').is_some_and(|text| text.trim_start().starts_with('"'));
+    let mut lines = memchr::memrchr_iter(b'\n', above.as_bytes()).map(|i| i + 1).chain((from == 0).then_some(0));
+    let object =
+        lines.find(|start| above.get(*start..).is_some_and(|text| begins(text.lines().next().unwrap_or(text))));
+    let Some(text) = object.and_then(|start| above.get(start..)) else { return false };
+    let (mut open, mut escaped, mut valued) = (false, false, false);
+    for byte in text.bytes() {
+        match byte {
+            b'"' if !escaped => open = !open,
+            b':' | b'{' if !open => valued = byte == b':',
+            _ => {}
+        }
+        escaped = byte == b'\\' && !escaped;
+    }
+    open && valued && text.contains('\n')
 }
 
 /// What begins a block of a Python program.

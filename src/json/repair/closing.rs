@@ -32,6 +32,10 @@ impl Follow {
             (Self::Other, _) => false,
         }
     }
+
+    const fn closes(self) -> bool {
+        matches!(self, Self::Closer(_))
+    }
 }
 
 impl Repairer<'_> {
@@ -60,6 +64,14 @@ impl Repairer<'_> {
             }
             Some(_) => Follow::Other,
         }
+    }
+
+    /// The text goes on behind the closing bracket that comes next at `at`.
+    fn goes_on_behind(&self, at: usize) -> bool {
+        let next = self.peek(at);
+        let comma = self.bytes.get(next) == Some(&b',');
+        let closer = if comma { self.peek(next + 1) } else { next };
+        self.follow(closer + 1) != Follow::End
     }
 
     /// The closing bracket at `at`.
@@ -93,6 +105,13 @@ impl Repairer<'_> {
                 if follow.fits(parent) && !follow.fits(below) {
                     return Ok(self.exchange(at));
                 }
+                // What is innermost goes on behind it, and what it would close leaves that without a place.
+                let one_too_many = || !follow.closes() || level == 0 && self.goes_on_behind(at + 1);
+                if follow.fits(Some(top)) && !follow.fits(below) && one_too_many() {
+                    self.dropped.set(true);
+                    return Ok(self.drop_bracket(at));
+                }
+                self.guess_if(self.dropped.get());
                 self.moved.set(self.moved.get() || follow == Follow::Key && follow.fits(parent));
                 self.out.record(RepairCode::Bracket, at, "a missing closing bracket was added");
                 while self.frames.len() > level + 1 {
@@ -102,6 +121,7 @@ impl Repairer<'_> {
                 Ok(at)
             }
             None if self.stops(byte) => {
+                self.guess_if(self.dropped.get());
                 self.out.record(RepairCode::Bracket, at, "a missing closing bracket was added");
                 while self.top().is_some() {
                     self.close_top(at, at);
@@ -207,6 +227,7 @@ impl Repairer<'_> {
 
     /// Closes the innermost bracket with one of another kind.
     fn exchange(&mut self, at: usize) -> usize {
+        self.guess_if(self.dropped.get());
         self.out.record_exchanged(at);
         self.close_top(at, at + 1);
         at + 1
@@ -281,6 +302,7 @@ impl Repairer<'_> {
                 at = end;
             }
         }
+        self.guess_if(self.dropped.get());
         self.out.replace(at, end, "");
         if self.growing {
             self.drop_undecided(empty);

@@ -3,7 +3,7 @@ use super::grammar::{End, Repairer};
 use super::lookahead::{self, Quote, skip_json_white, skip_white};
 use super::output::Written;
 use super::pairs::Pairs;
-use super::{Ending, RepairOptions, Repaired, token};
+use super::{Ending, RepairOptions, Repaired, crooked, token};
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
 use crate::json::partial::{Partial, PartialOptions, read_partial};
@@ -80,7 +80,7 @@ fn mend_knowing<'a>(text: &'a str, options: &RepairOptions, pairs: &mut Pairs) -
         repairer.out.record(RepairCode::Surroundings, 0, "text before the value was left out");
     }
     repairer.pairs = std::mem::take(pairs);
-    let read = repairer.value(start);
+    let read = read(&mut repairer, start);
     *pairs = std::mem::take(&mut repairer.pairs);
     let mut end = read?;
     if !repairer.found {
@@ -111,7 +111,7 @@ pub(in crate::json) fn partial_value<'a>(
     }
     let mut repairer = Repairer::new(text, start, options.max_depth);
     (repairer.partial, repairer.growing, repairer.valid) = (Some(options.keep_strings), growing, valid.is_some());
-    let end = repairer.value(start)?;
+    let end = read(&mut repairer, start)?;
     if repairer.undecided {
         return Ok(Partial { json: Cow::Borrowed("null"), complete: false });
     }
@@ -120,6 +120,18 @@ pub(in crate::json) fn partial_value<'a>(
     }
     let Written { json, .. } = repairer.out.finish(end.at);
     Ok(Partial { json, complete: end.ending == Ending::Closed })
+}
+
+/// Reads what begins at `start`.
+fn read(repairer: &mut Repairer<'_>, start: usize) -> Result<End, Error> {
+    if is_braceless(repairer.bytes, start) { repairer.members(start) } else { repairer.value(start) }
+}
+
+/// The text from `start` on is an object without its opening brace: it begins with a member and ends with the closing one.
+fn is_braceless(bytes: &[u8], start: usize) -> bool {
+    matches!(bytes.get(start), Some(b'"' | b'\''))
+        && crooked::member_for_item(bytes, start)
+        && bytes.trim_ascii_end().ends_with(b"}")
 }
 
 /// Values that follow the first one become an array with it.
@@ -185,7 +197,7 @@ fn find_start(text: &str, search: bool) -> Option<usize> {
         b'(' if lookahead::value(bytes, skip_white(bytes, start + 1)) => return Some(start),
         _ => {}
     }
-    if is_scalar(bytes, start) {
+    if is_scalar(bytes, start) || is_braceless(bytes, start) {
         return Some(start);
     }
     if !search {

@@ -78,6 +78,8 @@ pub(super) struct Repairer<'a> {
     pub(super) guessed: Cell<bool>,
     /// A bracket was taken for one that closes something further out, or nearer: one too many says that it does not.
     pub(super) moved: Cell<bool>,
+    /// A bracket was taken for one too many in the middle: one that is missing says that it stood in the wrong place.
+    pub(super) dropped: Cell<bool>,
     /// The end of the text closed a string.
     pub(super) unended: Cell<bool>,
     /// How much was looked through for the ends of strings that ended earlier.
@@ -118,6 +120,7 @@ impl<'a> Repairer<'a> {
             loose_brace: Cell::new(false),
             guessed: Cell::new(false),
             moved: Cell::new(false),
+            dropped: Cell::new(false),
             unended: Cell::new(false),
             ahead: Cell::new(0),
             unpaired_until: 0,
@@ -157,8 +160,20 @@ impl<'a> Repairer<'a> {
     }
 
     /// Reads the value at `at` and writes it.
-    pub(super) fn value(&mut self, mut at: usize) -> Result<End, Error> {
+    pub(super) fn value(&mut self, at: usize) -> Result<End, Error> {
         self.state = State::Value;
+        self.run(at)
+    }
+
+    /// Reads the members at `at` of an object whose opening brace is missing, and writes it.
+    pub(super) fn members(&mut self, at: usize) -> Result<End, Error> {
+        self.out.record(RepairCode::Bracket, at, "a missing opening bracket was added");
+        self.push(Kind::Object, at)?;
+        self.out.replace(at, at, "{");
+        self.run(at)
+    }
+
+    fn run(&mut self, mut at: usize) -> Result<End, Error> {
         loop {
             at = match self.state {
                 State::Value => self.read_value(at)?,

@@ -315,6 +315,8 @@ pub(super) fn odd_space(bytes: &[u8], at: usize) -> Option<usize> {
 /// The bracket at `at` opens something that looks like a JSON, Python or JavaScript value, and not like prose.
 pub(super) fn opens_value(bytes: &[u8], at: usize) -> bool {
     let next = skip_white(bytes, at + 1);
+    // A comma too many.
+    let next = if bytes.get(next) == Some(&b',') { skip_white(bytes, next + 1) } else { next };
     match (bytes.get(at), bytes.get(next)) {
         (_, None) => at + 1 < bytes.len() || at == 0,
         (_, Some(_)) if Quote::at(bytes, next).is_some() || comment(bytes, next) => true,

@@ -125,6 +125,24 @@ impl OpenValue {
         })
     }
 
+    /// What ends its text before its closing tag (`]]></param>`) stands at `hit`, without that tag, and the structure goes
+    /// on behind it.
+    #[cold]
+    fn section_ends(&self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
+        let Within { row, parameter, tail, .. } = *within;
+        let Some(end) = parameter.closes_section().map(|mark| head::literal(cx, hit, mark)) else { return Look::No };
+        let end = match end {
+            Look::Is(end) => end,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
+        };
+        match Parameters::next(cx, row, tail, end, None) {
+            Next::More => Look::More,
+            Next::Junk | Next::End => Look::No,
+            _ => Look::Is(Ended::closed(hit, end, Closing::Missing)),
+        }
+    }
+
     /// Its closing marker, which ends at `end`, stands there once more, the structure goes on behind that, and the value
     /// holds no opening one.
     #[cold]
@@ -291,10 +309,7 @@ impl OpenValue {
                 Look::Is(end) => match parameter.behind_closer(cx, end) {
                     Look::Is(end) => self.closes(cx, within, hit, end),
                     Look::More => return Look::More,
-                    Look::No => {
-                        self.searched = hit + 1;
-                        continue;
-                    }
+                    Look::No => Look::No,
                 },
             };
             if self.searched > hit {
@@ -302,6 +317,7 @@ impl OpenValue {
                 continue;
             }
             let ended = if ended == Look::No { self.misspelt_end(cx, within, hit) } else { ended };
+            let ended = if ended == Look::No { self.section_ends(cx, within, hit) } else { ended };
             if ended != Look::No {
                 return ended;
             }
@@ -329,6 +345,17 @@ impl OpenValue {
 }
 
 impl Parameter {
+    /// What ends the text of a CDATA section, where all values are such.
+    pub(super) fn closes_section(&self) -> Option<&'static str> {
+        let [_, closer] = CDATA;
+        self.closer.starts_with(closer).then_some(closer)
+    }
+
+    /// Its closing marker, less what ends such a section before it.
+    pub(super) fn closing_tag(&self) -> &str {
+        self.closes_section().and_then(|mark| self.closer.strip_prefix(mark)).unwrap_or(&self.closer)
+    }
+
     /// Where the closing marker ends that begins with what ends at `end`.
     fn behind_closer(&self, cx: &Reader<'_>, end: usize) -> Look<usize> {
         match self.after.as_slice() {

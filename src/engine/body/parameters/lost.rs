@@ -77,7 +77,10 @@ impl OpenValue {
         let other = opened && !name.is_empty() && behind.starts_with(['=', ' ', ':']) && free(&value[..word(value)]);
         // `a</arg_key>`: only what closes its key is there.
         let closed = !opened && behind.starts_with("</") && free(name);
-        if !(own || other || closed) {
+        // `|open|>argument key="a"`: the first token has lost its first sign.
+        let begins = |opener: &str| near.len() > 2 && opener.get(1..).is_some_and(|rest| rest.starts_with(near));
+        let cut = row.parameters.iter().any(|p| special(&p.opener) && begins(&p.opener));
+        if !(own || other || closed || cut) {
             return Look::No;
         }
         let tag = format!("<{name}");

@@ -112,9 +112,15 @@ impl OpenValue {
         let unsigned = |text: &str| text.trim_end_matches('>').to_owned();
         let rest = closer.get(1..).map(unsigned).filter(|rest| !rest.is_empty());
         let signs = |at: usize| at <= end && !cx.slice(at, end).contains(char::is_alphanumeric);
+        // What a checkpoint hangs on all its tags is no part of the marker that is known.
+        let suffix = text.rfind(':').filter(|_| !parameter.after.is_empty());
+        let text = suffix.and_then(|at| text.get(..at)).unwrap_or(text);
+        // Of several tokens the first may be missing, or any be misspelt.
+        let tokens = || closer.split_once("|>").is_some_and(|(_, rest)| !rest.is_empty() && ends_alike(text, rest));
         self.ends.doubtful.is_some_and(|own| signs(own.end))
             || before_cut(text, closer).len() < text.len()
             || rest.is_some_and(|rest| unsigned(text).ends_with(&rest))
+            || tokens()
     }
 
     /// What stands in it or behind it says that its end at `end`, which `closing` made one, may not be where it was meant to
@@ -192,6 +198,15 @@ impl OpenValue {
             ArgumentValue::Json(made) => Value::Json(piece_of(range, text, &made)),
         }
     }
+}
+
+/// `text` ends in the letters of `rest`, whatever stands between them.
+fn ends_alike(text: &str, rest: &str) -> bool {
+    let letters = |text: &'_ str| -> Vec<u8> {
+        let near = text.as_bytes().get(text.len().saturating_sub(2 * rest.len())..).unwrap_or_default();
+        near.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
+    };
+    letters(text).ends_with(&letters(rest))
 }
 
 /// A parameter begins at `end`, and nothing closed the value before it.
@@ -289,7 +304,22 @@ impl Parameters {
             range = range.start + inside.start..range.start + inside.end;
         }
         let entities = row.dialect.entities && marked.is_none();
-        let found = value.read(cx, &row.dialect, cx.called(out, index), &range, entities);
+        let mut found = value.read(cx, &row.dialect, cx.called(out, index), &range, entities);
+        let parameter = row.parameters.get(value.opening.template);
+        if marked.is_some() || parameter.is_some_and(|p| p.closes_section().is_some()) {
+            let text = cx.part(&range);
+            // A section ended in it, perhaps, and another began.
+            self.broken |= text.contains(CDATA[0]) && parameter.is_some_and(|p| text.contains(p.closing_tag()));
+            match joined_cdata(text) {
+                Some(Cow::Borrowed(_)) => {}
+                Some(Cow::Owned(text)) if matches!(found, Value::Text(_)) => {
+                    let what = "sections of CDATA became one text";
+                    self.repairs.push(Repair::at(RepairCode::Marker, range.start, what));
+                    found = Value::Text(Piece::Made(text));
+                }
+                _ => self.broken = true,
+            }
+        }
         if out.streaming() {
             if !value.is_sent() {
                 open(out, writer, index, value.key(cx), &mut self.opened);

@@ -138,6 +138,25 @@ impl Python {
         }
     }
 
+    /// Where the next call stands behind what joins it to the last one at `at`: `[f()] + [g()]`, `[f() + g()]`, `[f()] or [g()]`.
+    fn behind_operator(&self, cx: &Reader<'_>, at: usize) -> Look<usize> {
+        let rest = cx.rest(at);
+        let operator = ["+ ", "or ", "and "].into_iter().find(|operator| rest.starts_with(operator));
+        let Some(operator) = operator else {
+            let begins = !cx.eof && ["+ ", "or ", "and "].into_iter().any(|operator| operator.starts_with(rest));
+            return if begins { Look::More } else { Look::No };
+        };
+        let next = cx.skip_space(at + operator.len());
+        if self.list && cx.bytes().get(next) == Some(&b'[') {
+            return Look::No;
+        }
+        match Self::plausible(cx, next) {
+            Look::Is(()) if Self::may_be_meant(cx, next) => Look::Is(next),
+            Look::More => Look::More,
+            _ => Look::No,
+        }
+    }
+
     /// Another call stands at `at`, where `byte` is: on the next line, right behind a list, or where only the comma is missing.
     fn another(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Option<Progress> {
         let done = Some(Progress::Done { end: self.at });
@@ -153,6 +172,18 @@ impl Python {
                     return None;
                 }
                 _ => {}
+            }
+        }
+        if !fresh_line && (self.list || cx.slice(0, self.at).ends_with(']')) {
+            match self.behind_operator(cx, at) {
+                Look::More => return Some(Progress::More),
+                Look::Is(next) => {
+                    mend_last(writer, RepairCode::Comma, at, "an operator between calls was left out");
+                    self.at = next;
+                    self.expect = Expect::Call;
+                    return None;
+                }
+                Look::No => {}
             }
         }
         if !(fresh_line || byte == b'[') {

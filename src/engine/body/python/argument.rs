@@ -24,7 +24,7 @@ impl Python {
         byte: Option<u8>,
     ) -> Option<Progress> {
         let Some(byte) = byte else { return Some(Progress::More) };
-        if byte == b')' {
+        if byte == self.closes {
             return self.end_call(cx, out, writer, at + 1);
         }
         if byte == b',' {
@@ -195,7 +195,7 @@ impl Python {
                 self.expect = Expect::Argument;
                 None
             }
-            Some(b')') => self.end_call(cx, out, writer, at + 1),
+            Some(byte) if byte == self.closes => self.end_call(cx, out, writer, at + 1),
             Some(byte) => {
                 match next_item(cx, at, &self.name) {
                     Look::More => return Some(Progress::More),
