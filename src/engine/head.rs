@@ -1,6 +1,6 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
 use super::body::values::decode_entities;
-use super::reader::{blank, floor};
+use super::reader::{begun, blank, floor};
 use super::{Look, Reader};
 use crate::dialect::{Element, Slot};
 use crate::turn::{Repair, RepairCode};
@@ -245,13 +245,13 @@ fn stands(
 #[inline]
 fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, next: Option<&Element>, limit: usize) -> Look<()> {
     let until = if let Some(Element::Literal(until)) = next { Some(&**until) } else { None };
-    let limit = if slot == Slot::Name { limit.min(head.end + LONGEST_NAME) } else { limit };
+    // A name of several words is as long as its line, and nothing but the tool tells it from text.
+    let line = slot == Slot::Name && until.is_some_and(is_blank);
+    let limit = if line { limit.min(head.end + LONGEST_NAME) } else { limit };
     let filled = match until {
         Some(until) => delimited(cx, head.end, until, slot, limit),
         None => undelimited(cx, head.end, limit),
     };
-    // A name of several words is as long as its line, and nothing but the tool tells it from text.
-    let line = slot == Slot::Name && until.is_some_and(is_blank);
     let named = |from: usize, to: usize| {
         let written = cx.slice(from, to).trim_ascii();
         written.is_empty() || cx.tools.is_some_and(|tools| tools.leads_to(written))
@@ -310,7 +310,7 @@ fn trim(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// No name is longer, nor a key.
+/// No name that no marker delimits is longer, nor any in a tag, nor a key.
 pub(super) const LONGEST_NAME: usize = 256;
 
 /// Bytes that no name or id holds, by value.
@@ -496,8 +496,9 @@ fn attribute_value(text: &str, at: usize, until: &str) -> Look<(Range<usize>, us
     let word = text.get(..space.unwrap_or(text.len())).unwrap_or_default();
     let end = word.find(until);
     // Without quotes no tag begins in it, but the one behind it may.
-    if let Some(tag) = word.get(..end.unwrap_or(word.len())).and_then(|value| value.find('<')) {
-        let cut = end.or(space).is_none() && word.get(tag..).is_some_and(|tag| until.starts_with(tag));
+    if word.get(..end.unwrap_or(word.len())).is_some_and(|value| value.contains('<')) {
+        // It may be a part of `until`.
+        let cut = end.or(space).is_none() && begun(word, until) > 0;
         return if cut { Look::More } else { Look::No };
     }
     match end.or(space) {
