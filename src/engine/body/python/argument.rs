@@ -128,7 +128,7 @@ impl Python {
         };
         self.unreadable |= read.guessed
             || self.is_expression(text, &read.repairs)
-            || placeholder::mended(cx.text, &read.repairs)
+            || placeholder::mended(cx.slice(0, end), &read.repairs)
             || self.holds_other(cx, writer, (text, end), &read)
             || sign_in_key();
         self.repairs.extend(read.repairs);
