@@ -245,13 +245,13 @@ fn stands(
 #[inline]
 fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, next: Option<&Element>, limit: usize) -> Look<()> {
     let until = if let Some(Element::Literal(until)) = next { Some(&**until) } else { None };
-    let limit = if slot == Slot::Name { limit.min(head.end + LONGEST_NAME) } else { limit };
+    // A name of several words is as long as its line, and nothing but the tool tells it from text.
+    let line = slot == Slot::Name && until.is_some_and(is_blank);
+    let limit = if line { limit.min(head.end + LONGEST_NAME) } else { limit };
     let filled = match until {
         Some(until) => delimited(cx, head.end, until, slot, limit),
         None => undelimited(cx, head.end, limit),
     };
-    // A name of several words is as long as its line, and nothing but the tool tells it from text.
-    let line = slot == Slot::Name && until.is_some_and(is_blank);
     let named = |from: usize, to: usize| {
         let written = cx.slice(from, to).trim_ascii();
         written.is_empty() || cx.tools.is_some_and(|tools| tools.leads_to(written))
@@ -310,7 +310,7 @@ fn trim(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// No name is longer, nor a key.
+/// No name that nothing but its line delimits is longer, nor any in a tag, nor a key.
 pub(super) const LONGEST_NAME: usize = 256;
 
 /// Bytes that no name or id holds, by value.
