@@ -559,3 +559,19 @@ def test_a_chunk_may_use_the_stream_that_it_is_fed_to() -> None:
 
     stream.feed(Chunk())
     assert stream.finish().content == "inner outer"
+
+
+def test_a_result_that_answers_to_any_name_is_one_and_what_has_not_run_is_none() -> None:
+    class Loose(dict[str, int]):
+        __getattr__ = dict.get
+
+    async def tool() -> int:
+        return 1
+
+    message = toolglot.format_tool_result("call_1", Loose(a=1), provider="openai")
+    assert json.loads(message["content"]) == {"a": 1}
+    waiting = tool()
+    for pending in (waiting, (n for n in "ab")):
+        with pytest.raises(TypeError, match="is no result yet"):
+            toolglot.format_tool_result("call_1", pending, provider="openai")
+    waiting.close()

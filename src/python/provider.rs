@@ -19,7 +19,7 @@ use pyo3::exceptions::{PyBaseException, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -305,13 +305,12 @@ fn call_argument(
     Ok((id, name))
 }
 
-/// What has not run yet is no result: nobody awaited it, or asked for what it yields.
+/// What has not run yet is no result: nobody awaited it, or asked for what it yields. Its type says so, as an object may answer to
+/// any name (a dict with `__getattr__ = dict.get`).
 fn is_pending(result: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = result.py();
-    let has = |name| Ok::<_, PyErr>(result.getattr_opt(name)?.is_some());
-    let pending = has(intern!(py, "__await__"))? || has(intern!(py, "__anext__"))? || has(intern!(py, "gi_frame"))?;
-    // A class has them for its objects.
-    Ok(pending && !result.is_instance_of::<PyType>())
+    let (py, kind) = (result.py(), result.get_type());
+    let has = |name| Ok::<_, PyErr>(kind.getattr_opt(name)?.is_some());
+    Ok(has(intern!(py, "__await__"))? || has(intern!(py, "__anext__"))? || has(intern!(py, "gi_frame"))?)
 }
 
 /// A tool's result: JSON, bytes, an exception, or anything else by its `str`.
