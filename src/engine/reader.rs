@@ -191,21 +191,23 @@ impl<'t> Reader<'t> {
     }
 
     fn skip_some_markup_space(&self, at: usize) -> usize {
-        let mut at = self.skip_space(at);
-        let mut blanks = 0;
-        loop {
-            match self.bytes().get(at) {
-                Some(b'\\') if self.bytes().get(at + 1) == Some(&b'n') => at = self.skip_space(at + 2),
-                Some(byte) if *byte >= 0x80 && blanks < 16 => {
-                    let Some(first) = self.rest(at).chars().next().filter(|c| blank(*c) && *c != BREAK) else {
-                        return at;
-                    };
-                    blanks += 1;
-                    at = self.skip_space(at + first.len_utf8());
-                }
-                _ => return at,
-            }
+        let mut at = self.skip_blanks(at);
+        while self.rest(at).starts_with("\\n") {
+            at = self.skip_blanks(at + 2);
         }
+        at
+    }
+
+    /// As [`Self::skip_space`], but blanks that are not ASCII's are white space as well, if there are few.
+    pub(crate) fn skip_blanks(&self, at: usize) -> usize {
+        let mut at = self.skip_space(at);
+        for _ in 0..16 {
+            let wide = self.bytes().get(at).is_some_and(|byte| *byte >= 0x80);
+            let first = if wide { self.rest(at).chars().next() } else { None };
+            let Some(first) = first.filter(|c| blank(*c) && *c != BREAK) else { break };
+            at = self.skip_space(at + first.len_utf8());
+        }
+        at
     }
 
     /// Where `closer` stands first at or after `from`, if it does.

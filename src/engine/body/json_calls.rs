@@ -137,13 +137,12 @@ impl JsonCalls {
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         loop {
-            let at = if matches!(
-                self.expect,
-                Expect::Member { .. } | Expect::Element | Expect::Broken { .. } | Expect::Lenient { .. }
-            ) {
-                self.at
-            } else {
-                cx.skip_space(self.at)
+            let in_list = || self.frames.last().is_some_and(|frame| frame.kind == Kind::List);
+            let at = match self.expect {
+                Expect::Member { .. } | Expect::Element | Expect::Broken { .. } | Expect::Lenient { .. } => self.at,
+                // Between calls any blank is markup; inside one that is not JSON's, which is repaired.
+                Expect::Value { .. } | Expect::Next if in_list() => cx.skip_blanks(self.at),
+                _ => cx.skip_space(self.at),
             };
             let Some(byte) = cx.bytes().get(at).copied() else {
                 if !cx.eof {

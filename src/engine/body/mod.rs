@@ -147,11 +147,11 @@ impl BodyState {
         match cx.bytes().get(at) {
             Some(b'{') => match after(cx, at) {
                 Look::Is(b'"' | b'\'') => Look::Is(Body::Json),
-                Look::Is(_) if cx.rest(cx.skip_space(at + 1)).starts_with(['“', '”', '„']) => {
+                Look::Is(_) if cx.rest(cx.skip_blanks(at + 1)).starts_with(['“', '”', '„']) => {
                     Look::Is(Body::Json)
                 }
                 Look::Is(next) if next.is_ascii_alphabetic() => {
-                    bare_key(cx, cx.skip_space(at + 1)).map(|()| Body::Json)
+                    bare_key(cx, cx.skip_blanks(at + 1)).map(|()| Body::Json)
                 }
                 Look::Is(_) => Look::No,
                 other => other.map(|_| Body::Json),
@@ -162,7 +162,7 @@ impl BodyState {
                     if cx.dialects.bare_python.is_some()
                         && (matches!(next, b'_' | b'"' | b'\'' | b'(' | b'[')
                             // No name begins with what has no width: so tools' results are told from calls.
-                            || cx.rest(cx.skip_space(at + 1)).starts_with(char::is_alphabetic)) =>
+                            || cx.rest(cx.skip_blanks(at + 1)).starts_with(char::is_alphabetic)) =>
                 {
                     Python::plausible(cx, at).map(|()| Body::Python)
                 }
@@ -191,7 +191,7 @@ fn no_body(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, head: &Head) 
 
 /// The first byte after `at` that is no white space.
 fn after(cx: &Reader<'_>, at: usize) -> Look<u8> {
-    let next = cx.skip_space(at + 1);
+    let next = cx.skip_blanks(at + 1);
     match cx.bytes().get(next) {
         Some(byte) if next - at <= cx.policy.max_markup_bytes => Look::Is(*byte),
         None if !cx.eof => Look::More,

@@ -239,6 +239,14 @@ impl<'t> Tree<'t> {
             .is_some_and(|(key, _)| key != name && declared(key) && !self.taken.iter().any(|taken| taken == key))
     }
 
+    /// A parameter of the `tool` that is not there yet begins at the cursor, and some text of it stands there.
+    pub(super) fn opens_parameter(&self, tool: &Tool) -> bool {
+        let Some((name, start)) = self.opening().filter(|(name, _)| tool.declares(name)) else { return false };
+        let inside = self.text.get(start..).unwrap_or_default();
+        let text = inside.get(..inside.find(tags_begin(self.prefix)).unwrap_or(inside.len())).unwrap_or_default();
+        !text.trim_ascii().is_empty() && !self.taken.iter().any(|taken| taken == name)
+    }
+
     /// The element, one of the top level, is never closed: it ends before the parameter that follows it. If none does, it is
     /// none.
     #[cold]

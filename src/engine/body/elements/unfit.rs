@@ -109,6 +109,7 @@ impl Elements {
         let told = || self.open.as_ref().is_some_and(|open| open.streams && !open.is_empty(cx));
         within.prefix.is_empty()
             || none && (self.members.list().is_empty() || told())
+            || within.tool.is_some_and(|tool| tree.opens_parameter(tool))
             || holds_call(cx, writer, tree.rest())
             || within.tool.is_some_and(|tool| closes_parameter(tree.rest(), within.prefix, tool, &tree.taken))
     }
