@@ -76,6 +76,11 @@ impl Key {
         is_usual(key) || matches!(key, Self::DESCRIPTION | "thought" | "thoughts" | "reasoning")
     }
 
+    /// A member of this key describes what a tool takes or gives, as definitions of MCP's and of providers do.
+    pub(crate) fn is_schema(key: &str) -> bool {
+        matches!(key, "inputSchema" | "input_schema" | "outputSchema" | "output_schema")
+    }
+
     /// A member of this key, beside calls, is one that every message has.
     pub(crate) fn is_of_message(key: &str) -> bool {
         is_usual(key) || matches!(key, "object" | "model" | "finish_reason")

@@ -19,23 +19,29 @@ pub(super) fn mended(text: &str, repairs: &[Repair]) -> bool {
     })
 }
 
-/// Such a word stands at `at`, behind a key and its sign.
+/// Such a word stands at `at`, behind a key and its sign, or an ellipsis in the place of members or items.
 fn stands(text: &str, at: usize) -> bool {
     let behind = text.get(at..floor(text, at + LONGEST)).unwrap_or_default();
     let end = behind.find([',', ')', '}', ']', '\n']).unwrap_or(behind.len());
     let word = behind.get(..end).unwrap_or_default().trim_ascii_end();
     let before = text.get(floor(text, at.saturating_sub(LONGEST))..at).unwrap_or_default().trim_ascii_end();
-    let Some(key) = before.strip_suffix(['=', ':']) else { return false };
+    let Some(key) = before.strip_suffix(['=', ':']) else {
+        return is_ellipsis(word) && before.ends_with(['{', '[', '(', ',']);
+    };
     let key = key.trim_ascii_end().trim_end_matches(['"', '\'']);
     let last = word.rsplit_once('.').map_or(word, |(_, last)| last);
     is_blank(word) || names(key, last) || (before.ends_with(':') && TYPES.contains(&word))
+}
+
+fn is_ellipsis(word: &str) -> bool {
+    matches!(word, "..." | "…")
 }
 
 /// `...`, or a name in angle brackets.
 fn is_blank(word: &str) -> bool {
     let name = word.strip_prefix('<').and_then(|word| word.strip_suffix('>'));
     let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
-    matches!(word, "..." | "…") || name.is_some_and(|name| !name.is_empty() && name.chars().all(in_name))
+    is_ellipsis(word) || name.is_some_and(|name| !name.is_empty() && name.chars().all(in_name))
 }
 
 /// The last word of `text` is `name`.

@@ -200,16 +200,17 @@ impl Engine {
         // alone: a colon announces an example as well.
         let object = matches!(body, Look::Is(Body::Json) | Look::More) && cx.bytes().get(at) == Some(&b'{');
         let before = cx.slice(0, at).trim_end();
+        let begins_line = cx.at_line_start(at) && !ends_in_code(before);
         let sentence = before.ends_with(ENDS_SENTENCE) || !object && before.ends_with([':', '：']);
         if !cx.dialects.auto
             || labelled(cx, at)
             || behind_label(cx, at)
             || ((list || object) && cx.tools.is_some() && sentence)
-            || (list && cx.at_line_start(at))
+            || (list && begins_line)
         {
             true
         } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
-            self.fresh_at(cx, at) || cx.at_line_start(at)
+            self.fresh_at(cx, at) || begins_line
         } else {
             (self.fresh_at(cx, at) && self.out.is_empty()) || cx.first_in_text(at)
         }
@@ -284,4 +285,10 @@ fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
         _ => None,
     });
     { openers }.any(|opener| before.ends_with(opener) && cx.at_line_start(end - opener.len()))
+}
+
+/// The text ends where an argument or an item of source code is to follow: `f(`, `calls = [`.
+fn ends_in_code(text: &str) -> bool {
+    let outside = text.strip_suffix('[').map(str::trim_end);
+    text.ends_with('(') || outside.is_some_and(|before| before.ends_with(['=', '(']))
 }

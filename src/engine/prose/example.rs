@@ -46,6 +46,9 @@ const SAYS_UNPARTED: [&str; 11] =
 /// What says so as a heading of its own.
 const HEADINGS: [&str; 3] = ["usage", "syntax", "signature"];
 
+/// The directives of reStructuredText that show code.
+const DIRECTIVES: [&str; 4] = ["code", "code-block", "sourcecode", "parsed-literal"];
+
 /// All of these words, in small letters.
 static WORDS: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(SAYS.iter().chain(&SAYS_UNPARTED)).ok());
 
@@ -82,6 +85,9 @@ impl Examples {
     fn announced(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let from = floor(cx.text, at.saturating_sub(NEAR));
         let before = cx.slice(from, at).trim_end();
+        if is_directive(before) {
+            return true;
+        }
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else { return false };
         let bytes = label.as_bytes();
         let line = memchr::memrchr(b'\n', bytes).map_or(0, |i| i + 1);
@@ -101,6 +107,12 @@ impl Examples {
         }
         says
     }
+}
+
+/// Its last line is what begins a block of code in reStructuredText.
+fn is_directive(text: &str) -> bool {
+    let line = text.rsplit('\n').next().unwrap_or_default().trim_start();
+    line.strip_prefix(".. ").and_then(|line| line.split_once("::")).is_some_and(|(name, _)| DIRECTIVES.contains(&name))
 }
 
 /// Where the last sentence of the `line` begins, behind another.

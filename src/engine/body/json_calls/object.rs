@@ -114,6 +114,12 @@ impl JsonCalls {
         };
         let tool = cx.tool(&name);
         let declared = |member: &Other| tool.is_some_and(|tool| tool.declares(&member.key(cx)));
+        // Markers say that it is a call all the same.
+        let schema = |member: &Other| Key::is_schema(member.raw_key(cx)) && member.value(cx).starts_with('{');
+        if writer.is_unmarked() && others.iter().any(|member| schema(member) && !declared(member)) {
+            out.trace.refuse(Reason::Definition, &name);
+            return Flow::On;
+        }
         let flat: Vec<_> = others.iter().filter(|member| declared(member)).collect();
         let alone = cx.tools.is_none() && self.frames.len() == 1 && others.is_empty() && !cx.made;
         let bare_name = flat.is_empty() && !writer.is_unmarked() && (tool.is_some() || alone);
