@@ -152,6 +152,12 @@ impl<'t> Reader<'t> {
         self.text.get(at..).unwrap_or("")
     }
 
+    /// The bytes from `at` on, and no more than `limit` of them.
+    pub(crate) fn near(&self, at: usize, limit: usize) -> &'t [u8] {
+        let rest = self.bytes().get(at..).unwrap_or_default();
+        rest.get(..limit).unwrap_or(rest)
+    }
+
     /// The text between two places; empty if they are none.
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or("")

@@ -4,6 +4,7 @@ use super::keys::{call_key_in, decode, schema_like, string_end};
 use super::lenient::{self, Bound};
 use super::strings::Strings;
 use super::{Progress, after, mend_last};
+use crate::char_class;
 use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
@@ -446,7 +447,7 @@ impl JsonCalls {
         // What may follow is another object or a list of them; anything else is text.
         let inside = match cx.bytes().get(next) {
             None if !cx.eof => return Flow::Stop(Progress::More),
-            Some(b'{') => |b: u8| matches!(b, b'"' | b'\'' | b'_') || b.is_ascii_alphabetic(),
+            Some(b'{') => char_class::begins_key,
             Some(b'[') => |b: u8| b == b'{',
             _ => return done(self, writer),
         };

@@ -1,6 +1,7 @@
 //! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
 //! one that closes the call.
 use super::lenient::{self, Bound, Ends, LINE, closer};
+use crate::char_class;
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
@@ -487,9 +488,7 @@ fn next_key(cx: &Reader<'_>, at: usize) -> Look<()> {
         None | Some(b'}' | b']' | b',' | b'{' | b'/' | b'#') => Look::Is(()),
         Some(b'"' | b'\'' | b'`') => whole_key(cx, next),
         Some(_) => {
-            let word =
-                |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || **byte >= 0x80;
-            let length = cx.bytes().get(next..).unwrap_or_default().iter().take(KEY).take_while(word).count();
+            let length = char_class::MEMBER_KEY.length(cx.near(next, KEY));
             colon(cx, next + length).then(|()| if length > 0 { Look::Is(()) } else { Look::No })
         }
     }
