@@ -1,6 +1,6 @@
 //! The whole text: where JSON begins in it, several values in a row, and what stands round them.
-use super::grammar::{End, Repairer};
 use super::lookahead::{self, Quote, skip_json_white, skip_white};
+use super::machine::{End, Repairer};
 use super::output::Written;
 use super::pairs::Pairs;
 use super::{Ending, RepairOptions, Repaired, crooked, token};
