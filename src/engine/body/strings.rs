@@ -11,7 +11,8 @@ use crate::json::Balance;
 /// A key is no longer.
 const KEY: usize = 128;
 
-/// A value that is being looked through to its end. Nothing in it need be right: what does not fit is passed by.
+/// Looks through a value for its end, telling only strings from what stands between them. Nothing in it need be right: what does
+/// not fit is passed over.
 #[derive(Debug)]
 pub(super) struct Strings {
     pub(super) start: usize,
@@ -22,18 +23,18 @@ pub(super) struct Strings {
     /// A value may begin here.
     begins: bool,
     string: Option<OpenString>,
-    /// A marker stood in a string that went on behind it: so do others.
+    /// A string went on behind a marker in it, so others are trusted to do so as well.
     trusted: bool,
     /// The value is over.
     over: bool,
     /// The closing marker that ends the value, and the line behind it.
     ended: Option<LineBehind>,
-    /// Where the next closing marker stands, if that is no place before `at`, and how far none does.
+    /// Where the next closing marker stands, unless `at` has passed it, and up to where there is known to be none.
     closer: usize,
     searched: usize,
     /// No marker begins between `at` and this place.
     stop: usize,
-    /// How much of it repair read to see whether a string had ended.
+    /// How many bytes of it repair has read to see whether a string had ended. They have a bound.
     repaired: usize,
 }
 
@@ -47,7 +48,7 @@ struct LineBehind {
 }
 
 impl LineBehind {
-    /// It closes brackets that it does not open, behind words: the value may go on in it, and the marker be a part of that.
+    /// Behind words it closes brackets that it does not open. So the value may go on in this line, with the marker a part of it.
     fn closes_more(&mut self, cx: &Reader<'_>, origin: Origin) -> Look<()> {
         loop {
             let byte = match cx.bytes().get(self.at).copied() {

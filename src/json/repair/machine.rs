@@ -14,11 +14,11 @@ pub(super) enum Kind {
     Array,
     /// A Python set: an array in braces.
     Set,
-    /// Parentheses: a tuple, or one value in brackets of its own.
+    /// Parentheses: those of a tuple, or round a single value.
     Paren,
     /// A function that means its one argument.
     Wrapper,
-    /// The outer one of doubled braces.
+    /// The outer of two braces that stand for one: `{{...}}`.
     Doubled,
 }
 
@@ -26,17 +26,17 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) kind: Kind,
-    /// The output as it was before the bracket.
+    /// The state of the output before the bracket, to go back to.
     pub(super) mark: Mark,
     pub(super) open: usize,
-    /// Where the opening bracket is written, if it is not yet.
+    /// Where in the output the opening bracket goes, if it is not written yet: of parentheses it is not known at once.
     pub(super) place: usize,
     pub(super) items: usize,
     pub(super) comma: bool,
     pub(super) bare_keys: bool,
-    /// Where the object opened that was closed last in it.
+    /// Where the last object in it that was closed had opened.
     pub(super) object: Option<usize>,
-    /// Where the current member (its comma included) begins.
+    /// The state of the output before the current member and its comma, to go back to.
     pub(super) member: Option<Mark>,
 }
 
@@ -66,22 +66,23 @@ pub(super) struct Repairer<'a> {
     /// The value is read in parentheses of the caller's (an argument), not as a text of its own.
     pub(super) argument: bool,
     pub(super) source_text: bool,
-    /// Of what kinds the brackets are that are open round what is being read, the caller's included.
+    /// How many brackets of each kind are open here, the caller's included.
     pub(super) open: Balance,
     pub(super) pairs: Pairs,
     /// A string held a brace that nothing closes.
     pub(super) loose_brace: Cell<bool>,
-    /// What a value was meant to be is a guess.
+    /// Some value could have been meant otherwise: the result is a guess.
     pub(super) guessed: Cell<bool>,
-    /// A bracket was taken for one that closes something further out, or nearer: one too many says that it does not.
+    /// A bracket was read as closing something further out, or nearer, than its place says. If later one is too many, that was
+    /// wrong.
     pub(super) moved: Cell<bool>,
-    /// A bracket was taken for one too many in the middle: one that is missing says that it stood in the wrong place.
+    /// A bracket in the middle was left out as one too many. If later one is missing, it was only in the wrong place.
     pub(super) dropped: Cell<bool>,
     /// The end of the text closed a string.
     pub(super) unended: Cell<bool>,
-    /// How much was looked through for the ends of strings that ended earlier.
+    /// How many bytes were looked through for the ends of strings, behind what turned out to be the ends. They have a bound.
     pub(super) ahead: Cell<usize>,
-    /// Brackets in words are not paired before this place: it was tried in vain.
+    /// Up to here pairing the brackets in words was tried in vain, and is not tried again.
     pub(super) unpaired_until: usize,
     pub(super) state: State,
     pub(super) ending: Ending,
@@ -89,9 +90,9 @@ pub(super) struct Repairer<'a> {
     pub(super) python: bool,
     /// A value was read.
     pub(super) found: bool,
-    /// The text may go on: what its end may still change is dropped.
+    /// Set if the text may go on: what the end of the text leaves unclear is dropped.
     pub(super) partial: Option<KeepStrings>,
-    /// Text is still to come, and must change nothing that was told.
+    /// More text will come, and must not change what is given out now.
     pub(super) growing: bool,
     /// What stands here so far is valid JSON.
     pub(super) valid: bool,
@@ -147,7 +148,7 @@ impl<'a> Repairer<'a> {
         self.stops.contains(&byte)
     }
 
-    /// What a value was meant to be is a guess, if this is so.
+    /// The result is a guess, if this is so.
     pub(super) fn guess_if(&self, doubtful: bool) {
         self.guessed.set(self.guessed.get() || doubtful);
     }
