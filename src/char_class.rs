@@ -62,6 +62,7 @@ impl CharClass {
     }
 
     /// The character is one of these; letters and digits are those of all scripts.
+    #[inline]
     pub(crate) fn has(&self, c: char) -> bool {
         if c.is_ascii() { self.has_ascii(c as u8) } else { c.is_alphanumeric() }
     }
@@ -80,6 +81,7 @@ impl CharClass {
     }
 
     /// How many bytes `text` begins with that [`Self::has_byte`] takes.
+    #[inline]
     pub(crate) fn length(&self, text: &[u8]) -> usize {
         text.iter().take_while(|byte| self.has_byte(**byte)).count()
     }
