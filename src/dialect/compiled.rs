@@ -3,6 +3,7 @@ use super::catalogue::behind;
 use super::markers::{Marker, Markers};
 use super::template::{Body, Element, Slot, Template};
 use super::{Bare, Dialect};
+use crate::char_class;
 use crate::error::{Error, ErrorCode};
 use once_cell::sync::Lazy;
 use std::sync::Arc;
@@ -108,7 +109,7 @@ impl First {
             Some(Element::Slot(Slot::Name)) => Self::of((0..=255).filter(|byte| !b"<>{}[]()|\"'`".contains(byte))),
             // An attribute's name, or the end of a tag that has none.
             Some(Element::Attributes(_)) => {
-                Self::of((0..=255).filter(|byte: &u8| byte.is_ascii_alphanumeric() || b"_-:/".contains(byte)))
+                Self::of((0..=255).filter(|byte| char_class::ATTRIBUTE.has_ascii(*byte) || *byte == b'/'))
             }
             Some(_) => Self(None),
             None => match body {

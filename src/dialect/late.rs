@@ -2,6 +2,7 @@
 //! prose, so they are found by a rarer byte further on, and the text that may be their beginning waits for it. Capitals
 //! are rare enough to be found by (`Action:`).
 use super::Marker;
+use crate::char_class;
 
 /// One such marker.
 #[derive(Debug, Clone)]
@@ -143,11 +144,11 @@ fn is_word(marker: &[u8]) -> bool {
 /// A word goes on at `start`: a marker that is one does not begin there.
 pub(super) fn in_word(text: &[u8], start: usize) -> bool {
     text.get(..start).is_some_and(|before| match before.last() {
-        Some(last) if last.is_ascii() => last.is_ascii_alphanumeric() || *last == b'_',
+        Some(last) if last.is_ascii() => char_class::IDENTIFIER.has_ascii(*last),
         Some(_) => {
             let tail = before.get(before.len().saturating_sub(4)..).unwrap_or_default();
             let chunk = tail.utf8_chunks().last();
-            chunk.and_then(|chunk| chunk.valid().chars().next_back()).is_some_and(char::is_alphanumeric)
+            chunk.and_then(|chunk| chunk.valid().chars().next_back()).is_some_and(|c| char_class::IDENTIFIER.has(c))
         }
         None => false,
     })

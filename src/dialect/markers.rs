@@ -1,5 +1,6 @@
 //! All literal markers of a set of dialects in one trie, and the search for the next place where one may begin.
 use super::late::{Late, in_word};
+use crate::char_class;
 use aho_corasick::{Span, packed};
 use std::collections::HashMap;
 
@@ -105,7 +106,7 @@ impl Node {
 
 /// A name may end in this byte, right before its parenthesis: it may be quoted, and the parenthesis escaped.
 pub(crate) fn may_end_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'' | b'"' | b'\\') || byte >= 0x80
+    char_class::IDENTIFIER.has_byte(byte) || matches!(byte, b'\'' | b'"' | b'\\')
 }
 
 /// Literal markers and what each means.
@@ -292,7 +293,7 @@ impl Markers {
             b'~' => next == b'~',
             // An object begins with a key, a list with an object, a name or a string.
             b'{' | b'[' => {
-                let begins = next.is_ascii_alphabetic() || !next.is_ascii() || matches!(next, b'_' | b'\'' | b'"');
+                let begins = char_class::begins_key(next) || !next.is_ascii();
                 // A pair of a name and an object.
                 let letter = || text.get(at + 3).is_none_or(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
                 let quoted = || text.get(at + 2).is_none_or(|byte| matches!(byte, b'\'' | b'"') && letter());

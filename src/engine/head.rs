@@ -2,6 +2,7 @@
 use super::body::values::decode_entities;
 use super::reader::{begun, blank, floor};
 use super::{Look, Reader};
+use crate::char_class;
 use crate::dialect::{Element, Slot};
 use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
@@ -88,17 +89,9 @@ fn respelt<'t>(cx: &Reader<'_>, id: &'t str) -> Option<&'t str> {
     }
 }
 
-/// A byte that may stand in a tool's name written without quotes or delimiters.
-fn in_bare_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'\\' | b'@')
-        || byte >= 0x80
-}
-
 /// What `text` begins with that can be a tool's name.
 pub(super) fn bare_name(text: &str) -> &str {
-    let length = text.bytes().position(|b| !in_bare_name(b)).unwrap_or(text.len());
-    text.get(..length).unwrap_or_default()
+    text.get(..char_class::NAME_IN_SLOT.length(text.as_bytes())).unwrap_or_default()
 }
 
 /// Whether the literal stands at `at`.
@@ -271,7 +264,7 @@ fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, next: Option<&Element>, li
     // Signs alone are no name.
     let fits = match slot {
         Slot::Name => holds(cx, &inner, char::is_alphanumeric),
-        Slot::Key => holds(cx, &inner, |c| c.is_alphanumeric() || c == '_'),
+        Slot::Key => holds(cx, &inner, |c| char_class::IDENTIFIER.has(c)),
         Slot::Id | Slot::Value | Slot::Type | Slot::Ignored => true,
     };
     if !fits {
@@ -438,8 +431,7 @@ fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until
             }
         }
         let start = at;
-        let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':') || *byte >= 0x80;
-        at += bytes.get(at..).unwrap_or_default().iter().take_while(|byte| in_key(byte)).count();
+        at += char_class::ATTRIBUTE.length(bytes.get(at..).unwrap_or_default());
         let key = cx.slice(start, at);
         if at >= bytes.len() {
             return more(at);

@@ -1,6 +1,7 @@
 //! Closing tags that are misspelt: `</params>`, `</parameter` or `<parameter>` for `</parameter>`. What stands there
 //! only looks like one; whether it is one, what follows it must tell.
 use super::{Look, Reader, head};
+use crate::char_class;
 use crate::dialect::{Element, Row};
 use smallvec::SmallVec;
 
@@ -104,12 +105,11 @@ fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
     let slash = sign(sign(1, b" "), b"\\/");
     let slashed = rest.get(1..slash).is_some_and(|signs| signs.contains(&b'/'));
     let start = sign(slash, b" ");
-    let in_name =
-        |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':' | b'|') || **byte >= 0x80;
-    let mut end = start + rest.iter().skip(start).take_while(in_name).count();
+    let name_length = |from: usize| char_class::TAG.length(rest.get(from..).unwrap_or_default());
+    let mut end = start + name_length(start);
     // A prefix may be parted from the name.
     if rest.get(end) == Some(&b' ') && cx.slice(at + start, at + end).ends_with(['|', '｜']) {
-        end += 1 + rest.iter().skip(end + 1).take_while(in_name).count();
+        end += 1 + name_length(end + 1);
     }
     let name = cx.slice(at + start, at + end);
     if end >= rest.len() && !cx.eof {
@@ -169,7 +169,7 @@ pub(super) fn opening<'t>(cx: &Reader<'t>, at: usize) -> Look<Opening<'t>> {
 /// The name in an opening tag, or in the first bytes of one.
 pub(super) fn name(tag: &str) -> &str {
     let tag = tag.strip_prefix('<').unwrap_or(tag);
-    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '|' | '｜');
+    let in_name = |c: char| char_class::TAG.has(c) || c == '｜';
     tag.split(|c| !in_name(c)).next().unwrap_or_default()
 }
 

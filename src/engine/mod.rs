@@ -58,7 +58,7 @@ pub(crate) struct Observed<'a> {
     pub(crate) turn: Turn<'a>,
     pub(crate) content: Vec<Piece>,
     pub(crate) reasoning: Vec<Piece>,
-    /// Where each call stands, and the number of its dialect.
+    /// Where each call stands, and its dialect.
     pub(crate) calls: Vec<(std::ops::Range<usize>, Option<Arc<Dialect>>)>,
     pub(crate) notes: Vec<Note>,
 }
@@ -212,7 +212,7 @@ pub(crate) enum Look<T> {
 }
 
 impl<T> Look<T> {
-    /// What it says, of what `f` makes of the value.
+    /// The same answer, with what `f` makes of the value.
     pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Look<U> {
         match self {
             Self::Is(value) => Look::Is(f(value)),
@@ -221,7 +221,7 @@ impl<T> Look<T> {
         }
     }
 
-    /// What another look says that needs the value of this one.
+    /// Where this look found something, what the next one says, which needs the value.
     pub(super) fn then<U>(self, f: impl FnOnce(T) -> Look<U>) -> Look<U> {
         match self {
             Self::Is(value) => f(value),
@@ -230,7 +230,7 @@ impl<T> Look<T> {
         }
     }
 
-    /// What two looks for one of two things say together.
+    /// Both looks were made, and one of the two things is enough.
     pub(super) fn any(self, other: Self) -> Self {
         match (self, other) {
             (Self::Is(value), _) | (_, Self::Is(value)) => Self::Is(value),
@@ -239,7 +239,7 @@ impl<T> Look<T> {
         }
     }
 
-    /// This, or where it is `No` what `other` says.
+    /// What `other` says where this look found nothing.
     pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
         if matches!(self, Self::No) { other() } else { self }
     }
@@ -294,12 +294,12 @@ impl Doubt {
     }
 }
 
-/// How far the text outside calls was given out, and what stands there.
+/// How far the text outside calls was given out as content or reasoning, and what that text is next to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Given {
-    /// Where text begins that has been read and not given out.
+    /// The text before this place was given out, or taken out as markup.
     from: usize,
-    /// Where the text began that was given out last: at the start, or behind a marker.
+    /// Where the run of text began that was given out last: at the start, or behind a marker.
     text_from: usize,
     /// Nothing but white space was given out since the start or the last marker.
     fresh: bool,
@@ -307,12 +307,12 @@ pub(crate) struct Given {
     removed: bool,
     /// White space between two markers, kept for text that may follow.
     space: Option<std::ops::Range<usize>>,
-    /// What opened the section, as long as no call stands in it: if text does, it is text as well.
+    /// The marker that opened a section in which nothing stands yet. If text follows and no call, the marker is text as well.
     opener: Option<std::ops::Range<usize>>,
     mode: Mode,
 }
 
-/// Where to go back to if it is no call.
+/// What may turn out to be no call, and all that is needed to go back and make it text.
 #[derive(Debug)]
 pub(crate) struct Hold {
     doubt: Doubt,
@@ -341,7 +341,7 @@ enum State {
     },
 }
 
-/// Up to so many bytes that may begin something are looked at with every chunk.
+/// What is unclear is looked at anew with every chunk as long as it has no more bytes than this ([`Engine::wait`]).
 const PATIENCE: usize = 64;
 
 /// The state of the scanner between two steps.
@@ -349,48 +349,49 @@ const PATIENCE: usize = 64;
 pub(crate) struct Engine {
     /// The next byte to read.
     at: usize,
-    /// A shorter text says nothing new about the place that is waited at.
+    /// What stands at `at` is unclear, and not looked at again before the text is so long.
     until: usize,
     given: Given,
     /// What is being read at `at`.
     state: State,
     /// The section that is open: row and section.
     section: Option<(u16, u16)>,
-    /// What opens a section was given out as text, when there were so many calls.
+    /// A section's opening marker was given out as text, and so many calls had been found by then.
     opener_given: Option<usize>,
     inline: Option<prose::code::Inline>,
     /// The fence whose body is being read as calls.
     fence: Option<prose::code::Fence>,
     hold: Option<Hold>,
-    /// Reasoning was opened, or the text began in it: what closes it closes no text before it.
+    /// Reasoning was opened, or the text began in it. Otherwise a closing marker means that the prompt had opened it, and makes
+    /// all text before it reasoning.
     reasoning_seen: bool,
-    /// Where the text named what opens reasoning, and the place was none for it.
+    /// Where the marker that opens reasoning stood last in a place where it opens nothing: the text only names it.
     named_opener: Option<usize>,
     /// The message that is being read, in a dialect with headers.
     channel: Option<prose::channels::Channel>,
-    /// Headers without their special tokens are expected.
+    /// Set once the text has shown headers that lost their special tokens: more of them are expected.
     plain: Option<prose::plain::Plain>,
     /// Whether the text behind the calls is still the model's own.
     runaway: prose::runaway::Runaway,
-    /// The element of HTML that shows what stands in it.
+    /// The HTML element that the text is in, if it shows code or an example.
     shown_in: prose::quoted::Shown,
     block_quote: prose::quoted::BlockQuote,
     examples: prose::example::Examples,
-    /// No call begins with the marker there, unless it stands twice.
+    /// The marker at this place was tried and is none; only whether it stands twice ([`prose::twice`]) is still unclear.
     refused: Option<usize>,
-    /// The dialect of the last special token.
+    /// The row of the dialect whose special token came last.
     speaks: Option<u16>,
-    /// An opening marker stands in the text that no call followed.
+    /// An opening marker was left in the text because no readable call followed it.
     unread: bool,
-    /// Opening markers that stand in the text, as far as a closing one asked for them.
+    /// Opening markers that were left in the text, counted when a closing one needs to know.
     opened: Vec<prose::leftover::Opened>,
-    /// How much of the text was read again behind drafts in reasoning that were given up.
+    /// How many bytes were read again behind drafts in reasoning that were given up: they have a bound.
     reread: usize,
-    /// The dialect of the last call, if its closing marker has not come.
+    /// By what the last call was read, if its closing marker is missing: it may come yet.
     unclosed: Option<Origin>,
-    /// The body of the last call with markers.
+    /// Where the body of the last call stands, if that call had markers.
     body: std::ops::Range<usize>,
-    /// The memory of the last call.
+    /// The allocation of the last call, for the next one.
     spare: Option<Box<CallState>>,
     out: Output,
 }

@@ -22,16 +22,17 @@ pub(crate) struct Reader<'t> {
     pub(crate) memo: &'t Memo,
 }
 
-/// What was looked through, so that it need not be again.
+/// What was looked through, so that it need not be again: searches that several places ask for would cost the text's length
+/// each. Mostly that is a stretch of text in which something does not stand ([`Without`]).
 #[derive(Default)]
 pub(crate) struct Memo {
     /// Nothing but white space.
     blank: Cell<Without>,
-    /// No closing marker: which one, and it stands where this ends, if the text does not.
+    /// None of this closing marker. It stands where the stretch ends, if that is not the end of the text.
     closer: Cell<(Sought, Without)>,
-    /// No line that begins with a fence, likewise.
+    /// No line that begins with this fence, likewise.
     fence: Cell<(Sought, Without)>,
-    /// No line behind which one begins with the marker of a call: the line ends where this does, or the text.
+    /// No line whose next one begins with the marker of a call. Such a line ends where the stretch does, if the text does not.
     pub(super) unmarked: Cell<Without>,
     /// No colon behind a key of a call.
     pub(super) unkeyed: Cell<Without>,
@@ -74,7 +75,7 @@ impl Default for Margin {
     }
 }
 
-/// Nothing of one kind stands between two places of the text.
+/// A stretch of the text in which nothing of one kind stands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Without {
     since: usize,
@@ -94,7 +95,8 @@ impl Without {
         (self.since..=self.until).contains(&at).then_some(self.until)
     }
 
-    /// What is known when nothing stands between `at` and `until` either: as much as hangs together with that.
+    /// What is known when nothing stands between `at` and `until` either: the one stretch of both, or where they do not meet,
+    /// the new one.
     pub(super) fn and(self, at: usize, until: usize) -> Self {
         match self.known(at) {
             Some(known) => Self { until: known.max(until), ..self },
@@ -150,6 +152,12 @@ impl<'t> Reader<'t> {
     /// The text from `at` on; empty if that is no place in it.
     pub(crate) fn rest(&self, at: usize) -> &'t str {
         self.text.get(at..).unwrap_or("")
+    }
+
+    /// The bytes from `at` on, and no more than `limit` of them.
+    pub(crate) fn near(&self, at: usize, limit: usize) -> &'t [u8] {
+        let rest = self.bytes().get(at..).unwrap_or_default();
+        rest.get(..limit).unwrap_or(rest)
     }
 
     /// The text between two places; empty if they are none.
@@ -330,7 +338,7 @@ impl<'t> Reader<'t> {
     fn find_tool(&self, tools: &ToolSet, name: &str) -> Option<usize> {
         let find = || tools.find(name).map(|(position, _)| position);
         let sought = (name.as_ptr().addr(), name.len());
-        // Where a name was made another may stand later.
+        // Only a name in the text is remembered by its address: at that of one that was made, another may stand later.
         let in_text =
             sought.0.checked_sub(self.text.as_ptr().addr()).is_some_and(|at| at + name.len() <= self.text.len());
         if !in_text || name.is_empty() {

@@ -10,17 +10,17 @@ use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolC
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a call is read by.
+/// By what a call is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// This template of this row.
     Template { row: u16, call: u16 },
-    /// No template: it has no markers, and this grammar.
+    /// No template: the call has no markers, only a body of this grammar.
     Bare(Body),
 }
 
 impl Origin {
-    /// It has no markers.
+    /// Its calls have no markers.
     pub(super) const fn is_bare(self) -> bool {
         matches!(self, Self::Bare(_))
     }
@@ -71,16 +71,16 @@ pub(super) struct Pending {
     pub(super) raw: Range<usize>,
 }
 
-/// What vouches for the calls.
+/// What vouches for it that calls are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
     /// Their markers.
     Markers,
-    /// Without markers, the first one's name must be that of an offered tool.
+    /// There are no markers: the name of the first one must be that of an offered tool.
     Name,
-    /// In a list, the name of any.
+    /// There are no markers, but it is a list: the name of any of them is enough.
     AnyName,
-    /// In an explicit envelope of calls, that.
+    /// The envelope round them, which says that they are calls.
     Envelope,
 }
 
@@ -90,8 +90,8 @@ enum Muted {
     None,
     /// This one: its repaired text is read, and its pieces have been sent as far as the text is valid.
     Mended(usize),
-    /// The last one, which is this as long as no other begins: it is cut off, and what closes it was made. Those before it are as
-    /// they stand.
+    /// The last one of several, of which this is the last so far: it is cut off, and what closes it was made up. The pieces of
+    /// those before it are sent as they stand.
     Last(usize),
 }
 
@@ -108,7 +108,7 @@ pub(super) struct Writer {
     /// Where the template began.
     pub(super) start: usize,
     evidence: Evidence,
-    /// An envelope has said in its content what there is to say, and that there are no calls.
+    /// What was read is an envelope that holds an answer in its content and no calls.
     pub(super) answered: bool,
     /// Calls have begun, and none of their names is offered.
     unvouched: bool,
@@ -116,7 +116,7 @@ pub(super) struct Writer {
     open: Option<usize>,
     /// The last call read, whose end is not certain.
     pub(super) pending: Option<Pending>,
-    /// A call that has begun and that the next one read continues.
+    /// A call that was begun before its text was repaired: the next one that is read is this one.
     adopt: Option<usize>,
     muted: Muted,
     /// How many calls have begun.
@@ -125,7 +125,7 @@ pub(super) struct Writer {
     pub(super) section: Option<u16>,
     /// What closes the fence that it stands in, where nothing else closes it.
     pub(super) fence: Option<&'static str>,
-    /// What stands among the calls and is none: it is text.
+    /// What stands among the calls and is none: it becomes text behind them.
     passed: Vec<Piece>,
 }
 
@@ -194,12 +194,12 @@ impl Writer {
         }
     }
 
-    /// What stands among calls is none: it is text, once they are over.
+    /// `piece` stands among calls and is none: it becomes text, once they are over.
     pub(super) fn pass(&mut self, piece: Piece) {
         self.passed.push(piece);
     }
 
-    /// The body ended at `end`: what was passed over behind it is none of it.
+    /// The body ended at `end`, so what was passed over behind that was no part of it.
     pub(super) fn take_back(&mut self, end: usize) {
         self.passed.retain(|piece| !matches!(piece, Piece::Span(range) if range.start >= end));
     }
@@ -209,7 +209,7 @@ impl Writer {
         self.passed.len()
     }
 
-    /// What was passed over behind the first `passed` pieces is told otherwise.
+    /// Only the first `passed` pieces become text: the others were read from mended text, which is not the caller's.
     pub(super) fn forget(&mut self, passed: usize) {
         self.passed.truncate(passed);
     }
@@ -315,7 +315,7 @@ impl Writer {
         *index
     }
 
-    /// A call has begun, and nothing is missing that vouches for it; or the answer is an envelope without any.
+    /// What was read is what it seems: calls of which one is vouched for, or an envelope with an answer.
     pub(super) fn vouched(&self) -> bool {
         self.answered || self.begun > 0 && !self.unvouched
     }
@@ -362,7 +362,7 @@ impl Writer {
         self.muted = Muted::Last(index);
     }
 
-    /// All has been read whose pieces are not sent: of which call that was.
+    /// The pieces of calls are sent again. The call whose pieces were not.
     pub(super) fn unmute(&mut self) -> Option<usize> {
         match std::mem::replace(&mut self.muted, Muted::None) {
             Muted::None => None,

@@ -1,4 +1,5 @@
 //! Why what looked like a call is none.
+use crate::char_class;
 use crate::dialect::{Dialects, Element};
 use crate::engine::{Fences, Noted, Observed, Options, Policy, Reason, ReasoningCalls, Without, observe};
 use crate::json::{ScanResult, Scanner};
@@ -148,7 +149,7 @@ pub(super) fn kept(
 
 /// `name(...)` where nothing like the name is offered: any line of code looks so.
 fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
-    let word = text.as_bytes().get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let word = text.as_bytes().get(at).is_some_and(|byte| char_class::IDENTIFIER.has_ascii(*byte));
     // A slip of the pen changes no more than a third of a name.
     let near = |near: &&str| strsim::damerau_levenshtein(near, name) * 3 <= near.len();
     word && tools.is_none_or(|tools| !tools.nearest(name).iter().any(near))

@@ -1,5 +1,6 @@
 //! The strict incremental scanner: where a JSON value ends, and whether it is valid, while its text still grows.
 use super::block::find_special;
+use crate::char_class;
 use std::ops::Range;
 
 /// What kind of value a JSON value is, as its first byte tells.
@@ -219,8 +220,8 @@ impl Scanner {
             State::InKey | State::Colon => self.key.start.saturating_sub(1),
             State::FirstKey => self.position,
             State::InNumber(_) | State::AfterValue => {
-                let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
-                return back(back(self.position, u8::is_ascii_whitespace), word);
+                let scalar = |byte: &u8| char_class::SCALAR.has_ascii(*byte);
+                return back(back(self.position, u8::is_ascii_whitespace), scalar);
             }
             _ => return self.position,
         };

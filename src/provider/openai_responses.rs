@@ -121,42 +121,28 @@ impl Responses {
                     self.rest(at, text("arguments"), out);
                 }
             }
-            "completed" | "incomplete" | "failed" | "cancelled" | "done" => {
-                if let Some(response) = event.get("response") {
-                    // Items that no event told of.
-                    for (index, item) in response.list("output").iter().enumerate() {
-                        self.item(index as u64, item, true, out);
-                    }
-                    self.tail(response, out);
-                }
-                out.done = true;
-                out.end_calls();
-            }
+            "completed" | "incomplete" | "failed" | "cancelled" | "done" => self.over(event.get("response"), out),
             "error" => {
                 out.fail(&errors::described(event.get("error").unwrap_or(event), ""));
             }
-            "created"
-            | "in_progress"
-            | "queued"
-            | "content_part.added"
-            | "content_part.done"
-            | "output_text.done"
-            | "refusal.done"
-            | "reasoning_summary_text.done"
-            | "reasoning_summary_part.done"
-            | "reasoning_text.done"
-            | "custom_tool_call_input.done"
-            | "output_text.annotation.added"
-            | "keepalive" => {}
             // A complete response among the events: the server does not stream.
             "" if event.get("output").is_some() => self.response(event, out),
-            // Progress of tools that run at OpenAI.
-            other
-                if ["_call.", "_call_", "mcp_", "audio.", "image_generation", "code_interpreter"]
-                    .iter()
-                    .any(|part| other.contains(part)) => {}
+            other if says_nothing(other) => {}
             other => out.issue(Issue::of(IssueCode::UnknownEvent, "/type", format!("event `{other}` was left out"))),
         }
+    }
+
+    /// The response is over, and stands there whole.
+    fn over(&mut self, response: Option<&Node<'_>>, out: &mut Assembly) {
+        if let Some(response) = response {
+            // Items that no event told of.
+            for (index, item) in response.list("output").iter().enumerate() {
+                self.item(index as u64, item, true, out);
+            }
+            self.tail(response, out);
+        }
+        out.done = true;
+        out.end_calls();
     }
 
     fn by_id(&self, id: &str) -> Option<u64> {
@@ -353,4 +339,26 @@ impl Wire for Responses {
         let state = [("output".to_owned(), Value::Array(items))].into_iter().collect();
         out.state.insert("openai_responses".into(), Value::Object(state));
     }
+}
+
+/// An event that is about what others bring, or about tools that run at OpenAI.
+fn says_nothing(event: &str) -> bool {
+    const PARTS: [&str; 6] = ["_call.", "_call_", "mcp_", "audio.", "image_generation", "code_interpreter"];
+    let known = matches!(
+        event,
+        "created"
+            | "in_progress"
+            | "queued"
+            | "content_part.added"
+            | "content_part.done"
+            | "output_text.done"
+            | "refusal.done"
+            | "reasoning_summary_text.done"
+            | "reasoning_summary_part.done"
+            | "reasoning_text.done"
+            | "custom_tool_call_input.done"
+            | "output_text.annotation.added"
+            | "keepalive"
+    );
+    known || PARTS.iter().any(|part| event.contains(part))
 }

@@ -59,6 +59,14 @@ impl<'r> Cleaner<'r> {
         schemas.iter().enumerate().map(|(i, schema)| self.part(&[key, &i.to_string()], schema)).collect()
     }
 
+    fn named_parts<'v>(
+        &mut self,
+        key: &str,
+        schemas: impl IntoIterator<Item = (&'v String, &'v Value)>,
+    ) -> Map<String, Value> {
+        schemas.into_iter().map(|(name, schema)| (name.clone(), self.part(&[key, name], schema))).collect()
+    }
+
     fn schema(&mut self, schema: &Value) -> Value {
         let Value::Object(map) = schema else {
             return if schema.is_boolean() { schema.clone() } else { Value::Bool(true) };
@@ -84,30 +92,15 @@ impl<'r> Cleaner<'r> {
         out: &mut Map<String, Value>,
     ) -> Option<Value> {
         match (key, value) {
-            ("type", value) => {
-                let clean = clean_type(value);
-                match &clean {
-                    None => self.note(key, "a type that JSON Schema does not know"),
-                    Some(clean) if clean != value => self.note(key, "the type's name was read as JSON Schema's"),
-                    Some(_) => {}
-                }
-                clean
-            }
+            ("type", value) => self.type_(value),
             (
                 "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
                 Value::Object(schemas),
-            ) => Some(Value::Object(schemas.iter().map(|(k, v)| (k.clone(), self.part(&[key, k], v))).collect())),
+            ) => Some(Value::Object(self.named_parts(key, schemas))),
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) if !schemas.is_empty() => {
                 Some(self.parts(key, schemas))
             }
-            // Drafts up to 2019-09 spell tuples as a list of items.
-            ("items", Value::Array(schemas)) => {
-                if !schemas.is_empty() {
-                    let parts = self.parts(key, schemas);
-                    out.insert("prefixItems".to_owned(), parts);
-                }
-                map.get("additionalItems").map(|rest| self.part(&["additionalItems"], rest))
-            }
+            ("items", Value::Array(schemas)) => self.tuple(schemas, map.get("additionalItems"), out),
             (
                 "items"
                 | "additionalProperties"
@@ -129,13 +122,7 @@ impl<'r> Cleaner<'r> {
                 local.map(Value::String)
             }
             ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
-                let mut unique: Vec<Value> = Vec::with_capacity(names.len());
-                for name in names {
-                    if !unique.contains(name) {
-                        unique.push(name.clone());
-                    }
-                }
-                Some(Value::Array(unique))
+                Some(Value::Array(unique(names)))
             }
             ("enum", Value::Array(_)) | ("const", _) => Some(value.clone()),
             ("multipleOf", Value::Number(n)) if n.as_f64().is_some_and(|n| n > 0.0) => Some(value.clone()),
@@ -157,21 +144,9 @@ impl<'r> Cleaner<'r> {
             ) if n.as_f64().is_some_and(|n| n >= 0.0 && n.fract() == 0.0) => Some(value.clone()),
             ("pattern", Value::String(_)) | ("uniqueItems", Value::Bool(_)) => Some(value.clone()),
             ("format" | "title" | "description" | "$comment", Value::String(_)) => Some(value.clone()),
-            ("dependentRequired", Value::Object(map)) => {
-                let lists = map.iter().filter(|(_, v)| is_names(v)).map(|(k, v)| (k.clone(), v.clone()));
-                Some(Value::Object(lists.collect()))
-            }
+            ("dependentRequired", Value::Object(map)) => Some(Value::Object(lists_of_names(map))),
             ("dependencies", Value::Object(map)) => {
-                let (names, schemas): (Vec<_>, Vec<_>) = map.iter().partition(|(_, v)| v.is_array());
-                let names: Map<_, _> =
-                    names.into_iter().filter(|(_, v)| is_names(v)).map(|(k, v)| (k.clone(), v.clone())).collect();
-                let schemas: Map<_, _> =
-                    schemas.into_iter().map(|(k, v)| (k.clone(), self.part(&[key, k], v))).collect();
-                for (name, part) in [("dependentRequired", names), ("dependentSchemas", schemas)] {
-                    if !part.is_empty() {
-                        out.insert(name.to_owned(), Value::Object(part));
-                    }
-                }
+                self.dependencies(map, out);
                 None
             }
             ("nullable" | "additionalItems", _) => None,
@@ -185,6 +160,36 @@ impl<'r> Cleaner<'r> {
             }
             // Addresses and foreign words do not judge.
             _ => self.keep.then(|| value.clone()),
+        }
+    }
+
+    fn type_(&mut self, value: &Value) -> Option<Value> {
+        let clean = clean_type(value);
+        match &clean {
+            None => self.note("type", "a type that JSON Schema does not know"),
+            Some(clean) if clean != value => self.note("type", "the type's name was read as JSON Schema's"),
+            Some(_) => {}
+        }
+        clean
+    }
+
+    /// The list of `items` with which drafts up to 2019-09 spell tuples; `rest` is what may follow its places.
+    fn tuple(&mut self, items: &[Value], rest: Option<&Value>, out: &mut Map<String, Value>) -> Option<Value> {
+        if !items.is_empty() {
+            let parts = self.parts("items", items);
+            out.insert("prefixItems".to_owned(), parts);
+        }
+        rest.map(|rest| self.part(&["additionalItems"], rest))
+    }
+
+    /// `dependencies` up to draft 7, as the two keywords that it became.
+    fn dependencies(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+        let schemas = map.iter().filter(|(_, v)| !v.is_array());
+        let schemas = self.named_parts("dependencies", schemas);
+        for (name, part) in [("dependentRequired", lists_of_names(map)), ("dependentSchemas", schemas)] {
+            if !part.is_empty() {
+                out.insert(name.to_owned(), Value::Object(part));
+            }
         }
     }
 
@@ -315,6 +320,21 @@ pub(super) fn type_name(name: &str) -> Option<&'static str> {
         (Expected::ARRAY, "array"),
     ];
     names.iter().find(|(t, _)| *t == types).map(|(_, name)| *name)
+}
+
+/// Those of its members that are lists of names.
+fn lists_of_names(map: &Map<String, Value>) -> Map<String, Value> {
+    map.iter().filter(|(_, list)| is_names(list)).map(|(name, list)| (name.clone(), list.clone())).collect()
+}
+
+fn unique(names: &[Value]) -> Vec<Value> {
+    let mut unique: Vec<Value> = Vec::with_capacity(names.len());
+    for name in names {
+        if !unique.contains(name) {
+            unique.push(name.clone());
+        }
+    }
+    unique
 }
 
 fn is_names(value: &Value) -> bool {

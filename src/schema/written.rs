@@ -6,6 +6,7 @@
 //! another form, their names lead to that (`forms`).
 use super::prompt::{KEY, NAME, VALUE};
 use super::spoken::{InDialect, WrittenForm};
+use crate::char_class;
 use crate::dialect::{Body, Dialects, Element, Row};
 use crate::error::Error;
 use crate::json::push_string;
@@ -233,7 +234,7 @@ fn kind(value: &Value) -> &'static str {
 
 fn python_arguments(out: &mut String, arguments: &Map<String, Value>, quote: char) {
     let plain = |key: &str| {
-        !key.starts_with(|c: char| c.is_ascii_digit()) && key.chars().all(|c| c.is_alphanumeric() || c == '_')
+        !key.starts_with(|c: char| c.is_ascii_digit()) && key.chars().all(|c| char_class::IDENTIFIER.has(c))
     };
     if !arguments.keys().all(|key| !key.is_empty() && plain(key)) {
         out.push_str("**");

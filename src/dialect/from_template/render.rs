@@ -1,4 +1,5 @@
 //! Chat templates as `transformers` runs them: its Jinja options, its functions, Python's spelling of values.
+use crate::char_class;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
@@ -47,7 +48,7 @@ fn bounded(tag: &str) -> Option<String> {
     let (_, parameters) = tag.strip_prefix("macro ")?.split_once('(')?;
     let names = parameters.trim_end_matches(')').split(',').filter_map(|p| p.split('=').next()).map(str::trim);
     let names: Vec<&str> =
-        names.filter(|n| !n.is_empty() && n.chars().all(|c| c.is_alphanumeric() || c == '_')).collect();
+        names.filter(|n| !n.is_empty() && n.chars().all(|c| char_class::IDENTIFIER.has(c))).collect();
     Some(format!("{tag} %}}{{%- set _ = _small([{}]) -%}}", names.join(", ")))
 }
 

@@ -4,6 +4,7 @@ use super::lenient::{self, Bound};
 use super::line::text_ends;
 use super::strings::Strings;
 use super::{Progress, after};
+use crate::char_class;
 use crate::dialect::{CallTemplate, Channels, Element, Row};
 use crate::engine::head::{self, Head};
 use crate::engine::output::{Found, Output, Piece, Value, span};
@@ -377,13 +378,12 @@ pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
 
 /// The parameter stands in `text` with a value behind it: `path: a.txt`, `"path": "a.txt"`, `path="a.txt"`.
 pub(in crate::engine) fn names(text: &str, parameter: &str) -> bool {
-    let in_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut places = memchr::memmem::find_iter(text.as_bytes(), parameter.as_bytes()).filter(|_| !parameter.is_empty());
     places.any(|at| {
         let (before, behind) =
             (text.get(..at).unwrap_or_default(), text.get(at + parameter.len()..).unwrap_or_default());
         let value = behind.trim_start_matches(['"', '\'', '\\', ' ']).strip_prefix([':', '=']);
-        !before.ends_with(in_word) && value.is_some_and(|value| !value.starts_with('='))
+        !before.ends_with(|c| char_class::IDENTIFIER.has(c)) && value.is_some_and(|value| !value.starts_with('='))
     })
 }
 

@@ -4,6 +4,7 @@ use super::Progress;
 use super::literal;
 use super::members::Members;
 use super::shown::{ShownCalls, opens};
+use crate::char_class;
 use crate::dialect::{Element, Row};
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::output::{Found, Output, Piece, Value};
@@ -373,11 +374,7 @@ fn key_at(cx: &Reader<'_>, at: usize, quote: &str) -> Look<Range<usize>> {
             look => return look.map(|end| end..end),
         }
     }
-    let letter = |byte: &&u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'"' | b'\'') || **byte >= 0x80
-    };
-    let rest = cx.bytes().get(start..).unwrap_or_default();
-    let length = rest.iter().take(LONGEST_NAME).take_while(letter).count();
+    let length = char_class::QUOTED_KEY.length(cx.near(start, LONGEST_NAME));
     match cx.behind_space(start, start + length) {
         Look::Is(colon) if length > 0 && matches!(cx.bytes().get(colon), Some(b':' | b'=')) => {
             Look::Is(start..start + length)

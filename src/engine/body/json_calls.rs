@@ -4,6 +4,7 @@ use super::keys::{call_key_in, decode, schema_like, string_end};
 use super::lenient::{self, Bound};
 use super::strings::Strings;
 use super::{Progress, after, mend_last};
+use crate::char_class;
 use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
@@ -88,17 +89,17 @@ pub(crate) struct JsonCalls {
     /// How far a begun call's arguments have been given out.
     sent: usize,
     max_depth: usize,
-    /// Repairs of a value that the call it belongs to takes.
+    /// Repairs of the value that was mended last, for the call that it becomes a part of.
     repairs: Vec<Repair>,
-    /// What a value was meant to be that repair made is a guess.
+    /// Repair made a value that could have been meant otherwise: it is a guess.
     guessed: bool,
     /// Where the values before the one at the top ended, and how many calls had begun by then.
     before: Option<(usize, usize)>,
-    /// It was made from an object whose keys stand in single quotes.
+    /// The text was made by repair, of an object whose keys stand in single quotes.
     single_quoted: bool,
     /// The last object that was mended.
     mended: Option<Mend>,
-    /// The object that is left to repair, as far as its end was looked for.
+    /// The search for the end of an object that is left to repair, as far as it got.
     strings: Option<Box<Strings>>,
 }
 
@@ -445,7 +446,7 @@ impl JsonCalls {
         // What may follow is another object or a list of them; anything else is text.
         let inside = match cx.bytes().get(next) {
             None if !cx.eof => return Flow::Stop(Progress::More),
-            Some(b'{') => |b: u8| matches!(b, b'"' | b'\'' | b'_') || b.is_ascii_alphabetic(),
+            Some(b'{') => char_class::begins_key,
             Some(b'[') => |b: u8| b == b'{',
             _ => return done(self, writer),
         };

@@ -1,4 +1,5 @@
 //! Where the keys of call objects stand, and the JSON strings round names.
+use crate::char_class;
 use crate::dialect::Key;
 use crate::engine::reader::{blank, floor};
 use crate::engine::{Look, Reader};
@@ -94,7 +95,7 @@ fn any_call_key(cx: &Reader<'_>, start: usize, end: usize) -> bool {
 fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
     let quotes = |c: char| QUOTES.contains(&c);
     let before = cx.slice(start, colon).trim_end().trim_end_matches(quotes);
-    let begin = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).len();
+    let begin = before.trim_end_matches(|c| char_class::NAME.has(c)).len();
     let (before, key) = before.split_at_checked(begin).unwrap_or_default();
     let separated = || before.trim_end_matches(quotes).trim_end().ends_with(['{', ',']);
     let what = Key::of(key);

@@ -7,7 +7,7 @@ use crate::engine::{Look, Memo, Reader};
 use crate::json::{self, Balance, Pairs, RepairOptions, Repaired};
 use crate::turn::{Repair, RepairCode};
 
-/// So much of the line behind a value is looked at.
+/// So many bytes of the line behind a value are looked at.
 pub(super) const LINE: usize = 4096;
 
 /// How far repair may read.
@@ -21,8 +21,8 @@ pub(super) struct Bound {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ends {
     Surely,
-    /// It begins the next call in a string that is open: behind a bracket that closes, the value is over and lacks a quote; else
-    /// it was cut off, or the marker is the string's.
+    /// A marker that begins the next call, in a string that is open. If a closing bracket stands before it, the value is over and
+    /// only lacks a quote. Otherwise the value was cut off, or the marker is part of the string.
     IfClosed,
     /// It may be a part of the value.
     Perhaps,
@@ -44,10 +44,10 @@ impl Bound {
     }
 }
 
-/// Where too much was read in vain behind values that are no JSON, no more is read of the next one.
+/// So many bytes of a value that is no JSON are read for its end, once too much was read in vain behind such values.
 const NEAR: usize = 1024;
 
-/// The text as far as it is read for the end of a value that is no JSON.
+/// How far the text is read for the end of a value that is no JSON: to its end, or for [`NEAR`] bytes.
 pub(super) struct Window {
     near: Option<usize>,
     memo: Memo,
@@ -61,7 +61,7 @@ impl Window {
         Self { near, memo: Memo::default() }
     }
 
-    /// The text that ends where it ends.
+    /// The text up to the end of the window.
     pub(super) fn reader<'t>(&'t self, cx: &Reader<'t>) -> Reader<'t> {
         match self.near {
             Some(near) => Reader { text: cx.slice(0, near), eof: true, memo: &self.memo, ..*cx },
@@ -69,14 +69,15 @@ impl Window {
         }
     }
 
-    /// What `bound` says of the whole text: where only it ends, the value need not.
+    /// `bound`, found in the window, as one of the whole text: where only the window ends, the value need not.
     pub(super) fn bound(&self, bound: Bound) -> Bound {
         let ends = if self.near == Some(bound.at) { Ends::Perhaps } else { bound.ends };
         Bound { ends, ..bound }
     }
 }
 
-/// `mended`, the beginning of `text`, stands in a list: a bracket after it that closes a list is that one's, and none too many.
+/// `mended`, which was read from the beginning of `text`, stands in a list. A closing bracket behind it closes that list, and is not
+/// one too many.
 pub(super) fn leave_list(mended: &mut Repaired<'_>, text: &str) {
     let bytes = text.as_bytes();
     let after_value = |from: usize, to: usize| {
@@ -186,9 +187,9 @@ pub(super) fn ends_in_string(cx: &Reader<'_>, start: usize, limit: usize) -> boo
     repair(cx, start, limit).is_ok_and(|mended| mended.unended)
 }
 
-/// A mended value ended too early, as what stands `behind` it is a part of it. Up to the marker that closes the call nothing
-/// but signs and plain words are the text's; else what begins right behind the value goes on with it, and so does a line
-/// that closes more brackets than it opens.
+/// A mended value ended too early: what stands `behind` it is a part of it. Up to the marker that closes the call (`closed`),
+/// that is whatever is more than signs and plain words. Where no marker bounds it, it is what begins right behind the value, or
+/// a line that closes more brackets than it opens.
 pub(super) fn ended_early(behind: &str, closed: bool) -> bool {
     if closed {
         return json::goes_on(behind);

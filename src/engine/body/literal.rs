@@ -1,4 +1,5 @@
 //! Literals of Python and JSON, as JSON.
+use crate::char_class;
 use crate::engine::Policy;
 use crate::json::{self, LiteralOptions, ScanResult, Scanner};
 use crate::turn::{Repair, RepairCode};
@@ -178,7 +179,7 @@ pub(super) fn certain(text: &str) -> Option<String> {
     let inner = text.get(quote.len()..)?;
     // A comma behind it, and a name behind that, are the next argument's, or the string's if more follows.
     let ended = inner.trim_end();
-    let unnamed = ended.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').trim_end();
+    let unnamed = ended.trim_end_matches(|c| char_class::IDENTIFIER.has(c)).trim_end();
     let ended = unnamed.strip_suffix(',').map(str::trim_end).filter(|text| text.ends_with(quote)).unwrap_or(ended);
     let inner = match ended.strip_suffix(quote) {
         // Its closing quote is there, unless more follows and it was one inside.

@@ -20,6 +20,7 @@ use super::output::{Found, Output};
 use super::tail::cut_off;
 use super::writer::Writer;
 use super::{Look, Reader, UnknownTools};
+use crate::char_class;
 use crate::dialect::{Body, CallTemplate, Row};
 use crate::turn::{Repair, RepairCode};
 use arguments::Arguments;
@@ -201,9 +202,9 @@ fn after(cx: &Reader<'_>, at: usize) -> Look<u8> {
 
 /// A key without quotes stands at `at`, and a colon or an equals sign behind it.
 fn bare_key(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let key = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'\\' | b'"' | b'\'');
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let length = rest.iter().take(128).take_while(|b| key(b)).count();
+    // A key in another script has quotes: prose in braces does not wait.
+    let in_key = |byte: &&u8| char_class::NAME.has_ascii(**byte) || matches!(byte, b'\\' | b'"' | b'\'');
+    let length = cx.near(at, 128).iter().take_while(in_key).count();
     match cx.behind_space(at, at + length) {
         Look::Is(colon) if matches!(cx.bytes().get(colon), Some(b':' | b'=')) => Look::Is(()),
         Look::More => Look::More,

@@ -6,6 +6,7 @@ use super::values::{
     CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
     may_be_null, piece_of, typed, unwrapped,
 };
+use crate::char_class;
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
 use crate::engine::head::{self, Head};
 use crate::engine::output::{Found, Output, Piece, Value, span};
@@ -185,8 +186,7 @@ impl Parameters {
         };
         let (Look::Is(()), true) = (look, parameter.behind_key.is_some()) else { return look };
         let key = head.key.clone().map_or("", |k| &cx.text[k]);
-        let name = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.') || b >= 0x80)
-            && !key.is_empty();
+        let name = key.bytes().all(|byte| char_class::NAME.has_byte(byte)) && !key.is_empty();
         let known = declared.is_none_or(|tool| tool.declares(key));
         if name && known { look } else { Look::No }
     }
@@ -354,7 +354,7 @@ impl Parameters {
     fn read_key(&mut self, cx: &Reader<'_>, called: Option<&Tool>, key: Range<usize>) -> Range<usize> {
         let text = cx.slice(key.start, key.end);
         let Some(tool) = called.filter(|tool| !tool.parameters.is_empty()) else { return key };
-        let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '$' | '@' | '[' | ']');
+        let in_name = |c: char| char_class::NAME.has(c) || matches!(c, '/' | '$' | '@' | '[' | ']');
         if text.chars().all(in_name) || text.contains('&') {
             return key;
         }

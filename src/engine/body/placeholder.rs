@@ -1,5 +1,6 @@
 //! Words without quotes that stand for a value and are none: names of variables and what documentation has in their place.
 //! Other bare words are text whose quotes were forgotten.
+use crate::char_class;
 use crate::engine::reader::floor;
 use crate::turn::{Repair, RepairCode};
 
@@ -46,6 +47,5 @@ fn is_blank(word: &str) -> bool {
 
 /// The last word of `text` is `name`.
 fn names(text: &str, name: &str) -> bool {
-    let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    !name.is_empty() && text.strip_suffix(name).is_some_and(|before| !before.ends_with(in_word))
+    !name.is_empty() && text.strip_suffix(name).is_some_and(|before| !before.ends_with(|c| char_class::NAME.has(c)))
 }

@@ -1,6 +1,7 @@
 //! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
 //! one that closes the call.
 use super::lenient::{self, Bound, Ends, LINE, closer};
+use crate::char_class;
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
@@ -10,7 +11,8 @@ use crate::json::Balance;
 /// A key is no longer.
 const KEY: usize = 128;
 
-/// A value that is being looked through to its end. Nothing in it need be right: what does not fit is passed by.
+/// Looks through a value for its end, telling only strings from what stands between them. Nothing in it need be right: what does
+/// not fit is passed over.
 #[derive(Debug)]
 pub(super) struct Strings {
     pub(super) start: usize,
@@ -21,18 +23,18 @@ pub(super) struct Strings {
     /// A value may begin here.
     begins: bool,
     string: Option<OpenString>,
-    /// A marker stood in a string that went on behind it: so do others.
+    /// A string went on behind a marker in it, so others are trusted to do so as well.
     trusted: bool,
     /// The value is over.
     over: bool,
     /// The closing marker that ends the value, and the line behind it.
     ended: Option<LineBehind>,
-    /// Where the next closing marker stands, if that is no place before `at`, and how far none does.
+    /// Where the next closing marker stands, unless `at` has passed it, and up to where there is known to be none.
     closer: usize,
     searched: usize,
     /// No marker begins between `at` and this place.
     stop: usize,
-    /// How much of it repair read to see whether a string had ended.
+    /// How many bytes of it repair has read to see whether a string had ended. They have a bound.
     repaired: usize,
 }
 
@@ -46,7 +48,7 @@ struct LineBehind {
 }
 
 impl LineBehind {
-    /// It closes brackets that it does not open, behind words: the value may go on in it, and the marker be a part of that.
+    /// Behind words it closes brackets that it does not open. So the value may go on in this line, with the marker a part of it.
     fn closes_more(&mut self, cx: &Reader<'_>, origin: Origin) -> Look<()> {
         loop {
             let byte = match cx.bytes().get(self.at).copied() {
@@ -487,9 +489,7 @@ fn next_key(cx: &Reader<'_>, at: usize) -> Look<()> {
         None | Some(b'}' | b']' | b',' | b'{' | b'/' | b'#') => Look::Is(()),
         Some(b'"' | b'\'' | b'`') => whole_key(cx, next),
         Some(_) => {
-            let word =
-                |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || **byte >= 0x80;
-            let length = cx.bytes().get(next..).unwrap_or_default().iter().take(KEY).take_while(word).count();
+            let length = char_class::MEMBER_KEY.length(cx.near(next, KEY));
             colon(cx, next + length).then(|()| if length > 0 { Look::Is(()) } else { Look::No })
         }
     }

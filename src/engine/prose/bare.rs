@@ -3,6 +3,7 @@ use super::Taken;
 use super::flow::name_before;
 use super::named::{first_member, printed};
 use super::quoted::in_quoted_line;
+use crate::char_class;
 use crate::dialect::{Body, Element, Key, may_end_name};
 use crate::engine::body::BodyState;
 use crate::engine::body::keys::no_call;
@@ -66,10 +67,8 @@ impl Engine {
             return Look::No;
         }
         let tag = |at: usize| {
-            let rest = cx.bytes().get(at + 1..).unwrap_or_default();
-            let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':') || *b >= 0x80;
-            let length = rest.iter().take(128).position(|b| !name(b)).unwrap_or(rest.len().min(128));
-            (cx.slice(at + 1, at + 1 + length), rest.get(length).copied())
+            let length = char_class::ELEMENT.length(cx.near(at + 1, 128));
+            (cx.slice(at + 1, at + 1 + length), cx.bytes().get(at + 1 + length).copied())
         };
         let may_begin =
             |written: &str, name: &str| name.get(..written.len()).is_some_and(|n| n.eq_ignore_ascii_case(written));

@@ -1,5 +1,6 @@
 //! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
 use super::Taken;
+use crate::char_class;
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
@@ -55,7 +56,7 @@ fn read(cx: &Reader<'_>, channels: &Channels, from: usize, to: usize) -> Header 
 /// of tools, or in a namespace, which only tools have.
 pub(super) fn opens_call(cx: &Reader<'_>, channels: &Channels, recipient: &str) -> Option<usize> {
     let name = recipient.strip_prefix(channels.tool_prefix.as_str());
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/') || b >= 0x80;
+    let plain = |byte: u8| char_class::QUALIFIED_NAME.has_byte(byte);
     match name {
         _ if recipient.is_empty() || !recipient.bytes().all(plain) => None,
         Some(name) => (!name.is_empty()).then_some(channels.tool_prefix.len()),
@@ -203,9 +204,9 @@ impl Engine {
         if self.inline.is_some() || self.channel.is_none_or(|c| c.answer) {
             return Look::No;
         }
-        let rest = cx.bytes().get(from..).unwrap_or_default();
-        let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/');
-        let length = rest.iter().take(129).take_while(|b| name(b)).count();
+        // Other recipients than ASCII's are words of the message.
+        let in_name = |byte: &&u8| char_class::QUALIFIED_NAME.has_ascii(**byte);
+        let length = cx.near(from, 129).iter().take_while(in_name).count();
         match head::literal(cx, from + length, &channels.message) {
             Look::Is(_) if (1..129).contains(&length) => {}
             Look::More if length < 129 => return Look::More,
@@ -241,7 +242,7 @@ impl Engine {
     /// A header at the place where [`Self::recipient_stop`] stopped.
     pub(super) fn recipient(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let Some((row, sign)) = self.recipients(cx) else { return Look::No };
-        if cx.slice(0, at).ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+        if cx.slice(0, at).ends_with(|c| char_class::IDENTIFIER.has(c)) {
             return Look::No;
         }
         let to = cx.bytes().get(at..).unwrap_or_default();

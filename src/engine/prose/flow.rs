@@ -1,6 +1,7 @@
 //! Text that leaves as soon as it is certain that nothing begins in it, and its last word, which waits where it may yet be the
 //! name of a call without markers.
 use super::named::{APART, printed, without_number};
+use crate::char_class::NAME_IN_PROSE;
 use crate::dialect::Dialects;
 use crate::engine::reader::begins_line;
 use crate::engine::{Engine, Mode, Reader, State};
@@ -63,7 +64,7 @@ impl Engine {
         }
         // Or else it ends in a word there, or behind one.
         let spaces = bytes.iter().rev().take(APART + 1).take_while(|byte| byte.is_ascii_whitespace()).count();
-        let word = bytes.iter().rev().skip(spaces).take(256).take_while(|byte| in_name(**byte)).count();
+        let word = bytes.iter().rev().skip(spaces).take(256).take_while(|byte| NAME_IN_PROSE.has_byte(**byte)).count();
         let start = to - spaces - word;
         let before = start.checked_sub(1).and_then(|i| cx.bytes().get(i));
         let inside =
@@ -92,14 +93,9 @@ impl Engine {
     }
 }
 
-/// A byte that a name may hold where it stands without quotes, and what Markdown or a client may put in.
-pub(crate) fn in_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\' | b'/' | b':') || byte >= 0x80
-}
-
 /// How many bytes at the end of `text` can be a tool's name.
 pub(super) fn name_before(text: &str) -> usize {
-    let length = text.bytes().rev().take(256).take_while(|b| in_name(*b)).count();
+    let length = text.bytes().rev().take(256).take_while(|byte| NAME_IN_PROSE.has_byte(*byte)).count();
     // A character cut in two would be no boundary.
     let length = (0..=length).rev().find(|n| text.is_char_boundary(text.len() - n)).unwrap_or(0);
     // Other signs than ASCII's do not begin a name.

@@ -1,5 +1,6 @@
 //! Markers that are left over right behind a call: what opens nothing, and closing tags that no dialect has.
 use super::Taken;
+use crate::char_class;
 use crate::dialect::{Element, Marker};
 use crate::engine::{Engine, Look, Mode, Reader, head, misspelt};
 use crate::turn::{Issue, IssueCode};
@@ -160,7 +161,7 @@ impl Engine {
             let opened = rest.get(sign.len()..).and_then(|rest| rest.strip_prefix(name));
             if rest.starts_with(closer) {
                 known.depth = known.depth.saturating_sub(1);
-            } else if opened.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
+            } else if opened.is_some_and(|rest| !rest.starts_with(|c| char_class::IDENTIFIER.has(c))) {
                 known.depth += 1;
             }
         }

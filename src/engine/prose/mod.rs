@@ -1,4 +1,4 @@
-//! Text outside calls: it flows on, up to a place where something may begin that is none.
+//! Text outside calls. It flows on up to the next place where something else may begin, and that is looked at.
 pub(super) mod bare;
 pub(super) mod begin;
 pub(super) mod channels;
@@ -85,7 +85,7 @@ impl Engine {
         }
     }
 
-    /// The text is over.
+    /// The text ends outside any call.
     pub(super) fn end(&mut self, cx: &Reader<'_>) {
         self.leave_paragraph(cx, self.at);
         self.leave_stop(cx);
@@ -148,7 +148,8 @@ impl Engine {
         self.given.from = to;
     }
 
-    /// Text stands where the first call of a section should: what opened the section is text as well. Where it begins.
+    /// Text stands where the first call of a section should, so the marker that opened the section is text as well. The place
+    /// where that marker begins.
     fn opener_is_text(&mut self, cx: &Reader<'_>) -> usize {
         let Some(opener) = self.given.opener.take() else { return self.given.from };
         if let Some(space) = self.given.space.take() {
@@ -159,7 +160,7 @@ impl Engine {
         opener.start
     }
 
-    /// Calls without markers are drafts here.
+    /// Here a call without markers is only a draft: this is reasoning, and the policy does not run what stands in it.
     pub(super) fn drafts(&self, cx: &Reader<'_>) -> bool {
         self.given.mode == Mode::Reasoning && cx.policy.reasoning != ReasoningCalls::Run
     }
@@ -169,7 +170,7 @@ impl Engine {
         if cx.policy.reasoning != ReasoningCalls::Run {
             self.given.mode = Mode::Content;
         } else if self.given.mode == Mode::Reasoning && self.out.has_reasoning() {
-            // It parts the text round the call.
+            // The reasoning goes on behind the call, and this white space parts the two halves.
             let known = self.given.space.take().filter(|_| space.is_empty());
             self.given.space = known.or(Some(space));
         }
@@ -198,49 +199,26 @@ impl Engine {
         before
     }
 
+    /// Looks at a place where something may begin: what of the following does is begun, in this order of precedence.
     pub(super) fn look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        if self.plain.is_some() {
-            match self.plain_look(cx, at) {
-                Look::No => {}
-                found => return found,
-            }
-        }
+        let header = if self.plain.is_some() { self.plain_look(cx, at) } else { Look::No };
         let byte = cx.bytes().get(at).copied().unwrap_or_default();
-        if byte == b't' {
-            match self.recipient(cx, at) {
-                Look::No => {}
-                found => return found,
-            }
-        }
-        if byte == b'`' {
-            return self.ticks(cx, at);
-        }
-        if byte == b'~' {
-            return self.tildes(cx, at);
-        }
-        match self.marker(cx, at) {
-            Look::No => {}
-            found => return found,
-        }
-        match self.late_marker(cx, at) {
-            Look::No => {}
-            found => return found,
-        }
-        match byte {
+        header.or(|| match byte {
+            b'`' => self.ticks(cx, at),
+            b'~' => self.tildes(cx, at),
+            _ => self.look_for_markup(cx, at, byte),
+        })
+    }
+
+    fn look_for_markup(&mut self, cx: &Reader<'_>, at: usize, byte: u8) -> Taken {
+        let header = if byte == b't' { self.recipient(cx, at) } else { Look::No };
+        let marker = header.or(|| self.marker(cx, at)).or(|| self.late_marker(cx, at));
+        marker.or(|| match byte {
             b'(' => self.bare_call(cx, at),
-            b'<' => match self.leftover_tag(cx, at) {
-                Look::No => self.bare_element(cx, at),
-                found => found,
-            },
-            b'{' => match self.named_object(cx, at) {
-                Look::No => match self.line_header(cx, at) {
-                    Look::No => self.bare(cx, at),
-                    found => found,
-                },
-                found => found,
-            },
+            b'<' => self.leftover_tag(cx, at).or(|| self.bare_element(cx, at)),
+            b'{' => self.named_object(cx, at).or(|| self.line_header(cx, at)).or(|| self.bare(cx, at)),
             b'[' => self.bare(cx, at),
             _ => Look::No,
-        }
+        })
     }
 }

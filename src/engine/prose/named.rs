@@ -2,6 +2,7 @@
 //! what only a call has.
 use super::Taken;
 use super::flow::name_before;
+use crate::char_class;
 use crate::dialect::{Bare, Body, CallTemplate, Element, Row, Slot, catalogue};
 use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name};
@@ -93,8 +94,7 @@ impl Engine {
     /// `get_weather{"city": "Paris"}`, `functions.get_weather:0 {...}`, `call:get_weather{city:<|"|>Paris<|"|>}`: a name, and
     /// at `at` an object that begins with a parameter of its tool.
     pub(super) fn named_object(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let named =
-            |byte: u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || byte == b'_' || byte >= 0x80;
+        let named = |byte: u8| char_class::IDENTIFIER.has_byte(byte) || byte.is_ascii_whitespace();
         if self.given.from >= at || !at.checked_sub(1).and_then(|i| cx.bytes().get(i)).copied().is_some_and(named) {
             return Look::No;
         }

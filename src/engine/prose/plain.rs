@@ -2,6 +2,7 @@
 //! json{"city": "Paris"}`. Servers that hide special tokens leave of a header the words in it, glued to the text.
 use super::Taken;
 use super::channels::{Channel, opens_call, unglued};
+use crate::char_class;
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
@@ -128,8 +129,7 @@ impl Engine {
         // What else stands behind the brace is no place that is looked at in a whole text.
         match cx.bytes().get(at + 1) {
             None if !cx.eof => return Look::More,
-            Some(b'"' | b'\'' | b'_') => {}
-            Some(byte) if byte.is_ascii_alphabetic() || byte.is_ascii_whitespace() => {}
+            Some(&byte) if char_class::begins_key(byte) || byte.is_ascii_whitespace() => {}
             _ => return Look::No,
         }
         let Some((row, start)) = self.header_line(cx, self.given.from, at) else { return Look::No };

@@ -1,6 +1,7 @@
 //! Examples that are quoted: what stands in a block quote is no call, and without markers nothing is in a table's cell or
 //! in an element that shows code or an example.
 use super::markers::opens;
+use crate::char_class;
 use crate::dialect::Marker;
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Fences, Look, Reader};
@@ -45,7 +46,7 @@ impl Element {
     /// `tag` begins with its name.
     fn is(&self, tag: &str) -> bool {
         let name = tag.get(..self.name.len()).is_some_and(|name| name.eq_ignore_ascii_case(self.name));
-        name && !tag.as_bytes().get(self.name.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+        name && !tag.as_bytes().get(self.name.len()).is_some_and(|byte| char_class::IDENTIFIER.has_ascii(*byte))
     }
 }
 

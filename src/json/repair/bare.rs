@@ -1,7 +1,7 @@
 //! Words without quotes: literals, numbers, unquoted strings and keys, and expressions kept as their source text.
 use super::Ending;
-use super::grammar::{Kind, Repairer, State};
 use super::lookahead::{self, KEY_LIMIT, Quote, is_word, skip_white};
+use super::machine::{Kind, Repairer, State};
 use super::quoted::Place;
 use super::token::{self, Number};
 use super::torn::is_torn_text;

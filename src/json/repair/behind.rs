@@ -1,7 +1,7 @@
 //! What stands behind a value and is no structure: an expression that the value is a part of, or words.
 use super::Ending;
-use super::grammar::{Kind, Repairer};
 use super::lookahead::{self, KEY_LIMIT, punctuation, skip_white, word_end};
+use super::machine::{Kind, Repairer};
 use super::output::Mark;
 use super::quoted::Quoted;
 use crate::json::string::push_string;

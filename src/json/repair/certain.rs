@@ -1,6 +1,6 @@
 //! Of a value that is cut off, in text that is no JSON: what no further text is going to change.
 use super::Ending;
-use super::grammar::{Frame, Kind, Repairer};
+use super::machine::{Frame, Kind, Repairer};
 use super::quoted::Quoted;
 use super::token;
 use crate::json::string::push_string;

@@ -1,8 +1,8 @@
 //! Closing brackets: the right one, the wrong one, one too many, none at all.
 use super::Ending;
 use super::crooked;
-use super::grammar::{Frame, Kind, Repairer, State};
 use super::lookahead::{self, Quote, punctuation, skip_white};
+use super::machine::{Frame, Kind, Repairer, State};
 use crate::error::Error;
 use crate::turn::RepairCode;
 

@@ -1,6 +1,6 @@
 //! Keys whose quotes are not as they should be: one is missing, doubled, escaped or of another kind.
-use super::grammar::{Repairer, State};
 use super::lookahead::{self, KEY_LIMIT, Quote, skip_white, word_end};
+use super::machine::{Repairer, State};
 use crate::json::block::find_special_or;
 use crate::json::string::push_string;
 use crate::turn::RepairCode;

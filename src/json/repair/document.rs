@@ -1,9 +1,10 @@
 //! The whole text: where JSON begins in it, several values in a row, and what stands round them.
-use super::grammar::{End, Repairer};
 use super::lookahead::{self, Quote, skip_json_white, skip_white};
+use super::machine::{End, Repairer};
 use super::output::Written;
 use super::pairs::Pairs;
 use super::{Ending, RepairOptions, Repaired, crooked, token};
+use crate::char_class;
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
 use crate::json::partial::{Partial, PartialOptions, read_partial};
@@ -225,7 +226,7 @@ fn is_scalar(bytes: &[u8], start: usize) -> bool {
         return end == Some(rest.len()) || rest.len() >= 6 && triple(rest, mark - start);
     }
     // Mostly the first bytes tell.
-    if !rest.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(byte)) {
+    if !rest.iter().all(|byte| char_class::SCALAR.has_ascii(*byte)) {
         return false;
     }
     let text = std::str::from_utf8(rest).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What a string's body is in JSON: its quotes, escapes and line breaks.
-use super::grammar::Repairer;
 use super::lookahead::{self, Quote};
+use super::machine::Repairer;
 use super::quoted::Quoted;
 use crate::json::block::find_special_or;
 use crate::json::scan::{Stop, scan_unicode};

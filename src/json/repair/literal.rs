@@ -1,6 +1,6 @@
 //! One literal of a call's arguments.
-use super::grammar::Repairer;
 use super::lookahead::skip_white;
+use super::machine::Repairer;
 use super::output::Written;
 use super::{Literal, LiteralOptions};
 

@@ -1,5 +1,6 @@
 //! What stands at a place, told by a bounded look and without changing anything: on this rest the decisions where a
 //! doubtful string ends and which bracket is wrong.
+use crate::char_class;
 use crate::json::block::find_special_or;
 
 /// Keys longer than this are not recognised by looking ahead.
@@ -120,7 +121,7 @@ impl Quote {
 /// A byte of a word: of a bare key, a literal or a number.
 #[inline]
 pub(super) const fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+    char_class::JS_IDENTIFIER.has_byte(byte)
 }
 
 /// The place after the word at `at`; dots and hyphens inside it belong to it.

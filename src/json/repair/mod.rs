@@ -1,6 +1,6 @@
 //! Repair: text that strict JSON refuses becomes valid JSON, and what was valid in it stays byte for byte.
 //!
-//! The text is read once, by a machine with an explicit stack that knows what may follow what ([`grammar`]); its
+//! The text is read once, by a machine with an explicit stack ([`machine`]) that knows what may follow what ([`grammar`]); its
 //! tokens are read leniently ([`quoted`], [`verdict`], [`unclosed`], [`crooked`], [`bare`]) with bounded looks ahead ([`lookahead`]);
 //! every change is an edit of the input ([`output`]). What can only be guessed is kept ([`behind`], [`torn`]) and said. Work is
 //! linear in the text, depth is limited, and nothing is ever evaluated.
@@ -14,6 +14,7 @@ mod escapes;
 mod grammar;
 mod literal;
 mod lookahead;
+mod machine;
 mod output;
 mod pairs;
 mod quoted;

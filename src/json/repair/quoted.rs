@@ -1,7 +1,7 @@
 //! Strings: where one ends when its text cannot be trusted.
 use super::Ending;
-use super::grammar::{Kind, Repairer};
 use super::lookahead::{self, Quote, is_word, skip_white};
+use super::machine::{Kind, Repairer};
 use super::torn::{is_expression, is_torn};
 use super::verdict::{Doubt, Verdict};
 use crate::json::Balance;

@@ -1,6 +1,6 @@
 //! What stands between the parts of a value and says nothing: white space, comments, ellipses.
-use super::grammar::{Kind, Repairer, State};
 use super::lookahead::{self, is_word, skip_json_white, skip_white};
+use super::machine::{Kind, Repairer, State};
 use crate::json::Balance;
 use crate::turn::RepairCode;
 

@@ -1,6 +1,6 @@
 //! Strings whose closing mark is missing, or is one of another kind: where they end.
-use super::grammar::{Frame, Repairer};
 use super::lookahead::{self, Quote, skip_white};
+use super::machine::{Frame, Repairer};
 use super::quoted::{Place, Quoted, Search, is_apostrophe};
 use crate::json::Balance;
 

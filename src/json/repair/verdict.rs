@@ -1,8 +1,8 @@
 //! Whether a quote closes the string that it stands in, by what the string holds and what follows the quote.
 use super::behind;
 use super::crooked::{self, Likely};
-use super::grammar::{Kind, Repairer};
 use super::lookahead::{self, Quote, is_word, punctuation, skip_white};
+use super::machine::{Kind, Repairer};
 use super::quoted::{Place, Search};
 use crate::json::Balance;
 
@@ -40,6 +40,37 @@ impl Search {
     }
 }
 
+/// A quote in a string, and what stands behind it.
+#[derive(Clone, Copy)]
+struct Quotation {
+    at: usize,
+    /// The place behind it.
+    after: usize,
+    /// Where what stands behind it begins, white space skipped: with the sign `byte`, `length` bytes long.
+    next: usize,
+    byte: u8,
+    length: usize,
+    /// Other quotes of its kind stand before it in the string.
+    doubted: bool,
+}
+
+impl Quotation {
+    fn spaced(&self) -> bool {
+        self.next > self.after
+    }
+
+    /// Where what stands behind its sign begins.
+    fn behind(&self) -> usize {
+        self.next + self.length
+    }
+}
+
+impl From<bool> for Verdict {
+    fn from(closes: bool) -> Self {
+        if closes { Self::Closes } else { Self::Inner }
+    }
+}
+
 impl Repairer<'_> {
     /// Whether the quote from `at` to `after` closes the string.
     pub(super) fn verdict(&self, search: &mut Search, at: usize, after: usize) -> Verdict {
@@ -53,76 +84,100 @@ impl Repairer<'_> {
         if doubted && matches!(byte, b'}' | b']' | b')' | b',' | b';' | b':') {
             search.count_brackets(bytes, at);
         }
-        let balance = &search.balance;
-        let spaced = next > after;
-        let closes = match search.place {
-            Place::Top => true,
-            Place::Key if matches!(byte, b':' | b'=') => true,
-            Place::Key => match lookahead::unclosed_key(bytes, search.body, at) {
-                Some(colon) => return Verdict::Ended(colon),
-                None => spaced || !is_word(byte),
-            },
+        let quote = Quotation { at, after, next, byte, length, doubted };
+        match search.place {
+            Place::Top => Verdict::Closes,
+            Place::Key => self.closes_key(search, quote),
             _ if matches!(byte, b'/' | b'#' | b'.' | 0xe2) && lookahead::comment(bytes, next) => {
-                !doubted && (spaced || byte == b'/')
+                (!doubted && (quote.spaced() || byte == b'/')).into()
             }
-            _ if byte == b'`' && lookahead::fence(bytes, next) => true,
+            _ if byte == b'`' && lookahead::fence(bytes, next) => Verdict::Closes,
             _ if byte == b'+' && Quote::at(bytes, skip_white(bytes, next + 1)).is_some() => {
                 // `x = "+"`: in the text of a program.
-                let joins = spaced || !behind::opens_string(bytes, at);
+                let joins = quote.spaced() || !behind::opens_string(bytes, at);
                 self.guess_if(joins && doubted && !self.argument);
-                joins
+                joins.into()
             }
-            _ if !doubted && behind::expression(bytes, at, after) => true,
-            Place::Member { bare_keys } => match byte {
-                b'}' => balance.braces <= 0,
-                b']' => balance.brackets <= 0 && (self.open.brackets > 0 || skip_white(bytes, next + 1) == bytes.len()),
-                b')' => balance.parens <= 0 && self.open.parens > 0,
-                b',' | b';'
-                    if self.holds_open(balance) && self.key_or_end(next + length, bare_keys, search.doubt()) =>
-                {
+            _ if !doubted && behind::expression(bytes, at, after) => Verdict::Closes,
+            Place::Member { bare_keys } => self.closes_member(search, quote, bare_keys),
+            Place::Item { first } => self.closes_item(search, quote, first).into(),
+            Place::Argument => self.closes_argument(search, quote).into(),
+        }
+    }
+
+    fn closes_key(&self, search: &Search, quote: Quotation) -> Verdict {
+        if matches!(quote.byte, b':' | b'=') {
+            return Verdict::Closes;
+        }
+        match lookahead::unclosed_key(self.bytes, search.body, quote.at) {
+            Some(colon) => Verdict::Ended(colon),
+            None => (quote.spaced() || !is_word(quote.byte)).into(),
+        }
+    }
+
+    /// The string is a value of an object.
+    fn closes_member(&self, search: &mut Search, quote: Quotation, bare_keys: bool) -> Verdict {
+        let Quotation { at, after, next, byte, doubted, .. } = quote;
+        let (bytes, balance) = (self.bytes, &search.balance);
+        let closes = match byte {
+            b'}' => balance.braces <= 0,
+            b']' => balance.brackets <= 0 && (self.open.brackets > 0 || skip_white(bytes, next + 1) == bytes.len()),
+            b')' => balance.parens <= 0 && self.open.parens > 0,
+            b',' | b';' => {
+                let over = self.key_or_end(quote.behind(), bare_keys, search.doubt());
+                if over && self.holds_open(balance) {
                     return Verdict::Unbalanced;
                 }
-                b',' | b';' => {
-                    self.key_or_end(next + length, bare_keys, search.doubt())
-                        || self.crooked_behind(search, at, next + length)
-                }
-                b':' => match self.ended_before(search, at) {
-                    Some(end) => return Verdict::Ended(end),
-                    None => false,
-                },
-                _ if Quote::at(bytes, next).is_some() => self.ends_before_string(at, after, next, doubted),
-                _ => {
-                    let member = self.new_line(after, next) && lookahead::bare_key(bytes, next);
-                    // `A="1"` and another such line: this one closes what was opened in the text.
-                    search.kept_line |= member && search.odd;
-                    member && !search.odd
-                }
+                over || self.crooked_behind(search, at, quote.behind())
+            }
+            b':' => match self.ended_before(search, at) {
+                Some(end) => return Verdict::Ended(end),
+                None => false,
             },
-            Place::Item { first } => match byte {
-                b']' => balance.brackets <= 0,
-                b'}' => balance.braces <= 0 && (self.open.braces > 0 || skip_white(bytes, next + 1) == bytes.len()),
-                b')' => balance.parens <= 0 && self.open.parens > 0,
-                b',' | b';' => self.item_or_end(next + length) || self.member_behind_item(search, next + length),
-                b':' => first && !doubted,
-                b'{' | b'[' => spaced,
-                _ => match Quote::at(bytes, next) {
-                    Some((_, length)) => !self.ends_here(next + length),
-                    None => self.new_line(after, next) && lookahead::value(bytes, next),
-                },
-            },
-            Place::Argument => match byte {
-                b')' => balance.parens <= 0,
-                b']' => balance.brackets <= 0 && (self.open.brackets > 0 || self.stops(byte)),
-                b'}' => balance.braces <= 0 && (self.open.braces > 0 || self.stops(byte)),
-                b',' => self.argument_or_end(next + length),
-                _ if self.stops(byte) => true,
-                _ => match Quote::at(bytes, next) {
-                    Some((_, length)) => spaced && !self.ends_here(next + length),
-                    None => self.new_line(after, next) && lookahead::keyword(bytes, next),
-                },
-            },
+            _ if Quote::at(bytes, next).is_some() => self.ends_before_string(at, after, next, doubted),
+            _ => {
+                let member = self.new_line(after, next) && lookahead::bare_key(bytes, next);
+                // `A="1"` and another such line: this one closes what was opened in the text.
+                search.kept_line |= member && search.odd;
+                member && !search.odd
+            }
         };
-        if closes { Verdict::Closes } else { Verdict::Inner }
+        closes.into()
+    }
+
+    /// The string is an item of an array.
+    fn closes_item(&self, search: &Search, quote: Quotation, first: bool) -> bool {
+        let Quotation { after, next, byte, doubted, .. } = quote;
+        let (bytes, balance) = (self.bytes, &search.balance);
+        match byte {
+            b']' => balance.brackets <= 0,
+            b'}' => balance.braces <= 0 && (self.open.braces > 0 || skip_white(bytes, next + 1) == bytes.len()),
+            b')' => balance.parens <= 0 && self.open.parens > 0,
+            b',' | b';' => self.item_or_end(quote.behind()) || self.member_behind_item(search, quote.behind()),
+            b':' => first && !doubted,
+            b'{' | b'[' => quote.spaced(),
+            _ => match Quote::at(bytes, next) {
+                Some((_, length)) => !self.ends_here(next + length),
+                None => self.new_line(after, next) && lookahead::value(bytes, next),
+            },
+        }
+    }
+
+    /// The string stands in parentheses.
+    fn closes_argument(&self, search: &Search, quote: Quotation) -> bool {
+        let Quotation { after, next, byte, .. } = quote;
+        let (bytes, balance) = (self.bytes, &search.balance);
+        match byte {
+            b')' => balance.parens <= 0,
+            b']' => balance.brackets <= 0 && (self.open.brackets > 0 || self.stops(byte)),
+            b'}' => balance.braces <= 0 && (self.open.braces > 0 || self.stops(byte)),
+            b',' => self.argument_or_end(quote.behind()),
+            _ if self.stops(byte) => true,
+            _ => match Quote::at(bytes, next) {
+                Some((_, length)) => quote.spaced() && !self.ends_here(next + length),
+                None => self.new_line(after, next) && lookahead::keyword(bytes, next),
+            },
+        }
     }
 
     /// The quote from `at` to `after` ends a value of an object before the string at `next`, which is a key.

@@ -71,16 +71,7 @@ impl<'s> Compiler<'s> {
         for (key, value) in map {
             match (key.as_str(), value) {
                 ("type" | "title" | "description" | "$comment" | "format" | "$defs" | "definitions", _) => {}
-                ("properties", Value::Object(properties)) => {
-                    for (name, schema) in properties {
-                        let index = self.compile(schema);
-                        if name.contains('\\') {
-                            // In JSON its backslash is written otherwise, so that its bytes cannot be compared.
-                            node.opaque |= OBJECT;
-                        }
-                        node.properties.push(Property { name: name.clone(), node: index, required: false });
-                    }
-                }
+                ("properties", Value::Object(properties)) => self.properties(&mut node, properties),
                 ("required", Value::Array(names)) => required = names.iter().filter_map(Value::as_str).collect(),
                 ("additionalProperties", Value::Bool(true)) => {}
                 ("additionalProperties", Value::Bool(false)) => node.rest = Rest::Nothing,
@@ -100,52 +91,58 @@ impl<'s> Compiler<'s> {
                 ("anyOf", Value::Array(branches)) if node.any.is_empty() => {
                     node.any = branches.iter().map(|b| self.compile(b)).collect();
                 }
-                ("allOf", Value::Array(branches)) => {
-                    for branch in branches {
-                        let index = self.compile(branch);
-                        node.all.push(index);
-                    }
-                }
+                ("allOf", Value::Array(branches)) => node.all.extend(branches.iter().map(|b| self.compile(b))),
                 ("$ref", Value::String(reference)) => match pointer::resolve(self.root, reference) {
-                    Some(target) => {
-                        let index = self.compile(target);
-                        node.all.push(index);
-                    }
+                    Some(target) => node.all.push(self.compile(target)),
                     None => node.opaque = EVERY,
                 },
-                ("pattern", _) => node.opaque |= STRING,
-                ("multipleOf" | "exclusiveMinimum" | "exclusiveMaximum", _) => node.opaque |= INTEGER | FRACTION,
-                (
-                    "prefixItems" | "contains" | "uniqueItems" | "minContains" | "maxContains" | "unevaluatedItems",
-                    _,
-                ) => {
-                    node.opaque |= ARRAY;
-                }
-                (
-                    "patternProperties"
-                    | "propertyNames"
-                    | "minProperties"
-                    | "maxProperties"
-                    | "dependentRequired"
-                    | "dependentSchemas"
-                    | "unevaluatedProperties",
-                    _,
-                ) => node.opaque |= OBJECT,
-                _ => node.opaque = EVERY,
+                _ => node.opaque |= unproven_by(key),
             }
         }
-        for name in required {
-            match node.properties.iter_mut().find(|p| p.name == name) {
-                Some(property) => {
-                    property.required = true;
-                    node.required += 1;
-                }
-                // Required, but not described.
-                None => node.opaque |= OBJECT,
-            }
-        }
+        require(&mut node, &required);
         node.free = node.free();
         node
+    }
+
+    fn properties(&mut self, node: &mut Node, properties: &'s Map<String, Value>) {
+        for (name, schema) in properties {
+            let index = self.compile(schema);
+            if name.contains('\\') {
+                // In JSON its backslash is written otherwise, so that its bytes cannot be compared.
+                node.opaque |= OBJECT;
+            }
+            node.properties.push(Property { name: name.clone(), node: index, required: false });
+        }
+    }
+}
+
+/// Of what types nothing is proven where a schema has this keyword.
+fn unproven_by(key: &str) -> u8 {
+    match key {
+        "pattern" => STRING,
+        "multipleOf" | "exclusiveMinimum" | "exclusiveMaximum" => INTEGER | FRACTION,
+        "prefixItems" | "contains" | "uniqueItems" | "minContains" | "maxContains" | "unevaluatedItems" => ARRAY,
+        "patternProperties"
+        | "propertyNames"
+        | "minProperties"
+        | "maxProperties"
+        | "dependentRequired"
+        | "dependentSchemas"
+        | "unevaluatedProperties" => OBJECT,
+        _ => EVERY,
+    }
+}
+
+fn require(node: &mut Node, names: &[&str]) {
+    for name in names {
+        match node.properties.iter_mut().find(|p| p.name == *name) {
+            Some(property) => {
+                property.required = true;
+                node.required += 1;
+            }
+            // Required, but not described.
+            None => node.opaque |= OBJECT,
+        }
     }
 }
 

@@ -3,7 +3,7 @@ use super::loss::LossKind;
 use super::profile::{Literals, Strict, Types};
 use super::walk::Walk;
 use crate::schema::{names, pointer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 impl Walk<'_> {
     /// Writes the keywords of a schema that stands by itself.
@@ -95,10 +95,10 @@ impl Walk<'_> {
                 self.branches(key, branches, out)
             }
             ("prefixItems", Value::Array(branches)) => self.places(branches, map, out),
+            ("items", Value::Bool(false)) if map.contains_key("prefixItems") && profile.keywords.is_none() => {
+                Some(value.clone())
+            }
             ("items", Value::Bool(false)) => {
-                if map.contains_key("prefixItems") && profile.keywords.is_none() {
-                    return Some(value.clone());
-                }
                 self.lose(key, LossKind::Dropped, "a list of fixed length cannot be said");
                 None
             }
@@ -112,17 +112,9 @@ impl Walk<'_> {
                     None
                 })
             }
-            ("format", Value::String(format)) => {
-                if profile.takes(key) && profile.formats.is_none_or(|known| known.contains(&format.as_str())) {
-                    return Some(value.clone());
-                }
-                self.drop(key, value, notes)
-            }
+            ("format", Value::String(format)) if !profile.takes_format(format) => self.drop(key, value, notes),
             ("minItems", n) if profile.takes(key) => Some(self.fewest(n, notes)),
-            ("pattern", Value::String(pattern)) if profile.takes(key) => {
-                if profile.look_around || !looks_around(pattern) {
-                    return Some(value.clone());
-                }
+            ("pattern", Value::String(pattern)) if !profile.look_around && looks_around(pattern) => {
                 self.drop(key, value, notes)
             }
             ("exclusiveMinimum" | "exclusiveMaximum", Value::Number(bound)) if !profile.takes(key) => {
@@ -130,11 +122,8 @@ impl Walk<'_> {
                 if !profile.takes(inclusive) || map.contains_key(inclusive) {
                     return self.drop(key, value, notes);
                 }
-                let next = bound.as_i64().and_then(|n| n.checked_add(step)).filter(|_| kind == Some("integer"));
-                if next.is_none() {
-                    self.lose(key, LossKind::Rewritten, "the bound itself is taken too");
-                }
-                out.insert(inclusive.to_owned(), next.map_or_else(|| value.clone(), |next| json!(next)));
+                let bound = self.inclusive(key, bound, step, kind);
+                out.insert(inclusive.to_owned(), bound);
                 None
             }
             (
@@ -161,6 +150,15 @@ impl Walk<'_> {
             _ if profile.takes(key) => Some(value.clone()),
             _ => self.drop(key, value, notes),
         }
+    }
+
+    /// The bound that is taken, for the exclusive one under `key`: the next integer is `step` from it, a number has none.
+    fn inclusive(&mut self, key: &str, bound: &Number, step: i64, kind: Option<&str>) -> Value {
+        let next = bound.as_i64().and_then(|n| n.checked_add(step)).filter(|_| kind == Some("integer"));
+        if next.is_none() {
+            self.lose(key, LossKind::Rewritten, "the bound itself is taken too");
+        }
+        next.map_or_else(|| Value::Number(bound.clone()), |next| json!(next))
     }
 
     /// A schema for each place of a list, where the target takes one for all of them.

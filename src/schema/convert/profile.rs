@@ -124,6 +124,10 @@ impl Profile {
     pub(super) fn takes(&self, keyword: &str) -> bool {
         self.keywords.is_none_or(|known| known.contains(&keyword))
     }
+
+    pub(super) fn takes_format(&self, format: &str) -> bool {
+        self.takes("format") && self.formats.is_none_or(|known| known.contains(&format))
+    }
 }
 
 impl PropertyNames {

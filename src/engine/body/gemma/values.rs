@@ -1,4 +1,5 @@
 //! The values between Gemma's brackets.
+use crate::char_class;
 use crate::engine::body::elements::find;
 use crate::engine::body::literal;
 use crate::engine::body::shown::opens;
@@ -229,8 +230,7 @@ impl<'t> Values<'t> {
         let rest = self.rest();
         let text = rest.get(..length).filter(|text| !opens(text))?;
         let member = |text: &str| {
-            let key =
-                text.trim_start().trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+            let key = text.trim_start().trim_start_matches(|c| char_class::NAME.has(c));
             key.len() < text.trim_start().len() && key.trim_start().starts_with([':', '='])
         };
         if text.split(',').skip(1).any(member) {

@@ -1,5 +1,6 @@
 //! Calls in JSON that strict reading refuses, or that the text cuts off.
 use super::*;
+use crate::char_class;
 use crate::engine::body::{literal, mend_last};
 use crate::json::{Ending, Repaired};
 
@@ -44,7 +45,7 @@ impl JsonCalls {
             _ => None,
         };
         let another = match byte {
-            b'{' => next.is_some_and(|next| matches!(next, b'"' | b'\'') || next.is_ascii_alphabetic()),
+            b'{' => next.is_some_and(char_class::begins_key),
             b'[' => next == Some(b'{') && self.frames.len() < self.max_depth,
             _ => false,
         };
@@ -299,7 +300,7 @@ impl JsonCalls {
         let declared = |key: &str| tool.is_some_and(|tool| tool.declares(key));
         frame.others.iter().any(|member| {
             let key = member.key(cx);
-            let word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
+            let word = key.bytes().all(|byte| char_class::MEMBER_KEY.has_ascii(byte));
             !word || declared(&key)
         })
     }

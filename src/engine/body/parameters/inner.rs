@@ -2,6 +2,7 @@
 use super::open::Openings;
 use super::value::Within;
 use super::*;
+use crate::char_class;
 use crate::dialect::special;
 
 impl OpenValue {
@@ -157,9 +158,7 @@ fn tag(cx: &Reader<'_>, parameter: &Parameter, at: usize) -> Look<Range<usize>> 
         Look::Is(start) => start,
         other => return other.map(|_| at..at),
     };
-    let letter = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.') || **b >= 0x80;
-    let rest = cx.bytes().get(start..).unwrap_or_default();
-    let end = start + rest.iter().take(128).take_while(letter).count();
+    let end = start + char_class::NAME.length(cx.near(start, 128));
     if end == start && end < cx.text.len() {
         return Look::No;
     }

@@ -1,8 +1,8 @@
 //! What stands ahead in a Python call, told by a bounded look: whether the call goes on there.
 use super::space;
+use crate::char_class;
 use crate::dialect::MarkersAt;
 use crate::engine::head::LONGEST_NAME;
-use crate::engine::prose::flow::in_name;
 use crate::engine::{Look, Reader, head};
 use std::ops::Range;
 
@@ -21,9 +21,7 @@ pub(super) enum Item {
 /// The identifier at `at`, dots and hyphens and Markdown's backslashes included, or the beginning of one that is too long to
 /// be a name.
 pub(super) fn name_at(cx: &Reader<'_>, at: usize) -> Range<usize> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let length = rest.iter().take(LONGEST_NAME + 1).take_while(|byte| in_name(**byte)).count();
-    at..at + length
+    at..at + char_class::NAME_IN_PROSE.length(cx.near(at, LONGEST_NAME + 1))
 }
 
 /// What stands at `at`, behind a value, if only the comma is missing before it: a parameter of the tool that is `called`

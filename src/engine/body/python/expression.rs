@@ -1,4 +1,5 @@
 //! Values that are expressions. What they give is known to nobody here, and their source text is not what was meant.
+use crate::char_class::{self, IDENTIFIER};
 
 /// `text`, which is no literal, is the call of a function, the element of something, or text that something is done with.
 /// Other words (`San Diego`, `user.txt`, `2 * x + 1`) may be a text without its quotes.
@@ -42,7 +43,7 @@ fn is_lambda(text: &str) -> bool {
 fn unpacks(text: &str) -> Option<&str> {
     let name = text.trim_start_matches('*');
     let starred = text.len() - name.len();
-    let named = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let named = name.starts_with(char_class::begins_identifier);
     if named && (1..=2).contains(&starred) { name.get(name_length(name)..) } else { None }
 }
 
@@ -77,15 +78,14 @@ pub(super) fn is_format(text: &str) -> bool {
 
 /// How many bytes of `text` are a name, with dots.
 fn name_length(text: &str) -> usize {
-    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
-    text.find(|c| !letter(c)).unwrap_or(text.len())
+    text.find(|c| !(IDENTIFIER.has(c) || c == '.')).unwrap_or(text.len())
 }
 
 /// How long the name is that `text` begins with, if a bracket stands right behind it.
 fn opens(text: &str) -> Option<usize> {
     let name = name_length(text);
     let bracket = text.get(name..)?.starts_with(['(', '[']);
-    (bracket && text.starts_with(|c: char| c.is_alphabetic() || c == '_')).then_some(name)
+    (bracket && text.starts_with(char_class::begins_identifier)).then_some(name)
 }
 
 /// Where `name(...)` or `name[...]` ends that `text` begins with, and what is called or taken of it in turn.
@@ -103,9 +103,7 @@ fn reaches(text: &str) -> Option<usize> {
             (b')' | b']' | b'}', None) => depth = depth.saturating_sub(1),
             // Behind a bracket an attribute may stand.
             (b'.', None) if depth == 0 => attribute = true,
-            (_, None) if depth == 0 && !(attribute && (byte.is_ascii_alphanumeric() || byte == b'_')) => {
-                return Some(at);
-            }
+            (_, None) if depth == 0 && !(attribute && IDENTIFIER.has_ascii(byte)) => return Some(at),
             _ => {}
         }
     }

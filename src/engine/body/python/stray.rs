@@ -1,6 +1,7 @@
 //! What shows that a string of a Python call ended somewhere else than it seems: an argument of the call stands in it, at a
 //! quote that nothing escapes, or behind the call. Such a call is malformed, since one argument's text would run as another's.
 use super::ahead::name_at;
+use crate::char_class::{self, IDENTIFIER};
 use crate::engine::reader::floor;
 use crate::engine::{Look, Reader};
 use std::ops::Range;
@@ -91,10 +92,10 @@ pub(super) fn opens_value(cx: &Reader<'_>, start: usize, at: usize, called: &str
         return false;
     };
     let before = before.trim_end_matches(blank_or(&['"', '\'', ')', ']', '}', ',']));
-    let rest = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let rest = before.trim_end_matches(|c: char| IDENTIFIER.has(c));
     let name = before.get(rest.len()..).unwrap_or_default();
     if let Some(tool) = rest.strip_suffix('(') {
-        let outer = tool.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        let outer = tool.trim_end_matches(|c| char_class::NAME.has(c));
         if cx.offered(tool.get(outer.len()..).unwrap_or_default()) {
             return true;
         }
