@@ -487,11 +487,10 @@ fn attribute_value(text: &str, at: usize, until: &str) -> Look<(Range<usize>, us
     let space = text.find(|c: char| c.is_ascii_whitespace());
     let word = text.get(..space.unwrap_or(text.len())).unwrap_or_default();
     let end = word.find(until);
-    // Without quotes no tag begins in it, but the one behind it may.
-    if word.get(..end.unwrap_or(word.len())).is_some_and(|value| value.contains('<')) {
-        // It may be a part of `until`.
-        let cut = end.or(space).is_none() && begun(word, until) > 0;
-        return if cut { Look::More } else { Look::No };
+    // Its last bytes may be a part of `until`. Without quotes no tag begins before that.
+    let cut = if end.or(space).is_none() { begun(word, until) } else { 0 };
+    if word.get(..end.unwrap_or(word.len() - cut)).is_some_and(|value| value.contains('<')) {
+        return Look::No;
     }
     match end.or(space) {
         Some(length) => Look::Is((at..at + length, at + length)),

@@ -141,14 +141,7 @@ impl Engine {
             self.pass(cx, at, reason);
             return Look::No;
         }
-        // Nothing is said of what may yet begin no call.
-        if body == Look::More {
-            return Look::More;
-        }
-        if self.runs_away(cx, at) {
-            self.pass(cx, at, Reason::Runaway);
-            return Look::No;
-        }
+        // Nothing is said of what begins no call, or may yet: a stream looks at more such places than a whole text does.
         let body = match body {
             Look::Is(Body::Json) if cx.tools.is_none() && cx.dialects.bare_json.is_none() => {
                 self.pass(cx, at, Reason::NoTools);
@@ -158,6 +151,10 @@ impl Engine {
             Look::No => return Look::No,
             Look::More => return Look::More,
         };
+        if self.runs_away(cx, at) {
+            self.pass(cx, at, Reason::Runaway);
+            return Look::No;
+        }
         if self.fence.is_none() && self.is_quoted(cx, at) {
             self.pass(cx, at, Reason::Quoted);
             return Look::No;
@@ -199,17 +196,16 @@ impl Engine {
         // alone: a colon announces an example as well.
         let object = matches!(body, Look::Is(Body::Json) | Look::More) && cx.bytes().get(at) == Some(&b'{');
         let before = cx.slice(0, at).trim_end();
-        let begins_line = cx.at_line_start(at) && !ends_in_code(before);
         let sentence = before.ends_with(ENDS_SENTENCE) || !object && before.ends_with([':', '：']);
         if !cx.dialects.auto
             || labelled(cx, at)
             || behind_label(cx, at)
             || ((list || object) && cx.tools.is_some() && sentence)
-            || (list && begins_line)
+            || (list && cx.at_line_start(at))
         {
             true
         } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
-            self.fresh_at(cx, at) || begins_line
+            self.fresh_at(cx, at) || cx.at_line_start(at)
         } else {
             (self.fresh_at(cx, at) && self.out.is_empty()) || cx.first_in_text(at)
         }
@@ -284,10 +280,4 @@ fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
         _ => None,
     });
     { openers }.any(|opener| before.ends_with(opener) && cx.at_line_start(end - opener.len()))
-}
-
-/// The text ends where an argument or an item of source code is to follow: `f(`, `calls = [`.
-fn ends_in_code(text: &str) -> bool {
-    let outside = text.strip_suffix('[').map(str::trim_end);
-    text.ends_with('(') || outside.is_some_and(|before| before.ends_with(['=', '(']))
 }

@@ -1,4 +1,4 @@
-//! What the text itself calls an example: the sentence before it ends in a colon and says so.
+//! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Reader, Without};
 use aho_corasick::AhoCorasick;
@@ -46,8 +46,14 @@ const SAYS_UNPARTED: [&str; 11] =
 /// What says so as a heading of its own.
 const HEADINGS: [&str; 3] = ["usage", "syntax", "signature"];
 
-/// The directives of reStructuredText that show code.
+/// What every directive of reStructuredText begins with.
+const DIRECTIVE: &[u8] = b".. ";
+
+/// Those that show code.
 const DIRECTIVES: [&str; 4] = ["code", "code-block", "sourcecode", "parsed-literal"];
+
+/// So many places before a call are taken for directives.
+const MOST_DIRECTIVES: usize = 4;
 
 /// All of these words, in small letters.
 static WORDS: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(SAYS.iter().chain(&SAYS_UNPARTED)).ok());
@@ -85,7 +91,7 @@ impl Examples {
     fn announced(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let from = floor(cx.text, at.saturating_sub(NEAR));
         let before = cx.slice(from, at).trim_end();
-        if is_directive(before) {
+        if ends_in_code(before) || in_directive(cx.slice(from, at)) {
             return true;
         }
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else { return false };
@@ -109,10 +115,38 @@ impl Examples {
     }
 }
 
-/// Its last line is what begins a block of code in reStructuredText.
-fn is_directive(text: &str) -> bool {
-    let line = text.rsplit('\n').next().unwrap_or_default().trim_start();
-    line.strip_prefix(".. ").and_then(|line| line.split_once("::")).is_some_and(|(name, _)| DIRECTIVES.contains(&name))
+/// The text ends where an argument or an item of source code is to follow: `f(`, `calls = [`.
+fn ends_in_code(text: &str) -> bool {
+    let outside = text.strip_suffix('[').map(str::trim_end);
+    text.ends_with('(') || outside.is_some_and(|before| before.ends_with(['=', '(']))
+}
+
+/// `text` ends in the block of a directive that shows code: all lines behind that are blank or further in than it, and what
+/// ends here is.
+fn in_directive(text: &str) -> bool {
+    let line = text.get(line_start(text, text.len())..).unwrap_or_default();
+    if indent(line) == 0 || indent(line) < line.len() {
+        return false;
+    }
+    // Of what else is written so, in code, little is looked at.
+    memchr::memmem::rfind_iter(text.as_bytes(), DIRECTIVE).take(MOST_DIRECTIVES).any(|at| {
+        let margin = at - line_start(text, at);
+        let Some((first, block)) = text.get(at..).and_then(|text| text.split_once('\n')) else { return false };
+        let name = first.trim_start_matches(['.', ' ']).split_once("::").map(|(name, _)| name);
+        name.is_some_and(|name| DIRECTIVES.contains(&name))
+            && text.get(at - margin..at).is_some_and(|before| indent(before) == margin)
+            && block.split_inclusive('\n').all(|line| indent(line) > margin || line.trim_ascii().is_empty())
+    })
+}
+
+/// Where the line begins that `at` stands in.
+fn line_start(text: &str, at: usize) -> usize {
+    text.as_bytes().get(..at).and_then(|before| memchr::memrchr(b'\n', before)).map_or(0, |end| end + 1)
+}
+
+/// How many blanks the line begins with.
+fn indent(line: &str) -> usize {
+    line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// Where the last sentence of the `line` begins, behind another.
