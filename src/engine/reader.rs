@@ -2,6 +2,7 @@
 use super::Look;
 use super::options::Policy;
 use super::output::{Output, Piece};
+use crate::char_class::CharClass;
 use crate::dialect::Dialects;
 use crate::json::Pairs;
 use crate::schema::{Tool, ToolSet};
@@ -44,6 +45,9 @@ pub(crate) struct Memo {
     leading: Cell<usize>,
     /// None of the bytes that no name holds.
     nameless: Cell<Without>,
+    /// Nothing but bytes of a name that nothing delimits, and of one before its parenthesis.
+    pub(super) bare_name: Cell<Without>,
+    pub(super) called_name: Cell<Without>,
     /// Which brackets close which, as far as repair asked.
     pub(super) pairs: Cell<Pairs>,
     /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
@@ -236,6 +240,17 @@ impl<'t> Reader<'t> {
         let found = nameless.find(self.bytes(), from, search);
         self.memo.nameless.set(nameless);
         found.unwrap_or(self.text.len())
+    }
+
+    /// How far a `name` that begins at `from` goes, up to `to` at most: several templates ask for it, and of labels in a row, each
+    /// would look at those behind it.
+    pub(super) fn name_end(&self, name: &Cell<Without>, from: usize, to: usize, class: &CharClass) -> usize {
+        let known = name.get();
+        let since = known.known(from).unwrap_or(from);
+        let Some(rest) = self.bytes().get(since..to).filter(|rest| !rest.is_empty()) else { return to.max(from) };
+        let end = since + class.length(rest);
+        name.set(known.and(from, end));
+        end
     }
 
     /// The first place at or after `from` where `what` stands, as `search` finds it in the rest of the text.
