@@ -122,6 +122,30 @@ impl Without {
         *self = self.and(from, found);
         (found < text.len()).then_some(found)
     }
+
+    /// The last place between `from` and `to` where it does stand, as `search` finds the last in a part of the text.
+    pub(crate) fn find_last(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        to: usize,
+        search: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Option<usize> {
+        let last = |from: usize, to: usize| Some(from + search(text.get(from..to)?)?);
+        let known = *self;
+        let meets = known.since <= known.until && known.since <= to && from <= known.until;
+        let (since, until) = if meets { (known.since.max(from), known.until.min(to)) } else { (to, to) };
+        let found = last(until, to).or_else(|| last(from, since));
+        match found {
+            Some(found) if found >= until => *self = Self { since: found + 1, until: to },
+            _ => {
+                let since = found.map_or(from, |found| found + 1);
+                let (since, until) = if meets { (known.since.min(since), known.until.max(to)) } else { (since, to) };
+                *self = Self { since, until };
+            }
+        }
+        found
+    }
 }
 
 /// Which text was looked for: the one that stands at this address and is so long.
@@ -432,6 +456,22 @@ pub(crate) fn begun(text: &str, marker: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::Without;
+
+    #[test]
+    fn the_last_place_is_the_one_that_a_search_finds() {
+        let text = b"ab.cdefg..hij.klmnopqr.st";
+        let search = |part: &[u8]| part.iter().rposition(|byte| *byte == b'.');
+        let mut known = Without::default();
+        let mut state = 7_usize;
+        for _ in 0..2000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (a, b) = ((state >> 33) % (text.len() + 1), (state >> 45) % (text.len() + 1));
+            let (from, to) = (a.min(b), a.max(b));
+            let found = known.find_last(text, from, to, search);
+            assert_eq!(found, search(&text[from..to]).map(|i| from + i), "{from}..{to}");
+            assert_eq!(search(&text[known.since..known.until]), None);
+        }
+    }
 
     #[test]
     fn what_hangs_together_is_known() {

@@ -2,7 +2,6 @@
 use super::Taken;
 use super::flow::name_before;
 use super::named::{first_member, printed};
-use super::quoted::in_quoted_line;
 use crate::char_class;
 use crate::dialect::{Body, Key, may_end_name};
 use crate::engine::body::BodyState;
@@ -135,7 +134,7 @@ impl Engine {
             }
             let reason = match cx.tools {
                 None => Reason::NoTools,
-                Some(_) if self.out.trace.is_on() && in_quoted_line(cx, at) => Reason::Quoted,
+                Some(_) if self.out.trace.is_on() && self.in_quoted_line(cx, at) => Reason::Quoted,
                 Some(_) => Reason::Place,
             };
             self.pass(cx, at, reason);
