@@ -1,5 +1,6 @@
 //! One or more dialects made ready for the engine.
 use super::catalogue::behind;
+use super::choice;
 use super::markers::{Marker, Markers};
 use super::template::{Body, Element, Slot, Template};
 use super::{Bare, Dialect};
@@ -20,8 +21,8 @@ pub(crate) struct CallTemplate {
     pub(crate) first: First,
     /// What the body, or what closes a call without any, may begin with.
     pub(crate) inside: First,
-    /// How many elements its head has in common with the head of the template before it.
-    pub(crate) shared: usize,
+    /// For each element of its head, the number of what it begins with up to there: see [`choice::beginnings`].
+    pub(crate) beginnings: Box<[u16]>,
     /// An earlier row of the set reads the same calls: outside this row's section there is nothing to try again.
     pub(crate) twin: bool,
 }
@@ -188,7 +189,7 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
     let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, row);
     let inside = First::behind(&[], body, &tail, row);
-    Ok((opener, CallTemplate { head, body, tail, first, inside, shared: 0, twin: false }))
+    Ok((opener, CallTemplate { head, body, tail, first, inside, beginnings: Box::default(), twin: false }))
 }
 
 fn read_parameter(text: &str) -> Result<Parameter, Error> {
@@ -227,9 +228,7 @@ impl Row {
             row.parameters.push(read_parameter(text)?);
         }
         for (i, text) in dialect.calls.iter().enumerate() {
-            let (opener, mut call) = read_call(text, &row)?;
-            let before = row.calls.last().map_or(&[][..], |call: &CallTemplate| call.head.as_slice());
-            call.shared = call.head.iter().zip(before).take_while(|(element, before)| element == before).count();
+            let (opener, call) = read_call(text, &row)?;
             if call.body == Body::Parameters && row.parameters.is_empty() {
                 return Err(Error::at(ErrorCode::BadDialect, text, "{parameters} needs a template in `parameters`"));
             }
@@ -296,6 +295,12 @@ impl Row {
             && others.channels.is_none()
     }
 
+    /// What may stand behind the literal that opens the section: of more than a literal that is not known yet.
+    pub(crate) fn first_in(&self, section: u16) -> Option<&First> {
+        let (open, _) = self.sections.get(usize::from(section))?;
+        (open.len() == 1).then_some(&self.first)
+    }
+
     /// Its tags are named after the tools and their parameters.
     pub(crate) fn by_name(&self) -> bool {
         self.admits(Bare::Elements)
@@ -333,6 +338,8 @@ pub struct Dialects {
     pub(crate) words: Vec<(u16, u16)>,
     /// Templates whose opening marker begins as too much text does: only what an answer begins with is one.
     pub(crate) openers: Vec<(u16, u16)>,
+    /// What opens calls in plain words and ends in a colon.
+    pub(crate) labels: Vec<String>,
     /// The rows whose messages have headers.
     pub(crate) channels: Vec<u16>,
     /// What their headers may begin with where the opening marker is missing.
@@ -433,6 +440,7 @@ impl Dialects {
             name_line: None,
             words: Vec::new(),
             openers: Vec::new(),
+            labels: Vec::new(),
             channels: Vec::new(),
             headers: First::default(),
             gemma: None,
@@ -475,6 +483,19 @@ impl Dialects {
                 names.chain([&channels.recipient]).map(String::as_str)
             }));
         set.markers = Markers::new(entries, &also);
+        for (row, numbers) in choice::beginnings(&set.rows).into_iter().enumerate() {
+            let calls = set.rows.get_mut(row).into_iter().flat_map(|row| &mut row.calls);
+            calls.zip(numbers).for_each(|(call, numbers)| call.beginnings = numbers);
+        }
+        let rows = &set.rows;
+        set.markers.choose(|marker| {
+            let row = |row: u16| rows.get(usize::from(row));
+            match marker {
+                Marker::Call { row: number, call } => Some(&row(number)?.calls.get(usize::from(call))?.first),
+                Marker::Section { row: number, section } => row(number)?.first_in(section),
+                _ => None,
+            }
+        });
         Ok(set)
     }
 
@@ -531,6 +552,15 @@ impl Dialects {
     fn add_unmarked(&mut self, row: &Row, number: u16) {
         // A row that has nothing else is what such calls are, whatever others admit.
         let first = |known: Option<u16>| known.filter(|_| !row.calls.is_empty()).or(Some(number));
+        let openers = row.calls.iter().filter_map(|call| match call.head.first() {
+            Some(Element::Literal(opener)) => Some(&**opener),
+            _ => None,
+        });
+        for label in openers.filter(|opener| opener.ends_with(':') && !row.dialect.text_ends.is_empty()) {
+            if !self.labels.iter().any(|known| known == label) {
+                self.labels.push(label.to_owned());
+            }
+        }
         if row.admits(Bare::Json) {
             self.bare_json = first(self.bare_json);
         }

@@ -1,4 +1,6 @@
 //! All literal markers of a set of dialects in one trie, and the search for the next place where one may begin.
+use super::choice::Choice;
+use super::compiled::First;
 use super::late::{Late, in_word};
 use crate::char_class;
 use aho_corasick::{Span, packed};
@@ -74,6 +76,13 @@ pub(crate) enum MarkersAt {
     Some { ends: [(usize, u32); 4], count: usize, more: bool },
 }
 
+/// What one literal means.
+#[derive(Debug, Clone)]
+struct List {
+    markers: Vec<Marker>,
+    choice: Choice,
+}
+
 #[derive(Debug, Clone, Default)]
 struct Node {
     /// The bytes that must stand here first: up to a choice, or the end of a marker.
@@ -113,7 +122,7 @@ pub(crate) fn may_end_name(byte: u8) -> bool {
 #[derive(Debug, Clone)]
 pub(crate) struct Markers {
     nodes: Vec<Node>,
-    lists: Vec<Vec<Marker>>,
+    lists: Vec<List>,
     /// First bytes of markers and of what else the engine stops at.
     stops: [bool; 256],
     /// Finds them in long text, with the bytes round them that a stop needs; `None` where the processor is too plain.
@@ -189,14 +198,14 @@ impl Markers {
                 continue;
             }
             if let Some(list) = by_text.get(&text) {
-                let list = &mut markers.lists[*list as usize];
+                let list = &mut markers.lists[*list as usize].markers;
                 if !list.contains(&marker) {
                     list.push(marker);
                 }
                 continue;
             }
             let list = markers.lists.len() as u32;
-            markers.lists.push(vec![marker]);
+            markers.lists.push(List { markers: vec![marker], choice: Choice::of(&[]) });
             let mut node = 0usize;
             for byte in text.bytes() {
                 node = match markers.nodes[node].next.iter().find(|(b, _)| *b == byte) {
@@ -229,6 +238,14 @@ impl Markers {
         markers.nodes.iter_mut().for_each(Node::widen);
         markers.search = Search::new(&markers, also);
         markers
+    }
+
+    /// Learns what may stand behind each marker, as `first` knows it.
+    pub(super) fn choose<'f>(&mut self, first: impl Fn(Marker) -> Option<&'f First>) {
+        for list in &mut self.lists {
+            let meanings: Vec<_> = list.markers.iter().map(|marker| first(*marker)).collect();
+            list.choice = Choice::of(&meanings);
+        }
     }
 
     /// Where one byte only may follow, and no marker ends, there is nothing to choose: such bytes are compared at once.
@@ -354,9 +371,21 @@ impl Markers {
         &self.late
     }
 
+    /// How many literals there are.
+    #[cfg(test)]
+    pub(super) fn lists(&self) -> u32 {
+        self.lists.len() as u32
+    }
+
     /// What the marker means that ends where [`Self::at`] said so.
     pub(crate) fn list(&self, list: u32) -> &[Marker] {
-        self.lists.get(list as usize).map_or(&[], Vec::as_slice)
+        self.lists.get(list as usize).map_or(&[], |list| &list.markers)
+    }
+
+    /// As [`Self::list`], without most of what `behind`, which stands behind the marker and white space, rules out.
+    pub(crate) fn list_before(&self, list: u32, behind: &[u8]) -> impl Iterator<Item = Marker> {
+        let list = self.lists.get(list as usize);
+        list.into_iter().flat_map(|list| list.choice.before(behind).filter_map(|i| list.markers.get(i).copied()))
     }
 }
 

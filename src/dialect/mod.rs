@@ -3,6 +3,7 @@
 //! A [`Dialect`] is data: a row of `catalogue.json`, or a user's own. [`Dialects`] is one or more of them made ready
 //! for the engine: their markers in one trie, their templates read.
 mod catalogue;
+mod choice;
 mod compiled;
 #[cfg(feature = "templates")]
 mod from_template;

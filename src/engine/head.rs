@@ -187,7 +187,10 @@ fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Hea
     match stands(cx, next, marker, 0, &mut again, &mut 0) {
         Look::Is(()) => {
             (head.end, head.twice) = (again.end, true);
-            stands(cx, at, elements, last + 1, head, reached)
+            let once = *reached;
+            let look = stands(cx, at, elements, last + 1, head, reached);
+            *reached = once.max(*reached);
+            look
         }
         look => look,
     }
@@ -326,9 +329,9 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 fn undelimited(cx: &Reader<'_>, at: usize, limit: usize) -> Look<Range<usize>> {
     let limit = limit.min(at + LONGEST_NAME);
     // One character more shows that it is longer.
-    let bounded = cx.slice(at, floor(cx.text, limit.max(at) + 4));
-    let mut length = bare_name(bounded).len();
-    let name = bounded.as_bytes().get(..length).unwrap_or_default();
+    let end = cx.name_end(&cx.memo.bare_name, at, floor(cx.text, limit.max(at) + 4), &char_class::NAME_IN_SLOT);
+    let mut length = end - at;
+    let name = cx.bytes().get(at..end).unwrap_or_default();
     if let Some(escaped) = memchr::memchr_iter(b'\\', name).find(|i| name.get(i + 1) == Some(&b'n')) {
         length = escaped;
     }

@@ -376,6 +376,8 @@ pub(crate) struct Engine {
     /// The HTML element that the text is in, if it shows code or an example.
     shown_in: prose::quoted::Shown,
     block_quote: prose::quoted::BlockQuote,
+    before: prose::quoted::Before,
+    tried: prose::markers::Tried,
     examples: prose::example::Examples,
     /// The marker at this place was tried and is none; only whether it stands twice ([`prose::twice`]) is still unclear.
     refused: Option<usize>,
@@ -419,6 +421,8 @@ impl Engine {
             runaway: prose::runaway::Runaway::default(),
             shown_in: prose::quoted::Shown::default(),
             block_quote: prose::quoted::BlockQuote::default(),
+            before: prose::quoted::Before::default(),
+            tried: prose::markers::Tried::default(),
             examples: prose::example::Examples::default(),
             refused: None,
             speaks: None,

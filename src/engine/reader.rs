@@ -2,6 +2,7 @@
 use super::Look;
 use super::options::Policy;
 use super::output::{Output, Piece};
+use crate::char_class::CharClass;
 use crate::dialect::Dialects;
 use crate::json::Pairs;
 use crate::schema::{Tool, ToolSet};
@@ -44,6 +45,9 @@ pub(crate) struct Memo {
     leading: Cell<usize>,
     /// None of the bytes that no name holds.
     nameless: Cell<Without>,
+    /// Nothing but bytes of a name that nothing delimits, and of one before its parenthesis.
+    pub(super) bare_name: Cell<Without>,
+    pub(super) called_name: Cell<Without>,
     /// Which brackets close which, as far as repair asked.
     pub(super) pairs: Cell<Pairs>,
     /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
@@ -117,6 +121,30 @@ impl Without {
         });
         *self = self.and(from, found);
         (found < text.len()).then_some(found)
+    }
+
+    /// The last place between `from` and `to` where it does stand, as `search` finds the last in a part of the text.
+    pub(crate) fn find_last(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        to: usize,
+        search: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Option<usize> {
+        let last = |from: usize, to: usize| Some(from + search(text.get(from..to)?)?);
+        let known = *self;
+        let meets = known.since <= known.until && known.since <= to && from <= known.until;
+        let (since, until) = if meets { (known.since.max(from), known.until.min(to)) } else { (to, to) };
+        let found = last(until, to).or_else(|| last(from, since));
+        match found {
+            Some(found) if found >= until => *self = Self { since: found + 1, until: to },
+            _ => {
+                let since = found.map_or(from, |found| found + 1);
+                let (since, until) = if meets { (known.since.min(since), known.until.max(to)) } else { (since, to) };
+                *self = Self { since, until };
+            }
+        }
+        found
     }
 }
 
@@ -236,6 +264,17 @@ impl<'t> Reader<'t> {
         let found = nameless.find(self.bytes(), from, search);
         self.memo.nameless.set(nameless);
         found.unwrap_or(self.text.len())
+    }
+
+    /// How far a `name` that begins at `from` goes, up to `to` at most: several templates ask for it, and of labels in a row, each
+    /// would look at those behind it.
+    pub(super) fn name_end(&self, name: &Cell<Without>, from: usize, to: usize, class: &CharClass) -> usize {
+        let known = name.get();
+        let since = known.known(from).unwrap_or(from);
+        let Some(rest) = self.bytes().get(since..to).filter(|rest| !rest.is_empty()) else { return to.max(from) };
+        let end = since + class.length(rest);
+        name.set(known.and(from, end));
+        end
     }
 
     /// The first place at or after `from` where `what` stands, as `search` finds it in the rest of the text.
@@ -417,6 +456,22 @@ pub(crate) fn begun(text: &str, marker: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::Without;
+
+    #[test]
+    fn the_last_place_is_the_one_that_a_search_finds() {
+        let text = b"ab.cdefg..hij.klmnopqr.st";
+        let search = |part: &[u8]| part.iter().rposition(|byte| *byte == b'.');
+        let mut known = Without::default();
+        let mut state = 7_usize;
+        for _ in 0..2000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (a, b) = ((state >> 33) % (text.len() + 1), (state >> 45) % (text.len() + 1));
+            let (from, to) = (a.min(b), a.max(b));
+            let found = known.find_last(text, from, to, search);
+            assert_eq!(found, search(&text[from..to]).map(|i| from + i), "{from}..{to}");
+            assert_eq!(search(&text[known.since..known.until]), None);
+        }
+    }
 
     #[test]
     fn what_hangs_together_is_known() {

@@ -132,9 +132,13 @@ pub(super) struct Spellings {
     servers: HashSet<String>,
     /// For each byte, whether one of the folded names above begins with it.
     firsts: Vec<bool>,
+    /// The last two letters of the folded names and the safe spellings, in order; 0 where there is none.
+    lasts: Vec<[u8; 2]>,
     /// How a name may begin, folded and in order: names with their servers and without their namespaces, and the prefixes
     /// that models invent.
     beginnings: Vec<String>,
+    /// How many letters the longest of these has.
+    longest: usize,
 }
 
 impl Spellings {
@@ -155,6 +159,11 @@ impl Spellings {
         let names = spellings.folded.keys().chain(spellings.bare.keys());
         let firsts: HashSet<u8> = names.filter_map(|name| name.bytes().next()).collect();
         spellings.firsts = (0..=u8::MAX).map(|byte| firsts.contains(&byte)).collect();
+        let whole = tools.iter().map(|tool| &tool.name).chain(safe);
+        let bare = spellings.bare.keys();
+        spellings.lasts = whole.chain(bare).map(|name| last_letters(fold(name).as_bytes())).collect();
+        spellings.lasts.sort_unstable();
+        spellings.lasts.dedup();
         for tool in tools {
             spellings.beginnings.extend(std::iter::once(&*tool.name).chain(tails(tool)).map(fold));
             let server = tool.source.server.as_deref();
@@ -162,6 +171,7 @@ impl Spellings {
         }
         spellings.beginnings.extend(INVENTED_PREFIXES.iter().copied().map(fold));
         spellings.beginnings.sort_unstable();
+        spellings.longest = spellings.beginnings.iter().map(|name| name.chars().count()).max().unwrap_or_default();
         spellings
     }
 
@@ -169,7 +179,10 @@ impl Spellings {
     /// models invent.
     pub(super) fn lead_on(&self, written: &str) -> bool {
         let known = |written: &str| {
-            let written = fold(written);
+            // More letters than the longest has begin none.
+            let mut letters = written.char_indices().filter(|(_, c)| c.is_alphanumeric());
+            let end = letters.nth(self.longest).map_or(written.len(), |(i, c)| i + c.len_utf8());
+            let written = fold(written.get(..end).unwrap_or(written));
             let next = self.beginnings.partition_point(|name| *name < written);
             self.beginnings.get(next).is_some_and(|name| name.starts_with(&written))
         };
@@ -188,6 +201,16 @@ impl Spellings {
         false
     }
 
+    /// A name of ASCII that ends as no tool's does: what stands before a tool's name may be left out, but nothing behind it, a
+    /// number aside.
+    fn ends_as_none(&self, name: &str) -> bool {
+        let mut letters = name.bytes().rev().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+        let (last, before) = (letters.next().unwrap_or_default(), letters.next().unwrap_or_default());
+        let ends = |letters: [u8; 2]| self.lasts.binary_search(&letters).is_ok();
+        let told = name.is_ascii() && !last.is_ascii_digit() && self.lasts.first() != Some(&[0, 0]);
+        told && !ends([before, last]) && !ends([0, last])
+    }
+
     /// A name of ASCII without separators that begins as no tool's does: most words of a text are that.
     fn exclude(&self, name: &str) -> bool {
         let first = name.bytes().find(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
@@ -201,6 +224,15 @@ impl Spellings {
 /// What is `written` begins the name, whatever its case.
 pub(crate) fn begins(name: &str, written: &str) -> bool {
     name.get(..written.len()).is_some_and(|start| start.eq_ignore_ascii_case(written))
+}
+
+/// The last two bytes of a folded name.
+fn last_letters(name: &[u8]) -> [u8; 2] {
+    match *name {
+        [.., before, last] => [before, last],
+        [only] => [0, only],
+        [] => [0, 0],
+    }
 }
 
 fn add(map: &mut HashMap<String, Option<usize>>, key: String, tool: usize) {
@@ -238,7 +270,7 @@ fn clean(written: &str) -> &str {
 }
 
 fn find(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
-    if spellings.exclude(written) {
+    if spellings.exclude(written) || spellings.ends_as_none(written) {
         return None;
     }
     let mut name = written;
@@ -291,9 +323,14 @@ fn strip_prefix_ignoring_case<'n>(name: &'n str, prefix: &str) -> Option<&'n str
 /// The tool whose whole name stands after a prefix that is no part of another offered tool: a namespace, the tool's own
 /// server, or the beginning of the name doubled.
 fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usize> {
-    // Names are short: looking is cheaper than preparing to search.
-    let holds = |separator: &&&str| name.as_bytes().windows(separator.len()).any(|part| part == separator.as_bytes());
-    let namespaced = NAMESPACE.iter().filter(holds).filter_map(|s| name.split_once(s)).find_map(|(prefix, rest)| {
+    let parted = |separator: &&'static str| {
+        // Names are short: looking is cheaper than preparing to search.
+        let first = separator.bytes().next();
+        let mut places = name.bytes().enumerate().filter(|(_, byte)| Some(*byte) == first).map(|(i, _)| i);
+        let at = places.find(|i| name.get(*i..).is_some_and(|rest| rest.starts_with(*separator)))?;
+        Some((name.get(..at)?, name.get(at + separator.len()..)?))
+    };
+    let namespaced = NAMESPACE.iter().filter_map(parted).find_map(|(prefix, rest)| {
         let prefix = fold(prefix);
         let rest = fold(rest);
         let whole = spellings.folded.get(&rest);

@@ -2,9 +2,8 @@
 use super::Taken;
 use super::flow::name_before;
 use super::named::{first_member, printed};
-use super::quoted::in_quoted_line;
 use crate::char_class;
-use crate::dialect::{Body, Element, Key, may_end_name};
+use crate::dialect::{Body, Key, may_end_name};
 use crate::engine::body::BodyState;
 use crate::engine::body::keys::no_call;
 use crate::engine::call::CallState;
@@ -135,7 +134,7 @@ impl Engine {
             }
             let reason = match cx.tools {
                 None => Reason::NoTools,
-                Some(_) if self.out.trace.is_on() && in_quoted_line(cx, at) => Reason::Quoted,
+                Some(_) if self.out.trace.is_on() && self.in_quoted_line(cx, at) => Reason::Quoted,
                 Some(_) => Reason::Place,
             };
             self.pass(cx, at, reason);
@@ -274,10 +273,6 @@ fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
     let from = floor(cx.text, at.saturating_sub(64));
     let before = cx.slice(from, at).trim_end_matches([' ', '\t']);
     let end = from + before.len();
-    let rows = cx.dialects.rows.iter().filter(|row| before.ends_with(':') && !row.dialect.text_ends.is_empty());
-    let openers = rows.flat_map(|row| &row.calls).filter_map(|call| match call.head.first() {
-        Some(Element::Literal(opener)) => Some(&**opener),
-        _ => None,
-    });
-    { openers }.any(|opener| before.ends_with(opener) && cx.at_line_start(end - opener.len()))
+    let stands = |label: &String| before.ends_with(label.as_str()) && cx.at_line_start(end - label.len());
+    before.ends_with(':') && cx.dialects.labels.iter().any(stands)
 }

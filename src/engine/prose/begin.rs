@@ -1,7 +1,6 @@
 //! Where the head of a call stands: whether a call begins there.
 use super::Taken;
 use super::named::unopened_key;
-use super::quoted::in_string;
 use super::sentence;
 use super::twice::opened_twice;
 use crate::dialect::{Body, CallTemplate, Row};
@@ -80,7 +79,7 @@ impl Engine {
     ) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
-        match in_string(cx, at, found.end) {
+        match self.in_string(cx, at, found.end) {
             Look::Is(()) => {
                 self.pass(cx, at, Reason::Quoted);
                 return Look::No;

@@ -1,6 +1,6 @@
 //! Backticks and tildes: inline code never holds a call, a fence does if its whole body is calls.
 use super::Taken;
-use super::markers::Tried;
+use super::markers::Standing;
 use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::body::python::Python;
@@ -424,7 +424,7 @@ impl Engine {
                 else {
                     return Look::No;
                 };
-                let taken = self.take(cx, at, length, marker, &mut Tried::default());
+                let taken = self.take(cx, at, length, marker, Standing::Once);
                 if taken == Look::Is(()) {
                     self.note_markup(at, at + length, marker);
                 }

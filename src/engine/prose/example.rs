@@ -69,8 +69,10 @@ const LONGEST_WORD: usize = 48;
 pub(crate) struct Examples {
     /// Where the last one stood that the text announced.
     last: Option<usize>,
-    /// No word announces one: several labels may stand in one sentence.
+    /// No word announces one, no line ends, and no sentence may: several labels may stand in one sentence.
     silent: Without,
+    line_break: Without,
+    unparted: Without,
 }
 
 impl Engine {
@@ -91,19 +93,25 @@ impl Examples {
     fn announced(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let from = floor(cx.text, at.saturating_sub(NEAR));
         let before = cx.slice(from, at).trim_end();
+        let (bytes, end) = (cx.bytes(), from + before.len());
         if ends_in_code(before) || in_directive(cx.slice(from, at)) {
             return true;
         }
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else { return false };
-        let bytes = label.as_bytes();
-        let line = memchr::memrchr(b'\n', bytes).map_or(0, |i| i + 1);
-        let start = last_sentence(label.get(line..).unwrap_or_default()).map_or(line, |i| line + i);
+        let line_break = self.line_break.find_last(bytes, from, end, |text| memchr::memrchr(b'\n', text));
+        let line = line_break.map_or(0, |i| i + 1 - from);
+        let end = from + label.len();
+        let ends =
+            |text: &[u8]| memchr::memrchr3(b'.', b'!', b'?', text).max(memchr::memrchr(STOP.as_bytes()[0], text));
+        let parted = self.unparted.find_last(bytes, from + line, end, ends);
+        let sentence = parted.and_then(|_| last_sentence(label.get(line..)?));
+        let start = sentence.map_or(line, |i| line + i);
         let sentence = label.get(start..).unwrap_or_default();
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
         if HEADINGS.iter().any(|known| known.eq_ignore_ascii_case(heading)) {
             return true;
         }
-        let (start, end) = (from + start, from + label.len());
+        let start = from + start;
         // What was looked through says nothing, up to a word that may have ended or gone on there.
         let known = self.silent.known(start).map_or(start, |until| until.min(end).saturating_sub(LONGEST_WORD));
         let known = floor(cx.text, known).max(start);
@@ -149,11 +157,17 @@ fn indent(line: &str) -> usize {
     line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
+/// What ends a sentence with no blank behind it.
+const STOP: &str = "。";
+
 /// Where the last sentence of the `line` begins, behind another.
 fn last_sentence(line: &str) -> Option<usize> {
     let ends = memchr::memrchr3_iter(b'.', b'!', b'?', line.as_bytes());
     let parted = ends.map(|i| i + 1).find(|end| line.as_bytes().get(*end) == Some(&b' ')).map(|end| end + 1);
-    let sentence = parted.max(line.rfind('。').map(|i| i + '。'.len_utf8()))?;
+    // By its first byte, as most lines have none: that is looked for at the processor's full width.
+    let mut stops = memchr::memrchr_iter(STOP.as_bytes().first().copied().unwrap_or_default(), line.as_bytes());
+    let stop = stops.find(|i| line.get(*i..).is_some_and(|rest| rest.starts_with(STOP)));
+    let sentence = parted.max(stop.map(|i| i + STOP.len()))?;
     // "e.g. " ends no sentence, and its own does not begin behind it.
     let abbreviated = line.get(..sentence).is_some_and(|text| text.trim_end().ends_with("e.g."));
     (!abbreviated).then_some(sentence)

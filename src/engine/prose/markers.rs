@@ -2,40 +2,72 @@
 use super::Taken;
 use super::quoted::Quote;
 use crate::dialect::{CallTemplate, Element, LateMarker, Marker};
-use crate::engine::head;
+use crate::engine::head::{self, Head};
 use crate::engine::trace::Reason;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, State};
 use crate::turn::{Issue, IssueCode};
+use smallvec::SmallVec;
 
-/// What is known of a place whose markers are tried one after the other.
-#[derive(Debug, Default)]
-pub(super) struct Tried {
-    /// The template that was tried last, and the element of its head that did not stand there.
-    failed: Option<(u16, u16, usize)>,
-    /// The marker stands there twice.
-    twice: bool,
+/// How a marker stands where it is tried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Standing {
+    #[default]
+    Once,
     /// It is a word: quoted it is text.
-    word: bool,
+    Word,
+    /// Twice, one behind the other.
+    Twice,
+}
+
+/// What is known of a place where the markers of several templates were tried. That something does not stand there is known
+/// for good, however much text comes behind it, but not how the text may end.
+#[derive(Debug, Default)]
+pub(crate) struct Tried {
+    at: usize,
+    standing: Standing,
+    eof: bool,
+    /// What heads begin with that did not stand there: which element failed, and its number in [`CallTemplate::beginnings`].
+    failed: SmallVec<[(usize, u16); 8]>,
+    /// The heads that stood there, each by the number of all of it, when the text was so long.
+    found: Vec<(u16, Head)>,
+    long: usize,
 }
 
 impl Tried {
-    /// Nothing was tried yet where a marker stands twice.
-    pub(super) fn twice() -> Self {
-        Self { twice: true, ..Self::default() }
-    }
-
-    /// Nothing was tried yet where a word stands.
-    fn word() -> Self {
-        Self { word: true, ..Self::default() }
-    }
-
-    /// The template `call` of `row` has the head of the one before it up to where that failed, and the element behind that,
-    /// which says where a hole ends: so it fails as well.
-    fn fails(&mut self, row: u16, call: u16, template: &CallTemplate) -> bool {
-        let failed =
-            self.failed.filter(|(r, c, reached)| *r == row && *c + 1 == call && *reached + 1 < template.shared);
-        self.failed = failed.map(|(_, _, reached)| (row, call, reached));
-        self.failed.is_some()
+    /// The head of `template`, whose opening marker of `length` stands at `at`.
+    fn head(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        length: usize,
+        standing: Standing,
+        template: &CallTemplate,
+    ) -> Look<Head> {
+        if (self.at, self.standing, self.eof) != (at, standing, cx.eof) {
+            (self.at, self.standing, self.eof) = (at, standing, cx.eof);
+            self.failed.clear();
+            self.long = 0;
+        }
+        if self.long != cx.text.len() {
+            self.found.clear();
+            self.long = cx.text.len();
+        }
+        let begins = &template.beginnings;
+        if self.failed.iter().any(|(element, number)| begins.get(*element) == Some(number)) {
+            return Look::No;
+        }
+        let whole = begins.last().copied();
+        if let Some((_, head)) = self.found.iter().find(|(number, _)| Some(*number) == whole) {
+            return Look::Is(head.clone());
+        }
+        let mut reached = 0;
+        let look = head::behind_marker(cx, at, length, &template.head, &mut reached);
+        match &look {
+            Look::Is(head) => self.found.extend(whole.map(|number| (number, head.clone()))),
+            Look::No => self.failed.extend(begins.get(reached).map(|number| (reached, *number))),
+            Look::More => {}
+        }
+        look
     }
 }
 
@@ -54,11 +86,12 @@ impl Engine {
             At::Some { ends, count, .. } => (ends, count),
         };
         if cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric) {
-            let mut tried = Tried::word();
             let longest_first = ends[..count].iter().rev();
-            let words =
-                longest_first.flat_map(|(length, list)| cx.dialects.markers.list(*list).iter().map(|m| (*length, *m)));
-            let mut looks = words.map(|(length, marker)| self.take_word(cx, at, length, marker, &mut tried));
+            let words = longest_first.flat_map(|(length, list)| {
+                let behind = Self::behind(cx, at + length);
+                cx.dialects.markers.list_before(*list, behind).map(|marker| (*length, marker))
+            });
+            let mut looks = words.map(|(length, marker)| self.take_word(cx, at, length, marker));
             return looks.find(|look| *look != Look::No).unwrap_or(Look::No);
         }
         // While it is not clear whether the marker stands twice, what was found out about it once holds.
@@ -74,7 +107,7 @@ impl Engine {
                 markers.copied().find(|m| matches!(m, Marker::Token { .. })).map(|token| (*length, token))
             };
             if let Some((length, token)) = ends[..count].iter().rev().find_map(token) {
-                return self.take(cx, at, length, token, &mut Tried::default());
+                return self.take(cx, at, length, token, Standing::Once);
             }
             self.out.trace.kept(at..at + ends[count - 1].0, None, Reason::Runaway);
             self.unread = true;
@@ -82,7 +115,6 @@ impl Engine {
         }
         let prose = self.fence.is_none() && self.section.is_none();
         let quote = if prose { self.block_quote(cx, at) } else { Quote::No };
-        let mut tried = Tried::default();
         for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
             let markers = cx.dialects.markers.list(*list);
             // One literal may both close reasoning and be a token elsewhere: where it stands decides.
@@ -91,18 +123,20 @@ impl Engine {
             let ambiguous = markers.iter().any(token) && markers.iter().any(closes);
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
-            for marker in markers {
-                let other = ambiguous && if reasoning { token(marker) } else { closes(marker) };
-                if other || quote.holds(*marker) || !self.may_go_on(cx, *marker, behind) {
+            let mut tag = None;
+            for marker in cx.dialects.markers.list_before(*list, behind) {
+                let other = ambiguous && if reasoning { token(&marker) } else { closes(&marker) };
+                if other || quote.holds(marker) || !self.may_go_on(cx, marker, behind) {
                     continue;
                 }
-                if is_tools_tag(cx, at, *length, *marker) {
+                if matches!(marker, Marker::Section { .. }) && *tag.get_or_insert_with(|| is_tools_tag(cx, at, *length))
+                {
                     return Look::No;
                 }
-                match self.take(cx, at, *length, *marker, &mut tried) {
+                match self.take(cx, at, *length, marker, Standing::Once) {
                     Look::No => {}
                     Look::Is(()) => {
-                        self.note_markup(at, at + *length, *marker);
+                        self.note_markup(at, at + *length, marker);
                         return Look::Is(());
                     }
                     Look::More => return Look::More,
@@ -168,9 +202,8 @@ impl Engine {
                 .and_then(|entry| entry.calls.get(usize::from(call)))
                 .is_some_and(|call| !spoken_by_another(call.twin, number) && call.first.may_be(behind)),
             Marker::Section { row: number, section } => row(number).is_some_and(|entry| {
-                // What stands behind more than a literal is not known yet.
-                let literal = entry.sections.get(usize::from(section)).is_some_and(|(open, _)| open.len() == 1);
-                !spoken_by_another(entry.twin, number) && (!literal || entry.first.may_be(behind))
+                !spoken_by_another(entry.twin, number)
+                    && entry.first_in(section).is_none_or(|first| first.may_be(behind))
             }),
             _ => true,
         }
@@ -191,10 +224,9 @@ impl Engine {
     }
 
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
-        let mut tried = Tried::word();
         for (start, late) in late {
             let taken = match head::literal(cx, start, &late.text) {
-                Look::Is(end) => self.take_word(cx, start, end - start, late.marker, &mut tried),
+                Look::Is(end) => self.take_word(cx, start, end - start, late.marker),
                 other => other.map(|_| ()),
             };
             if taken != Look::No {
@@ -205,25 +237,25 @@ impl Engine {
     }
 
     /// A marker that is a word: it says less than signs do, so what follows it without being a call is no issue.
-    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker, tried: &mut Tried) -> Taken {
+    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker) -> Taken {
         if !self.may_go_on(cx, marker, Self::behind(cx, start + length)) {
             return Look::No;
         }
-        let taken = self.take(cx, start, length, marker, tried);
+        let taken = self.take(cx, start, length, marker, Standing::Word);
         if taken == Look::Is(()) {
             self.note_markup(start, start + length, marker);
         }
         taken
     }
 
-    /// What `tried` says holds for this place alone.
+    /// What stands at `at` is the `marker`, of `length`.
     pub(super) fn take(
         &mut self,
         cx: &Reader<'_>,
         at: usize,
         length: usize,
         marker: Marker,
-        tried: &mut Tried,
+        standing: Standing,
     ) -> Taken {
         match marker {
             Marker::Header { row } => self.header(cx, at, at + length, row),
@@ -286,30 +318,24 @@ impl Engine {
                     Look::More => Look::More,
                 }
             }
-            Marker::Section { row, section } => self.section_opens(cx, at, length, row, section, tried.twice),
+            Marker::Section { row, section } => {
+                self.section_opens(cx, at, length, row, section, standing == Standing::Twice)
+            }
             Marker::Inner { row, call } => self.inner_marker(cx, at, row, call),
             Marker::Call { row, call } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
-                if tried.fails(row, call, template) {
-                    return Look::No;
-                }
-                let mut reached = 0;
-                match head::behind_marker(cx, at, length, &template.head, &mut reached) {
+                match self.tried.head(cx, at, length, standing, template) {
                     // What quotes it is looked for where there is something to quote.
-                    Look::Is(_) if tried.word && self.fence.is_none() && self.is_quoted(cx, at) => {
+                    Look::Is(_) if standing == Standing::Word && self.fence.is_none() && self.is_quoted(cx, at) => {
                         self.pass(cx, at, Reason::Quoted);
                         Look::No
                     }
                     Look::Is(mut found) => {
-                        found.twice |= tried.twice;
+                        found.twice |= standing == Standing::Twice;
                         self.begin(cx, at, row, call, found, None)
                     }
-                    Look::No => {
-                        tried.failed = Some((row, call, reached));
-                        Look::No
-                    }
-                    Look::More => Look::More,
+                    other => other.map(|_| ()),
                 }
             }
         }
@@ -467,12 +493,10 @@ impl Engine {
     }
 }
 
-/// The marker of a section is also the tag of an offered tool, where tags are named after tools.
-fn is_tools_tag(cx: &Reader<'_>, at: usize, length: usize, marker: Marker) -> bool {
+/// The marker at `at`, of a section, is also the tag of an offered tool, where tags are named after tools.
+fn is_tools_tag(cx: &Reader<'_>, at: usize, length: usize) -> bool {
     let tag = || cx.slice(at, at + length).strip_prefix('<')?.strip_suffix('>');
-    matches!(marker, Marker::Section { .. })
-        && cx.dialects.elements.is_some()
-        && tag().is_some_and(|name| cx.tools.is_some() && cx.offered(name))
+    cx.dialects.elements.is_some() && cx.tools.is_some() && tag().is_some_and(|name| cx.offered(name))
 }
 
 /// Calls, or sections of them, begin with this marker.

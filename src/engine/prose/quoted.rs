@@ -4,7 +4,7 @@ use super::markers::opens;
 use crate::char_class;
 use crate::dialect::Marker;
 use crate::engine::reader::floor;
-use crate::engine::{Engine, Fences, Look, Reader};
+use crate::engine::{Engine, Fences, Look, Reader, Without};
 
 /// What a block quote says of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,15 +66,70 @@ pub(crate) struct Shown {
     open: Option<(&'static Element, usize)>,
 }
 
+/// What stands nowhere right before the places that were looked at: labels and markers may stand close together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Before {
+    line_break: Without,
+    brace: Without,
+    quotes: Quotes,
+}
+
+/// Whether a quote is open in a line, as far as that was read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Quotes {
+    begins: usize,
+    read: usize,
+    open: bool,
+    escaped: bool,
+}
+
+impl Before {
+    /// What stands before `at` in its line, if that is not too long.
+    fn line<'t>(&mut self, cx: &Reader<'t>, at: usize) -> Option<&'t [u8]> {
+        let from = at.saturating_sub(LINE);
+        let found = self.line_break.find_last(cx.bytes(), from, at, |text| memchr::memrchr(b'\n', text));
+        let begins = found.map(|i| i + 1).or_else(|| (at <= LINE).then_some(0))?;
+        cx.bytes().get(begins..at)
+    }
+
+    /// A quote is open before `at` in its line, if that is not too long to tell.
+    fn quote_open(&mut self, cx: &Reader<'_>, at: usize) -> Option<bool> {
+        let near = floor(cx.text, at.saturating_sub(WHOLE_LINE));
+        let found = self.line_break.find_last(cx.bytes(), near, at, |text| memchr::memrchr(b'\n', text));
+        let begins = found.map(|i| i + 1).or_else(|| (near == 0).then_some(0))?;
+        if self.quotes.begins != begins || self.quotes.read > at {
+            self.quotes = Quotes { begins, read: begins, ..Quotes::default() };
+        }
+        let Quotes { read, open, escaped, .. } = &mut self.quotes;
+        for byte in cx.bytes().get(*read..at)? {
+            match byte {
+                b'\\' => *escaped = !*escaped,
+                b'"' if !*escaped => *open = !*open,
+                _ => *escaped = false,
+            }
+        }
+        *read = at;
+        Some(*open)
+    }
+
+    /// An object may begin in `from..at`.
+    fn brace(&mut self, cx: &Reader<'_>, from: usize, at: usize) -> bool {
+        self.brace.find_last(cx.bytes(), from, at, |text| memchr::memrchr(b'{', text)).is_some()
+    }
+}
+
 /// Longer lines are not looked through for what they begin with.
 const LINE: usize = 1024;
+
+/// So much of a line is looked at for quotes.
+const WHOLE_LINE: usize = 4096;
 
 impl Engine {
     /// What a block quote says of a marker at `at`.
     pub(super) fn block_quote(&mut self, cx: &Reader<'_>, at: usize) -> Quote {
         // Behind a marker that was taken out a line begins.
         let begun = if self.given.fresh { self.given.from } else { self.given.text_from };
-        let Some(line) = line_before(cx, at).filter(|_| begun < at) else { return Quote::No };
+        let Some(line) = self.before.line(cx, at).filter(|_| begun < at) else { return Quote::No };
         let line = cx.slice((at - line.len()).max(begun), at).trim_ascii_start();
         if !line.starts_with('>') {
             return Quote::No;
@@ -99,9 +154,59 @@ impl Engine {
 
     /// What stands at `at` without a marker is an example, or a line of a program.
     pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let line = self.before.line(cx, at).unwrap_or_default();
         // An object is no line of one.
-        let program = cx.bytes().get(at) != Some(&b'{') && in_program(cx, at);
-        in_quoted_line(cx, at) || in_member(cx, at) || program || self.is_shown(cx, at) || self.is_example(cx, at)
+        let program = |line| cx.bytes().get(at) != Some(&b'{') && in_program(cx, at, line);
+        is_quote(line) || self.in_member(cx, at) || program(line) || self.is_shown(cx, at) || self.is_example(cx, at)
+    }
+
+    /// The line of `at` is one of a block quote, or a row of a table.
+    pub(super) fn in_quoted_line(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        self.before.line(cx, at).is_some_and(is_quote)
+    }
+
+    /// The line of `at` goes on a string of an object that begins above it: that string has raw line breaks, and shows something.
+    fn in_member(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let from = floor(cx.text, at.saturating_sub(LINE));
+        let above = cx.slice(from, at);
+        // A line that closes something leaves no string open.
+        if !self.before.brace(cx, from, at) || above.trim_ascii_end().ends_with(['}', ']']) {
+            return false;
+        }
+        let begins =
+            |line: &str| line.trim_start().strip_prefix('{').is_some_and(|text| text.trim_start().starts_with('"'));
+        let mut lines = memchr::memrchr_iter(b'\n', above.as_bytes()).map(|i| i + 1).chain((from == 0).then_some(0));
+        let object =
+            lines.find(|start| above.get(*start..).is_some_and(|text| begins(text.lines().next().unwrap_or(text))));
+        let Some(text) = object.and_then(|start| above.get(start..)) else { return false };
+        let (mut open, mut escaped, mut valued) = (false, false, false);
+        for byte in text.bytes() {
+            match byte {
+                b'"' if !escaped => open = !open,
+                b':' | b'{' if !open => valued = byte == b':',
+                _ => {}
+            }
+            escaped = byte == b'\\' && !escaped;
+        }
+        open && valued && text.contains('\n')
+    }
+
+    /// The object behind `inside`, which a marker at `at` opens, has its quotes escaped, and a quote is open before that marker in
+    /// its line: both stand in somebody's string.
+    pub(super) fn in_string(&mut self, cx: &Reader<'_>, at: usize, inside: usize) -> Look<()> {
+        let byte = |at: usize| cx.bytes().get(at).copied();
+        let object = cx.skip_markup_space(inside);
+        if byte(object) != Some(b'{') {
+            return Look::No;
+        }
+        match cx.behind_space(object, object + 1) {
+            Look::Is(first) if byte(first) == Some(b'\\') => {}
+            Look::More => return Look::More,
+            _ => return Look::No,
+        }
+        // In a longer line it stands in a string as well: text has no such lines.
+        let open = self.before.quote_open(cx, at).unwrap_or(true);
+        if open { Look::Is(()) } else { Look::No }
     }
 
     /// The text up to `at` has been read in another way.
@@ -148,37 +253,11 @@ impl Engine {
     }
 }
 
-/// The line of `at` is one of a block quote, or a row of a table.
-pub(super) fn in_quoted_line(cx: &Reader<'_>, at: usize) -> bool {
-    let line = line_before(cx, at).unwrap_or_default().trim_ascii_start();
+/// A line that begins so is one of a block quote, or a row of a table.
+fn is_quote(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
     // A special token may have lost its first sign.
     line.starts_with(b">") || (line.starts_with(b"|") && memchr::memmem::find(line, b"|>").is_none())
-}
-
-/// The line of `at` goes on a string of an object that begins above it: that string has raw line breaks, and shows something.
-fn in_member(cx: &Reader<'_>, at: usize) -> bool {
-    let from = floor(cx.text, at.saturating_sub(LINE));
-    let above = cx.slice(from, at);
-    // A line that closes something leaves no string open.
-    if memchr::memrchr(b'{', above.as_bytes()).is_none() || above.trim_ascii_end().ends_with(['}', ']']) {
-        return false;
-    }
-    let begins =
-        |line: &str| line.trim_start().strip_prefix('{').is_some_and(|text| text.trim_start().starts_with('"'));
-    let mut lines = memchr::memrchr_iter(b'\n', above.as_bytes()).map(|i| i + 1).chain((from == 0).then_some(0));
-    let object =
-        lines.find(|start| above.get(*start..).is_some_and(|text| begins(text.lines().next().unwrap_or(text))));
-    let Some(text) = object.and_then(|start| above.get(start..)) else { return false };
-    let (mut open, mut escaped, mut valued) = (false, false, false);
-    for byte in text.bytes() {
-        match byte {
-            b'"' if !escaped => open = !open,
-            b':' | b'{' if !open => valued = byte == b':',
-            _ => {}
-        }
-        escaped = byte == b'\\' && !escaped;
-    }
-    open && valued && text.contains('\n')
 }
 
 /// What begins a block of a Python program.
@@ -189,10 +268,12 @@ const BLOCKS: [&str; 14] = [
 /// What begins the line of a traceback that says where the line below stands.
 const FRAME: &str = "File \"";
 
-/// The line of `at` stands in a block of a Python program, or in a traceback: it is indented, and the line that is less so
-/// opens one.
-pub(super) fn in_program(cx: &Reader<'_>, at: usize) -> bool {
-    let Some(indented) = line_before(cx, at).filter(|line| !line.is_empty()) else { return false };
+/// The line of `at`, which begins with what is `indented`, stands in a block of a Python program, or in a traceback: it is
+/// indented, and the line that is less so opens one.
+fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
+    if indented.is_empty() {
+        return false;
+    }
     let from = floor(cx.text, at.saturating_sub(LINE));
     let above = cx.slice(from, at - indented.len()).lines().rev();
     let depth = |line: &str| line.len() - line.trim_ascii_start().len();
@@ -201,43 +282,4 @@ pub(super) fn in_program(cx: &Reader<'_>, at: usize) -> bool {
     let Some(line) = opener.map(str::trim_ascii) else { return false };
     let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     line.ends_with(':') && BLOCKS.contains(&word) || line.starts_with(FRAME)
-}
-
-/// What stands before `at` in its line, if that is not too long.
-fn line_before<'t>(cx: &Reader<'t>, at: usize) -> Option<&'t [u8]> {
-    let before = cx.bytes().get(at.saturating_sub(LINE)..at)?;
-    let line = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (at <= LINE).then_some(0))?;
-    before.get(line..)
-}
-
-/// So much of a line is looked at. What stands further on in one is in a string, too: text has no such lines.
-const WHOLE_LINE: usize = 4096;
-
-/// The object behind `inside`, which a marker at `at` opens, has its quotes escaped, and a quote is open before that marker in
-/// its line: both stand in somebody's string.
-pub(super) fn in_string(cx: &Reader<'_>, at: usize, inside: usize) -> Look<()> {
-    let byte = |at: usize| cx.bytes().get(at).copied();
-    let object = cx.skip_markup_space(inside);
-    if byte(object) != Some(b'{') {
-        return Look::No;
-    }
-    match cx.behind_space(object, object + 1) {
-        Look::Is(first) if byte(first) == Some(b'\\') => {}
-        Look::More => return Look::More,
-        _ => return Look::No,
-    }
-    let near = floor(cx.text, at.saturating_sub(WHOLE_LINE));
-    let line = cx.slice(near, at);
-    let Some(line) = line.rsplit_once('\n').map(|(_, line)| line).or((near == 0).then_some(line)) else {
-        return Look::Is(());
-    };
-    let (mut open, mut escaped) = (false, false);
-    for byte in line.bytes() {
-        match byte {
-            b'\\' => escaped = !escaped,
-            b'"' if !escaped => open = !open,
-            _ => escaped = false,
-        }
-    }
-    if open { Look::Is(()) } else { Look::No }
 }

@@ -1,6 +1,6 @@
 //! Opening markers that stand twice where one was meant: the second is left out, with a repair.
 use super::Taken;
-use super::markers::{Tried, opens};
+use super::markers::{Standing, opens};
 use crate::dialect::{CallTemplate, Element, Marker};
 use crate::engine::head::{self, Head};
 use crate::engine::{Engine, Look, Reader, misspelt};
@@ -23,12 +23,11 @@ impl Engine {
         if behind.starts_with(text.as_bytes()) {
             return Look::No;
         }
-        let mut tried = Tried::twice();
         for marker in markers.iter().filter(|marker| opens(marker)) {
             if !self.may_go_on(cx, *marker, behind) {
                 continue;
             }
-            let taken = self.take(cx, at, end - at, *marker, &mut tried);
+            let taken = self.take(cx, at, end - at, *marker, Standing::Twice);
             if taken == Look::Is(()) {
                 self.note_markup(at, end, *marker);
             }

@@ -21,7 +21,8 @@ pub(super) enum Item {
 /// The identifier at `at`, dots and hyphens and Markdown's backslashes included, or the beginning of one that is too long to
 /// be a name.
 pub(super) fn name_at(cx: &Reader<'_>, at: usize) -> Range<usize> {
-    at..at + char_class::NAME_IN_PROSE.length(cx.near(at, LONGEST_NAME + 1))
+    let longest = cx.text.len().min(at + LONGEST_NAME + 1);
+    at..cx.name_end(&cx.memo.called_name, at, longest, &char_class::NAME_IN_PROSE)
 }
 
 /// What stands at `at`, behind a value, if only the comma is missing before it: a parameter of the tool that is `called`
