@@ -79,12 +79,21 @@ impl Engine {
     /// What stands at `at` without a marker is an example, or goes on one in the same paragraph.
     pub(super) fn is_example(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let goes_on = |example: usize| at - example <= NEAR && !cx.slice(example, at).contains("\n\n");
-        let is =
-            self.examples.last.filter(|example| *example <= at).is_some_and(goes_on) || self.examples.announced(cx, at);
+        let last = self.examples.last.filter(|example| *example <= at);
+        let is = last.is_some_and(goes_on) || self.in_source(cx, at) || self.examples.announced(cx, at);
         if is {
             self.examples.last = Some(at);
         }
         is
+    }
+
+    /// What stands at `at` is a part of source code, or of a block that shows some.
+    fn in_source(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let before = cx.slice(floor(cx.text, at.saturating_sub(NEAR)), at);
+        // Behind a call that was taken, what stood before that one is no code.
+        let taken = self.out.calls.last().map_or(0, |call| call.raw.end);
+        let item = cx.slice(taken.max(at - before.len()), at);
+        is_item(item.trim_end()) || in_directive(before)
     }
 }
 
@@ -93,11 +102,8 @@ impl Examples {
     fn announced(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let from = floor(cx.text, at.saturating_sub(NEAR));
         let before = cx.slice(from, at).trim_end();
-        let (bytes, end) = (cx.bytes(), from + before.len());
-        if ends_in_code(before) || in_directive(cx.slice(from, at)) {
-            return true;
-        }
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else { return false };
+        let (bytes, end) = (cx.bytes(), from + before.len());
         let line_break = self.line_break.find_last(bytes, from, end, |text| memchr::memrchr(b'\n', text));
         let line = line_break.map_or(0, |i| i + 1 - from);
         let end = from + label.len();
@@ -123,10 +129,53 @@ impl Examples {
     }
 }
 
-/// The text ends where an argument or an item of source code is to follow: `f(`, `calls = [`.
-fn ends_in_code(text: &str) -> bool {
-    let outside = text.strip_suffix('[').map(str::trim_end);
-    text.ends_with('(') || outside.is_some_and(|before| before.ends_with(['=', '(']))
+/// What begins a line of comment, in most languages.
+const COMMENTS: [&str; 2] = ["#", "//"];
+
+/// What gives a list to its caller.
+const RETURNS: [&str; 2] = ["return", "yield"];
+
+/// The `text` ends where an argument or an item of source code is to follow: `f(`, `calls = [`, `f(1,`, all with comments.
+fn is_item(text: &str) -> bool {
+    let (before, line) = text.rsplit_once('\n').unwrap_or_default();
+    if COMMENTS.iter().any(|begin| line.trim_start().starts_with(begin)) {
+        return is_item(before.trim_end());
+    }
+    match text.as_bytes() {
+        [.., b'('] => true,
+        [.., b'['] => opens_list(text),
+        [before @ .., b','] => {
+            let bracket = open_bracket(before).map(|at| text.split_at(at));
+            bracket.is_some_and(|(before, behind)| match behind.as_bytes() {
+                [b'(', ..] => before.ends_with(|c: char| c == '_' || c.is_alphanumeric()),
+                _ => opens_list(text.get(..=before.len()).unwrap_or_default()),
+            })
+        }
+        _ => false,
+    }
+}
+
+/// The bracket at the end of `text` begins a list of source code.
+fn opens_list(text: &str) -> bool {
+    let Some(before) = text.strip_suffix('[').map(str::trim_end) else { return false };
+    before.ends_with(['=', '(']) || RETURNS.iter().any(|word| before.ends_with(word))
+}
+
+/// Where the last bracket stands that nothing in `text` closes. Those in strings count as well: they are mostly in pairs.
+fn open_bracket(text: &[u8]) -> Option<usize> {
+    let mut closed = 0_usize;
+    text.iter().rposition(|byte| match byte {
+        b')' | b']' | b'}' => {
+            closed += 1;
+            false
+        }
+        b'(' | b'[' | b'{' if closed == 0 => true,
+        b'(' | b'[' | b'{' => {
+            closed -= 1;
+            false
+        }
+        _ => false,
+    })
 }
 
 /// `text` ends in the block of a directive that shows code: all lines behind that are blank or further in than it, and what
