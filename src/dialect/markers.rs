@@ -64,6 +64,21 @@ pub(crate) enum Marker {
     },
 }
 
+impl Marker {
+    /// Calls, or sections of them, begin with it.
+    pub(crate) const fn opens_calls(self) -> bool {
+        matches!(self, Self::Call { .. } | Self::Section { .. })
+    }
+
+    pub(crate) const fn is_token(self) -> bool {
+        matches!(self, Self::Token { .. })
+    }
+
+    pub(crate) const fn closes_reasoning(self) -> bool {
+        matches!(self, Self::ReasoningClose(_))
+    }
+}
+
 /// What stands at a place of the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum MarkersAt {
@@ -81,6 +96,14 @@ pub(crate) enum MarkersAt {
 struct List {
     markers: Vec<Marker>,
     choice: Choice,
+    opens_calls: bool,
+    ambiguous: bool,
+}
+
+impl List {
+    fn of(marker: Marker) -> Self {
+        Self { markers: vec![marker], choice: Choice::of(&[]), opens_calls: false, ambiguous: false }
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -205,7 +228,7 @@ impl Markers {
                 continue;
             }
             let list = markers.lists.len() as u32;
-            markers.lists.push(List { markers: vec![marker], choice: Choice::of(&[]) });
+            markers.lists.push(List::of(marker));
             let mut node = 0usize;
             for byte in text.bytes() {
                 node = match markers.nodes[node].next.iter().find(|(b, _)| *b == byte) {
@@ -245,6 +268,9 @@ impl Markers {
         for list in &mut self.lists {
             let meanings: Vec<_> = list.markers.iter().map(|marker| first(*marker)).collect();
             list.choice = Choice::of(&meanings);
+            let any = |is: fn(Marker) -> bool| list.markers.iter().any(|marker| is(*marker));
+            list.opens_calls = any(Marker::opens_calls);
+            list.ambiguous = any(Marker::is_token) && any(Marker::closes_reasoning);
         }
     }
 
@@ -380,6 +406,16 @@ impl Markers {
     /// What the marker means that ends where [`Self::at`] said so.
     pub(crate) fn list(&self, list: u32) -> &[Marker] {
         self.lists.get(list as usize).map_or(&[], |list| &list.markers)
+    }
+
+    /// Calls, or sections of them, may begin with it.
+    pub(crate) fn opens_calls(&self, list: u32) -> bool {
+        self.lists.get(list as usize).is_some_and(|list| list.opens_calls)
+    }
+
+    /// It both closes reasoning and is a token elsewhere.
+    pub(crate) fn is_ambiguous(&self, list: u32) -> bool {
+        self.lists.get(list as usize).is_some_and(|list| list.ambiguous)
     }
 
     /// As [`Self::list`], without most of what `behind`, which stands behind the marker and white space, rules out.

@@ -61,6 +61,9 @@ impl Head {
 
     /// What is wrong with it, in a call that begins at `start`.
     pub(crate) fn slips(&self, start: usize) -> Vec<Repair> {
+        if !(self.twice || self.unopened || self.quoted) {
+            return Vec::new();
+        }
         let slip = |is: bool, code, what| is.then(|| Repair::at(code, start, what));
         let twice = slip(self.twice, RepairCode::Marker, "an opening marker stood twice");
         let unopened = slip(self.unopened, RepairCode::Marker, "the opening marker is missing");

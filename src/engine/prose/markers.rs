@@ -28,8 +28,8 @@ pub(crate) struct Tried {
     eof: bool,
     /// What heads begin with that did not stand there: which element failed, and its number in [`CallTemplate::beginnings`].
     failed: SmallVec<[(usize, u16); 8]>,
-    /// The heads that stood there, each by the number of all of it, when the text was so long.
-    found: Vec<(u16, Head)>,
+    /// The head that stood there last, by the number of all of it, when the text was so long.
+    found: Option<(u16, Head)>,
     long: usize,
 }
 
@@ -49,7 +49,7 @@ impl Tried {
             self.long = 0;
         }
         if self.long != cx.text.len() {
-            self.found.clear();
+            self.found = None;
             self.long = cx.text.len();
         }
         let begins = &template.beginnings;
@@ -57,13 +57,13 @@ impl Tried {
             return Look::No;
         }
         let whole = begins.last().copied();
-        if let Some((_, head)) = self.found.iter().find(|(number, _)| Some(*number) == whole) {
+        if let Some((_, head)) = self.found.as_ref().filter(|(number, _)| Some(*number) == whole) {
             return Look::Is(head.clone());
         }
         let mut reached = 0;
         let look = head::behind_marker(cx, at, length, &template.head, &mut reached);
         match &look {
-            Look::Is(head) => self.found.extend(whole.map(|number| (number, head.clone()))),
+            Look::Is(head) => self.found = whole.map(|number| (number, head.clone())),
             Look::No => self.failed.extend(begins.get(reached).map(|number| (reached, *number))),
             Look::More => {}
         }
@@ -99,12 +99,12 @@ impl Engine {
         if !refused {
             self.out.trace.forget();
         }
-        let calls = |list: &u32| cx.dialects.markers.list(*list).iter().any(opens);
-        if ends[..count].iter().any(|(_, list)| calls(list)) && self.in_invented_turn(cx, at) {
+        let known = &cx.dialects.markers;
+        if ends[..count].iter().any(|(_, list)| known.opens_calls(*list)) && self.in_invented_turn(cx, at) {
             // What opens calls in one dialect may be a mere token of others.
             let token = |(length, list): &(usize, u32)| {
-                let markers = cx.dialects.markers.list(*list).iter();
-                markers.copied().find(|m| matches!(m, Marker::Token { .. })).map(|token| (*length, token))
+                let markers = known.list(*list).iter();
+                markers.copied().find(|m| m.is_token()).map(|token| (*length, token))
             };
             if let Some((length, token)) = ends[..count].iter().rev().find_map(token) {
                 return self.take(cx, at, length, token, Standing::Once);
@@ -116,16 +116,13 @@ impl Engine {
         let prose = self.fence.is_none() && self.section.is_none();
         let quote = if prose { self.block_quote(cx, at) } else { Quote::No };
         for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
-            let markers = cx.dialects.markers.list(*list);
-            // One literal may both close reasoning and be a token elsewhere: where it stands decides.
-            let token = |m: &Marker| matches!(m, Marker::Token { .. });
-            let closes = |m: &Marker| matches!(m, Marker::ReasoningClose(_));
-            let ambiguous = markers.iter().any(token) && markers.iter().any(closes);
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
             let mut tag = None;
-            for marker in cx.dialects.markers.list_before(*list, behind) {
-                let other = ambiguous && if reasoning { token(&marker) } else { closes(&marker) };
+            for marker in known.list_before(*list, behind) {
+                // Where it stands decides.
+                let other =
+                    known.is_ambiguous(*list) && if reasoning { marker.is_token() } else { marker.closes_reasoning() };
                 if other || quote.holds(marker) || !self.may_go_on(cx, marker, behind) {
                     continue;
                 }
@@ -156,7 +153,7 @@ impl Engine {
     fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)], quote: Quote) -> Taken {
         let (length, longest) =
             ends.last().map_or((0, &[][..]), |(length, list)| (*length, cx.dialects.markers.list(*list)));
-        let calls = longest.iter().any(opens);
+        let calls = longest.iter().any(|marker| marker.opens_calls());
         let quoted = longest.iter().any(|marker| quote.holds(*marker));
         if quoted {
             self.quotes(at);
@@ -497,9 +494,4 @@ impl Engine {
 fn is_tools_tag(cx: &Reader<'_>, at: usize, length: usize) -> bool {
     let tag = || cx.slice(at, at + length).strip_prefix('<')?.strip_suffix('>');
     cx.dialects.elements.is_some() && cx.tools.is_some() && tag().is_some_and(|name| cx.offered(name))
-}
-
-/// Calls, or sections of them, begin with this marker.
-pub(super) fn opens(marker: &Marker) -> bool {
-    matches!(marker, Marker::Call { .. } | Marker::Section { .. })
 }

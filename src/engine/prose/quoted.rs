@@ -1,6 +1,5 @@
 //! Examples that are quoted: what stands in a block quote is no call, and without markers nothing is in a table's cell or
 //! in an element that shows code or an example.
-use super::markers::opens;
 use crate::char_class;
 use crate::dialect::Marker;
 use crate::engine::reader::floor;
@@ -22,7 +21,7 @@ impl Quote {
     pub(super) fn holds(self, marker: Marker) -> bool {
         match self {
             Self::No => false,
-            Self::Line => opens(&marker),
+            Self::Line => marker.opens_calls(),
             Self::Whole => !matches!(marker, Marker::ReasoningClose(_)),
         }
     }

@@ -19,6 +19,8 @@ pub(crate) struct Runaway {
     turn: Turn,
     /// No line in which a user speaks begins before.
     no_user: usize,
+    /// What stands at this place, behind so many calls, is the model's own: asked at a marker, and again where a call begins.
+    own: Option<(usize, usize)>,
 }
 
 /// Whose turn the text is, as far as markers tell.
@@ -102,11 +104,14 @@ impl Engine {
 
     /// What stands at `at` stands in the other side's turn, which the model invented: no call.
     pub(super) fn in_invented_turn(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        if self.runaway.turn == Turn::Own {
+        let place = Some((at, self.out.calls.len()));
+        if self.runaway.turn == Turn::Own && self.runaway.own != place {
             if self.observed(cx, at) {
                 self.result_invented();
             } else if self.answers_itself(cx, at) {
                 self.runaway.turn = Turn::Invented { side: Side::User, told: false };
+            } else {
+                self.runaway.own = place;
             }
         }
         let Turn::Invented { side, told } = self.runaway.turn else { return false };

@@ -1,6 +1,6 @@
 //! Opening markers that stand twice where one was meant: the second is left out, with a repair.
 use super::Taken;
-use super::markers::{Standing, opens};
+use super::markers::Standing;
 use crate::dialect::{CallTemplate, Element, Marker};
 use crate::engine::head::{self, Head};
 use crate::engine::{Engine, Look, Reader, misspelt};
@@ -23,7 +23,7 @@ impl Engine {
         if behind.starts_with(text.as_bytes()) {
             return Look::No;
         }
-        for marker in markers.iter().filter(|marker| opens(marker)) {
+        for marker in markers.iter().filter(|marker| marker.opens_calls()) {
             if !self.may_go_on(cx, *marker, behind) {
                 continue;
             }
