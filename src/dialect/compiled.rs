@@ -114,7 +114,7 @@ impl First {
             }
             Some(_) => Self(None),
             None => match body {
-                Body::Json => Self::of(*b"{["),
+                Body::Json => Self::of(*b"{[\""),
                 Body::Gemma => Self::of(*b"{("),
                 // A tag, or what stands before each.
                 Body::Elements => Self::of(row.dialect.tag_prefix.bytes().take(1).chain(*b"<")),

@@ -58,6 +58,9 @@ enum Expect {
     },
 }
 
+/// No key of a call is longer.
+const LONGEST_KEY: usize = 32;
+
 /// Where an object broke off as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Broke {
@@ -106,8 +109,10 @@ pub(crate) struct JsonCalls {
 impl JsonCalls {
     /// A call, a list of them or an envelope may begin at `at`, with this `byte`.
     pub(super) fn plausible(cx: &Reader<'_>, at: usize, byte: u8) -> Look<()> {
-        if !matches!(byte, b'{' | b'[') {
-            return Look::No;
+        match byte {
+            b'{' | b'[' => {}
+            b'"' => return unopened_key(cx, at),
+            _ => return Look::No,
         }
         match (byte, after(cx, at)) {
             (_, Look::More) => Look::More,
@@ -204,6 +209,8 @@ impl JsonCalls {
                 comma_too_many(writer, at);
                 self.close(cx, out, writer, at)
             }
+            // The brace before a key is missing: repair adds it.
+            b'"' if self.frames.is_empty() && !cx.made && self.before.is_none() => self.broken(cx, at),
             _ if self.frames.is_empty() => Flow::Stop(Progress::Fail { at }),
             _ => {
                 self.scanner.restart(at);
@@ -518,6 +525,22 @@ impl JsonCalls {
             None if writer.is_unmarked() && !writer.vouched() => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
         }
+    }
+}
+
+/// The string at `at` is the key of a call whose opening brace is missing: `"name": "get_weather", ...}`.
+fn unopened_key(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.near(at + 1, LONGEST_KEY);
+    let Some(length) = memchr::memchr(b'"', near) else {
+        return if cx.eof || near.len() == LONGEST_KEY { Look::No } else { Look::More };
+    };
+    if !matches!(Key::of(cx.slice(at + 1, at + 1 + length)), Key::Name | Key::Arguments) {
+        return Look::No;
+    }
+    match cx.behind_space(at, at + length + 2) {
+        Look::Is(colon) if cx.bytes().get(colon) == Some(&b':') => Look::Is(()),
+        Look::More => Look::More,
+        _ => Look::No,
     }
 }
 
