@@ -26,8 +26,8 @@ pub(crate) struct Tried {
     at: usize,
     standing: Standing,
     eof: bool,
-    /// What heads begin with that did not stand there: which element failed, and its number in [`CallTemplate::beginnings`].
-    failed: SmallVec<[(usize, u16); 8]>,
+    /// What heads begin with that did not stand there: its numbers in [`CallTemplate::beginnings`].
+    failed: SmallVec<[u16; 8]>,
     /// The head that stood there last, by the number of all of it, when the text was so long.
     found: Option<(u16, Head)>,
     long: usize,
@@ -53,7 +53,7 @@ impl Tried {
             self.long = cx.text.len();
         }
         let begins = &template.beginnings;
-        if self.failed.iter().any(|(element, number)| begins.get(*element) == Some(number)) {
+        if self.failed.iter().any(|number| begins.contains(number)) {
             return Look::No;
         }
         let whole = begins.last().copied();
@@ -64,7 +64,7 @@ impl Tried {
         let look = head::behind_marker(cx, at, length, &template.head, &mut reached);
         match &look {
             Look::Is(head) => self.found = whole.map(|number| (number, head.clone())),
-            Look::No => self.failed.extend(begins.get(reached).map(|number| (reached, *number))),
+            Look::No => self.failed.extend(begins.get(reached).copied()),
             Look::More => {}
         }
         look
