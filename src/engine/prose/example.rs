@@ -1,4 +1,5 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
+use super::flow::name_before;
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Reader, Without};
 use aho_corasick::AhoCorasick;
@@ -93,7 +94,7 @@ impl Engine {
         // Behind a call that was taken, what stood before that one is no code.
         let taken = self.out.calls.last().map_or(0, |call| call.raw.end);
         let item = cx.slice(taken.max(at - before.len()), at);
-        is_item(item.trim_end()) || in_directive(before)
+        is_item(cx, item.trim_end()) || in_directive(before)
     }
 }
 
@@ -136,10 +137,10 @@ const COMMENTS: [&str; 2] = ["#", "//"];
 const RETURNS: [&str; 2] = ["return", "yield"];
 
 /// The `text` ends where an argument or an item of source code is to follow: `f(`, `calls = [`, `f(1,`, all with comments.
-fn is_item(text: &str) -> bool {
+fn is_item(cx: &Reader<'_>, text: &str) -> bool {
     let (before, line) = text.rsplit_once('\n').unwrap_or_default();
     if COMMENTS.iter().any(|begin| line.trim_start().starts_with(begin)) {
-        return is_item(before.trim_end());
+        return is_item(cx, before.trim_end());
     }
     match text.as_bytes() {
         [.., b'('] => true,
@@ -147,7 +148,11 @@ fn is_item(text: &str) -> bool {
         [before @ .., b','] => {
             let bracket = open_bracket(before).map(|at| text.split_at(at));
             bracket.is_some_and(|(before, behind)| match behind.as_bytes() {
-                [b'(', ..] => before.ends_with(|c: char| c == '_' || c.is_alphanumeric()),
+                [b'(', ..] => {
+                    let name = before.get(before.len() - name_before(before)..).unwrap_or_default();
+                    // Behind a call of a tool that is not closed, another may stand.
+                    !name.is_empty() && !cx.offered(name)
+                }
                 _ => opens_list(text.get(..=before.len()).unwrap_or_default()),
             })
         }
