@@ -155,7 +155,7 @@ impl JsonCalls {
             None if !over => self.incomplete_made(cx, out, writer, start),
             progress => progress,
         };
-        Flow::Stop(progress.unwrap_or(Progress::Fail { at: limit }))
+        Flow::Stop(progress.unwrap_or_else(|| self.unread(cx, writer, start, limit)))
     }
 
     /// The object at `start`, which is no JSON at `error`, is nested too deep to be read further than it was `reached`.
@@ -348,6 +348,9 @@ impl JsonCalls {
         }
         // Calls in it are whole, only the brackets round them are missing.
         let Some(frame) = self.frames.iter().rfind(|frame| frame.is_call()) else {
+            if self.expect == Expect::Element {
+                self.pass(writer, span(self.scanner_start()..end));
+            }
             mend_last(writer, RepairCode::Bracket, end, "the list is not closed");
             return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
         };
@@ -368,9 +371,10 @@ impl JsonCalls {
         let index = self.frames.iter().rev().find_map(|f| f.index);
         let named = self.frames.iter().rev().find_map(|f| f.name.clone());
         let named = named.map(|name| decode(cx.part(&name)));
+        // Where nothing says that a call is meant, those before it and its name do.
+        let meant = |name: &str| !writer.is_unmarked() || writer.vouched() && cx.offered(name);
         if index.is_none()
-            && !writer.is_unmarked()
-            && let Some(name) = named
+            && let Some(name) = named.filter(|name| meant(name))
             && let Some(index) = writer.begin(cx, out, &name, None)
         {
             writer.over(index, Found::none(), writer.start..end).status = CallStatus::Incomplete;
@@ -382,14 +386,21 @@ impl JsonCalls {
         {
             return Some(progress);
         }
-        let start = self.scanner_start();
-        self.incomplete(cx, writer, start, end, index).or_else(|| {
-            if let Some((behind, _)) = self.before.filter(|(_, begun)| *begun == writer.begun) {
-                // What follows a mended call, and is none, goes on with it.
-                self.leave(cx, writer, behind);
+        let value = self.scanner_start();
+        let incomplete = self.incomplete(cx, writer, value, end, index);
+        Some(incomplete.unwrap_or_else(|| self.unread(cx, writer, start.unwrap_or(value), end)))
+    }
+
+    /// What begins at `start` is no call, as far as it was read, which is `at`. Behind calls that are whole it is text.
+    fn unread(&self, cx: &Reader<'_>, writer: &mut Writer, start: usize, at: usize) -> Progress {
+        match self.before {
+            Some((end, begun)) if begun == writer.begun => self.leave(cx, writer, end),
+            _ if writer.vouched() => {
+                mend_last(writer, RepairCode::Bracket, start, "the list is not closed");
+                self.leave(cx, writer, start)
             }
-            Some(Progress::Fail { at: end })
-        })
+            _ => Progress::Fail { at },
+        }
     }
 
     /// A begun call is cut off; what is certain of its arguments stays.
