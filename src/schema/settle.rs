@@ -18,7 +18,7 @@ pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     if !call.status.readable() {
         return false;
     }
-    if let Some(error) = swallowed(tool, call) {
+    if let Some(error) = misplaced(tool, call) {
         call.status = CallStatus::Invalid;
         call.errors = vec![error];
         return false;
@@ -36,31 +36,54 @@ pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     settle_slowly(tool, call)
 }
 
-/// A string whose quotes had to be mended holds what looks like a parameter that was not given: `"Oslo" unit="C"`. It may have
-/// been swallowed.
-fn swallowed(tool: &Tool, call: &ToolCall<'_>) -> Option<ArgumentError> {
-    if !call.repairs.iter().any(|repair| repair.code == RepairCode::Quotes) {
+/// What had to be mended in the arguments may have put a parameter into another one.
+fn misplaced(tool: &Tool, call: &ToolCall<'_>) -> Option<ArgumentError> {
+    let mended = |code| call.repairs.iter().any(|repair| repair.code == code);
+    let (quotes, brackets) = (mended(RepairCode::Quotes), mended(RepairCode::Bracket));
+    if !quotes && !brackets {
         return None;
     }
     let Ok(Value::Object(members)) = serde_json::from_str(&call.arguments.to_json()) else { return None };
-    let missing = || tool.parameters.iter().map(|(name, _)| name.as_str()).filter(|name| !members.contains_key(*name));
     members.iter().find_map(|(key, value)| {
-        let text = value.as_str()?;
-        let name = missing().find(|name| assigns(text, name))?;
+        let missing = tool.parameters.iter().map(|(name, _)| name.as_str()).filter(|name| !members.contains_key(*name));
+        let (name, what) = match value {
+            Value::String(text) if quotes => (swallowed(text, missing)?, "the quotes were mended"),
+            Value::Object(inner) if brackets => (enclosed(tool, key, inner, missing)?, "the brackets were mended"),
+            _ => return None,
+        };
         let mut pointer = String::new();
         pointer::push(&mut pointer, key);
-        let message = format!("the quotes were mended, and {name:?} seems to be a parameter of its own");
+        let message = format!("{what}, and {name:?} seems to be a parameter of its own");
         Some(ArgumentError { pointer, keyword: "properties".to_owned(), message })
     })
 }
 
-/// `name` stands in `text` behind another word, and `=` or `:` behind it.
+/// The `text` of a string holds what looks like a parameter that is `missing`: `Oslo" unit="C`.
+fn swallowed<'n>(text: &str, mut missing: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    missing.find(|name| assigns(text, name))
+}
+
+/// The object under `key` has a member that its schema does not know, and that is a `missing` parameter of the tool.
+fn enclosed<'n>(
+    tool: &Tool,
+    key: &str,
+    object: &serde_json::Map<String, Value>,
+    mut missing: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let known = tool.schema.get("properties")?.get(key)?.get("properties")?.as_object()?;
+    missing.find(|name| object.contains_key(*name) && !known.contains_key(*name))
+}
+
+/// `name` stands in `text` behind another word, and `=` or `:` behind it, or in quotes behind a comma.
 fn assigns(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
         let parted = before.trim_end_matches(['"', '\'']).ends_with([' ', ',', '\n']);
         let behind = text.get(at + name.len()..).unwrap_or_default();
+        // A key in its quotes, of which only the colon is missing.
+        let quoted = before.strip_suffix('"').is_some_and(|text| text.trim_end().ends_with(','));
         parted && behind.trim_start_matches(['"', '\'', ' ']).starts_with(['=', ':'])
+            || quoted && behind.starts_with('"')
     })
 }
 

@@ -442,6 +442,10 @@ impl JsonCalls {
     }
 
     fn between(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
+        if byte == b'}' && at == self.at && writer.is_unmarked() && !cx.made {
+            mend_last(writer, RepairCode::Bracket, at, "a closing bracket too many was left out");
+            return self.go(at + 1, Expect::Between);
+        }
         let separated = matches!(byte, b',' | b';');
         let mut next = if separated { cx.skip_space(at + 1) } else { at };
         // Between markers, other signs part calls as well.

@@ -179,6 +179,8 @@ impl Repairer<'_> {
             // `"a", b, c"`: the quote that is missing stood before one of them.
             self.guess_if(true);
         }
+        // `"a": b, c: d"`: the quote that is missing stood before `d`, or before `b`.
+        self.guess_if(after > end && matches!(place, Place::Member { .. }) && self.is_odd_key(at));
         if let Some(string) = self.unopened_string(at, end, after) {
             self.out.record(RepairCode::Quotes, at, "the string's first quote was missing");
             self.out.replace_with(at, after, |out| out.push_str(&string));
@@ -215,6 +217,14 @@ impl Repairer<'_> {
         let before = self.bytes.get(..at).unwrap_or_default().trim_ascii_end();
         let item = before.strip_suffix(b",").map(<[u8]>::trim_ascii_end);
         item.and_then(<[u8]>::last).is_some_and(|byte| is_word(*byte))
+    }
+
+    /// The key of the value at `at` has no quotes, where the first one of its object does.
+    fn is_odd_key(&self, at: usize) -> bool {
+        let first = self.frames.last().is_some_and(|frame| Quote::at(self.bytes, self.peek(frame.open + 1)).is_some());
+        let before = self.bytes.get(..at).unwrap_or_default().trim_ascii_end();
+        let key = before.strip_suffix(b":").unwrap_or(before).trim_ascii_end();
+        first && !key.ends_with(b"\"") && !key.ends_with(b"'")
     }
 
     /// The text from `at` to `end` is the inside of a string that lacks its first quote only: its escapes are those of one.

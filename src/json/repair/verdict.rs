@@ -122,6 +122,8 @@ impl Repairer<'_> {
         let closes = match byte {
             b'}' => balance.braces <= 0,
             b']' => balance.brackets <= 0 && (self.open.brackets > 0 || skip_white(bytes, next + 1) == bytes.len()),
+            // At the very end it stands for the bracket that is missing.
+            b')' | b'>' if skip_white(bytes, next + 1) == bytes.len() => balance.parens <= 0,
             b')' => balance.parens <= 0 && self.open.parens > 0,
             b',' | b';' => {
                 let over = self.key_or_end(quote.behind(), bare_keys, search.doubt());
