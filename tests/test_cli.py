@@ -215,3 +215,13 @@ def test_streams_that_are_closed_or_full(answer: Path) -> None:
         assert done.returncode == 2
         assert message in done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_terminal_obeys_nothing_that_a_model_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "answer.txt"
+    path.write_text('a\x1b[2Jb <tool_call>{"name": "f\\u001b[2J", "arguments": {}}</tool_call>')
+    for command in (["extract"], ["explain", "--color", "never"], ["capture"]):
+        main([*command, str(path)])
+        said = capsys.readouterr()
+        shown = said.err if command == ["capture"] else said.out
+        assert "\x1b" not in shown

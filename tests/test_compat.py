@@ -172,3 +172,8 @@ def test_json_objects() -> None:
         assert compat.extract_json_object(text) == {"a": 1}, text
     for text in (None, "", "no object", "[1, 2]"):
         assert compat.extract_json_object(text) is None
+
+
+def test_a_call_without_a_name_is_left_out() -> None:
+    calls = [{"function": {"name": name, "arguments": "{}"}} for name in ("", None, "ping")]
+    assert compat.openai_tool_calls_to_mcp(calls) == [{"name": "ping", "arguments": {}}]

@@ -575,3 +575,29 @@ def test_a_result_that_answers_to_any_name_is_one_and_what_has_not_run_is_none()
         with pytest.raises(TypeError, match="is no result yet"):
             toolglot.format_tool_result("call_1", pending, provider="openai")
     waiting.close()
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "Infinity"])
+def test_a_number_that_is_none_costs_no_answer(number: str) -> None:
+    logprobs = {"content": [{"token": "a", "logprob": float(number.replace("Infinity", "inf"))}]}
+    message = {"role": "assistant", "content": 'It is NaN or "Infinity".'}
+    body = {"choices": [{"message": message, "finish_reason": "stop", "logprobs": logprobs}]}
+    assert toolglot.normalize(body).content == message["content"]
+    assert number in json.dumps(body)
+    assert toolglot.normalize(json.dumps(body)).content == message["content"]
+    stream = toolglot.StreamNormalizer("openai")
+    chunk = {"choices": [{"index": 0, "delta": {"content": "hi"}, "logprobs": logprobs, "finish_reason": "stop"}]}
+    assert [event.text for event in stream.feed(f"data: {json.dumps(chunk)}\n\n")] == ["hi"]
+    assert stream.finish().issues == ()
+
+
+def test_choices_that_share_an_index_are_told_apart() -> None:
+    said = [{"index": 0, "message": {"role": "assistant", "content": text}} for text in ("a", "b")]
+    assert [turn.content for turn in toolglot.normalize_choices({"choices": said})] == ["a", "b"]
+    said = [{"index": 1, "content": {"parts": [{"text": "b"}]}}, {"content": {"parts": [{"text": "a"}]}}]
+    assert [turn.content for turn in toolglot.normalize_choices({"candidates": said})] == ["a", "b"]
+
+
+def test_results_in_a_dialect_that_nobody_knows_are_refused() -> None:
+    with pytest.raises(toolglot.UnknownDialectError):
+        toolglot.format_tool_result("call_1", "18", provider="text", dialect="zz")

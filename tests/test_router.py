@@ -491,3 +491,22 @@ def test_the_client_gets_its_own_names() -> None:
     answer = {"choices": [{"message": {"content": '<tool_call>{"name": "a.b", "arguments": {}}</tool_call>'}}]}
     message = transform_response_with_tools(answer, request)["choices"][0]["message"]
     assert message["tool_calls"][0]["function"] == {"name": "a.b", "arguments": "{}"}
+
+
+def test_answers_stay_with_their_choices() -> None:
+    call = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'
+    request = {"messages": [], "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {}}}]}
+    said = [
+        {"index": 1, "message": {"role": "assistant", "content": "one"}, "finish_reason": "stop"},
+        None,
+        {"index": 0, "message": {"role": "assistant", "content": call}, "finish_reason": "stop"},
+        {"index": 0, "message": {"role": "assistant", "content": "again"}, "finish_reason": "stop"},
+    ]
+    choices = transform_response_with_tools({"choices": said}, request)["choices"]
+    assert [choice and choice["message"]["content"] for choice in choices] == ["one", None, None, "again"]
+    assert choices[2]["message"]["tool_calls"][0]["function"]["name"] == "get_weather"
+
+
+def test_a_mode_that_is_none_is_refused() -> None:
+    with pytest.raises(toolglot.BadOptionError, match="native"):
+        transform_request({"messages": []}, mode="Native")  # type: ignore[arg-type]

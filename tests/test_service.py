@@ -441,3 +441,14 @@ def test_a_result_of_any_kind_makes_a_history() -> None:
     service.observe('<tool_call>{"name": "ls", "arguments": {}}</tool_call>')
     asyncio.run(service.execute_native_tool_calls(lambda call: {"caf\udce9.txt": {1, 2}}))
     assert service.conversation_messages()[-1]["content"] == '{"caf\ufffd.txt":[1,2]}'
+
+
+def test_a_time_out_of_the_tool_itself_says_what_it_said() -> None:
+    service = ToolCalling(REGISTRY)
+    service.observe(openai_response('{"n": 1}', name=spelt(service)))
+
+    async def fails(call: toolglot.ToolCall) -> str:
+        raise TimeoutError("the database cannot be reached")
+
+    (outcome,) = asyncio.run(service.execute_native_tool_calls(fails))
+    assert outcome.error == "the database cannot be reached"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, TextIO
 
 from . import Policy, ToolSet, Turn, __version__, _capture, dialects, explain, extract
-from ._marked import marked
+from ._marked import marked, visible
 from .errors import ToolglotError
 
 EXIT_OK = 0
@@ -298,7 +298,7 @@ def run_explain(arguments: argparse.Namespace, out: TextIO) -> int:
             continue
         if several:
             print(("\n" if number else "") + f"== {label}", file=out)
-        print(marked(explanation) if colour else explanation, file=out)
+        print(marked(explanation) if colour else visible(str(explanation)), file=out)
     return EXIT_OK if found else EXIT_NO_CALLS
 
 
@@ -328,7 +328,7 @@ def run_capture(arguments: argparse.Namespace, out: TextIO) -> int:
     else:
         add_case(arguments.output, about, line)
     read_as = ", ".join(f"{call['name']} [{call.get('status', 'ok')}]" for call in case["expect"]["calls"]) or "no call"
-    say(f'case {about!r}: read as {read_as}; correct "expect" to what it means')
+    say(f'case {about!r}: read as {visible(read_as)}; correct "expect" to what it means')
     pieces = _capture.differs_in_pieces(text, tools, options)
     if pieces is None:
         return EXIT_OK
@@ -367,13 +367,13 @@ def show(turn: Turn, label: str | None, out: TextIO) -> None:
     if label is not None:
         print(f"== {label}" + (f" ({turn.dialect})" if turn.dialect else ""), file=out)
     for call in turn.tool_calls:
-        print(f"call {call.name}  [{call.status}]  id {call.id}", file=out)
+        print(visible(f"call {call.name}  [{call.status}]  id {call.id}"), file=out)
         shown = call.raw if call.status == "malformed" else call.arguments_json
         print(indent(shown), file=out)
         for repair in call.repairs:
-            print(f"  repair {repair.code}: {repair.message}", file=out)
+            print(visible(f"  repair {repair.code}: {repair.message}"), file=out)
         for error in call.errors:
-            print(f"  error at {error.pointer or '/'}: {error.message}", file=out)
+            print(visible(f"  error at {error.pointer or '/'}: {error.message}"), file=out)
     if turn.reasoning:
         print("reasoning", file=out)
         print(indent(turn.reasoning.strip()), file=out)
@@ -381,14 +381,14 @@ def show(turn: Turn, label: str | None, out: TextIO) -> None:
         print("content", file=out)
         print(indent(turn.content.strip()), file=out)
     for issue in turn.issues:
-        print(f"issue {issue.code}: {issue.message}", file=out)
+        print(visible(f"issue {issue.code}: {issue.message}"), file=out)
     if not turn.tool_calls:
         print("no call", file=out)
 
 
 def indent(text: str) -> str:
     """The text, every line two columns in."""
-    return "\n".join("  " + line for line in text.split("\n"))
+    return "\n".join("  " + line for line in visible(text).split("\n"))
 
 
 def outputs(files: Sequence[str], jsonl: bool, field: str) -> Iterator[tuple[str, str | bytes | Failure]]:

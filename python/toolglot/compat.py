@@ -62,13 +62,15 @@ def openai_tool_calls_to_mcp(tool_calls: Iterable[Any], tools: Iterable[Any] | N
     Args:
         tool_calls: Dicts or objects of the SDK.
         tools: The tools that were offered. With them names get their MCP spelling back and arguments are coerced;
-            calls that must not run (an unknown name, arguments that do not fit) are left out.
+            calls that must not run (an unknown name, arguments that do not fit) are left out, as those without a name are.
     """
     offered = None if tools is None else ToolSet(tools)
     calls = []
     for item in tool_calls:
         function = _get(item, "function")
         name, arguments = _get(function, "name"), _get(function, "arguments") or "{}"
+        if not isinstance(name, str) or not name:
+            continue
         call = (ToolSet([{"name": name}]) if offered is None else offered).check(name, arguments)
         if call.runnable:
             calls.append({"name": call.name, "arguments": call.arguments})

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from ._chat import REASONING, as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
 from ._core import Dialect, Policy, ToolCall, ToolSet, Turn, assistant_message, format_tool_results, normalize_choices
 from ._stream import stream_with_tool_detection
-from .errors import BadJsonError, ToolglotError
+from .errors import BadJsonError, BadOptionError, ToolglotError
 
 __all__ = [
     "RequestError",
@@ -245,7 +245,10 @@ def transform_request(
     Raises:
         RequestError: The request is refused; ``status`` and ``body`` are the answer.
         UnknownDialectError: No dialect is called so.
+        BadOptionError: ``mode`` is neither of the two.
     """
+    if mode not in ("native", "text"):
+        raise BadOptionError(f"{mode!r} is neither 'native' nor 'text'", "mode")
     body = as_dict(request)
     if validate:
         validate_request(body)
@@ -377,9 +380,21 @@ def transform_response_with_tools(
     }
     with contextlib.suppress(TypeError):  # An SDK's objects in it hold no halves: they were decoded.
         body = whole_characters(body)
-    choices, turns = body["choices"], normalize_choices(body, **options)
-    body["choices"] = [_rewritten(choice, turn, used_ids(asked)) for choice, turn in zip(choices, turns, strict=False)]
+    choices = list(body["choices"])
+    # The turns come in the order of their indexes, whatever that of the list is; what is no choice stays as it is.
+    places = [place for place, choice in enumerate(choices) if isinstance(choice, Mapping)]
+    places.sort(key=lambda place: _index(choices[place]))
+    turns = normalize_choices({**body, "choices": [choices[place] for place in places]}, **options) if places else []
+    for place, turn in zip(places, turns, strict=False):
+        choices[place] = _rewritten(choices[place], turn, used_ids(asked))
+    body["choices"] = choices
     return body
+
+
+def _index(choice: Mapping[str, Any]) -> int:
+    """The choice's index; the first one's where it says none."""
+    said = choice.get("index")
+    return said if isinstance(said, int) and said >= 0 else 0
 
 
 def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:

@@ -330,7 +330,7 @@ class ToolCalling:
         if not call.runnable:
             return ToolOutcome(call, False, error=self._why_not(call))
         try:
-            result = await asyncio.wait_for(_run(execute, call), settings.timeout)
+            result = await asyncio.wait_for(_attempt(execute, call), settings.timeout)
         except (TimeoutError, asyncio.TimeoutError):
             return ToolOutcome(call, False, error=f"{call.name} timed out")
         except Exception as error:
@@ -543,6 +543,18 @@ def _whoami() -> object:
         return asyncio.current_task() or threading.get_ident()
     except RuntimeError:
         return threading.get_ident()
+
+
+class _OwnTimeoutError(Exception):
+    """The tool's own, which is not that of waiting for it."""
+
+
+async def _attempt(execute: Execute, call: ToolCall) -> Any:
+    """The tool's result, its own time-outs told from that of the call."""
+    try:
+        return await _run(execute, call)
+    except (TimeoutError, asyncio.TimeoutError) as error:
+        raise _OwnTimeoutError(str(error) or type(error).__name__) from error
 
 
 async def _run(execute: Execute, call: ToolCall) -> Any:

@@ -348,9 +348,7 @@ fn steps(path: &str) -> Vec<Step> {
 fn choices(payload: &Payload<'_, '_>, take: &mut Take<'_>) {
     let body = payload.body;
     let candidates = body.list("candidates");
-    for (position, candidate) in candidates.iter().enumerate() {
-        take(candidate.count("index").unwrap_or(position as u64), candidate);
-    }
+    payload.each(candidates, take);
     // Only the content, without its response; or the prompt was blocked, and nothing was made.
     let alone = body.get("candidates").is_none() && body.get("parts").is_some();
     if alone || (candidates.is_empty() && blocked(body).is_some()) {

@@ -2,6 +2,8 @@
 //!
 //! A stream's chunk is parsed (`parse.rs`), read once and dropped. [`Node`] keeps its strings where they are and its members in a
 //! plain list, which makes that several times cheaper than a [`Value`], and keeps numbers as they are written.
+use crate::json::RepairOptions;
+use crate::turn::{Repair, RepairCode};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -47,7 +49,8 @@ impl<'a> Node<'a> {
         fast.map_or_else(|| Self::parse(bytes), Ok)
     }
 
-    /// Parses `bytes`; a lone surrogate escape, which no string can hold, is read as U+FFFD.
+    /// Parses `bytes`; a lone surrogate escape, which no string can hold, is read as U+FFFD, and what Python and others write
+    /// for a number that is none (`NaN`, `-Infinity`) as null.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
         let Ok(text) = std::str::from_utf8(bytes) else { return serde_json::from_slice(bytes) };
         if let Some(node) = super::parse::parse(text, false) {
@@ -57,7 +60,7 @@ impl<'a> Node<'a> {
         match serde_json::from_str(text) {
             Ok(node) => Ok(node),
             Err(error) => {
-                let mended = mend_surrogates(text).ok_or(error)?;
+                let mended = mend_surrogates(text).or_else(|| without_infinities(text)).ok_or(error)?;
                 let value: Value = serde_json::from_str(&mended)?;
                 Ok(Node::from(&value).into_owned())
             }
@@ -389,6 +392,19 @@ pub(super) fn mend_surrogates(text: &str) -> Option<String> {
     }
     out.push_str(text.get(from..)?);
     Some(out)
+}
+
+/// `text` with null for each number that is none (`NaN`, `-Infinity`); `None` if anything else in it is no JSON.
+fn without_infinities(text: &str) -> Option<String> {
+    if !text.contains("NaN") && !text.contains("Infinity") {
+        return None;
+    }
+    let mended =
+        crate::json::repair(text, &RepairOptions { search: false, join_values: false, ..Default::default() }).ok()?;
+    let number = |repair: &Repair| matches!(repair.code, RepairCode::Literal | RepairCode::Number);
+    let only = mended.repairs.iter().all(number);
+    let whole = mended.complete() && text.get(mended.consumed..)?.trim().is_empty();
+    (only && whole).then(|| mended.json.into_owned())
 }
 
 #[cfg(test)]

@@ -315,9 +315,7 @@ fn choices(payload: &Payload<'_, '_>, take: &mut Take<'_>) {
     if body.get("choices").is_none() && is_message(body) {
         return take(0, body);
     }
-    for (position, part) in body.list("choices").iter().enumerate() {
-        take(part.count("index").unwrap_or(if payload.whole { position as u64 } else { 0 }), part);
-    }
+    payload.each(body.list("choices"), take);
 }
 
 fn usage_of(usage: &Node<'_>) -> Usage {

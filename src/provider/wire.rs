@@ -13,6 +13,20 @@ pub(super) struct Payload<'p, 'a> {
     pub(super) whole: bool,
 }
 
+impl Payload<'_, '_> {
+    /// Hands out its `choices` by their indexes; without one it is the first, as Gemini leaves out what is 0. In a complete
+    /// response they are as many answers, in that order, whatever indexes they share.
+    pub(super) fn each(&self, choices: &[Node<'_>], take: &mut Take<'_>) {
+        let index = |part: &&Node<'_>| part.count("index").unwrap_or_default();
+        if !self.whole {
+            return choices.iter().for_each(|part| take(index(&part), part));
+        }
+        let mut parts: Vec<_> = choices.iter().collect();
+        parts.sort_by_key(index);
+        parts.into_iter().zip(0..).for_each(|(part, rank)| take(rank, part));
+    }
+}
+
 /// A provider's reading of one choice, and what it keeps between the chunks of a stream.
 pub(super) trait Wire: Debug + Send + Sync {
     /// Reads what a payload says of this choice: `part`, which is all of it where a provider has one choice only.

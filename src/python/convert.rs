@@ -196,8 +196,11 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     }
     if let Ok(float) = value.cast::<PyFloat>() {
         let number = Number::from_f64(float.value());
-        if number.is_none() && FORM.get() == Form::Result {
-            return said(value);
+        match (number.is_none(), FORM.get()) {
+            (true, Form::Result) => return said(value),
+            // A server wrote it, or an SDK made it of what one wrote; it says that there is no number.
+            (true, Form::Payload) => return Ok(J::null()),
+            _ => {}
         }
         let what = "JSON has no NaN and no infinity";
         return number.map(J::number).ok_or_else(|| Error::new(ErrorCode::BadJson, what).into());

@@ -165,6 +165,15 @@ impl Spoken {
         Self::Named("auto".to_owned())
     }
 
+    /// # Errors
+    /// No dialect, parser or model has this name.
+    pub(super) fn known(self) -> PyResult<Self> {
+        if let Self::Named(name) = &self {
+            guard(|| Dialects::named(name))??;
+        }
+        Ok(self)
+    }
+
     pub(super) fn get(&self) -> InDialect<'_> {
         match self {
             Self::Named(name) => InDialect::Named(name),

@@ -349,7 +349,7 @@ impl Target {
 
 fn target(provider: &str, dialect: Option<Spoken>) -> PyResult<Target> {
     if provider == "text" {
-        return Ok(Target::Text(dialect.unwrap_or_else(Spoken::auto)));
+        return Ok(Target::Text(dialect.map_or_else(|| Ok(Spoken::auto()), Spoken::known)?));
     }
     if dialect.is_some() {
         let message = "dialect= is for provider=\"text\"";
