@@ -4,7 +4,7 @@ use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Memo, Reader};
-use crate::json::{self, Balance, Pairs, RepairOptions, Repaired};
+use crate::json::{self, Balance, Ending, Pairs, RepairOptions, Repaired};
 use crate::turn::{Repair, RepairCode};
 
 /// So many bytes of the line behind a value are looked at.
@@ -180,6 +180,16 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
         mended.guessed |= placeholder::mended(text, &mended.repairs);
     }
     mended.map_err(place)
+}
+
+/// Where lines of words begin behind the value that is `mended`, which only lacks its closing brackets: they go to the end of
+/// `text`, and no part of it is in them.
+pub(super) fn prose_behind(mended: &Repaired<'_>, text: &str) -> Option<usize> {
+    let [.., words, closed] = mended.repairs.as_slice() else { return None };
+    let left_out = words.code == RepairCode::Surroundings && closed.offset == Some(text.len());
+    let at = words.offset.filter(|_| left_out && mended.ending == Ending::Unclosed)?;
+    let line = text.get(..at)?.trim_end_matches([' ', '\t']).ends_with('\n');
+    line.then_some(at)
 }
 
 /// Repair of the value at `start`, up to `limit`, ends in a string that nothing closes.

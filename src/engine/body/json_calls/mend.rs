@@ -149,6 +149,7 @@ impl JsonCalls {
             return self.read_mended(cx, out, writer, (start, error), mended, mend);
         }
         // The text ended inside the value: what there is of it is certain as far as it goes.
+        let limit = lenient::prose_behind(&mended, cx.slice(start, limit)).map_or(limit, |prose| start + prose);
         let start = self.arguments_of_call().map_or(start, |arguments| arguments.start);
         let begun = self.frames.iter().rev().find_map(|f| f.index);
         let progress = match self.incomplete(cx, writer, start, limit, begun) {
