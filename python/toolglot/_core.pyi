@@ -409,7 +409,7 @@ class Turn:
         told them.
         """
     def to_message(self, provider: str = "openai") -> Any:
-        """The turn as an assistant message of ``provider``: see :func:`assistant_message`."""
+        """The turn as an assistant message of ``provider``: see :func:`assistant_message`, which takes ``"text"`` as well."""
     def to_anthropic(self) -> dict[str, Any]:
         """The turn as an assistant message of Anthropic's Messages."""
     def to_gemini(self) -> dict[str, Any]:
@@ -712,7 +712,7 @@ class Dialect:
         """
     @property
     def name(self) -> str:
-        """Its name, which ``dialect=`` takes."""
+        """Its name, which ``dialect=`` takes if it is one of the catalogue's; of your own, hand over the Dialect itself."""
     @property
     def about(self) -> str:
         """Which models write it."""
@@ -758,7 +758,7 @@ def extract(
 
     Raises:
         UnknownDialectError: No dialect, parser or model of that name is known.
-        BadToolError: An entry of ``tools`` cannot be read as a tool.
+        BadToolError: No entry of ``tools`` can be read as a tool.
         BadOptionError: An option's value is not one of those it may have.
 
     Model output never raises: what is odd about it is in ``turn.issues`` and in each call's ``status``. A lone
