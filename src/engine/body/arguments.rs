@@ -1,5 +1,5 @@
 //! Arguments alone, as JSON behind a head that holds the name; and what a whole value in their place means.
-use super::keys::decode;
+use super::keys::{decode, key_at};
 use super::lenient::{self, Bound};
 use super::line::text_ends;
 use super::strings::Strings;
@@ -15,6 +15,12 @@ use crate::engine::{Look, Reader};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::{Tool, read_text};
 use crate::turn::{CallStatus, Repair, RepairCode};
+
+/// The string at `at` is the name of a parameter, with a colon behind it: the brace before it is missing.
+fn unopened(cx: &Reader<'_>, head: &Head, at: usize) -> Look<()> {
+    let Some(tool) = head.name(cx).and_then(|name| cx.tool(&name)) else { return Look::No };
+    key_at(cx, at, |key| tool.declares(key))
+}
 
 /// Arguments alone, after a head that holds the name.
 #[derive(Debug)]
@@ -50,7 +56,7 @@ impl Arguments {
             b'"' => match after(cx, at) {
                 Look::Is(b'{' | b'"' | b'\\') => Look::Is(()),
                 Look::More => Look::More,
-                _ => Look::No,
+                _ => unopened(cx, head, at),
             },
             // A name that nothing delimits needs more than its looks.
             _ if !template.delimits_name() && !vouched() => Look::No,
@@ -111,6 +117,9 @@ impl Arguments {
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
             return self.without(cx, out, writer, index);
+        }
+        if first == Some(b'"') && unopened(cx, &self.head, self.start) == Look::Is(()) {
+            return self.mend(cx, out, writer, index);
         }
         self.scanner.reuse(&mut out.members);
         let result = self.scanner.scan(cx.bytes(), cx.eof);

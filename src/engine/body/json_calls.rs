@@ -1,6 +1,6 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::arguments::whole_arguments;
-use super::keys::{call_key_in, decode, schema_like, string_end};
+use super::keys::{call_key_in, decode, key_at, schema_like, string_end};
 use super::lenient::{self, Bound};
 use super::strings::Strings;
 use super::{Progress, after, mend_last};
@@ -57,9 +57,6 @@ enum Expect {
         searched: usize,
     },
 }
-
-/// No key of a call is longer.
-const LONGEST_KEY: usize = 32;
 
 /// Where an object broke off as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -534,18 +531,7 @@ impl JsonCalls {
 
 /// The string at `at` is the key of a call whose opening brace is missing: `"name": "get_weather", ...}`.
 fn unopened_key(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let near = cx.near(at + 1, LONGEST_KEY);
-    let Some(length) = memchr::memchr(b'"', near) else {
-        return if cx.eof || near.len() == LONGEST_KEY { Look::No } else { Look::More };
-    };
-    if !matches!(Key::of(cx.slice(at + 1, at + 1 + length)), Key::Name | Key::Arguments) {
-        return Look::No;
-    }
-    match cx.behind_space(at, at + length + 2) {
-        Look::Is(colon) if cx.bytes().get(colon) == Some(&b':') => Look::Is(()),
-        Look::More => Look::More,
-        _ => Look::No,
-    }
+    key_at(cx, at, |key| matches!(Key::of(key), Key::Name | Key::Arguments))
 }
 
 /// A list or an envelope closes at `at`, right behind a comma.

@@ -12,6 +12,25 @@ const QUOTES: [char; 8] = ['"', '\'', '\\', '`', '“', '”', '‘', '’'];
 /// How far into an object that is no JSON a key of a call has to stand, so that more of it is read.
 const EVIDENCE: usize = 256;
 
+/// No key that is looked for without its object is longer.
+const LONGEST_KEY: usize = 64;
+
+/// The string at `at` is a key, with a colon behind it, that `is` one of those looked for.
+pub(super) fn key_at(cx: &Reader<'_>, at: usize, is: impl FnOnce(&str) -> bool) -> Look<()> {
+    let near = cx.near(at + 1, LONGEST_KEY);
+    let Some(length) = memchr::memchr(b'"', near) else {
+        return if cx.eof || near.len() == LONGEST_KEY { Look::No } else { Look::More };
+    };
+    if !is(cx.slice(at + 1, at + 1 + length)) {
+        return Look::No;
+    }
+    match cx.behind_space(at, at + length + 2) {
+        Look::Is(colon) if cx.bytes().get(colon) == Some(&b':') => Look::Is(()),
+        Look::More => Look::More,
+        _ => Look::No,
+    }
+}
+
 /// In the object at `start`, near its beginning and not in an object inside it, stands a key of a call, or an offered name
 /// in the place of a key.
 pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
