@@ -118,6 +118,7 @@ impl Engine {
         for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
+            let is_section = |marker: &Marker| matches!(marker, Marker::Section { .. });
             let mut tag = None;
             for marker in known.list_before(*list, behind) {
                 // Where it stands decides.
@@ -126,8 +127,7 @@ impl Engine {
                 if other || quote.holds(marker) || !self.may_go_on(cx, marker, behind) {
                     continue;
                 }
-                if matches!(marker, Marker::Section { .. }) && *tag.get_or_insert_with(|| is_tools_tag(cx, at, *length))
-                {
+                if is_section(&marker) && *tag.get_or_insert_with(|| is_tools_tag(cx, at, *length)) {
                     return Look::No;
                 }
                 match self.take(cx, at, *length, marker, Standing::Once) {
@@ -138,6 +138,10 @@ impl Engine {
                     }
                     Look::More => return Look::More,
                 }
+            }
+            // Whatever stands behind it, which a stream does not know yet, this is the tool's.
+            if known.list(*list).iter().any(is_section) && tag.unwrap_or_else(|| is_tools_tag(cx, at, *length)) {
+                return Look::No;
             }
         }
         if cx.eof && self.cut_closer(cx, at) == Look::Is(()) {
