@@ -15,6 +15,7 @@ use crate::schema::{Expected, Tool, read_text};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use serde_json::Value as Schema;
 
+mod mend;
 mod node;
 mod open;
 mod tag;

@@ -4,6 +4,7 @@ use super::tag::tags_begin;
 use crate::engine::misspelt;
 use crate::engine::reader::begun;
 use crate::schema::Tool;
+use crate::turn::RepairCode;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -22,8 +23,12 @@ pub(super) struct Tree<'t> {
     pub(super) cut: Option<(String, String)>,
     /// An element that opens twice may yet be read once more.
     pub(super) retry: bool,
-    /// Where tags are wrong, and what is.
-    pub(super) slips: Vec<(usize, &'static str)>,
+    /// Slips among the tags are mended, where what stands round them leaves one reading. Only behind a prefix.
+    pub(super) mends: bool,
+    /// Where something is wrong, and what is.
+    pub(super) slips: Vec<(usize, RepairCode, &'static str)>,
+    /// The elements that are open, the outermost first.
+    pub(super) outer: Vec<Outer<'t>>,
     /// Tags below the top level that were found to be text: they are not tried again.
     text_tags: HashSet<usize>,
     /// Where the last closing tag of a name stands.
@@ -36,16 +41,26 @@ pub(super) struct Tree<'t> {
     pub(super) texts: Vec<Range<usize>>,
 }
 
+/// An element that others stand in.
+pub(super) struct Outer<'t> {
+    pub(super) name: &'t str,
+    /// Text stands in it, beside elements.
+    pub(super) mixed: bool,
+}
+
 /// An element whose closing tag is looked for.
-struct Open<'t> {
-    depth: usize,
-    name: &'t str,
-    /// Where its tag stands, and where its text begins.
+pub(super) struct Open<'t> {
+    pub(super) depth: usize,
+    pub(super) name: &'t str,
+    /// Where its tag stands, and where its text begins and ends, as far as it was read.
     first: usize,
-    start: usize,
-    children: Vec<(String, Node)>,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) children: Vec<(String, Node)>,
     /// The text among them.
-    mixed: String,
+    pub(super) mixed: String,
+    /// How many slips had been found before it.
+    slips: usize,
     /// Where another parameter stands, behind text, that may follow this one.
     follows: Option<usize>,
 }
@@ -68,7 +83,9 @@ impl<'t> Tree<'t> {
             deep: false,
             cut: None,
             retry: false,
+            mends: false,
             slips: Vec::new(),
+            outer: Vec::new(),
             text_tags: HashSet::new(),
             closers: Vec::new(),
             tool: None,
@@ -101,8 +118,13 @@ impl<'t> Tree<'t> {
     }
 
     /// The opening tag at the cursor: its name and where it ends.
-    fn opening(&self) -> Option<(&'t str, usize)> {
-        let rest = self.behind_prefix(self.rest())?.strip_prefix('<')?;
+    pub(super) fn opening(&self) -> Option<(&'t str, usize)> {
+        self.opens(self.rest()).map(|(name, length)| (name, self.at + length))
+    }
+
+    /// The opening tag that `rest` begins with: its name, and how long it is.
+    pub(super) fn opens(&self, rest: &'t str) -> Option<(&'t str, usize)> {
+        let rest = self.behind_prefix(rest)?.strip_prefix('<')?;
         if rest.starts_with('/') {
             return None;
         }
@@ -111,7 +133,7 @@ impl<'t> Tree<'t> {
         if name.is_empty() || rest.as_bytes().get(length) != Some(&b'>') {
             return None;
         }
-        Some((name, self.at + self.prefix.len() + length + 2))
+        Some((name, self.prefix.len() + length + 2))
     }
 
     /// The tag at the cursor was not found to be text, and behind `end`, where it does, its closing one stands.
@@ -146,6 +168,8 @@ impl<'t> Tree<'t> {
             self.at = self.text.len();
             return None;
         }
+        let slips = self.slips.len();
+        self.skip_prefix();
         let (name, end) = self.opening()?;
         let closer = format!("{}</{name}>", self.prefix);
         if depth > 0 && self.prefix.is_empty() && !self.may_close(name, &closer, end) {
@@ -153,8 +177,10 @@ impl<'t> Tree<'t> {
         }
         let opener = self.text.get(self.at..end).unwrap_or_default();
         let again = self.text.get(end..).unwrap_or_default().trim_ascii_start().starts_with(opener);
-        let mut open =
-            Open { depth, name, first: self.at, start: end, children: Vec::new(), mixed: String::new(), follows: None };
+        let (first, children, mixed) = (self.at, Vec::new(), String::new());
+        let mut open = Open { depth, name, first, start: end, end, children, mixed, slips, follows: None };
+        self.outer.truncate(depth);
+        self.outer.push(Outer { name, mixed: false });
         let text = self.texts.binary_search_by_key(&end, |text| text.start).ok();
         self.at = text.and_then(|i| self.texts.get(i)).map_or(end, |text| text.end);
         // How long what closes it is.
@@ -163,9 +189,12 @@ impl<'t> Tree<'t> {
             let rest = self.rest();
             let text = rest.get(..rest.find(tag).unwrap_or(rest.len())).unwrap_or("");
             self.at += text.len();
+            open.end = self.at;
+            self.skip_prefix();
             if self.rest().is_empty() {
                 if again && depth == 0 && std::mem::take(&mut self.retry) {
-                    self.slips.push((open.first, "an element's opening tag stood twice"));
+                    self.slips.truncate(slips);
+                    self.slips.push((open.first, RepairCode::Marker, "an element's opening tag stood twice"));
                     self.at = end;
                     return self.element(depth);
                 }
@@ -180,13 +209,26 @@ impl<'t> Tree<'t> {
             if self.rest().starts_with(&closer) {
                 break closer.len();
             }
+            if self.skip_last_closer(&open, text) {
+                continue;
+            }
+            if self.outer_closes(depth) {
+                if !self.ends_with_outer(&open) {
+                    return None;
+                }
+                self.slips.push((self.at, RepairCode::Marker, "an element's closing tag is missing"));
+                break 0;
+            }
             if let Some(length) = self.misspelt(name) {
-                self.slips.push((self.at, "an element's closing tag is misspelt"));
+                self.slips.push((self.at, RepairCode::Marker, "an element's closing tag is misspelt"));
                 break length;
             }
             let before = self.at;
             if open.is_text() && !open.mixed.is_empty() && self.may_follow(name) {
                 open.follows = Some(before);
+            }
+            if let Some(outer) = self.outer.get_mut(depth) {
+                outer.mixed = !open.mixed.is_empty();
             }
             match self.element(depth + 1) {
                 Some(child) => open.children.push(child),
@@ -213,19 +255,18 @@ impl<'t> Tree<'t> {
     /// The element that is open ends here, with a tag of this `length`, which should be its `closer`.
     fn close(&mut self, open: Open<'t>, closer: &str, length: usize) -> (String, Node) {
         let node = if open.children.is_empty() {
-            Node::Text(self.text.get(open.start..self.at).unwrap_or("").to_owned())
+            Node::Text(self.text.get(open.start..open.end).unwrap_or("").to_owned())
         } else {
             Node::Children(open.children, open.mixed.trim().to_owned())
         };
         self.at += length;
         if open.depth == 0 {
-            let rest = self.rest();
-            let again = rest.trim_ascii_start().strip_prefix(closer).filter(|_| !self.prefix.is_empty());
-            if let Some(behind) = again {
-                self.slips.push((self.at, "an element's closing tag stood twice"));
-                self.at += rest.len() - behind.len();
+            let again = |rest: &'t str| rest.trim_ascii_start().strip_prefix(closer);
+            while let Some(behind) = again(self.rest()).filter(|_| !self.prefix.is_empty()) {
+                self.slips.push((self.at, RepairCode::Marker, "an element's closing tag stood twice"));
+                self.at = self.text.len() - behind.len();
             }
-            if self.tool.is_some() {
+            if self.mends {
                 self.taken.push(open.name.to_owned());
             }
         }
@@ -234,17 +275,17 @@ impl<'t> Tree<'t> {
 
     /// The element that opens at the cursor is a parameter of the tool that is not there yet.
     fn may_follow(&self, name: &str) -> bool {
-        let declared = |key: &str| self.tool.is_some_and(|tool| tool.declares(key));
-        self.opening()
-            .is_some_and(|(key, _)| key != name && declared(key) && !self.taken.iter().any(|taken| taken == key))
+        self.opening().is_some_and(|(key, _)| key != name && self.is_missing(key))
     }
 
-    /// A parameter of the `tool` that is not there yet begins at the cursor, and some text of it stands there.
-    pub(super) fn opens_parameter(&self, tool: &Tool) -> bool {
-        let Some((name, start)) = self.opening().filter(|(name, _)| tool.declares(name)) else { return false };
-        let inside = self.text.get(start..).unwrap_or_default();
-        let text = inside.get(..inside.find(tags_begin(self.prefix)).unwrap_or(inside.len())).unwrap_or_default();
-        !text.trim_ascii().is_empty() && !self.taken.iter().any(|taken| taken == name)
+    /// The tool has a parameter `name` that is not there yet.
+    pub(super) fn is_missing(&self, name: &str) -> bool {
+        self.tool.is_some_and(|tool| tool.declares(name)) && !self.is_taken(name)
+    }
+
+    /// An element `name` was read.
+    pub(super) fn is_taken(&self, name: &str) -> bool {
+        self.taken.iter().any(|taken| taken == name)
     }
 
     /// The element, one of the top level, is never closed: it ends before the parameter that follows it. If none does, it is
@@ -254,6 +295,7 @@ impl<'t> Tree<'t> {
         if open.depth > 0 {
             return None;
         }
+        self.slips.truncate(open.slips);
         let (name, text) = (open.name, |next: usize| self.text.get(open.start..next).unwrap_or_default());
         // Of its own, a part may stand there.
         let breaks_off = |next: &usize| {
@@ -265,7 +307,7 @@ impl<'t> Tree<'t> {
             return None;
         };
         let text = text(next).to_owned();
-        self.slips.push((next, "an element's closing tag is missing"));
+        self.slips.push((next, RepairCode::Marker, "an element's closing tag is missing"));
         self.taken.push(name.to_owned());
         self.at = next;
         Some((name.to_owned(), Node::Text(text)))

@@ -72,12 +72,13 @@ impl Elements {
         let mut tree = Tree::new(cx.slice(self.at, end), within.prefix, cx.policy.max_depth);
         let taken = self.members.list().iter().map(|(key, _)| key.get(cx.text).into_owned()).collect();
         (tree.tool, tree.taken, tree.retry) = (within.tool, taken, true);
+        tree.mends = !within.prefix.is_empty();
         let mut found = elements(&mut tree, !status.readable());
         if found.is_empty() && !status.readable() && within.trim == Trim::None {
             // What had been given out of a string stays, though nobody knows what it goes on with.
             found.extend(self.open.as_ref().and_then(|open| open.cut(cx)));
         }
-        let slips = tree.slips.iter().map(|(at, what)| Repair::at(RepairCode::Marker, self.at + at, *what));
+        let slips = tree.slips.iter().map(|(at, code, what)| Repair::at(*code, self.at + at, *what));
         self.repairs.extend(slips);
         let rest = tree.rest().trim_ascii_start();
         let at = self.at + tree.text.len() - rest.len();
@@ -109,7 +110,7 @@ impl Elements {
         let told = || self.open.as_ref().is_some_and(|open| open.streams && !open.is_empty(cx));
         within.prefix.is_empty()
             || none && (self.members.list().is_empty() || told())
-            || within.tool.is_some_and(|tool| tree.opens_parameter(tool))
+            || tree.loses()
             || holds_call(cx, writer, tree.rest())
             || within.tool.is_some_and(|tool| closes_parameter(tree.rest(), within.prefix, tool, &tree.taken))
     }
@@ -128,7 +129,10 @@ fn elements(tree: &mut Tree<'_>, cut: bool) -> Vec<(String, Node)> {
                 tree.at = tree.text.len();
                 found.push((key, Node::Text(text)));
             }
-            _ => return found,
+            _ => match tree.behind_text() {
+                Some(element) => found.push(element),
+                None => return found,
+            },
         }
     }
 }
