@@ -109,6 +109,20 @@ impl Members {
         writer.piece(out, index, if self.opened { "}" } else { "{}" });
     }
 
+    /// As [`Self::take`], where all values were written as literals: a null among them is one, as in JSON, and no bare word.
+    pub(super) fn take_literals(&mut self, cx: &Reader<'_>) -> Found {
+        let holds_null = |value: &Value| match value {
+            Value::Text(_) => false,
+            Value::Json(piece) => !piece.as_str(cx.text).starts_with('"') && piece.as_str(cx.text).contains("null"),
+        };
+        if self.list.iter().any(|(_, value)| holds_null(value)) {
+            let json = self.take().into_arguments(cx.text).to_json().into_owned();
+            Found::Json(Piece::Made(json))
+        } else {
+            self.take()
+        }
+    }
+
     /// Moves the members out, as the arguments they are.
     pub(super) fn take(&mut self) -> Found {
         let list = std::mem::take(&mut self.list);

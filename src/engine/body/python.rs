@@ -128,6 +128,8 @@ pub(crate) struct Python {
     begun: Begun,
     /// What one of its values was meant to be is not clear: it is not to be run.
     unreadable: bool,
+    /// One of its arguments has no value: the null in its place was not written.
+    valueless: bool,
     members: Members,
     repairs: Vec<Repair>,
     /// The name of the argument that is being read; none for a positional one.
@@ -193,6 +195,7 @@ impl Python {
             name_start: at,
             begun: Begun::No,
             unreadable: false,
+            valueless: false,
             members: Members::default(),
             repairs: Vec::new(),
             key: None,
@@ -321,6 +324,7 @@ impl Python {
         self.name = name;
         self.begun = Begun::No;
         self.unreadable = false;
+        self.valueless = false;
         self.members = Members::default();
         self.at = at;
         self.expect = Expect::Argument;
@@ -364,7 +368,7 @@ impl Python {
         match std::mem::replace(&mut self.begun, Begun::No) {
             Begun::Call(index) => {
                 self.members.close(out, writer, index);
-                let found = self.members.take();
+                let found = if self.valueless { self.members.take() } else { self.members.take_literals(cx) };
                 out.trace.python_call(cx.text, self.name_start..end);
                 let pending = writer.over(index, found, self.name_start..end);
                 pending.repairs = std::mem::take(&mut self.repairs);

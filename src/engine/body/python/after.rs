@@ -1,11 +1,15 @@
 //! What follows a Python call: a separator and another call, what closes the list, or the end.
-use super::ahead::{Item, next_item};
+use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, next_item};
 use super::{Expect, Python, Quoted, space, stray};
 use crate::dialect::Element;
 use crate::engine::body::{Progress, mend_last};
+use crate::engine::output::span;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::turn::{CallStatus, RepairCode};
+
+/// What stands among calls and is longer is not passed over.
+const LONGEST_ITEMS: usize = 160;
 
 impl Python {
     /// What stands at `at`, behind a call: a separator, the end of the list, another call or nothing of these.
@@ -119,11 +123,47 @@ impl Python {
                 None
             }
             Look::More => Some(Progress::More),
-            Look::No => {
-                self.at = if self.list { self.at } else { at + 1 };
-                Some(Progress::Done { end: self.at })
+            Look::No => match if self.list && writer.begun > 0 { Self::no_call(cx, next) } else { Look::No } {
+                Look::Is(end) => {
+                    writer.pass(span(next..end));
+                    self.at = end;
+                    None
+                }
+                Look::More => Some(Progress::More),
+                Look::No => {
+                    self.at = if self.list { self.at } else { at + 1 };
+                    Some(Progress::Done { end: self.at })
+                }
+            },
+        }
+    }
+
+    /// Where the items at `at` end that are no calls, if an offered one follows behind a comma: `hmm` in `[f(a=1), hmm, g(b=2)]`.
+    fn no_call(cx: &Reader<'_>, at: usize) -> Look<usize> {
+        let near = cx.near(at, LONGEST_ITEMS);
+        let (mut depth, mut quote) = (0_usize, None);
+        for (byte, here) in near.iter().zip(at..) {
+            match (byte, quote) {
+                (b'\n', _) => return Look::No,
+                (byte, Some(open)) if byte == open => quote = None,
+                (_, Some(_)) => {}
+                (b'"' | b'\'', None) => quote = Some(byte),
+                (b'(' | b'[' | b'{', None) => depth += 1,
+                (b')' | b']' | b'}', None) if depth == 0 => return Look::No,
+                (b')' | b']' | b'}', None) => depth -= 1,
+                (b',', None) if depth == 0 => {
+                    let next = cx.skip_space(here + 1);
+                    match Self::plausible(cx, next) {
+                        Look::Is(()) if Self::may_be_meant(cx, next) => return Look::Is(here),
+                        Look::More => return Look::More,
+                        _ if next >= cx.text.len() && !cx.eof => return Look::More,
+                        _ => {}
+                    }
+                }
+                _ => {}
             }
         }
+        if near.len() < LONGEST_ITEMS && !cx.eof { Look::More } else { Look::No }
     }
 
     /// The parenthesis at `at` is one too many: behind it the list goes on or ends, or the line is over.
@@ -163,6 +203,16 @@ impl Python {
         let fresh_line = cx.slice(self.at, at).contains('\n');
         if !fresh_line && (self.list || at > self.at) {
             let quote = self.quoted == Quoted::Over(byte);
+            match behind_wide_comma(cx, at, "") {
+                Look::More => return Some(Progress::More),
+                Look::Is(Item::Call) if self.list => {
+                    mend_last(writer, RepairCode::Comma, at, "a comma of another script parts calls");
+                    self.at = at + WIDE_COMMA.len();
+                    self.expect = Expect::Call;
+                    return None;
+                }
+                _ => {}
+            }
             match next_item(cx, at + usize::from(quote), "") {
                 Look::More => return Some(Progress::More),
                 Look::Is(Item::Call) => {

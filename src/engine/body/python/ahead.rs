@@ -10,6 +10,8 @@ use std::ops::Range;
 const NAME: usize = 128;
 /// Behind so many bytes nothing is waited for.
 const FAR: usize = 4096;
+/// The comma of Chinese and Japanese text, which parts arguments and calls where one of them follows.
+pub(super) const WIDE_COMMA: &str = "，";
 
 /// What begins where a comma is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,16 @@ pub(super) fn next_item(cx: &Reader<'_>, at: usize, called: &str) -> Look<Item> 
         }
         _ => Look::No,
     }
+}
+
+/// A comma of another script stands at `at`.
+pub(super) fn is_wide_comma(cx: &Reader<'_>, at: usize) -> bool {
+    cx.bytes().get(at..).is_some_and(|rest| rest.starts_with(WIDE_COMMA.as_bytes()))
+}
+
+/// As [`next_item`], behind such a comma at `at`, if one stands there.
+pub(super) fn behind_wide_comma(cx: &Reader<'_>, at: usize, called: &str) -> Look<Item> {
+    if is_wide_comma(cx, at) { next_item(cx, cx.skip_space(at + WIDE_COMMA.len()), called) } else { Look::No }
 }
 
 /// Behind the comma before `at` stand another named argument, the end of the call, or (for a trailing comma) nothing.

@@ -1,7 +1,7 @@
 //! The arguments of a Python call: by name or by place, and whether a value is what was meant.
-use super::ahead::{Item, name_at, next_item};
+use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, name_at, next_item};
 use super::value::{Argument, ValueScan};
-use super::{Expect, Python, expression, stray};
+use super::{Begun, Expect, Python, expression, stray};
 use crate::dialect::Element;
 use crate::engine::body::Progress;
 use crate::engine::body::literal::{self, Literal};
@@ -51,9 +51,9 @@ impl Python {
             }
             self.key = Some(key);
         } else {
-            // The next call of the list, where the parenthesis should close: `[f(a=1, g(b=2)]`.
+            // The next call of the list, where the parenthesis should close: `[f(a=1, g(b=2)]`, `[f((a=1), g(b=2)]`.
             if self.list
-                && !self.members.list().is_empty()
+                && (self.begun == Begun::Passed || !self.members.list().is_empty())
                 && cx.bytes().get(equals) == Some(&b'(')
                 && cx.offered(cx.part(&name))
             {
@@ -126,6 +126,7 @@ impl Python {
             let source = read.mended(RepairCode::SourceText) && text.contains('=');
             source && cx.tool(&self.name).is_some_and(unknown)
         };
+        self.valueless |= text.is_empty();
         self.unreadable |= read.guessed
             || self.is_expression(text, &read.repairs)
             || placeholder::mended(cx.slice(0, end), &read.repairs)
@@ -197,6 +198,20 @@ impl Python {
             }
             Some(byte) if byte == self.closes => self.end_call(cx, out, writer, at + 1),
             Some(byte) => {
+                match behind_wide_comma(cx, at, &self.name) {
+                    Look::More => return Some(Progress::More),
+                    Look::Is(Item::Argument) => {
+                        self.repairs.push(Repair::at(
+                            RepairCode::Comma,
+                            at,
+                            "a comma of another script parts arguments",
+                        ));
+                        self.at = at + WIDE_COMMA.len();
+                        self.expect = Expect::Argument;
+                        return None;
+                    }
+                    _ => {}
+                }
                 match next_item(cx, at, &self.name) {
                     Look::More => return Some(Progress::More),
                     Look::Is(Item::Argument) => {
@@ -207,11 +222,43 @@ impl Python {
                     }
                     _ => {}
                 }
+                match self.behind_brackets(cx, at) {
+                    Look::More => return Some(Progress::More),
+                    Look::Is(end) => {
+                        self.unreadable = true;
+                        return self.end_call(cx, out, writer, end);
+                    }
+                    Look::No => {}
+                }
                 // The parenthesis is missing: `f(a=1]`. What else stands there was a part of the value.
                 self.unreadable |= matches!(byte, b'}' | b'"' | b'\'' | b':') || byte == b']' && !self.list;
                 self.repairs.push(Repair::at(RepairCode::Bracket, self.at, "the closing parenthesis is missing"));
                 self.end_call(cx, out, writer, self.at)
             }
+        }
+    }
+
+    /// Where the call ends, in a list that goes on or ends behind it, if brackets that nothing opened stand at `at`, before
+    /// its parenthesis: an object too many was closed, or one that is not there.
+    fn behind_brackets(&self, cx: &Reader<'_>, at: usize) -> Look<usize> {
+        let near = cx.near(at, 64);
+        let bracket = |byte: &u8| matches!(byte, b']' | b'}') || byte.is_ascii_whitespace();
+        let brackets = near.iter().take_while(|byte| bracket(byte)).count();
+        if !self.list || brackets == 0 || self.closes != b')' {
+            return Look::No;
+        }
+        let end = at + brackets + 1;
+        let next = cx.skip_space(end);
+        match (near.get(brackets), cx.bytes().get(next)) {
+            (None, _) if near.len() < 64 && !cx.eof => Look::More,
+            (Some(b')'), None) if !cx.eof => Look::More,
+            (Some(b')'), Some(b']')) => Look::Is(end),
+            (Some(b')'), Some(b',')) => match next_item(cx, cx.skip_space(next + 1), &self.name) {
+                Look::Is(Item::Call) => Look::Is(end),
+                Look::More => Look::More,
+                _ => Look::No,
+            },
+            _ => Look::No,
         }
     }
 

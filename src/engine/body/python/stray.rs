@@ -9,7 +9,7 @@ use std::ops::Range;
 /// So far an argument's name is looked for from a quote.
 const NEAR: usize = 160;
 /// Signs that a slip leaves among the parts of an argument.
-const SIGNS: [char; 12] = ['"', '\'', ',', ';', '=', ':', '(', ')', '[', ']', '{', '}'];
+const SIGNS: [char; 16] = ['"', '\'', ',', ';', '=', ':', '(', ')', '[', ']', '{', '}', '，', '、', '；', '：'];
 
 fn is_argument(cx: &Reader<'_>, called: &str, name: &str) -> bool {
     !name.is_empty() && (cx.tools.is_none() || cx.tool(called).is_some_and(|tool| tool.declares(name)))
@@ -50,6 +50,18 @@ pub(super) fn argument_within(cx: &Reader<'_>, start: usize, end: usize, called:
     })
 }
 
+/// A call of an offered tool stands in the text from `start` to `end`, behind what closes the one before: `), ping(`.
+pub(super) fn call_within(cx: &Reader<'_>, start: usize, end: usize) -> bool {
+    let follows = |at: usize| {
+        let behind = cx.slice(at + 1, floor(cx.text, end.min(at + NEAR)));
+        let next = behind.trim_start().strip_prefix([',', ';', '，']).unwrap_or_default().trim_start();
+        let name = next.len() - next.trim_start_matches(|c| char_class::NAME.has(c)).len();
+        let (name, rest) = next.split_at(name);
+        rest.starts_with('(') && !name.is_empty() && cx.offered(name)
+    };
+    cx.tools.is_some() && memchr::memchr_iter(b')', cx.slice(start, end).as_bytes()).any(|at| follows(start + at))
+}
+
 /// In `json`, a list or an object that was mended, a quote which nothing escaped stands in a string next to a comma, signs aside:
 /// there another item may have been meant.
 pub(super) fn item_within(json: &str) -> bool {
@@ -73,7 +85,8 @@ pub(super) fn argument_behind_quote(cx: &Reader<'_>, at: usize, called: &str) ->
         return Look::More;
     }
     let behind = behind.get(..behind.len() - rest.len()).unwrap_or_default();
-    let assigns = behind.contains('=') && !behind.contains("==") || behind.starts_with(['"', '\'', '[', '{']);
+    let colon = behind.trim_start().starts_with([':', '：']) && behind.contains(['"', '\'']);
+    let assigns = colon || behind.contains('=') && !behind.contains("==") || behind.starts_with(['"', '\'', '[', '{']);
     let named = cx.slice(at, name.start).contains(SIGNS) && is_argument(cx, called, cx.part(&name));
     if named && assigns { Look::Is(()) } else { Look::No }
 }

@@ -1,5 +1,8 @@
 //! Where a string in a value of a Python call ends, in which quotes of its own kind may stand without a backslash.
-use super::ahead::{brackets_end, fence_closes, looks_structured, next_is_argument, next_item, unescaped_argument};
+use super::ahead::{
+    behind_wide_comma, brackets_end, fence_closes, is_wide_comma, looks_structured, next_is_argument, next_item,
+    unescaped_argument,
+};
 use super::space::behind_comment;
 use super::stray;
 use super::value::Argument;
@@ -23,6 +26,29 @@ pub(super) struct OpenString {
     pub(super) escape: Option<usize>,
     /// What stands in it looks as if it had ended before: an argument, or a structure that lacks its comma.
     pub(super) torn: bool,
+    kept: Kept,
+}
+
+/// The quotes of its own kind that stand in a string as a part of its text.
+#[derive(Debug, Default)]
+struct Kept {
+    /// How many nothing escapes.
+    bare: usize,
+    /// Those among them that are no apostrophes do not come in pairs.
+    odd: bool,
+    /// Nor do those that have a backslash.
+    odd_escaped: bool,
+    /// The last bare one stands behind a digit.
+    inches: bool,
+}
+
+impl Kept {
+    /// One of them opens what nothing closes, so it may have been the string's end, or what ended the string none. The only one
+    /// may mean inches.
+    fn leaves_one_open(&self) -> bool {
+        let sure = self.bare == 1 && self.inches && !self.odd_escaped;
+        self.bare > 0 && self.odd != self.odd_escaped && !sure
+    }
 }
 
 /// A quote of the string's own kind that stands in it without a backslash, while its counterpart has not come.
@@ -74,6 +100,7 @@ impl OpenString {
             ended: false,
             escape: None,
             torn: false,
+            kept: Kept::default(),
         })
     }
 
@@ -132,6 +159,7 @@ impl OpenString {
                 look => self.torn |= look == Look::Is(()),
             }
         }
+        self.kept.odd_escaped ^= escaped == b'"' && self.quote == b'"';
         // Two of them may be one character.
         let half = |escape: usize| matches!(cx.rest(escape).as_bytes(), [b'\\', b'u', b'd' | b'D', ..]);
         let pair = |escape: usize| escape + 6 == *at && half(escape);
@@ -161,7 +189,11 @@ impl OpenString {
             _ => self.ends(cx, at, next, argument, nested),
         };
         match ends {
-            Look::Is(_) => self.torn |= self.inner == Some(Inner::Reopening),
+            Look::Is(_) => {
+                self.torn |= self.inner == Some(Inner::Reopening)
+                    || !nested && self.kept.leaves_one_open()
+                    || self.kept.bare > 0 && stray::call_within(cx, self.start + 1, at);
+            }
             Look::No => return self.keep(cx, at, next, argument.called),
             Look::More => {}
         }
@@ -180,6 +212,9 @@ impl OpenString {
             Some(b'`') => fence_closes(cx, next).then(|()| ends),
             Some(b',') if nested || !argument.keyed => ends,
             Some(b',') => next_is_argument(cx, next + 1).then(|()| ends),
+            Some(_) if !nested && is_wide_comma(cx, next) => {
+                behind_wide_comma(cx, next, argument.called).map(|_| Means::EndsValue)
+            }
             Some(_) if self.inner.is_some() || nested || opens_behind(cx, at) => Look::No,
             Some(_) => match next_item(cx, next, argument.called) {
                 Look::No if cx.tools.is_some() && next > at + 1 => {
@@ -203,6 +238,9 @@ impl OpenString {
             }
             self.ended |= cx.bytes().get(next) == Some(&b',');
         }
+        self.kept.bare += 1;
+        self.kept.odd ^= !(self.quote == b'\'' && is_apostrophe(cx, at));
+        self.kept.inches = cx.slice(0, at).ends_with(|c: char| c.is_ascii_digit());
         let parts = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
         self.inner = match self.inner {
             Some(Inner::Closing | Inner::Reopening) if opens => Some(Inner::Reopening),
@@ -231,6 +269,14 @@ fn ends_in_quotes(cx: &Reader<'_>, next: usize, called: &str) -> Look<Means> {
         Some(_) => Look::No,
     };
     ends.map(|()| Means::EndsString)
+}
+
+/// The single quote at `at` stands in a word (`it's`), behind a plural (`the dogs' bowl`) or before a year (`the '90s`).
+fn is_apostrophe(cx: &Reader<'_>, at: usize) -> bool {
+    let (before, behind) = (cx.slice(0, at), cx.rest(at + 1));
+    let in_word = before.ends_with(char::is_alphanumeric) && behind.starts_with(char::is_alphanumeric);
+    let year = before.ends_with(' ') && behind.starts_with(|c: char| c.is_ascii_digit());
+    in_word || year || before.ends_with('s') && behind.starts_with(' ')
 }
 
 /// What stands before the quote at `at` may stand before a string.

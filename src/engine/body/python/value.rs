@@ -1,5 +1,5 @@
 //! Where a value of a Python call ends.
-use super::ahead::{fence_closes, next_is_argument, next_item};
+use super::ahead::{behind_wide_comma, fence_closes, is_wide_comma, next_is_argument, next_item};
 use super::space::{self, behind_comment};
 use super::string::{Means, OpenString};
 use crate::dialect::Row;
@@ -122,6 +122,7 @@ impl ValueScan {
                     let next = cx.skip_space(self.at);
                     (self.ends_before(cx, next, argument.called), next)
                 }
+                _ if is_wide_comma(cx, self.at) => (self.ends_at_wide_comma(cx, argument.called), self.at + 1),
                 // The fence round the call is closed, and the call is not.
                 b'`' => (fence_closes(cx, self.at), self.at + 1),
                 _ => (Look::No, self.at + 1),
@@ -148,6 +149,16 @@ impl ValueScan {
             return Look::Is(());
         }
         next_is_argument(cx, self.at + 1)
+    }
+
+    /// The comma of another script parts arguments where one follows, or the next call.
+    fn ends_at_wide_comma(&self, cx: &Reader<'_>, called: &str) -> Look<()> {
+        let whole = || literal::looks_like_one(cx.slice(self.start, self.at).trim());
+        match behind_wide_comma(cx, self.at, called) {
+            Look::Is(_) if cx.tools.is_some() || whole() => Look::Is(()),
+            Look::More => Look::More,
+            _ => Look::No,
+        }
     }
 
     /// The value is over before the white space here: a comment stands at `next`, behind that, or an argument or a call that
