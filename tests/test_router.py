@@ -359,7 +359,13 @@ def test_a_stream_says_what_a_response_says(text: str, tools: list[Any], overtak
     assert finish == ("length" if overtaken else choice["finish_reason"])
     if finish == "tool_calls":
         whole = [json.loads(call["function"]["arguments"]) for call in choice["message"]["tool_calls"]]
-        assert [list(json.loads(calls[index])) for index in sorted(calls)] == [list(each) for each in whole]
+        streamed = [json.loads(calls[index]) for index in sorted(calls)]
+        # A null that the schema refuses has been told by the time it is left out; it says the same.
+        assert [keys(each) for each in streamed] == [keys(each) for each in whole]
+
+
+def keys(arguments: dict[str, Any]) -> list[str]:
+    return [key for key, value in arguments.items() if value is not None]
 
 
 def test_halves_of_characters() -> None:

@@ -118,8 +118,10 @@ impl Arguments {
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
             return self.without(cx, out, writer, index);
         }
-        if first == Some(b'"') && unopened(cx, &self.head, self.start) == Look::Is(()) {
-            return self.mend(cx, out, writer, index);
+        match first.filter(|byte| *byte == b'"').map_or(Look::No, |_| unopened(cx, &self.head, self.start)) {
+            Look::Is(()) => return self.mend(cx, out, writer, index),
+            Look::More => return Progress::More,
+            Look::No => {}
         }
         self.scanner.reuse(&mut out.members);
         let result = self.scanner.scan(cx.bytes(), cx.eof);
