@@ -1,6 +1,6 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use super::placeholder;
-use crate::dialect::{Element, Marker, MarkersAt};
+use crate::dialect::{Element, MarkersAt};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Memo, Reader};
@@ -145,10 +145,7 @@ fn line_before_marker(cx: &Reader<'_>, from: &mut usize) -> Look<usize> {
     let bytes = cx.bytes();
     while let Some(line) = memchr::memchr(b'\n', bytes.get(*from..).unwrap_or_default()).map(|i| *from + i) {
         let begin = cx.skip_space(line);
-        let calls = |list: u32| {
-            let markers = cx.dialects.markers.list(list);
-            markers.iter().any(|marker| matches!(marker, Marker::Call { .. } | Marker::Section { .. }))
-        };
+        let calls = |list: u32| cx.dialects.markers.opens_calls(list);
         *from = line;
         match cx.dialects.markers.at(bytes, begin) {
             // A fence may stand in any text.

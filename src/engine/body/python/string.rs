@@ -161,11 +161,8 @@ impl OpenString {
         }
         self.kept.odd_escaped ^= escaped == b'"' && self.quote == b'"';
         // Two of them may be one character.
-        let half = |escape: usize| matches!(cx.rest(escape).as_bytes(), [b'\\', b'u', b'd' | b'D', ..]);
-        let pair = |escape: usize| escape + 6 == *at && half(escape);
-        if !self.escape.is_some_and(pair) {
-            self.escape = Some(*at);
-        }
+        let first = self.escape.map(|escape| last_half(cx, escape));
+        self.escape = first.filter(|first| first + 6 == *at && is_half(cx, *first)).or(Some(*at));
         *at += 2;
         while !cx.text.is_char_boundary(*at) {
             *at += 1;
@@ -269,6 +266,20 @@ fn ends_in_quotes(cx: &Reader<'_>, next: usize, called: &str) -> Look<Means> {
         Some(_) => Look::No,
     };
     ends.map(|()| Means::EndsString)
+}
+
+/// The escape at `at` is the first half of a character.
+fn is_half(cx: &Reader<'_>, at: usize) -> bool {
+    let text = cx.bytes().get(at..).unwrap_or_default();
+    matches!(text, [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..])
+}
+
+/// The last of the first halves of characters that stand one behind the other from `escape` on: only it may have a second one.
+pub(super) fn last_half(cx: &Reader<'_>, mut escape: usize) -> usize {
+    while is_half(cx, escape) && is_half(cx, escape + 6) {
+        escape += 6;
+    }
+    escape
 }
 
 /// The single quote at `at` stands in a word (`it's`), behind a plural (`the dogs' bowl`) or before a year (`the '90s`).

@@ -1,7 +1,7 @@
 //! Where a value of a Python call ends.
 use super::ahead::{behind_wide_comma, fence_closes, is_wide_comma, next_is_argument, next_item};
 use super::space::{self, behind_comment};
-use super::string::{Means, OpenString};
+use super::string::{Means, OpenString, last_half};
 use crate::dialect::Row;
 use crate::engine::body::literal;
 use crate::engine::{Look, Reader};
@@ -51,7 +51,8 @@ impl ValueScan {
     pub(super) fn certain(&mut self, cx: &Reader<'_>) -> Option<String> {
         let string = self.string.as_ref().filter(|string| self.strings == 1 && string.start == self.start)?;
         let from = self.sent.max(string.text());
-        let to = string.escape.filter(|escape| self.at < escape + LONGEST_ESCAPE).unwrap_or(self.at);
+        let escape = string.escape.map(|escape| last_half(cx, escape));
+        let to = escape.filter(|escape| self.at < escape + LONGEST_ESCAPE).unwrap_or(self.at);
         let text = cx.slice(from, to);
         if text.is_empty() {
             return None;
