@@ -11,6 +11,8 @@ use serde_json::Value as Schema;
 use std::ops::Range;
 
 const UNOPENED: &str = "the marker that opens a string is missing";
+/// What stands for a comma in Chinese and Japanese text.
+const WIDE_COMMAS: [char; 3] = ['，', '；', '、'];
 pub(super) const EXTRA_COMMA: &str = "a comma too many was left out";
 
 /// A value as it was written: in markers, a list or an object, bare, or missing.
@@ -96,10 +98,13 @@ impl<'t> Values<'t> {
     /// Passes over white space, and over the comma that may stand there.
     fn space(&mut self) {
         let rest = self.rest();
-        let space = rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',').len();
-        let commas = rest.get(..space).unwrap_or_default().matches(',').count();
-        if commas > 1 {
+        let comma = |c: char| c == ',' || WIDE_COMMAS.contains(&c);
+        let space = rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || comma(c)).len();
+        let passed = rest.get(..space).unwrap_or_default();
+        if passed.matches(comma).count() > 1 {
             self.mend(self.at, RepairCode::Comma, EXTRA_COMMA);
+        } else if passed.contains(WIDE_COMMAS) {
+            self.mend(self.at, RepairCode::Comma, "a comma of another script parts members");
         }
         self.at += space;
     }

@@ -3,6 +3,7 @@ use super::end::{Closing, Ended};
 use super::open::{Frame, Openings};
 use super::*;
 use crate::dialect::{Dialect, special};
+use crate::engine::body::lenient;
 use crate::engine::body::members::open;
 
 /// What a value stands in.
@@ -138,6 +139,16 @@ impl OpenValue {
             || self.holds_opening(cx, row, parameter, end)
     }
 
+    /// What closes the call stands at its end, and not behind its closing marker, where no parameter follows: the two are in
+    /// the wrong order, if that is no part of the text.
+    fn is_swapped(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize, next: usize) -> bool {
+        let Some(closer) = lenient::closer(within.tail).filter(|_| !self.shown.whole) else { return false };
+        let behind = cx.rest(cx.skip_space(next));
+        cx.slice(self.start, end).trim_ascii_end().ends_with(closer)
+            && !behind.starts_with(closer)
+            && !within.row.parameters.iter().any(|parameter| behind.starts_with(&*parameter.opener))
+    }
+
     /// What it holds may be a parameter that lost its opening marker, if the tool has one that is not there.
     fn may_hold_another(&self, cx: &Reader<'_>, within: &Within<'_>, closing: Closing) -> bool {
         let unknown = || within.called.is_some_and(|tool| !tool.declares(self.key(cx)));
@@ -236,6 +247,7 @@ impl Parameters {
             Look::Is(Ended { end, next, ahead, closing }) => {
                 self.ahead = ahead.filter(|_| !value.closes_by_key()).map(|ahead| (next, ahead));
                 self.broken |= value.is_torn(cx, &within, end, closing);
+                self.broken |= closing == Closing::Own && value.is_swapped(cx, &within, end, next);
                 self.stray |= value.may_hold_another(cx, &within, closing);
                 self.unclosed |= is_unclosed(cx, parameter, end, closing);
                 if closing == Closing::Missing {
