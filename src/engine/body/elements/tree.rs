@@ -36,7 +36,7 @@ pub(super) struct Tree<'t> {
     /// The tool that is called, where its parameters are read.
     pub(super) tool: Option<&'t Tool>,
     /// The elements of the top level so far.
-    pub(super) taken: Vec<String>,
+    pub(super) taken: HashSet<String>,
     /// What is the text of an element, whatever tags stand in it.
     pub(super) texts: Vec<Range<usize>>,
 }
@@ -89,7 +89,7 @@ impl<'t> Tree<'t> {
             text_tags: HashSet::new(),
             closers: Vec::new(),
             tool: None,
-            taken: Vec::new(),
+            taken: HashSet::new(),
             texts: Vec::new(),
         }
     }
@@ -267,7 +267,7 @@ impl<'t> Tree<'t> {
                 self.at = self.text.len() - behind.len();
             }
             if self.mends {
-                self.taken.push(open.name.to_owned());
+                self.taken.insert(open.name.to_owned());
             }
         }
         (open.name.to_owned(), node)
@@ -285,7 +285,7 @@ impl<'t> Tree<'t> {
 
     /// An element `name` was read.
     pub(super) fn is_taken(&self, name: &str) -> bool {
-        self.taken.iter().any(|taken| taken == name)
+        self.taken.contains(name)
     }
 
     /// The element, one of the top level, is never closed: it ends before the parameter that follows it. If none does, it is
@@ -308,7 +308,7 @@ impl<'t> Tree<'t> {
         };
         let text = text(next).to_owned();
         self.slips.push((next, RepairCode::Marker, "an element's closing tag is missing"));
-        self.taken.push(name.to_owned());
+        self.taken.insert(name.to_owned());
         self.at = next;
         Some((name.to_owned(), Node::Text(text)))
     }

@@ -9,6 +9,7 @@ use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, head, misspelt};
 use crate::schema::{Expected, Tool};
 use crate::turn::{CallStatus, Repair, RepairCode};
+use std::collections::HashSet;
 
 /// Where what closes the call is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -144,8 +145,8 @@ fn holds_call(cx: &Reader<'_>, writer: &Writer, text: &str) -> bool {
 }
 
 /// A closing tag named after a parameter of the tool that is not there yet stands in `text`, and its opening one was lost.
-fn closes_parameter(text: &str, prefix: &str, tool: &Tool, taken: &[String]) -> bool {
-    let free = tool.parameters.iter().map(|(name, _)| name).filter(|name| !taken.contains(name));
+fn closes_parameter(text: &str, prefix: &str, tool: &Tool, taken: &HashSet<String>) -> bool {
+    let free = tool.parameters.iter().map(|(name, _)| name).filter(|name| !taken.contains(*name));
     let holds = |tag: String| memchr::memmem::find(text.as_bytes(), tag.as_bytes()).is_some();
     free.into_iter().any(|name| holds(format!("</{name}>")) && !holds(format!("{prefix}<{name}>")))
 }
