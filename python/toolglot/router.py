@@ -381,20 +381,14 @@ def transform_response_with_tools(
     with contextlib.suppress(TypeError):  # An SDK's objects in it hold no halves: they were decoded.
         body = whole_characters(body)
     choices = list(body["choices"])
-    # The turns come in the order of their indexes, whatever that of the list is; what is no choice stays as it is.
-    places = [place for place, choice in enumerate(choices) if isinstance(choice, Mapping)]
-    places.sort(key=lambda place: _index(choices[place]))
-    turns = normalize_choices({**body, "choices": [choices[place] for place in places]}, **options) if places else []
-    for place, turn in zip(places, turns, strict=False):
+    # Turns come in the order of indexes, which need not be that of the list; what is no choice stays as it is.
+    said = {place: choice for place, choice in enumerate(choices) if isinstance(choice, Mapping)}
+    in_order = [{**choice, "index": place} for place, choice in said.items()]
+    turns = normalize_choices({**body, "choices": in_order}, **options) if in_order else []
+    for place, turn in zip(said, turns, strict=False):
         choices[place] = _rewritten(choices[place], turn, used_ids(asked))
     body["choices"] = choices
     return body
-
-
-def _index(choice: Mapping[str, Any]) -> int:
-    """The choice's index; the first one's where it says none."""
-    said = choice.get("index")
-    return said if isinstance(said, int) and said >= 0 else 0
 
 
 def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:

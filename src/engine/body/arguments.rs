@@ -52,7 +52,7 @@ impl Arguments {
         let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.part(name)));
         match byte {
             b'{' => Look::Is(()),
-            // Arguments in a string; any other quote is the text's.
+            // Arguments in a string, or their first key without the brace; any other quote is the text's.
             b'"' => match after(cx, at) {
                 Look::Is(b'{' | b'"' | b'\\') => Look::Is(()),
                 Look::More => Look::More,

@@ -19,7 +19,8 @@ pub(crate) struct Runaway {
     turn: Turn,
     /// No line in which a user speaks begins before.
     no_user: usize,
-    /// What stands at this place, behind so many calls, is the model's own: asked at a marker, and again where a call begins.
+    /// What stands at this place, behind a call that ends there, is the model's own: asked at a marker, and again where a call
+    /// begins.
     own: Option<(usize, usize)>,
 }
 
@@ -104,7 +105,7 @@ impl Engine {
 
     /// What stands at `at` stands in the other side's turn, which the model invented: no call.
     pub(super) fn in_invented_turn(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let place = Some((at, self.out.calls.len()));
+        let place = Some((at, self.out.calls.last().map_or(0, |call| call.raw.end)));
         if self.runaway.turn == Turn::Own && self.runaway.own != place {
             if self.observed(cx, at) {
                 self.result_invented();

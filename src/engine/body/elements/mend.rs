@@ -12,13 +12,14 @@ const LONGEST_TEXT: usize = misspelt::LONGEST;
 impl<'t> Tree<'t> {
     /// Passes the prefix where it stands twice, up to the last one.
     pub(super) fn skip_prefix(&mut self) {
-        while self.mends {
-            let Some(behind) = self.rest().strip_prefix(self.prefix) else { return };
-            if !behind.starts_with(self.prefix) {
-                return;
-            }
+        let twice = |rest: &'t str| rest.strip_prefix(self.prefix).is_some_and(|rest| rest.starts_with(self.prefix));
+        let mut at = self.at;
+        while self.mends && twice(self.text.get(at..).unwrap_or_default()) {
+            at += self.prefix.len();
+        }
+        if at > self.at {
             self.slips.push((self.at, RepairCode::Marker, "what stands before a tag stood twice"));
-            self.at += self.prefix.len();
+            self.at = at;
         }
     }
 
@@ -27,9 +28,9 @@ impl<'t> Tree<'t> {
         let Some((last, _)) = open.children.last().filter(|_| self.mends && text.trim().is_empty()) else {
             return false;
         };
-        let outer = self.outer.iter().take(open.depth + 1);
+        let mut outer = self.outer.iter().take(open.depth + 1);
         let Some(tag) = self.closing(self.rest()).filter(|tag| tag == last) else { return false };
-        if outer.into_iter().any(|outer| outer.name == tag) {
+        if outer.any(|outer| outer.name == tag) {
             return false;
         }
         self.slips.push((self.at, RepairCode::Marker, "an element's closing tag stood twice"));

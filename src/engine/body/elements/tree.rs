@@ -262,9 +262,12 @@ impl<'t> Tree<'t> {
         self.at += length;
         if open.depth == 0 {
             let again = |rest: &'t str| rest.trim_ascii_start().strip_prefix(closer);
+            let end = self.at;
             while let Some(behind) = again(self.rest()).filter(|_| !self.prefix.is_empty()) {
-                self.slips.push((self.at, RepairCode::Marker, "an element's closing tag stood twice"));
                 self.at = self.text.len() - behind.len();
+            }
+            if self.at > end {
+                self.slips.push((end, RepairCode::Marker, "an element's closing tag stood twice"));
             }
             if self.mends {
                 self.taken.insert(open.name.to_owned());
