@@ -344,8 +344,8 @@ pub struct Dialects {
     pub(crate) channels: Vec<u16>,
     /// What their headers may begin with where the opening marker is missing.
     pub(crate) headers: First,
-    /// The template of calls with Gemma's values whose name stands right before them: row and call.
-    pub(crate) gemma: Option<(u16, u16)>,
+    /// The templates of calls with Gemma's values, one a row: row and call. What stands round strings tells them apart.
+    pub(crate) gemma: Vec<(u16, u16)>,
     /// The row whose calls are tags named after tools.
     pub(crate) elements: Option<u16>,
     /// Its calls stand in fences, by templates of its own.
@@ -401,7 +401,7 @@ impl Dialects {
         match body {
             Body::Json => self.bare_json,
             Body::Python => self.bare_python,
-            Body::Gemma => self.gemma.map(|(row, _)| row),
+            Body::Gemma => self.gemma.first().map(|(row, _)| *row),
             Body::Arguments | Body::Parameters | Body::Elements | Body::Text => None,
         }
     }
@@ -443,7 +443,7 @@ impl Dialects {
             labels: Vec::new(),
             channels: Vec::new(),
             headers: First::default(),
-            gemma: None,
+            gemma: Vec::new(),
             elements: None,
             fenced: false,
             auto: false,
@@ -574,7 +574,8 @@ impl Dialects {
         if row.admits(Bare::NameLine) {
             self.name_line = self.name_line.or_else(|| place(&|call| call.body == Body::Arguments));
         }
-        self.gemma = self.gemma.or_else(|| place(&|call| call.body == Body::Gemma && call.name_at().is_some()));
+        let gemma = |call: &CallTemplate| call.body == Body::Gemma;
+        self.gemma.extend(place(&|call| gemma(call) && call.name_at().is_some()).or_else(|| place(&gemma)));
         let word = |call: &CallTemplate| call.head.first() == Some(&Element::Slot(Slot::Ignored));
         let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
         self.words.extend(words.map(|(call, _)| (number, call as u16)));

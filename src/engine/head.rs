@@ -1,12 +1,19 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
 use super::body::values::decode_entities;
-use super::reader::{begun, blank, floor};
+use super::reader::{blank, floor};
 use super::{Look, Reader};
 use crate::char_class;
 use crate::dialect::{Element, Slot};
 use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
+
+mod attributes;
+
+use attributes::attributes;
+
+/// What is recorded of an attribute whose value begins or ends with too few quotes, or too many.
+pub(super) const MISQUOTED: &str = "a quote of an attribute is missing or stands twice";
 
 /// The holes of a head, filled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,6 +34,8 @@ pub(crate) struct Head {
     pub(crate) unopened: bool,
     /// Its name stood in quotes that the template does not have.
     pub(crate) quoted: bool,
+    /// A quote of an attribute is missing or stands twice.
+    pub(crate) misquoted: bool,
 }
 
 impl Head {
@@ -61,14 +70,15 @@ impl Head {
 
     /// What is wrong with it, in a call that begins at `start`.
     pub(crate) fn slips(&self, start: usize) -> Vec<Repair> {
-        if !(self.twice || self.unopened || self.quoted) {
+        if !(self.twice || self.unopened || self.quoted || self.misquoted) {
             return Vec::new();
         }
         let slip = |is: bool, code, what| is.then(|| Repair::at(code, start, what));
         let twice = slip(self.twice, RepairCode::Marker, "an opening marker stood twice");
         let unopened = slip(self.unopened, RepairCode::Marker, "the opening marker is missing");
         let quoted = slip(self.quoted, RepairCode::Quotes, "quotes round the name were left out");
-        [twice, unopened, quoted].into_iter().flatten().collect()
+        let misquoted = slip(self.misquoted, RepairCode::Quotes, MISQUOTED);
+        [twice, unopened, quoted, misquoted].into_iter().flatten().collect()
     }
 
     /// The id, if the head holds one.
@@ -408,98 +418,4 @@ fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) 
 /// How much white space `text` begins with.
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start().len()
-}
-
-/// Attributes up to `until`: `name="f" string='true' index=1`. None ends behind `limit`.
-fn attributes(cx: &Reader<'_>, head: &mut Head, list: &[(Box<str>, Slot)], until: &str, limit: usize) -> Look<()> {
-    // What shows the end of one may stand behind it.
-    let near = floor(cx.text, limit.saturating_add(until.len()));
-    let bytes = cx.bytes().get(..near).unwrap_or_default();
-    let more = |at: usize| if cx.eof || at > limit || near < cx.text.len() { Look::No } else { Look::More };
-    let mut at = head.end;
-    let mut filled = false;
-    loop {
-        at = cx.skip_space(at);
-        match literal(cx, at, until) {
-            Look::Is(_) => break,
-            Look::More => return Look::More,
-            Look::No => {}
-        }
-        if bytes.get(at) == Some(&b'/') {
-            match literal(cx, at + 1, until) {
-                Look::Is(_) => {
-                    head.closed = true;
-                    at += 1;
-                    break;
-                }
-                Look::More => return Look::More,
-                Look::No => return Look::No,
-            }
-        }
-        let start = at;
-        at += char_class::ATTRIBUTE.length(bytes.get(at..).unwrap_or_default());
-        let key = cx.slice(start, at);
-        if at >= bytes.len() {
-            return more(at);
-        }
-        if key.is_empty() {
-            return Look::No;
-        }
-        at = cx.skip_space(at);
-        if at >= bytes.len() {
-            return more(at);
-        }
-        if bytes.get(at) != Some(&b'=') {
-            return Look::No;
-        }
-        at = cx.skip_space(at + 1);
-        let (value, end) = match attribute_value(cx.slice(at, near), at, until) {
-            Look::Is(found) => found,
-            Look::More => return more(at),
-            Look::No => return Look::No,
-        };
-        at = end;
-        if at > limit {
-            return Look::No;
-        }
-        if let Some((_, slot)) = list.iter().find(|(name, _)| **name == *key) {
-            if matches!(slot, Slot::Name | Slot::Key) {
-                filled = !value.is_empty();
-            }
-            head.set(*slot, value);
-        } else {
-            head.stray.get_or_insert(start..at).end = at;
-        }
-    }
-    let needed = list.iter().any(|(_, slot)| matches!(slot, Slot::Name | Slot::Key));
-    if needed && !filled {
-        return Look::No;
-    }
-    head.end = at;
-    Look::Is(())
-}
-
-/// The value of an attribute that `text`, which stands at `at`, begins with, in quotes or without, up to white space or `until`:
-/// its place, and where what is behind it begins. `More`: it does not end in `text`.
-fn attribute_value(text: &str, at: usize, until: &str) -> Look<(Range<usize>, usize)> {
-    let Some(first) = text.as_bytes().first().copied() else { return Look::More };
-    if matches!(first, b'"' | b'\'') {
-        let inside = text.as_bytes().get(1..).unwrap_or_default();
-        return match memchr::memchr(first, inside).map(|length| at + 1 + length) {
-            Some(end) => Look::Is((at + 1..end, end + 1)),
-            None => Look::More,
-        };
-    }
-    let space = text.find(|c: char| c.is_ascii_whitespace());
-    let word = text.get(..space.unwrap_or(text.len())).unwrap_or_default();
-    let end = word.find(until);
-    // Its last bytes may be a part of `until`. Without quotes no tag begins before that.
-    let cut = if end.or(space).is_none() { begun(word, until) } else { 0 };
-    if word.get(..end.unwrap_or(word.len() - cut)).is_some_and(|value| value.contains('<')) {
-        return Look::No;
-    }
-    match end.or(space) {
-        Some(length) => Look::Is((at..at + length, at + length)),
-        None => Look::More,
-    }
 }

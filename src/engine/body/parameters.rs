@@ -66,6 +66,8 @@ struct Begun {
     end: usize,
     /// One of its literals stood there twice.
     twice: bool,
+    /// A quote of an attribute is missing or stands twice.
+    misquoted: bool,
 }
 
 /// What follows a place.
@@ -88,7 +90,10 @@ impl Parameters {
         let repairs =
             key.iter().map(|key| Repair::at(RepairCode::Marker, key.start, "a parameter's opening marker is missing"));
         let repairs = repairs.collect();
-        let first = |key| Next::Parameter(Begun { template: 0, key: Some(key), kind: None, end: at, twice: false });
+        let first = |key| {
+            let key = Some(key);
+            Next::Parameter(Begun { template: 0, key, kind: None, end: at, twice: false, misquoted: false })
+        };
         let ahead = key.map(|key| (at, first(key)));
         Self {
             head,
@@ -201,8 +206,8 @@ impl Parameters {
         for (template, parameter) in row.parameters.iter().enumerate() {
             match Self::begins(cx, parameter, at, declared, &mut head) {
                 Look::Is(()) => {
-                    let Head { key, kind, end, twice, .. } = head;
-                    return Next::Parameter(Begun { template, key, kind, end, twice });
+                    let Head { key, kind, end, twice, misquoted, .. } = head;
+                    return Next::Parameter(Begun { template, key, kind, end, twice, misquoted });
                 }
                 // A template further down may fit already, but this one would fit better; and what may yet be a parameter is
                 // none before that is clear.
@@ -325,10 +330,13 @@ impl Parameters {
 
     /// A parameter has begun, and if its head holds a key, a value that stands behind that.
     fn open_value(&mut self, cx: &Reader<'_>, writer: &Writer, called: Option<&Tool>, begun: Begun) {
-        let Begun { template, key, kind, end, twice } = begun;
+        let Begun { template, key, kind, end, twice, misquoted } = begun;
         if twice {
             let what = "a marker of a parameter stood twice";
             self.repairs.push(Repair::at(RepairCode::Marker, self.at, what));
+        }
+        if misquoted {
+            self.repairs.push(Repair::at(RepairCode::Quotes, self.at, head::MISQUOTED));
         }
         self.at = end;
         let Some(key) = key else { return };
@@ -338,6 +346,8 @@ impl Parameters {
         let parameter = writer.origin.row(cx).and_then(|row| row.parameters.get(template));
         // A marker that its line ends may have lost more of its key than that.
         let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with('\n'));
+        // And where a quote is missing, letters may be.
+        let cut = |p: &Parameter| misquoted || cut(p);
         self.broken |= declared.is_none() && called.is_some() && parameter.is_some_and(cut);
         let named = |p: &Parameter| Some(format!("{}{}{}", p.closer, cx.part(&key), p.behind_key.as_ref()?).into());
         let closer = parameter.and_then(named);

@@ -83,14 +83,28 @@ impl Engine {
             self.pass(cx, at, Reason::Quoted);
             return Look::No;
         }
-        let found = match head::head(cx, at, &call.head) {
+        let mut found = match head::head(cx, at, &call.head) {
             Look::Is(found) => found,
             other => return other.map(|_| ()),
         };
-        let inside = match cx.behind_space(at, found.end) {
+        let mut inside = match cx.behind_space(at, found.end) {
             Look::Is(inside) => inside,
             other => return other.map(|_| ()),
         };
+        let parameters = || tool.parameters.iter().map(|(name, _)| name);
+        // The opening tag may stand there twice.
+        if !parameters().any(|parameter| parameter == tag(at).0) {
+            let again = match head::literal(cx, inside, cx.slice(at, found.end)) {
+                Look::Is(end) => cx.behind_space(inside, end).map(|inside| (end, inside)),
+                Look::More => return Look::More,
+                Look::No => Look::No,
+            };
+            match again {
+                Look::Is((end, next)) => (found.end, found.twice, inside) = (end, true, next),
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
         match cx.bytes().get(inside) {
             Some(b'<') => {}
             Some(b'{') => {
@@ -102,7 +116,6 @@ impl Engine {
             }
             _ => return Look::No,
         }
-        let parameters = || tool.parameters.iter().map(|(name, _)| name);
         let closing = format!("</{}>", tag(at).0);
         match tag(inside) {
             // A tool without parameters has nothing else to show.

@@ -108,24 +108,29 @@ impl Engine {
         if !self.behind_call(cx, at) {
             return Look::No;
         }
-        let Some(row) = self.out.calls.last().and_then(|call| call.origin.row(cx)) else { return Look::No };
+        let Some(call) = self.out.calls.last() else { return Look::No };
+        let Some(row) = call.origin.row(cx) else { return Look::No };
         let closers = row.calls.iter().flat_map(|call| &call.tail);
         let closers = closers.chain(row.sections.iter().flat_map(|(_, close)| close));
-        let mut result = Look::No;
-        for closer in closers {
-            let Element::Literal(closer) = closer else { continue };
+        let closers =
+            closers.filter_map(|closer| if let Element::Literal(text) = closer { Some(&**text) } else { None });
+        // A tag with the tool's name stands at the call's end.
+        let raw = cx.part(&call.raw);
+        let named = raw.rfind("</").filter(|_| row.by_name()).and_then(|closer| raw.get(closer..));
+        let again = named.map_or(Look::No, |closer| head::literal(cx, at, closer));
+        if let Look::Is(end) = again {
+            self.leave_closer(cx, at, end);
+            return Look::Is(());
+        }
+        let mut result = again.map(|_| ());
+        for closer in closers.chain(named) {
             match misspelt::closing(cx, row, at, closer, |_| false) {
                 // Without its slash it may begin anything, unless the text is over.
                 Look::Is(tag) if tag.whole && !tag.slashed && cx.skip_space(tag.end) >= cx.text.len() && !cx.eof => {
                     result = Look::More;
                 }
                 Look::Is(tag) if tag.whole && (tag.slashed || cx.skip_space(tag.end) >= cx.text.len()) => {
-                    self.out.issue(Issue::at(
-                        IssueCode::StrayMarker,
-                        at,
-                        "a closing tag that closes nothing was left out",
-                    ));
-                    self.remove(cx, at, tag.end);
+                    self.leave_closer(cx, at, tag.end);
                     return Look::Is(());
                 }
                 Look::More => result = Look::More,
@@ -133,6 +138,11 @@ impl Engine {
             }
         }
         result
+    }
+
+    fn leave_closer(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
+        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing tag that closes nothing was left out"));
+        self.remove(cx, at, end);
     }
 
     /// The closing marker between `at` and `end` closes an opening one of the same name that stands before it as text.

@@ -115,13 +115,33 @@ impl Engine {
             return Look::No;
         }
         if body == Body::Gemma {
-            return match cx.dialects.gemma {
-                Some((row, call)) => self.begin(cx, start, row, call, found, None),
-                None => Look::No,
+            return match gemma_template(cx, at) {
+                Look::Is((row, call)) => self.begin(cx, start, row, call, found, None),
+                other => other.map(|_| ()),
             };
         }
         self.begin_bare_by(cx, start, Head { unopened: false, ..found }, body)
     }
+}
+
+/// The template of the call whose members, with Gemma's values, begin at `at`: the marker round the first string in them
+/// tells, else the first one is as good as any.
+fn gemma_template(cx: &Reader<'_>, at: usize) -> Look<(u16, u16)> {
+    let templates = cx.dialects.gemma.as_slice();
+    let Some(first) = templates.first() else { return Look::No };
+    if templates.len() == 1 {
+        return Look::Is(*first);
+    }
+    let near = cx.near(at, cx.policy.max_markup_bytes);
+    let Some(mark) = memchr::memchr2(b'<', b'}', near) else {
+        let open = near.len() < cx.policy.max_markup_bytes && !cx.eof;
+        return if open { Look::More } else { Look::Is(*first) };
+    };
+    let quoted = |(row, call): (u16, u16)| {
+        let quote = cx.dialects.dialect(row).map(|dialect| dialect.quote.as_str()).filter(|quote| !quote.is_empty());
+        quote.map_or(Look::No, |quote| head::literal(cx, at + mark, quote)).map(|_| (row, call))
+    };
+    templates.iter().map(|template| quoted(*template)).fold(Look::No, Look::any).or(|| Look::Is(*first))
 }
 
 /// The object at `at` begins with a parameter of the tool: how it is written.

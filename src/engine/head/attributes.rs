@@ -1,0 +1,167 @@
+//! The attributes of a tag.
+use super::{Head, literal};
+use crate::char_class;
+use crate::dialect::Slot;
+use crate::engine::reader::{begun, floor};
+use crate::engine::{Look, Reader};
+use std::ops::Range;
+
+/// The value of an attribute.
+#[derive(Debug)]
+struct Value {
+    /// Where it stands, without its quotes.
+    inside: Range<usize>,
+    /// Where what is behind it begins.
+    end: usize,
+    /// One of its quotes is missing or stands twice.
+    misquoted: bool,
+}
+
+/// Attributes up to `until`: `name="f" string='true' index=1`. None ends behind `limit`.
+pub(super) fn attributes(
+    cx: &Reader<'_>,
+    head: &mut Head,
+    list: &[(Box<str>, Slot)],
+    until: &str,
+    limit: usize,
+) -> Look<()> {
+    // What shows the end of one may stand behind it.
+    let near = floor(cx.text, limit.saturating_add(until.len()));
+    let bytes = cx.bytes().get(..near).unwrap_or_default();
+    let ended = cx.eof && near == cx.text.len();
+    let more = |at: usize| if cx.eof || at > limit || near < cx.text.len() { Look::No } else { Look::More };
+    let mut at = head.end;
+    let mut filled = false;
+    loop {
+        at = cx.skip_space(at);
+        match literal(cx, at, until) {
+            Look::Is(_) => break,
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+        if bytes.get(at) == Some(&b'/') {
+            match literal(cx, at + 1, until) {
+                Look::Is(_) => {
+                    head.closed = true;
+                    at += 1;
+                    break;
+                }
+                Look::More => return Look::More,
+                Look::No => return Look::No,
+            }
+        }
+        let start = at;
+        at += char_class::ATTRIBUTE.length(bytes.get(at..).unwrap_or_default());
+        let key = cx.slice(start, at);
+        if at >= bytes.len() {
+            return more(at);
+        }
+        if key.is_empty() {
+            return Look::No;
+        }
+        at = cx.skip_space(at);
+        if at >= bytes.len() {
+            return more(at);
+        }
+        if bytes.get(at) != Some(&b'=') {
+            return Look::No;
+        }
+        at = cx.skip_space(at + 1);
+        let value = match value(cx.slice(0, near), at, until, ended) {
+            Look::Is(value) => value,
+            Look::More => return more(at),
+            Look::No => return Look::No,
+        };
+        at = value.end;
+        head.misquoted |= value.misquoted;
+        if at > limit {
+            return Look::No;
+        }
+        if let Some((_, slot)) = list.iter().find(|(name, _)| **name == *key) {
+            if matches!(slot, Slot::Name | Slot::Key) {
+                filled = !value.inside.is_empty();
+            }
+            head.set(*slot, value.inside);
+        } else {
+            head.stray.get_or_insert(start..at).end = at;
+        }
+    }
+    let needed = list.iter().any(|(_, slot)| matches!(slot, Slot::Name | Slot::Key));
+    if needed && !filled {
+        return Look::No;
+    }
+    head.end = at;
+    Look::Is(())
+}
+
+/// The value of an attribute that begins at `at`, in quotes or without, up to white space or `until`. `More`: it does not
+/// end in `text`, which may have `ended`.
+fn value(text: &str, at: usize, until: &str, ended: bool) -> Look<Value> {
+    let rest = text.get(at..).unwrap_or_default();
+    match rest.as_bytes() {
+        [] => Look::More,
+        [quote @ (b'"' | b'\''), ..] => quoted(text, at, *quote, until, ended),
+        _ => bare(rest, at, until),
+    }
+}
+
+/// A value without quotes, which `rest` begins with. One may stand at its end.
+fn bare(rest: &str, at: usize, until: &str) -> Look<Value> {
+    let space = rest.find(|c: char| c.is_ascii_whitespace());
+    let word = rest.get(..space.unwrap_or(rest.len())).unwrap_or_default();
+    let end = word.find(until);
+    // Its last bytes may be a part of `until`. Without quotes no tag begins before that.
+    let cut = if end.or(space).is_none() { begun(word, until) } else { 0 };
+    if word.get(..end.unwrap_or(word.len() - cut)).is_some_and(|value| value.contains('<')) {
+        return Look::No;
+    }
+    let Some(length) = end.or(space) else { return Look::More };
+    let written = word.get(..length).unwrap_or_default();
+    let inside = written.trim_end_matches(['"', '\'']).len();
+    Look::Is(Value { inside: at..at + inside, end: at + length, misquoted: inside < length })
+}
+
+/// A value behind the `quote` at `at`, which is to stand behind it as well: perhaps it does not, or both stand twice.
+fn quoted(text: &str, at: usize, quote: u8, until: &str, ended: bool) -> Look<Value> {
+    let bytes = text.as_bytes();
+    let is_quote = |at: usize| bytes.get(at) == Some(&quote);
+    let start = at + 1;
+    let closing = memchr::memchr(quote, bytes.get(start..).unwrap_or_default()).map(|length| start + length);
+    // Mostly what is behind it can only stand there: white space, or the end of the tag.
+    let over = |end: usize| match bytes.get(end) {
+        None => Look::More,
+        Some(byte) if byte.is_ascii_whitespace() || *byte == b'/' => Look::Is(()),
+        Some(_) => {
+            let rest = text.get(end..).unwrap_or_default();
+            let begins = rest.starts_with(until) || (rest.len() < until.len() && until.starts_with(rest));
+            if begins { Look::Is(()) } else { Look::No }
+        }
+    };
+    // The tag may end before the next quote, which is another's then.
+    let upto = closing.unwrap_or(text.len());
+    let begins =
+        |value: &str| memchr::memchr(*until.as_bytes().first()?, value.as_bytes()).and_then(|_| value.find(until));
+    if let Some(length) = text.get(start..upto).and_then(begins) {
+        let value = text.get(start..start + length).unwrap_or_default();
+        let behind = text.get(start + length..upto).unwrap_or_default();
+        let named = !value.trim().is_empty() && !value.contains(['<', '\n']);
+        let another = behind.contains(['<', '\n']) || closing.is_some_and(|closing| over(closing + 1) == Look::No);
+        if named && (another || (closing.is_none() && ended)) {
+            let inside = value.trim_end_matches(['"', '\'']).len();
+            return Look::Is(Value { inside: start..start + inside, end: start + length, misquoted: true });
+        }
+    }
+    let Some(closing) = closing else { return Look::More };
+    let end = closing + 1;
+    match over(end) {
+        Look::More if !ended => return Look::More,
+        Look::No if closing == start && !is_quote(end) => {
+            // Two before it.
+            let inner = quoted(text, closing, quote, until, ended);
+            return inner.map(|value| Value { misquoted: true, ..value });
+        }
+        Look::No if is_quote(end) => return Look::Is(Value { inside: start..closing, end: end + 1, misquoted: true }),
+        _ => {}
+    }
+    Look::Is(Value { inside: start..closing, end, misquoted: false })
+}
