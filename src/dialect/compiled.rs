@@ -424,6 +424,14 @@ impl Dialects {
         self.fenced && !label.is_empty() && self.rows.iter().any(|row| row.dialect.calls.iter().any(fence))
     }
 
+    /// A fence with this label is how some dialect writes calls in Python.
+    pub(crate) fn calls_in_fence(&self, label: &str) -> bool {
+        let python = |call: &String| {
+            call.strip_prefix("```").is_some_and(|rest| rest.starts_with(label) && rest.contains("{python}"))
+        };
+        !label.is_empty() && self.rows.iter().any(|row| row.dialect.calls.iter().any(python))
+    }
+
     /// Calls may stand in the text without any marker.
     pub(crate) fn reads_bare(&self) -> bool {
         self.bare_json.is_some() || self.bare_python.is_some() || self.name_line.is_some()

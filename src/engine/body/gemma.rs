@@ -17,6 +17,9 @@ use crate::schema::{Expected, Tool};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::ops::Range;
 
+/// What stands right behind a bracket in a shell's words and in code, and behind no call.
+const IN_WORDS: &[u8] = b"'\"`)]}|/*+$\\&%=>@#~^-_";
+
 mod values;
 use values::{EXTRA_COMMA, Fit, Read, Values, bare_word};
 
@@ -216,6 +219,14 @@ impl Gemma {
     /// The bracket at hand, which closes the outermost one, came too early: its members go on behind it. If it is of another
     /// kind, any text there says so, as a string may have ended before it.
     fn closes_early(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
+        match self.members_go_on(cx, quote, tail, tool) {
+            Look::No if matches!(self.before_comma(cx, quote), Before::Bare) => self.word_goes_on(cx, tail),
+            look => look,
+        }
+    }
+
+    /// Behind the bracket at hand stands what a member begins with, or it is not what closes these.
+    fn members_go_on(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
         let (open, close) = (cx.bytes().get(self.start), cx.bytes().get(self.at));
         let own = matches!((open, close), (Some(b'{'), Some(b'}')) | (Some(b'('), Some(b')')));
         let at = match cx.behind_space(self.at, self.at + 1) {
@@ -239,6 +250,35 @@ impl Gemma {
             let is = comma || key.is_empty() || tool.is_some_and(|tool| tool.declares(key));
             if is { Look::Is(()) } else { Look::No }
         })
+    }
+
+    /// The bracket at hand stands in the bare text that is being read (`echo '}' >> a`): a sign that ends no call stands right
+    /// behind it, or another such bracket further on in the line.
+    #[cold]
+    fn word_goes_on(&self, cx: &Reader<'_>, tail: &[Element]) -> Look<()> {
+        let Some(close) = cx.bytes().get(self.at).copied() else { return Look::No };
+        let behind = self.at + 1;
+        match closes(cx, tail, cx.skip_space(behind)) {
+            Look::No => {}
+            Look::Is(()) => return Look::No,
+            Look::More => return Look::More,
+        }
+        let near = cx.near(behind, LONGEST_NAME);
+        if near.first().is_some_and(|byte| IN_WORDS.contains(byte)) {
+            return Look::Is(());
+        }
+        let open = if close == b'}' { b'{' } else { b'(' };
+        let mut depth = 0_usize;
+        for byte in near {
+            match *byte {
+                b'\n' => return Look::No,
+                byte if byte == open => depth += 1,
+                byte if byte == close && depth == 0 => return Look::Is(()),
+                byte if byte == close => depth -= 1,
+                _ => {}
+            }
+        }
+        if near.len() < LONGEST_NAME && !cx.eof { Look::More } else { Look::No }
     }
 
     /// What the member that is being read is, up to the comma that was reached.

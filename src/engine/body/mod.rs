@@ -135,7 +135,7 @@ impl BodyState {
             Body::Arguments => Arguments::plausible(cx, row, template, head, at, byte),
             Body::Parameters if !template.inside.may_be(cx.bytes().get(at..).unwrap_or_default()) => Look::No,
             Body::Parameters => Parameters::plausible(cx, row, template, head, at, in_section),
-            Body::Python => Python::plausible(cx, at),
+            Body::Python => Python::plausible_behind_marker(cx, at),
             Body::Gemma if matches!(byte, b'{' | b'(') => Look::Is(()),
             Body::Gemma => Look::No,
             Body::Elements => Elements::plausible(cx, row, head, at),
@@ -161,7 +161,7 @@ impl BodyState {
                 Look::Is(b'{') => Look::Is(Body::Json),
                 Look::Is(next)
                     if cx.dialects.bare_python.is_some()
-                        && (matches!(next, b'_' | b'"' | b'\'' | b'(' | b'[')
+                        && (matches!(next, b'_' | b'"' | b'\'' | b'(' | b'[' | b'#')
                             // No name begins with what has no width: so tools' results are told from calls.
                             || cx.rest(cx.skip_blanks(at + 1)).starts_with(char::is_alphabetic)) =>
                 {

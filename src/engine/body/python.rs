@@ -2,8 +2,10 @@
 use super::Progress;
 use super::literal;
 use super::members::Members;
+use crate::dialect::Element;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::output::{Output, Piece, Value, span};
+use crate::engine::tail::closes;
 use crate::engine::trace::Reason;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
@@ -147,7 +149,10 @@ impl Python {
             pair => return pair.map(|_| ()),
         }
         if bytes.get(at) == Some(&b'[') {
-            at = cx.skip_space(at + 1);
+            at = match space::skip(cx, at + 1) {
+                Look::Is(at) => at,
+                other => return other.map(|_| ()),
+            };
             if matches!(bytes.get(at), Some(b'(' | b'[')) {
                 return Pair::at(cx, at).map(|_| ());
             }
@@ -164,6 +169,16 @@ impl Python {
             Some(b'(') if name.start < name.end && !bytes[name.start].is_ascii_digit() => Look::Is(()),
             _ => Self::parenthesis(cx, &name).map(|_| ()),
         }
+    }
+
+    /// As [`Self::plausible`], where a marker stands before `at`, and perhaps comments.
+    pub(super) fn plausible_behind_marker(cx: &Reader<'_>, at: usize) -> Look<()> {
+        Self::behind_comments(cx, at).then(|at| Self::plausible(cx, at))
+    }
+
+    /// Where white space and comments that begin at `at` end.
+    pub(crate) fn behind_comments(cx: &Reader<'_>, at: usize) -> Look<usize> {
+        space::skip(cx, at)
     }
 
     /// Where the parenthesis stands behind a name: right there, or behind white space if the name is an offered one.
@@ -205,7 +220,7 @@ impl Python {
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         loop {
-            let at = match self.next_part(cx) {
+            let at = match self.next_part(cx, writer) {
                 Look::Is(at) => at,
                 _ => return Progress::More,
             };
@@ -233,11 +248,17 @@ impl Python {
         }
     }
 
-    /// Where the next part stands, behind white space and, in a call or a list, behind comments.
-    fn next_part(&mut self, cx: &Reader<'_>) -> Look<usize> {
+    /// Where the next part stands, behind white space and, in a call, a list or markers, behind comments.
+    fn next_part(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<usize> {
         let inside = match self.expect {
             Expect::Value => return Look::Is(self.at),
             Expect::Argument | Expect::AfterArgument => true,
+            Expect::Call if !writer.origin.is_bare() => true,
+            Expect::AfterCall if !self.list && !writer.origin.is_bare() => match Self::calls_go_on(cx, writer, self.at)
+            {
+                Look::More => return Look::More,
+                look => look == Look::Is(()),
+            },
             Expect::Call | Expect::AfterCall => self.list,
         };
         loop {
@@ -253,6 +274,17 @@ impl Python {
                 }
             }
         }
+    }
+
+    /// Comments stand at `at`, behind a call, and behind them another one, or what closes these.
+    fn calls_go_on(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
+        let (start, tail) = (cx.skip_space(at), writer.origin.tail(cx));
+        // Where nothing need close the calls, a comment may be a heading of the text behind them.
+        let closed = tail.iter().any(|element| matches!(element, Element::Literal(_)));
+        if cx.bytes().get(start) != Some(&b'#') || !closed {
+            return Look::No;
+        }
+        space::skip(cx, start).then(|next| closes(cx, tail, next).or(|| Self::plausible(cx, next)))
     }
 
     fn call(&mut self, cx: &Reader<'_>, at: usize, byte: Option<u8>) -> Option<Progress> {

@@ -19,6 +19,8 @@ pub(crate) struct Fence {
     calls: usize,
     /// Its label is that of the dialect that was named: as good as a marker.
     labelled: bool,
+    /// Its label says that calls in Python stand in it, and so may comments.
+    commented: bool,
     /// Where it ends, if that is in the line in which it begins.
     until: Option<usize>,
 }
@@ -202,8 +204,9 @@ impl Engine {
         // Only an envelope inside this fence speaks for it.
         self.out.enveloped = false;
         self.hold(Doubt::Fence, at, before);
-        let labelled = cx.dialects.labels_fence(cx.slice(at + ticks, at + line).trim());
-        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len(), labelled, until: None });
+        let label = cx.slice(at + ticks, at + line).trim();
+        let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
+        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len(), labelled, commented, until: None });
         Look::Is(())
     }
 
@@ -226,7 +229,7 @@ impl Engine {
         self.out.enveloped = false;
         self.hold(Doubt::Fence, at, before);
         let (tick, calls) = (b'`', self.out.calls.len());
-        self.fence = Some(Fence { ticks, tick, calls, labelled: false, until: Some(until) });
+        self.fence = Some(Fence { ticks, tick, calls, labelled: false, commented: false, until: Some(until) });
         Look::Is(())
     }
 
@@ -239,6 +242,15 @@ impl Engine {
             _ => at,
         };
         let at = if self.out.calls.len() > fence.calls { after_comma(at) } else { at };
+        let at = match if fence.commented { Python::behind_comments(cx, at) } else { Look::Is(at) } {
+            Look::Is(next) => {
+                if next > at {
+                    self.give(cx, next, false);
+                }
+                next
+            }
+            _ => return Step::More,
+        };
         if at >= cx.text.len() {
             if !cx.eof {
                 return Step::More;

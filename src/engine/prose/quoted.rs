@@ -127,7 +127,7 @@ impl Engine {
     /// What a block quote says of a marker at `at`.
     pub(super) fn block_quote(&mut self, cx: &Reader<'_>, at: usize) -> Quote {
         // Behind a marker that was taken out a line begins.
-        let begun = if self.given.fresh { self.given.from } else { self.given.text_from };
+        let begun = self.text_begins();
         let Some(line) = self.before.line(cx, at).filter(|_| begun < at) else { return Quote::No };
         let line = cx.slice((at - line.len()).max(begun), at).trim_ascii_start();
         if !line.starts_with('>') {
@@ -164,9 +164,10 @@ impl Engine {
         self.before.line(cx, at).is_some_and(is_quote)
     }
 
-    /// The line of `at` goes on a string of an object that begins above it: that string has raw line breaks, and shows something.
+    /// The line of `at` goes on a string of an object that begins above it, in the same text: that string has raw line breaks, and
+    /// shows something.
     fn in_member(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let from = floor(cx.text, at.saturating_sub(LINE));
+        let from = floor(cx.text, at.saturating_sub(LINE)).max(self.text_begins());
         let above = cx.slice(from, at);
         // A line that closes something leaves no string open.
         if !self.before.brace(cx, from, at) || above.trim_ascii_end().ends_with(['}', ']']) {
@@ -174,20 +175,34 @@ impl Engine {
         }
         let begins =
             |line: &str| line.trim_start().strip_prefix('{').is_some_and(|text| text.trim_start().starts_with('"'));
-        let mut lines = memchr::memrchr_iter(b'\n', above.as_bytes()).map(|i| i + 1).chain((from == 0).then_some(0));
+        let first = from == 0 || from == self.text_begins();
+        let mut lines = memchr::memrchr_iter(b'\n', above.as_bytes()).map(|i| i + 1).chain(first.then_some(0));
         let object =
             lines.find(|start| above.get(*start..).is_some_and(|text| begins(text.lines().next().unwrap_or(text))));
         let Some(text) = object.and_then(|start| above.get(start..)) else { return false };
-        let (mut open, mut escaped, mut valued) = (false, false, false);
+        let (mut open, mut escaped, mut valued, mut depth) = (false, false, false, 0_usize);
         for byte in text.bytes() {
             match byte {
                 b'"' if !escaped => open = !open,
-                b':' | b'{' if !open => valued = byte == b':',
+                b'{' | b'[' if !open => (valued, depth) = (false, depth + 1),
+                b'}' | b']' if !open => {
+                    depth = depth.saturating_sub(1);
+                    // It is over, and so is whatever it shows.
+                    if depth == 0 {
+                        return false;
+                    }
+                }
+                b':' if !open => valued = true,
                 _ => {}
             }
             escaped = byte == b'\\' && !escaped;
         }
         open && valued && text.contains('\n')
+    }
+
+    /// Where the text begins that stands here, behind the last marker or call that was taken out.
+    fn text_begins(&self) -> usize {
+        if self.given.fresh { self.given.from } else { self.given.text_from }
     }
 
     /// The object behind `inside`, which a marker at `at` opens, has its quotes escaped, and a quote is open before that marker in
