@@ -96,10 +96,12 @@ impl Arguments {
             return self.mend(cx, out, writer, index);
         }
         if self.sent == self.start {
-            self.start = cx.skip_markup_space(self.start);
-            if cx.ends_in_space(self.start) {
+            let start = cx.skip_markup_space(self.start);
+            // Half a line break that is written out is looked at once more.
+            if cx.ends_in_space(start) {
                 return Progress::More;
             }
+            self.start = start;
             if self.sent < self.start {
                 self.sent = self.start;
                 self.scanner = Scanner::new(self.start, cx.policy.max_depth);

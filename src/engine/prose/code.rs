@@ -49,6 +49,14 @@ fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
     }
 }
 
+/// The rest of a line that begins as a fence does is a sentence or markup, and no info string.
+fn is_text(info: &str) -> bool {
+    let info = info.trim();
+    let words = info.split_ascii_whitespace().count();
+    let attributes = info.contains(['=', '{']);
+    !attributes && (words > 2 || info.contains('<') || words > 1 && info.ends_with(['.', '!', '?', ':']))
+}
+
 /// Where the body begins and where the fence ends, if the line from `at` to `end` is a fence round calls, its label included.
 #[cold]
 fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usize, usize)> {
@@ -166,6 +174,11 @@ impl Engine {
         if let Some((body, until)) = (ticked && whole).then(|| one_line(cx, at, ticks, end)).flatten() {
             return self.line_opens(cx, at, ticks, body, until);
         }
+        if line.is_some() && is_text(cx.slice(at + ticks, end)) {
+            // What stands there is none of a fence's.
+            self.at = at + ticks;
+            return Look::Is(());
+        }
         if ticked && line.is_some() {
             // An info string holds no backtick: this is inline code.
             self.inline = Some(Inline::new(ticks, at));
@@ -190,7 +203,7 @@ impl Engine {
             () if cx.policy.fences == Fences::Ignore => Some(Reason::FencePolicy),
             () if self.runs_away(cx, at) => Some(Reason::Runaway),
             () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Some(Reason::FenceOfCode),
-            () if self.is_example(cx, at) => Some(Reason::Quoted),
+            () if self.is_example(cx, at) || self.is_shown(cx, at) => Some(Reason::Quoted),
             () => None,
         };
         if let Some(reason) = never {

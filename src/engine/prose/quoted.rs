@@ -49,13 +49,41 @@ impl Element {
     }
 }
 
-static ELEMENTS: [Element; 5] = [
+static ELEMENTS: [Element; 26] = [
     Element { name: "pre", code: true },
     Element { name: "code", code: true },
     Element { name: "samp", code: true },
-    Element { name: "example", code: false },
-    Element { name: "blockquote", code: false },
+    shows("example"),
+    shows("blockquote"),
+    // What holds a file, a document or a value that is no call's.
+    shows("file"),
+    shows("document"),
+    shows("documents"),
+    shows("content"),
+    shows("artifact"),
+    shows("antArtifact"),
+    shows("boltAction"),
+    shows("script"),
+    shows("style"),
+    shows("diff"),
+    shows("patch"),
+    shows("parameter"),
+    shows("param"),
+    shows("arg_value"),
+    shows("template"),
+    shows("transcript"),
+    // What a tool gave back.
+    shows("tool_response"),
+    shows("tool_result"),
+    shows("tool_results"),
+    shows("function_results"),
+    shows("observation"),
 ];
+
+/// An element of that name shows whatever stands in it.
+const fn shows(name: &'static str) -> Element {
+    Element { name, code: false }
+}
 
 /// How far the text has been looked through for such elements, and the one that is open.
 #[derive(Debug, Clone, Copy, Default)]
@@ -120,6 +148,9 @@ impl Before {
 /// Longer lines are not looked through for what they begin with.
 const LINE: usize = 1024;
 
+/// A marker and the white space behind it are no longer.
+const NEAR_MARKER: usize = 64;
+
 /// So much of a line is looked at for quotes.
 const WHOLE_LINE: usize = 4096;
 
@@ -131,7 +162,7 @@ impl Engine {
         let Some(line) = self.before.line(cx, at).filter(|_| begun < at) else { return Quote::No };
         let line = cx.slice((at - line.len()).max(begun), at).trim_ascii_start();
         if !line.starts_with('>') {
-            return Quote::No;
+            return if in_cell(line) || in_inline_element(line) { Quote::Line } else { Quote::No };
         }
         let signs = line.bytes().all(|byte| matches!(byte, b'>' | b' ' | b'\t'));
         if signs || self.quote_goes_on(cx, begun, at) { Quote::Whole } else { Quote::Line }
@@ -156,7 +187,22 @@ impl Engine {
         let line = self.before.line(cx, at).unwrap_or_default();
         // An object is no line of one.
         let program = |line| cx.bytes().get(at) != Some(&b'{') && in_program(cx, at, line);
-        is_quote(line) || self.in_member(cx, at) || program(line) || self.is_shown(cx, at) || self.is_example(cx, at)
+        is_quote(line)
+            || self.behind_quoted(cx, at)
+            || self.in_member(cx, at)
+            || program(line)
+            || self.is_shown(cx, at)
+            || self.is_example(cx, at)
+    }
+
+    /// A marker that is quoted stands right before `at`.
+    fn behind_quoted(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let quoted = self
+            .block_quote
+            .looked
+            .filter(|looked| at.checked_sub(*looked).is_some_and(|length| length <= NEAR_MARKER));
+        let marker = quoted.map_or("", |looked| cx.slice(looked, at).trim_ascii_end());
+        !marker.is_empty() && !marker.bytes().any(|byte| byte.is_ascii_whitespace())
     }
 
     /// The line of `at` is one of a block quote, or a row of a table.
@@ -229,7 +275,7 @@ impl Engine {
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
-    fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(super) fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let Shown { looked, open } = &mut self.shown_in;
         if let Some(last) = self.out.calls.last()
             && last.raw.end > *looked
@@ -265,6 +311,21 @@ impl Engine {
             !code || cx.skip_space(behind) < at
         })
     }
+}
+
+/// A line that begins so is the row of a table, up to a cell behind another one.
+fn in_cell(line: &str) -> bool {
+    line.starts_with('|') && !line.contains("|>") && memchr::memchr_iter(b'|', line.as_bytes()).nth(1).is_some()
+}
+
+/// Elements of HTML that show something in a line of text.
+const INLINE: [&str; 5] = ["<code>", "<kbd>", "<samp>", "<tt>", "<!--"];
+
+/// A line that begins so shows what stands behind it: an element of HTML opens at its end, behind other text.
+fn in_inline_element(line: &str) -> bool {
+    let line = line.trim_ascii_end();
+    let text = INLINE.iter().find_map(|tag| line.strip_suffix(tag));
+    text.is_some_and(|text| text.contains(|c: char| c.is_alphanumeric()) || line.ends_with("<!--"))
 }
 
 /// A line that begins so is one of a block quote, or a row of a table.

@@ -129,23 +129,47 @@ static QUOTES: [(char, char); 12] = [
     ('《', '》'),
 ];
 
-/// What closes the quotation mark right before `at`, which stands behind other text in its line.
-fn closing_quote(cx: &Reader<'_>, at: usize) -> Option<char> {
-    let before = cx.slice(0, at).chars().next_back()?;
+/// A quotation mark before a call.
+struct Mark {
+    close: char,
+    /// It begins its line: the call may be all of that.
+    first: bool,
+}
+
+/// What stands between French quotation marks and the text in them.
+const NARROW: [char; 3] = ['\u{a0}', '\u{202f}', '\u{2009}'];
+
+/// The quotation mark right before `at`.
+fn mark_before(cx: &Reader<'_>, at: usize) -> Option<Mark> {
+    let text = cx.slice(0, at).trim_end_matches(NARROW);
+    let before = text.chars().next_back()?;
     let (open, close) = QUOTES.iter().copied().find(|(open, _)| *open == before)?;
-    (!cx.at_line_start(at - open.len_utf8())).then_some(close)
+    Some(Mark { close, first: cx.at_line_start(text.len() - open.len_utf8()) })
 }
 
-/// A quotation mark stands right before `at`, in a line that began before it.
+/// A quotation mark stands right before `at`.
 pub(crate) fn opens_quote(cx: &Reader<'_>, at: usize) -> bool {
-    closing_quote(cx, at).is_some()
+    mark_before(cx, at).is_some()
 }
 
-/// The quotation mark before `start` closes at `end`: what stands between the two is quoted.
+/// The quotation mark before `start` closes at `end`, and text stands beside the two in their line: what stands between them is
+/// quoted.
 pub(crate) fn quote_closes(cx: &Reader<'_>, start: usize, end: usize) -> Look<()> {
-    match cx.rest(end).chars().next() {
-        None if !cx.eof => Look::More,
-        next if next.is_some() && next == closing_quote(cx, start) => Look::Is(()),
+    let Some(mark) = mark_before(cx, start) else { return Look::No };
+    let mut rest = cx.rest(end).chars();
+    let next = rest.find(|c| !NARROW.contains(c));
+    match next {
+        None if !cx.eof => return Look::More,
+        Some(next) if next == mark.close => {}
+        _ => return Look::No,
+    }
+    if !mark.first {
+        return Look::Is(());
+    }
+    // The sentence goes on with a word.
+    match (rest.next(), rest.next()) {
+        (Some(' '), Some(next)) if next.is_alphanumeric() => Look::Is(()),
+        (None, _) | (Some(' '), None) if !cx.eof => Look::More,
         _ => Look::No,
     }
 }
