@@ -81,6 +81,14 @@ impl Key {
         matches!(key, "inputSchema" | "input_schema" | "outputSchema" | "output_schema")
     }
 
+    /// A member of this key, beside a call, says what came of it.
+    pub(crate) fn is_outcome(key: &str) -> bool {
+        matches!(
+            key,
+            "output" | "result" | "results" | "response" | "observation" | "error" | "exit_code" | "stdout" | "stderr"
+        )
+    }
+
     /// A member of this key, beside calls, is one that every message has.
     pub(crate) fn is_of_message(key: &str) -> bool {
         is_usual(key) || matches!(key, "object" | "model" | "finish_reason")

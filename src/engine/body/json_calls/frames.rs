@@ -3,6 +3,7 @@ use crate::dialect::Key;
 use crate::engine::Reader;
 use crate::engine::body::keys::decode;
 use crate::json::unescaped;
+use crate::schema::Tool;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -45,6 +46,14 @@ impl Other {
     /// The value as it is written.
     pub(super) fn value<'t>(&self, cx: &Reader<'t>) -> &'t str {
         cx.part(&self.value)
+    }
+
+    /// It says what came of the call of `tool`, and is none of its arguments.
+    pub(super) fn is_outcome(&self, cx: &Reader<'_>, tool: Option<&Tool>) -> bool {
+        let key = self.raw_key(cx);
+        Key::is_outcome(key)
+            && !matches!(self.value(cx), "null" | "\"\"" | "{}" | "[]")
+            && !tool.is_some_and(|tool| tool.declares(key))
     }
 }
 

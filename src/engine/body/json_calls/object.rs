@@ -72,8 +72,11 @@ impl JsonCalls {
         let Some(index) = index.filter(|index| writer.is_open(*index)) else { return Flow::On };
         let tool = cx.called(out, index);
         let beside = |frame: &Frame| tool.is_some_and(|tool| argument_outside(cx, tool, &arguments, &frame.others));
+        // Without markers it may be the record of a call that was made.
+        let record =
+            |frame: &Frame| writer.is_unmarked() && frame.others.iter().any(|other| other.is_outcome(cx, tool));
         let lost = self.is_ambiguous(cx, &arguments)
-            || self.frames.last().is_some_and(beside)
+            || self.frames.last().is_some_and(|frame| beside(frame) || record(frame))
             || (cx.made && self.is_torn(cx));
         self.over(cx, out, writer, index, arguments, raw);
         if lost {
