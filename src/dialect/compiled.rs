@@ -535,7 +535,9 @@ impl Dialects {
             entries.retain(|entry| frequent(entry).is_none());
         }
         for (known, own) in [(&mut self.reasoning, &dialect.reasoning), (&mut self.results, &dialect.results)] {
-            for pair in own {
+            // Words are what any text may say, where nobody named the model that means more by them.
+            let words = |pair: &(String, String)| pair.0.starts_with(char::is_alphabetic);
+            for pair in own.iter().filter(|pair| !(self.auto && words(pair))) {
                 if !known.contains(pair) {
                     known.push(pair.clone());
                 }
