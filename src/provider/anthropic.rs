@@ -1,9 +1,11 @@
 //! Anthropic's Messages.
 //!
 //! A message is a list of blocks; a stream sends each block as start, deltas and stop. A complete message is read as
-//! such a stream with one delta a block. Blocks come one after another, so a block's start ends the one before.
+//! such a stream with one delta a block. Blocks mostly come one after another; who gathers them from elsewhere may send
+//! the pieces of several by turns, each with its index.
 //! Facts: the `anthropic` SDK's models.
 use super::assembly::{Assembly, Finish};
+use super::calls::Slot;
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use super::wire::{Payload, Wire, Wording, one_choice};
@@ -16,8 +18,9 @@ enum Block {
     Text(Map<String, Value>),
     /// The call in this slot; with the fields of the block beside id, name and input.
     Call(usize, Map<String, Value>),
-    /// Thinking, what the server ran itself, everything unknown: back as it came.
-    Opaque(Map<String, Value>),
+    /// Thinking, what the server ran itself, everything unknown: back as it came. And pieces of input that such a block is
+    /// made of.
+    Opaque(Map<String, Value>, String),
 }
 
 pub(super) const WORDING: Wording = Wording {
@@ -35,9 +38,6 @@ pub(super) const WORDING: Wording = Wording {
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     blocks: Vec<(u64, Block)>,
-    /// The slot of the open call, and pieces of input that an opaque block is made of.
-    open: Option<usize>,
-    input: String,
     model: Option<Value>,
     /// What is unknown of the message beside its blocks: a `container`, say, which the next request has to name.
     fields: Map<String, Value>,
@@ -55,7 +55,7 @@ impl Messages {
             Some(Node::Array(blocks)) => {
                 for (index, block) in blocks.iter().enumerate() {
                     self.start(index as u64, block, out);
-                    self.stop(out);
+                    self.stop(Some(index as u64), out);
                 }
             }
             Some(other) => out.odd("/content", other, "a list of blocks"),
@@ -69,7 +69,10 @@ impl Messages {
     /// Reads one event.
     fn event(&mut self, name: &str, event: &Node<'_>, out: &mut Assembly) {
         let kind = event.text("type").unwrap_or(name);
-        let index = event.count("index").unwrap_or(self.blocks.len() as u64);
+        let next = self.blocks.len() as u64;
+        let index = event.count("index");
+        // Without an index it is of the last block.
+        let of = index.or_else(|| self.blocks.last().map(|(last, _)| *last));
         match kind {
             "message_start" => {
                 if let Some(message) = event.get("message") {
@@ -80,14 +83,14 @@ impl Messages {
                 }
             }
             "content_block_start" => match event.get("content_block") {
-                Some(block) => self.start(index, block, out),
+                Some(block) => self.start(index.unwrap_or(next), block, out),
                 None => out.odd("/content_block", event, "an event with a block"),
             },
             "content_block_delta" => match event.get("delta") {
-                Some(delta) => self.delta(index, delta, out),
+                Some(delta) => self.delta(of.unwrap_or(next), delta, out),
                 None => out.odd("/delta", event, "an event with a delta"),
             },
-            "content_block_stop" => self.stop(out),
+            "content_block_stop" => self.stop(of, out),
             "message_delta" => {
                 if let Some(delta) = event.get("delta") {
                     self.tail(delta, out);
@@ -125,14 +128,15 @@ impl Messages {
     }
 
     fn end(&mut self, out: &mut Assembly) {
-        self.stop(out);
+        self.stop(None, out);
         out.end_calls();
     }
 
     fn start(&mut self, index: u64, block: &Node<'_>, out: &mut Assembly) {
-        self.stop(out);
-        // Only the last call may be cut off: the ones before it are over.
-        if let Some((_, Block::Call(at, _))) = self.blocks.last() {
+        // Only the last call may be cut off: one before it whose arguments are whole is over.
+        if let Some((_, Block::Call(at, _))) = self.blocks.last()
+            && out.calls.slots.get(*at).is_some_and(Slot::complete)
+        {
             out.call_end(*at);
         }
         let fields = |without: &[&str]| -> Map<String, Value> {
@@ -147,7 +151,6 @@ impl Messages {
             Some("tool_use") => {
                 let (id, name) = (block.text("id").unwrap_or_default(), block.text("name").unwrap_or_default());
                 let Some(at) = out.call_start(Some(index), id, name) else { return };
-                self.open = Some(at);
                 match block.get("input") {
                     Some(Node::Object(members)) if members.is_empty() => {}
                     Some(Node::String(text)) => out.arguments(at, text),
@@ -161,16 +164,16 @@ impl Messages {
             Some("thinking") => {
                 out.reasoning_break();
                 out.reasoning(block.text("thinking").unwrap_or_default());
-                Block::Opaque(fields(&[]))
+                Block::Opaque(fields(&[]), String::new())
             }
-            Some(_) => Block::Opaque(fields(&[])),
+            Some(_) => Block::Opaque(fields(&[]), String::new()),
             None => return out.odd("/content", block, "a block with a type"),
         };
         self.blocks.push((index, block));
     }
 
     fn delta(&mut self, index: u64, delta: &Node<'_>, out: &mut Assembly) {
-        if self.blocks.last().is_none_or(|(last, _)| *last != index) {
+        if !self.blocks.iter().any(|(known, _)| *known == index) {
             // The start is missing: what the delta is says what the block is.
             let made = match delta.text("type") {
                 Some("text_delta") => Node::Object(vec![("type".into(), Node::String("text".into()))]),
@@ -182,7 +185,7 @@ impl Messages {
             };
             self.start(index, &made, out);
         }
-        let Some((_, block)) = self.blocks.last_mut() else { return };
+        let Some((_, block)) = self.blocks.iter_mut().rfind(|(known, _)| *known == index) else { return };
         let text = |key: &str| delta.text(key).unwrap_or_default();
         let (fields, read) = match (delta.text("type"), block) {
             (Some("text_delta"), Block::Text(fields)) => {
@@ -190,12 +193,12 @@ impl Messages {
                 push(fields, "text", text("text"));
                 (fields, "text")
             }
-            (Some("thinking_delta"), Block::Opaque(fields)) => {
+            (Some("thinking_delta"), Block::Opaque(fields, _)) => {
                 out.reasoning(text("thinking"));
                 push(fields, "thinking", text("thinking"));
                 (fields, "thinking")
             }
-            (Some("signature_delta"), Block::Opaque(fields)) => {
+            (Some("signature_delta"), Block::Opaque(fields, _)) => {
                 fields.insert("signature".into(), json!(text("signature")));
                 (fields, "signature")
             }
@@ -203,8 +206,8 @@ impl Messages {
                 out.arguments(*at, text("partial_json"));
                 (fields, "partial_json")
             }
-            (Some("input_json_delta"), Block::Opaque(fields)) => {
-                self.input.push_str(text("partial_json"));
+            (Some("input_json_delta"), Block::Opaque(fields, input)) => {
+                input.push_str(text("partial_json"));
                 (fields, "partial_json")
             }
             (Some("citations_delta"), Block::Text(fields)) => {
@@ -227,19 +230,21 @@ impl Messages {
         }
     }
 
-    /// The open block is over.
-    fn stop(&mut self, out: &mut Assembly) {
-        if let Some(at) = self.open.take() {
-            let empty = out.calls.slots.get(at).is_some_and(|slot| slot.text.trim().is_empty());
-            if empty {
-                out.calls.set(at, "{}");
-            }
-        }
-        if !self.input.is_empty() {
-            let input = std::mem::take(&mut self.input);
-            if let Some((_, Block::Opaque(fields))) = self.blocks.last_mut() {
-                let value = serde_json::from_str(&input).unwrap_or(Value::String(input));
-                fields.insert("input".into(), value);
+    /// The block at `index` is over; without one, all are.
+    fn stop(&mut self, index: Option<u64>, out: &mut Assembly) {
+        for (_, block) in self.blocks.iter_mut().filter(|(known, _)| index.is_none_or(|index| index == *known)) {
+            match block {
+                Block::Call(at, _) => {
+                    if out.calls.slots.get(*at).is_some_and(|slot| slot.text.trim().is_empty()) {
+                        out.calls.set(*at, "{}");
+                    }
+                }
+                Block::Opaque(fields, input) if !input.is_empty() => {
+                    let input = std::mem::take(input);
+                    let value = serde_json::from_str(&input).unwrap_or(Value::String(input));
+                    fields.insert("input".into(), value);
+                }
+                Block::Opaque(..) | Block::Text(_) => {}
             }
         }
     }
@@ -263,7 +268,7 @@ impl Wire for Messages {
                 call_seen = true;
                 fields.is_empty()
             }
-            Block::Opaque(_) => false,
+            Block::Opaque(..) => false,
         });
         if plain && self.fields.is_empty() {
             return;
@@ -271,7 +276,7 @@ impl Wire for Messages {
         let blocks: Vec<Value> = (self.blocks.drain(..))
             .filter_map(|(_, block)| match block {
                 Block::Text(fields) if fields.get("text").and_then(Value::as_str) == Some("") => None,
-                Block::Text(fields) | Block::Opaque(fields) => Some(Value::Object(fields)),
+                Block::Text(fields) | Block::Opaque(fields, _) => Some(Value::Object(fields)),
                 Block::Call(at, mut fields) => {
                     fields.insert("$call".into(), json!(out.index_of(at)?));
                     Some(Value::Object(fields))

@@ -2,6 +2,7 @@
 //!
 //! Facts: botocore's model of `bedrock-runtime`. Text blocks have no start event.
 use super::assembly::{Assembly, Finish};
+use super::calls::{Said, Slot};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use super::wire::{Payload, Wire, Wording, one_choice};
@@ -78,16 +79,19 @@ impl Converse {
 
     fn event(&mut self, event: &Node<'_>, out: &mut Assembly) {
         let Some((kind, body)) = event.members().first() else { return };
-        let index = body.count("contentBlockIndex").unwrap_or(self.blocks.len() as u64);
+        let next = self.blocks.len() as u64;
+        let index = body.count("contentBlockIndex");
+        // Without an index it is of the last block.
+        let of = index.or_else(|| self.blocks.last().map(|(last, _)| *last)).unwrap_or(next);
         match kind.as_ref() {
             "messageStart" => out.objects = true,
             "contentBlockStart" => {
                 if let Some(start) = body.get("start") {
-                    self.block(index, start, out);
+                    self.block(index.unwrap_or(next), start, out);
                 }
             }
             "contentBlockDelta" => match body.get("delta") {
-                Some(delta) => self.delta(index, delta, out),
+                Some(delta) => self.delta(of, delta, out),
                 None => out.odd("/contentBlockDelta", body, "a delta"),
             },
             "contentBlockStop" => {}
@@ -109,14 +113,15 @@ impl Converse {
         if raw.starts_with("malformed") {
             let message = format!("the model's call could not be read (`{raw}`)");
             out.issue(Issue::of(IssueCode::MalformedCall, "/stopReason", message));
+            if let Some(slot) = out.calls.slots.last_mut() {
+                slot.said = Said::Unread;
+            }
         }
         out.finish = Some(Finish { raw: raw.to_owned(), reason: reason(raw) });
     }
 
     fn block(&mut self, index: u64, block: &Node<'_>, out: &mut Assembly) {
-        if let Some((_, Block::Call(at, _))) = self.blocks.last() {
-            out.call_end(*at);
-        }
+        self.end_last(out);
         let Some((kind, body)) = block.members().iter().find(|(_, value)| !matches!(value, Node::Null)) else { return };
         let block = match (kind.as_ref(), body) {
             ("text", Node::String(text)) => {
@@ -159,23 +164,35 @@ impl Converse {
         self.blocks.push((index, block));
     }
 
+    /// The block at `index`.
+    fn of(&mut self, index: u64) -> Option<&mut Block> {
+        self.blocks.iter_mut().rfind(|(known, _)| *known == index).map(|(_, block)| block)
+    }
+
+    /// Only the last call may be cut off: one before it whose arguments are whole is over.
+    fn end_last(&self, out: &mut Assembly) {
+        if let Some((_, Block::Call(at, _))) = self.blocks.last()
+            && out.calls.slots.get(*at).is_some_and(Slot::complete)
+        {
+            out.call_end(*at);
+        }
+    }
+
     fn delta(&mut self, index: u64, delta: &Node<'_>, out: &mut Assembly) {
-        let fresh = self.blocks.last().is_none_or(|(last, _)| *last != index);
+        let fresh = !self.blocks.iter().any(|(known, _)| *known == index);
         if let Some(text) = delta.text("text") {
             if fresh {
-                if let Some((_, Block::Call(at, _))) = self.blocks.last() {
-                    out.call_end(*at);
-                }
+                self.end_last(out);
                 self.blocks.push((index, Block::Text(String::new(), Map::new())));
             }
             out.text(text);
-            if let Some((_, Block::Text(known, more))) = self.blocks.last_mut() {
+            if let Some(Block::Text(known, more)) = self.of(index) {
                 known.push_str(text);
                 join(more, beyond(delta, &["text"]));
             }
         } else if let Some(call) = delta.get("toolUse") {
-            match self.blocks.last_mut() {
-                Some((last, Block::Call(at, more))) if *last == index => {
+            match self.of(index) {
+                Some(Block::Call(at, more)) => {
                     out.arguments(*at, call.text("input").unwrap_or_default());
                     join(more, around(delta, "toolUse", beyond(call, &["input"])));
                 }
@@ -196,7 +213,7 @@ impl Converse {
             }
             let text = content.text("text").unwrap_or_default();
             out.reasoning(text);
-            if let Some((_, Block::Reasoning { text: known, signature, more })) = self.blocks.last_mut() {
+            if let Some(Block::Reasoning { text: known, signature, more }) = self.of(index) {
                 known.push_str(text);
                 signature.push_str(content.text("signature").unwrap_or_default());
                 // In a block, they stand in the text of the reasoning.

@@ -41,6 +41,18 @@ pub(super) struct CallPiece<'n> {
     pub(super) custom: bool,
 }
 
+/// What the provider itself says of a call's arguments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Nothing: they are what was sent.
+    #[default]
+    Nothing,
+    /// They break off, whatever they look like.
+    Cut,
+    /// It could not read them, so what it sent is not what the model wrote.
+    Unread,
+}
+
 /// One call as far as it was sent.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -64,6 +76,7 @@ pub(super) struct Slot {
     pub(super) twin: Option<usize>,
     /// The provider said that the call is whole.
     pub(super) ended: bool,
+    pub(super) said: Said,
     /// A free-text tool: the arguments are its input, not JSON.
     pub(super) custom: bool,
     /// The arguments are longer than the limit, and `text` is not all of them.
@@ -94,6 +107,7 @@ impl Slot {
             cumulative: false,
             twin: None,
             ended: false,
+            said: Said::Nothing,
             custom: false,
             too_long: false,
             extra: None,

@@ -137,7 +137,9 @@ impl Cohere {
     }
 
     fn end(&mut self, index: u64, out: &mut Assembly) {
-        if let Some(at) = out.calls.find(index) {
+        // Of arguments that never began, only the end of the answer says whether there are none.
+        let begun = |at: &usize| out.calls.slots.get(*at).is_some_and(|slot| !slot.text.trim().is_empty());
+        if let Some(at) = out.calls.find(index).filter(begun) {
             out.call_end(at);
         }
     }

@@ -3,6 +3,7 @@
 //! Facts: the `openai` SDK's models. Items are keyed by `output_index`; results pair by `call_id`. What a stream's
 //! `done` events say whole is used where deltas were missed, so that no event alone is needed.
 use super::assembly::{Assembly, Finish};
+use super::calls::Said;
 use super::errors;
 use super::node::Node;
 use super::wire::{Payload, Wire, Wording, one_choice};
@@ -271,9 +272,11 @@ impl Responses {
             None => {}
         }
         if done {
-            // Only a completed item is over; an incomplete one is cut off, which its arguments show.
+            // Only a completed item is over; an incomplete one is cut off.
             if node.text("status") != Some("incomplete") {
                 out.call_end(at);
+            } else if let Some(slot) = out.calls.slots.get_mut(at) {
+                slot.said = Said::Cut;
             }
         }
     }

@@ -1,5 +1,5 @@
 //! What a collected call is worth: its name among the offered tools, its arguments as JSON, its status.
-use super::calls::Slot;
+use super::calls::{Said, Slot};
 use crate::dialect::without_namespace;
 use crate::engine::Policy;
 use crate::json::{self, Ending, Kind, RepairOptions, ScanResult, Scanner};
@@ -50,6 +50,7 @@ pub(super) fn name(written: &str, tools: Option<&ToolSet>) -> Named {
 /// The call in `slot`. `cut`: the answer ended before the provider was done with it.
 pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Policy) -> ToolCall<'static> {
     let id = if slot.id.is_empty() { new_call_id() } else { slot.id.clone() };
+    let cut = cut || slot.said == Said::Cut;
     let named = name(&slot.name, tools);
     let mut call = ToolCall::new(id, named.name, Arguments::default());
     if slot.too_long || slot.text.len() > policy.max_arguments_bytes {
@@ -73,6 +74,10 @@ pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Pol
         if call.status == CallStatus::Ok {
             call.status = CallStatus::Repaired;
         }
+    }
+    if slot.said == Said::Unread && call.status.readable() {
+        call.status = CallStatus::Malformed;
+        call.raw = Cow::Owned(slot.text.clone());
     }
     if named.unknown && policy.unknown_tools != crate::engine::UnknownTools::Allow && call.status.readable() {
         call.status = CallStatus::UnknownTool;
@@ -142,6 +147,9 @@ fn double_encoded(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &
     let Ok(inner) = serde_json::from_str::<String>(text) else { return not_an_object(call, text) };
     let trimmed = inner.trim();
     if trimmed.is_empty() || trimmed == "null" {
+        if cut {
+            call.status = CallStatus::Incomplete;
+        }
         return;
     }
     let mut scanner = Scanner::new(0, policy.max_depth);

@@ -44,7 +44,7 @@ pub(super) struct Assembly {
     pub(super) finish: Option<Finish>,
     /// The provider said that nothing follows.
     pub(super) done: bool,
-    /// A call that is the last thing of an answer cut by length is incomplete, whatever it looks like: the provider
+    /// A call that is the last thing of an answer cut by length or a filter is incomplete, whatever it looks like: the provider
     /// sends arguments as objects, which look whole always.
     pub(super) objects: bool,
     /// The answer's last part so far is a call.

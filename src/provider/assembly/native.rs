@@ -217,8 +217,10 @@ impl Assembly {
     /// The answer is over, and so are its calls.
     pub(in crate::provider) fn end_calls(&mut self) {
         let reason = self.finish.as_ref().and_then(|finish| finish.reason);
-        let length = reason == Some(StopReason::Length);
-        let broken = self.error.is_some() || length || (self.finish.is_none() && !self.done);
+        // The answer was taken from the model in the middle of it.
+        let taken = matches!(reason, Some(StopReason::Length | StopReason::ContentFilter | StopReason::Refusal));
+        let paused = matches!(reason, Some(StopReason::Pause | StopReason::Error));
+        let broken = self.error.is_some() || taken || paused || (self.finish.is_none() && !self.done);
         let count = self.calls.slots.len();
         for at in 0..count {
             let last = at + 1 == count;
@@ -228,7 +230,7 @@ impl Assembly {
             // What is no JSON shows no end of its own either: repair would find one where the text was cut.
             let broken_off = self.calls.slots.get(at).is_some_and(|slot| !slot.custom && !slot.complete());
             let cut =
-                last && (((empty || open || broken_off) && broken) || (self.objects && length && self.last_is_call));
+                last && (((empty || open || broken_off) && broken) || (self.objects && taken && self.last_is_call));
             self.end(at, cut);
             self.next = self.next.max(at + 1);
         }
