@@ -20,9 +20,11 @@ mod call;
 mod frames;
 mod mend;
 mod object;
+mod words;
 
 use call::tear;
 use frames::{Envelope, Frame, Frames, Kind, Other};
+use words::Words;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expect {
@@ -40,6 +42,8 @@ enum Expect {
     },
     /// An element that is no object is being skipped.
     Element,
+    /// An element that is no JSON, but words, is being skipped.
+    Words(Words),
     /// A comma or the end of the list or object.
     Next,
     /// A value at the top is over: another may follow.
@@ -142,7 +146,8 @@ impl JsonCalls {
         loop {
             let in_list = || self.frames.last().is_some_and(|frame| frame.kind == Kind::List);
             let at = match self.expect {
-                Expect::Member { .. } | Expect::Element | Expect::Broken { .. } | Expect::Lenient { .. } => self.at,
+                Expect::Member { .. } | Expect::Element | Expect::Words(_) => self.at,
+                Expect::Broken { .. } | Expect::Lenient { .. } => self.at,
                 // Between calls any blank is markup; inside one that is not JSON's, which is repaired.
                 Expect::Value { .. } | Expect::Next if in_list() => cx.skip_blanks(self.at),
                 _ => cx.skip_space(self.at),
@@ -161,6 +166,7 @@ impl JsonCalls {
                 Expect::Key { close } => self.key(cx, out, writer, at, byte, close),
                 Expect::Member { key, what } => self.member(cx, out, writer, key, what),
                 Expect::Element => self.element(cx, writer),
+                Expect::Words(words) => self.words(cx, writer, words),
                 Expect::Next => self.next(cx, out, writer, at, byte),
                 Expect::Between => self.between(cx, writer, at, byte),
                 Expect::Broken { start, error, broke } => self.is_worth_repair(cx, out, writer, (start, error), broke),
@@ -421,6 +427,9 @@ impl JsonCalls {
                 self.go(end, Expect::Next)
             }
             ScanResult::Incomplete => Flow::Stop(Progress::More),
+            ScanResult::Error { .. } if self.are_words(cx, writer, self.scanner_start()) => {
+                self.begin_words(cx, writer, self.scanner_start())
+            }
             ScanResult::Error { at, .. } => self.broken(cx, at),
         }
     }
