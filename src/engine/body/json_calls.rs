@@ -244,7 +244,8 @@ impl JsonCalls {
             return self.close(cx, out, writer, at);
         }
         if byte != b'"' {
-            return self.broken(cx, at);
+            let over = if close { None } else { self.envelope_is_over(cx, out, writer, at) };
+            return over.unwrap_or_else(|| self.broken(cx, at));
         }
         let end = match string_end(cx, at) {
             Look::Is(end) => end,
@@ -443,7 +444,7 @@ impl JsonCalls {
             b']' if list => self.close(cx, out, writer, at),
             b'}' if !list => self.close(cx, out, writer, at),
             _ if list && writer.begun > 0 && !cx.made => self.unclosed_list(cx, writer, at, byte),
-            _ => self.broken(cx, at),
+            _ => self.envelope_is_over(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
         }
     }
 

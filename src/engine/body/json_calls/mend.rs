@@ -141,6 +141,11 @@ impl JsonCalls {
             return Flow::On;
         }
         if let Some(envelope) = self.open_envelope() {
+            if !mended.complete()
+                && let Some(flow) = self.words_behind_calls(cx, out, writer, (error, limit))
+            {
+                return flow;
+            }
             self.mended_envelope(out, writer, envelope, error.min(self.scanner_start()), &mended);
             self.frames.pop();
             return self.closed(cx, writer, start + mended.consumed);

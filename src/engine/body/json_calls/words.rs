@@ -12,6 +12,21 @@ pub(super) struct Words {
     depth: usize,
 }
 
+/// So many signs behind a list are a slip.
+const SLIP: usize = 4;
+
+/// A key is no longer.
+const KEY: usize = 64;
+
+/// What stands behind the calls of an envelope that lacks its brace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// Its brace, behind signs that say nothing.
+    Brace(usize),
+    /// A line of words that begins here.
+    Line(usize),
+}
+
 impl JsonCalls {
     /// The element at `start` of a list that has calls is no JSON, but words.
     pub(super) fn are_words(&self, cx: &Reader<'_>, writer: &Writer, start: usize) -> bool {
@@ -113,6 +128,123 @@ impl JsonCalls {
         self.pass(writer, span(words.start..said));
         Progress::Done { end }
     }
+
+    /// The list of calls in an envelope is over, and at `at` goes nothing on that is JSON: the envelope's brace is missing, or hidden
+    /// behind signs too many. `None`: something else is wrong.
+    #[cold]
+    pub(super) fn envelope_is_over(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        at: usize,
+    ) -> Option<Flow> {
+        let end = self.calls_end(cx, at)?;
+        match behind_calls(cx, end, at) {
+            Look::No => None,
+            Look::More => Some(Flow::Stop(Progress::More)),
+            Look::Is(Behind::Brace(brace)) => {
+                mend_last(writer, RepairCode::Surroundings, end, "signs behind the calls were left out");
+                Some(self.close(cx, out, writer, brace))
+            }
+            // What closes the calls may stand behind the words.
+            Look::Is(Behind::Line(_)) if must_be_closed(cx, writer) => None,
+            Look::Is(Behind::Line(line)) => {
+                if !cx.slice(end, line).trim().is_empty() {
+                    mend_last(writer, RepairCode::Surroundings, end, "signs behind the calls were left out");
+                }
+                Some(self.close_before(cx, out, writer, line))
+            }
+        }
+    }
+
+    /// Where the list of calls in the envelope ended that is open, if at `at` nothing but signs stand behind it.
+    fn calls_end(&self, cx: &Reader<'_>, at: usize) -> Option<usize> {
+        let frame = self.frames.last().filter(|frame| frame.envelope == Some(Envelope::Calls) && !cx.made)?;
+        let before = cx.slice(frame.start, self.at);
+        let before = before.trim_ascii_end();
+        let before = before.strip_suffix(',').unwrap_or(before).trim_ascii_end();
+        (at >= self.at && before.ends_with(']')).then_some(self.at)
+    }
+
+    /// The envelope ends before `at`, without its brace.
+    fn close_before(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize) -> Flow {
+        let Some(start) = self.frames.last().map(|frame| frame.start) else { return self.broken(cx, at) };
+        let end = cx.slice(0, at).trim_end().len();
+        mend_last(writer, RepairCode::Bracket, end, "a closing brace is missing");
+        if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
+            return Flow::Stop(progress);
+        }
+        self.frames.pop();
+        self.closed(cx, writer, end)
+    }
+
+    /// The envelope that is open has no brace up to `limit`, and words stand behind its calls at `at`: they are text.
+    pub(super) fn words_behind_calls(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        (at, limit): (usize, usize),
+    ) -> Option<Flow> {
+        let said = cx.slice(at, limit).trim_end().len() > SLIP && begins_words(cx, at);
+        self.calls_end(cx, at).filter(|_| said && is_member(cx, at) == Look::No)?;
+        let closed = must_be_closed(cx, writer);
+        let flow = self.close_before(cx, out, writer, at);
+        if closed && self.frames.is_empty() && limit < cx.text.len() {
+            self.pass(writer, span(at..cx.slice(0, limit).trim_end().len()));
+            return Some(self.go(limit, Expect::Between));
+        }
+        Some(flow)
+    }
+}
+
+/// What stands behind calls that ended at `end`, where at `at` something begins that is no JSON.
+fn behind_calls(cx: &Reader<'_>, end: usize, at: usize) -> Look<Behind> {
+    let mut at = at;
+    if at == end {
+        let near = cx.near(end, SLIP + 1);
+        let part = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':');
+        let slip = near.iter().position(part);
+        match slip.and_then(|slip| near.get(slip)) {
+            None if near.len() > SLIP || cx.eof => return Look::No,
+            None => return Look::More,
+            Some(b'}') => return Look::Is(Behind::Brace(end + slip.unwrap_or_default())),
+            Some(byte) if byte.is_ascii_whitespace() => at = cx.skip_space(end + slip.unwrap_or_default()),
+            Some(_) => return Look::No,
+        }
+    }
+    match cx.rest(at).chars().next() {
+        None if cx.eof => Look::No,
+        None => Look::More,
+        Some(_) if !cx.at_line_start(at) || !begins_words(cx, at) => Look::No,
+        Some(_) => match is_member(cx, at) {
+            Look::Is(()) => Look::No,
+            Look::More => Look::More,
+            Look::No => Look::Is(Behind::Line(at)),
+        },
+    }
+}
+
+/// A key without quotes stands at `at`, and a value behind it in its line.
+fn is_member(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let key = char_class::MEMBER_KEY.length(cx.near(at, KEY));
+    let colon = cx.skip_space(at + key);
+    let value = cx.skip_space(colon + 1);
+    match (cx.bytes().get(colon), cx.bytes().get(value)) {
+        (None, _) | (Some(b':' | b'='), None) if !cx.eof => Look::More,
+        _ if cx.slice(colon, value).contains('\n') => Look::No,
+        (Some(b':' | b'='), Some(b'"' | b'\'' | b'{' | b'[' | b'-' | b'0'..=b'9')) => Look::Is(()),
+        (Some(b':' | b'='), Some(_)) => literal(cx, value),
+        _ => Look::No,
+    }
+}
+
+/// A word of JSON's or Python's stands at `at`.
+fn literal(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let words = ["true", "false", "null", "True", "False", "None"];
+    let looks = words.map(|word| head::literal(cx, at, word).map(|_| ()));
+    looks.into_iter().fold(Look::No, Look::any)
 }
 
 /// What stands at `at` is no JSON, nor meant as such.
