@@ -460,7 +460,7 @@ impl JsonCalls {
         if let Some(length) = odd {
             next = cx.skip_space(at + length);
         }
-        let done = |calls: &Self, writer: &mut Writer| Flow::Stop(calls.leave(cx, writer, calls.at));
+        let done = |calls: &Self, writer: &mut Writer| Flow::Stop(calls.leave(cx, writer, calls.run_end(writer)));
         // What may follow is another object or a list of them; anything else is text.
         let inside = match cx.bytes().get(next) {
             None if !cx.eof => return Flow::Stop(Progress::More),
@@ -474,11 +474,17 @@ impl JsonCalls {
                 if odd.is_some() {
                     mend_last(writer, RepairCode::Surroundings, at, "signs between two calls were left out");
                 }
-                self.before = Some((self.at, writer.begun));
+                self.before = Some((self.run_end(writer), writer.begun));
                 self.go(next, Expect::Value { close: false })
             }
             _ => done(self, writer),
         }
+    }
+
+    /// Where the values before the one that follows ended. Objects that are no calls are among them only if a call is behind them.
+    fn run_end(&self, writer: &Writer) -> usize {
+        let called = self.before.filter(|(_, begun)| *begun > 0 && *begun == writer.begun);
+        called.map_or(self.at, |(end, _)| end)
     }
 
     /// The calls are over at `end`: one that was mended last is no call to run if what stands behind it goes on with it.
@@ -487,6 +493,7 @@ impl JsonCalls {
         if mended.is_some_and(|Mend { limit, closed, .. }| lenient::ended_early(cx.slice(end, limit), closed)) {
             tear(writer);
         }
+        writer.take_back(end);
         Progress::Done { end }
     }
 
@@ -510,8 +517,13 @@ impl JsonCalls {
                 return Flow::Stop(progress);
             }
             let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && frame.envelope.is_none());
-            if none && writer.begun == begun && self.frames.len() > 1 {
+            let none = none && writer.begun == begun;
+            if none && self.frames.len() > 1 {
                 self.pass(writer, self.piece(cx, start..end));
+            } else if none && self.stands_among(cx, writer) {
+                self.pass_among(cx, out, writer, start..end);
+                self.frames.pop();
+                return self.go(end, Expect::Between);
             }
         }
         let closed = self.frames.pop();
@@ -529,10 +541,7 @@ impl JsonCalls {
         }
         match self.before {
             // No call was in this value: it is text, and the body was over before it.
-            Some((end, begun)) if begun == writer.begun => {
-                writer.take_back(end);
-                Flow::Stop(self.leave(cx, writer, end))
-            }
+            Some((end, begun)) if begun == writer.begun => Flow::Stop(self.leave(cx, writer, end)),
             None if writer.is_unmarked() && !writer.vouched() => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
         }

@@ -340,7 +340,7 @@ impl JsonCalls {
             return Some(Progress::Done { end });
         }
         if self.expect == Expect::Between {
-            return Some(Progress::Done { end: self.at });
+            return Some(self.leave(cx, writer, self.run_end(writer)));
         }
         if let Expect::Words(words) = self.expect {
             return Some(self.words_are_over(cx, writer, words, end));

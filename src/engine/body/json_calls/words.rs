@@ -1,4 +1,5 @@
-//! Words where a list or an envelope of calls has none: they are text, and the calls round them stay calls.
+//! What stands among calls and is none: words in a list or behind an envelope, objects that call nothing. It is text, and the calls
+//! round it stay calls.
 use super::*;
 use crate::dialect::Element;
 use crate::engine::head;
@@ -127,6 +128,22 @@ impl JsonCalls {
         mend_last(writer, RepairCode::Bracket, said, "the list is not closed");
         self.pass(writer, span(words.start..said));
         Progress::Done { end }
+    }
+
+    /// The object that is no call stands between markers with the calls before or behind it: before them all, or where a marker
+    /// must close them, anywhere. Elsewhere it is what stands behind them.
+    pub(super) fn stands_among(&self, cx: &Reader<'_>, writer: &Writer) -> bool {
+        !cx.made && !writer.is_unmarked() && (writer.begun == 0 || must_be_closed(cx, writer))
+    }
+
+    /// The object at `range` is no call, and stands among those of one body. Right behind a call that says nothing it may be what
+    /// that was to be called with.
+    pub(super) fn pass_among(&self, cx: &Reader<'_>, out: &Output, writer: &mut Writer, range: Range<usize>) {
+        let takes = |index: usize| cx.called(out, index).is_none_or(|tool| !tool.parameters.is_empty());
+        if writer.pending.as_ref().is_some_and(|call| call.arguments.say_nothing() && takes(call.index)) {
+            tear(writer);
+        }
+        self.pass(writer, span(range));
     }
 
     /// The list of calls in an envelope is over, and at `at` goes nothing on that is JSON: the envelope's brace is missing, or hidden
