@@ -90,13 +90,7 @@ impl JsonCalls {
     }
 
     /// What the `byte` is to the words in which it stands: if they end before it, what comes next.
-    fn sign(
-        &self,
-        cx: &Reader<'_>,
-        writer: &Writer,
-        words: &mut Words,
-        byte: u8,
-    ) -> ControlFlow<Expect, Look<()>> {
+    fn sign(&self, cx: &Reader<'_>, writer: &Writer, words: &mut Words, byte: u8) -> ControlFlow<Expect, Look<()>> {
         let at = self.at;
         if words.depth == 0 && matches!(byte, b'{' | b'[' | b',') {
             // Without markers, a call behind words is one that they speak of.
@@ -221,7 +215,8 @@ fn behind_calls(cx: &Reader<'_>, end: usize, at: usize) -> Look<Behind> {
     let mut at = at;
     if at == end {
         let near = cx.near(end, SLIP + 1);
-        let part = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':');
+        let part =
+            |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':');
         let slip = near.iter().position(part);
         match slip.and_then(|slip| near.get(slip)) {
             None if near.len() > SLIP || cx.eof => return Look::No,
