@@ -20,9 +20,11 @@ mod call;
 mod frames;
 mod mend;
 mod object;
+mod words;
 
 use call::tear;
 use frames::{Envelope, Frame, Frames, Kind, Other};
+use words::Words;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expect {
@@ -40,6 +42,8 @@ enum Expect {
     },
     /// An element that is no object is being skipped.
     Element,
+    /// An element that is no JSON, but words, is being skipped.
+    Words(Words),
     /// A comma or the end of the list or object.
     Next,
     /// A value at the top is over: another may follow.
@@ -142,7 +146,8 @@ impl JsonCalls {
         loop {
             let in_list = || self.frames.last().is_some_and(|frame| frame.kind == Kind::List);
             let at = match self.expect {
-                Expect::Member { .. } | Expect::Element | Expect::Broken { .. } | Expect::Lenient { .. } => self.at,
+                Expect::Member { .. } | Expect::Element | Expect::Words(_) => self.at,
+                Expect::Broken { .. } | Expect::Lenient { .. } => self.at,
                 // Between calls any blank is markup; inside one that is not JSON's, which is repaired.
                 Expect::Value { .. } | Expect::Next if in_list() => cx.skip_blanks(self.at),
                 _ => cx.skip_space(self.at),
@@ -161,6 +166,7 @@ impl JsonCalls {
                 Expect::Key { close } => self.key(cx, out, writer, at, byte, close),
                 Expect::Member { key, what } => self.member(cx, out, writer, key, what),
                 Expect::Element => self.element(cx, writer),
+                Expect::Words(words) => self.words(cx, writer, words),
                 Expect::Next => self.next(cx, out, writer, at, byte),
                 Expect::Between => self.between(cx, writer, at, byte),
                 Expect::Broken { start, error, broke } => self.is_worth_repair(cx, out, writer, (start, error), broke),
@@ -238,7 +244,8 @@ impl JsonCalls {
             return self.close(cx, out, writer, at);
         }
         if byte != b'"' {
-            return self.broken(cx, at);
+            let over = if close { None } else { self.envelope_is_over(cx, out, writer, at) };
+            return over.unwrap_or_else(|| self.broken(cx, at));
         }
         let end = match string_end(cx, at) {
             Look::Is(end) => end,
@@ -421,6 +428,9 @@ impl JsonCalls {
                 self.go(end, Expect::Next)
             }
             ScanResult::Incomplete => Flow::Stop(Progress::More),
+            ScanResult::Error { .. } if self.are_words(cx, writer, self.scanner_start()) => {
+                self.begin_words(cx, writer, self.scanner_start())
+            }
             ScanResult::Error { at, .. } => self.broken(cx, at),
         }
     }
@@ -434,7 +444,7 @@ impl JsonCalls {
             b']' if list => self.close(cx, out, writer, at),
             b'}' if !list => self.close(cx, out, writer, at),
             _ if list && writer.begun > 0 && !cx.made => self.unclosed_list(cx, writer, at, byte),
-            _ => self.broken(cx, at),
+            _ => self.envelope_is_over(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
         }
     }
 
@@ -450,7 +460,7 @@ impl JsonCalls {
         if let Some(length) = odd {
             next = cx.skip_space(at + length);
         }
-        let done = |calls: &Self, writer: &mut Writer| Flow::Stop(calls.leave(cx, writer, calls.at));
+        let done = |calls: &Self, writer: &mut Writer| Flow::Stop(calls.leave(cx, writer, calls.run_end(writer)));
         // What may follow is another object or a list of them; anything else is text.
         let inside = match cx.bytes().get(next) {
             None if !cx.eof => return Flow::Stop(Progress::More),
@@ -464,11 +474,17 @@ impl JsonCalls {
                 if odd.is_some() {
                     mend_last(writer, RepairCode::Surroundings, at, "signs between two calls were left out");
                 }
-                self.before = Some((self.at, writer.begun));
+                self.before = Some((self.run_end(writer), writer.begun));
                 self.go(next, Expect::Value { close: false })
             }
             _ => done(self, writer),
         }
+    }
+
+    /// Where the values before the one that follows ended. Objects that are no calls are among them only if a call is behind them.
+    fn run_end(&self, writer: &Writer) -> usize {
+        let called = self.before.filter(|(_, begun)| *begun > 0 && *begun == writer.begun);
+        called.map_or(self.at, |(end, _)| end)
     }
 
     /// The calls are over at `end`: one that was mended last is no call to run if what stands behind it goes on with it.
@@ -477,6 +493,7 @@ impl JsonCalls {
         if mended.is_some_and(|Mend { limit, closed, .. }| lenient::ended_early(cx.slice(end, limit), closed)) {
             tear(writer);
         }
+        writer.take_back(end);
         Progress::Done { end }
     }
 
@@ -500,8 +517,13 @@ impl JsonCalls {
                 return Flow::Stop(progress);
             }
             let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && frame.envelope.is_none());
-            if none && writer.begun == begun && self.frames.len() > 1 {
+            let none = none && writer.begun == begun;
+            if none && self.frames.len() > 1 {
                 self.pass(writer, self.piece(cx, start..end));
+            } else if none && self.stands_among(cx, writer) {
+                self.pass_among(cx, out, writer, start..end);
+                self.frames.pop();
+                return self.go(end, Expect::Between);
             }
         }
         let closed = self.frames.pop();
@@ -519,10 +541,7 @@ impl JsonCalls {
         }
         match self.before {
             // No call was in this value: it is text, and the body was over before it.
-            Some((end, begun)) if begun == writer.begun => {
-                writer.take_back(end);
-                Flow::Stop(self.leave(cx, writer, end))
-            }
+            Some((end, begun)) if begun == writer.begun => Flow::Stop(self.leave(cx, writer, end)),
             None if writer.is_unmarked() && !writer.vouched() => Flow::Stop(Progress::Done { end }),
             _ => self.go(end, Expect::Between),
         }

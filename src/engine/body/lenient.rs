@@ -201,6 +201,9 @@ pub(super) fn ended_early(behind: &str, closed: bool) -> bool {
     if closed {
         return json::goes_on(behind);
     }
+    if is_quoted_line(behind) {
+        return false;
+    }
     let mut balance = Balance::default();
     let mut line = behind.bytes().take(LINE).take_while(|byte| *byte != b'\n');
     behind.trim_ascii_start().starts_with(['"', ',', ';', ':', '}', ']'])
@@ -208,6 +211,27 @@ pub(super) fn ended_early(behind: &str, closed: bool) -> bool {
             balance.read(byte);
             balance.closes_more()
         })
+}
+
+/// On a line of its own `behind` a value stands something in quotes, and words behind it: text that begins with a quote, and no tail
+/// of the value. As such, its quotes come in pairs, and nothing near it closes a bracket that was not opened there.
+fn is_quoted_line(behind: &str) -> bool {
+    let text = behind.trim_ascii_start();
+    if !behind.get(..behind.len() - text.len()).is_some_and(|blank| blank.contains('\n')) {
+        return false;
+    }
+    let near = text.get(..floor(text, LINE)).unwrap_or_default();
+    let line = near.lines().next().unwrap_or_default();
+    let Some((said, words)) = line.strip_prefix('"').and_then(|line| line.split_once('"')) else { return false };
+    let says = |text: &str| text.starts_with(char::is_alphanumeric);
+    let paired = line.bytes().filter(|byte| *byte == b'"').count() % 2 == 0 && !line.contains('\\');
+    // The value's own brackets may stand in a later line.
+    let mut balance = Balance::default();
+    let closes = near.bytes().any(|byte| {
+        balance.read(byte);
+        balance.closes_more()
+    });
+    says(said) && words.starts_with(' ') && says(words.trim_ascii_start()) && paired && !closes
 }
 
 /// Where the value at `start` ends that is nested too deep to be read: its brackets are counted.

@@ -64,6 +64,10 @@ impl Repairer<'_> {
         let (_, text) = comment.split_at(signs);
         let Some(first) = text.first().filter(|_| signs > 0) else { return false };
         let structure = |byte: &u8| matches!(byte, b'"' | b':' | b'{' | b'[' | b'}' | b']');
+        // What goes on right behind a string is more likely a part of it than a remark.
+        if self.bytes.get(..at).and_then(<[u8]>::last).is_some_and(|byte| matches!(byte, b'"' | b'\'')) {
+            return true;
+        }
         let glued = !first.is_ascii_whitespace();
         let behind_word = self.bytes.get(..at).and_then(<[u8]>::last).is_some_and(|byte| is_word(*byte));
         if glued && (structure(first) || *first == b',' || behind_word || self.state == State::Value) {

@@ -16,7 +16,9 @@ impl JsonCalls {
         }
         // The outermost object that is still open is the call; the list round it goes on after it.
         let object = self.frames.call().or_else(|| self.frames.last().filter(|frame| frame.envelope.is_some()));
-        let start = object.map_or(at, |frame| frame.start);
+        // What is no object is read from where it began, too.
+        let element = if self.expect == Expect::Element { self.scanner_start() } else { at };
+        let start = object.map_or(element, |frame| frame.start);
         self.at = at;
         let broke = match self.expect {
             Expect::Member { .. } | Expect::Element => Broke::InValue,
@@ -139,6 +141,11 @@ impl JsonCalls {
             return Flow::On;
         }
         if let Some(envelope) = self.open_envelope() {
+            if !mended.complete()
+                && let Some(flow) = self.words_behind_calls(cx, out, writer, (error, limit))
+            {
+                return flow;
+            }
             self.mended_envelope(out, writer, envelope, error.min(self.scanner_start()), &mended);
             self.frames.pop();
             return self.closed(cx, writer, start + mended.consumed);
@@ -184,7 +191,10 @@ impl JsonCalls {
         } else if let Some(end) = end {
             writer.pass(span(start..end));
         }
-        let Some(end) = end else { return Flow::Stop(Progress::Done { end: limit }) };
+        let Some(end) = end else {
+            let done = Progress::Done { end: limit };
+            return Flow::Stop(if begun.is_some() { done } else { self.unread(cx, writer, start, limit) });
+        };
         self.frames.leave_call();
         self.go_behind(end)
     }
@@ -330,7 +340,10 @@ impl JsonCalls {
             return Some(Progress::Done { end });
         }
         if self.expect == Expect::Between {
-            return Some(Progress::Done { end: self.at });
+            return Some(self.leave(cx, writer, self.run_end(writer)));
+        }
+        if let Expect::Words(words) = self.expect {
+            return Some(self.words_are_over(cx, writer, words, end));
         }
         if let Expect::Broken { .. } | Expect::Lenient { .. } = self.expect {
             return Some(Progress::Fail { at: end });
@@ -398,7 +411,9 @@ impl JsonCalls {
             Some((end, begun)) if begun == writer.begun => self.leave(cx, writer, end),
             _ if writer.vouched() => {
                 mend_last(writer, RepairCode::Bracket, start, "the list is not closed");
-                self.pass(writer, span(start..at));
+                if start < at {
+                    self.pass(writer, span(start..at));
+                }
                 Progress::Done { end: at }
             }
             _ => Progress::Fail { at },
