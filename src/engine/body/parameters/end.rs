@@ -148,7 +148,7 @@ impl OpenValue {
     #[cold]
     fn doubled_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
         let Within { row, parameter, tail, called, .. } = within;
-        if self.tagged {
+        if self.tagged || self.same.is_open() {
             return Look::No;
         }
         let closer = self.closer(parameter);
@@ -178,6 +178,9 @@ impl OpenValue {
             Look::Is(()) => return Look::No,
             Look::More => return Look::More,
             Look::No => {}
+        }
+        if self.closes_same(&next, Closer { at: hit, end }) {
+            return Look::No;
         }
         match next {
             Next::More => Look::More,
@@ -321,8 +324,14 @@ impl OpenValue {
             if ended != Look::No {
                 return ended;
             }
+            match self.opens_same(cx, parameter, hit) {
+                Look::Is(()) => self.same.open(),
+                Look::More => return Look::More,
+                Look::No => {}
+            }
             if self.ends.doubtful.is_some_and(|own| own.at == hit) {
                 self.shown.close();
+                self.same.close();
             }
             self.searched = hit + 1;
         }

@@ -140,7 +140,8 @@ impl OpenValue {
     /// Its opening marker stands there once more, in `text`, and no other marker of its own: where what it holds begins.
     pub(super) fn opened_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> Option<usize> {
         let rest = text.trim_ascii_start();
-        if !self.opens(row, rest) || self.is_sent() || self.ends.doubtful.is_some() {
+        let end = self.start + text.len();
+        if !self.opens(row, rest) || self.is_sent() || self.ends.doubtful.is_some_and(|own| own.at != end) {
             return None;
         }
         let openers = self.openers(cx, row);

@@ -134,6 +134,7 @@ impl OpenValue {
             // What it showed may have been its own, or what closed it before what follows.
             || missing && (self.shown.whole || self.stray || self.breaks_off(cx, parameter, end))
             || is_unclosed(cx, parameter, end, closing) && !special(&parameter.opener) && self.speaks(cx, end)
+            || self.ends_anywhere(end)
             || inner && self.holds_call(cx, row, end, missing)
             || self.ends.parameter == Some(end) && self.is_long(cx, end)
             || self.holds_opening(cx, row, parameter, end)
@@ -250,6 +251,7 @@ impl Parameters {
                 self.broken |= closing == Closing::Own && value.is_swapped(cx, &within, end, next);
                 self.stray |= value.may_hold_another(cx, &within, closing);
                 self.unclosed |= is_unclosed(cx, parameter, end, closing);
+                self.unsure |= value.ends_early(end);
                 if closing == Closing::Missing {
                     // The line break before what closes the call is the markup's.
                     value.frame = Frame::Padded;
