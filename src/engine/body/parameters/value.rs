@@ -256,7 +256,10 @@ impl Parameters {
                     // The line break before what closes the call is the markup's.
                     value.frame = Frame::Padded;
                 }
+                let before = self.members.len();
                 self.end_value(cx, out, writer, index, end, row);
+                // What nothing closed takes the place of no other value.
+                self.broken |= closing == Closing::Missing && self.members.len() == before;
                 self.repairs.extend(closing.slip().map(|what| Repair::at(RepairCode::Marker, end, what)));
                 self.at = next;
                 Look::Is(())
