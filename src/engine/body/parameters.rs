@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+mod before;
 mod end;
 mod inner;
 mod lost;

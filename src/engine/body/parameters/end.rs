@@ -21,6 +21,8 @@ pub(super) enum Closing {
     Own,
     /// That, and behind it stands a parameter that cannot be read.
     BeforeLost,
+    /// That, and behind it another call begins.
+    BeforeCall,
     /// That, twice.
     Twice,
     /// A tag like it.
@@ -33,7 +35,7 @@ impl Closing {
     /// What is wrong with it.
     pub(super) const fn slip(self) -> Option<&'static str> {
         match self {
-            Self::Own | Self::BeforeLost => None,
+            Self::Own | Self::BeforeLost | Self::BeforeCall => None,
             Self::Twice => Some("a parameter's closing marker stood twice"),
             Self::Misspelt => Some("a parameter's closing marker is misspelt"),
             Self::Missing => Some("a parameter's closing marker is missing"),
@@ -45,6 +47,11 @@ impl Ended {
     /// It ended at `end`, and its closing marker at `next`.
     const fn closed(end: usize, next: usize, closing: Closing) -> Self {
         Self { end, next, ahead: None, closing }
+    }
+
+    /// Its closing marker is `own`, and behind that another call begins.
+    pub(super) const fn before_call(own: Closer) -> Self {
+        Self { ahead: Some(Next::Close), ..Self::closed(own.at, own.end, Closing::BeforeCall) }
     }
 
     /// It ended at `end`, where what follows begins.
@@ -179,6 +186,9 @@ impl OpenValue {
             Look::More => return Look::More,
             Look::No => {}
         }
+        if let Some(ended) = self.ends_before_same(&next) {
+            return Look::Is(ended);
+        }
         if self.closes_same(&next, Closer { at: hit, end }) {
             return Look::No;
         }
@@ -205,8 +215,12 @@ impl OpenValue {
                         if stray == Look::More {
                             return Look::More;
                         }
+                        let own = Closer { at: hit, end };
+                        if self.see_call(cx, within, own) == Look::More {
+                            return Look::More;
+                        }
                         self.stray |= stray == Look::Is(());
-                        self.ends.doubtful = Some(Closer { at: hit, end });
+                        self.ends.doubtful = Some(own);
                         Look::No
                     }
                 },
@@ -306,6 +320,9 @@ impl OpenValue {
                 break;
             };
             self.searched = hit;
+            if let Some(ended) = self.ends_far_before(hit) {
+                return Look::Is(ended);
+            }
             let ended = match head::literal(cx, hit, closer) {
                 Look::More => return Look::More,
                 Look::No => self.other_ends(cx, within, hit),
@@ -337,6 +354,9 @@ impl OpenValue {
         }
         if !cx.eof {
             return Look::More;
+        }
+        if let Some(own) = self.ends.before_call {
+            return Look::Is(Ended::before_call(own));
         }
         match (self.ends.call, self.ends.doubtful) {
             (Some(at), _) if called.is_some() => Look::Is(match self.ends.misspelt {

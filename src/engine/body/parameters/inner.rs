@@ -153,7 +153,7 @@ impl OpenValue {
 }
 
 /// The name in an opening tag as `parameter` has it, if one stands at `at`.
-fn tag(cx: &Reader<'_>, parameter: &Parameter, at: usize) -> Look<Range<usize>> {
+pub(super) fn tag(cx: &Reader<'_>, parameter: &Parameter, at: usize) -> Look<Range<usize>> {
     let (Some(Element::Literal(last)), opener) = (parameter.head.last(), &*parameter.opener) else { return Look::No };
     let start = match head::literal(cx, at, opener) {
         Look::Is(start) => start,

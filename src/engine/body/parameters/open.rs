@@ -79,6 +79,8 @@ pub(super) struct Ends {
     pub(super) doubtful: Option<Closer>,
     /// The last tag like its closing marker that stands before the call's end.
     pub(super) misspelt: Option<Closer>,
+    /// The first of its own behind which another call begins.
+    pub(super) before_call: Option<Closer>,
     /// Where another parameter of the tool may begin.
     pub(super) parameter: Option<usize>,
     /// Where what closes the call stood first.

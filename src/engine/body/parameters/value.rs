@@ -246,7 +246,8 @@ impl Parameters {
         let within = Within { row, parameter, tail, called: cx.called(out, index), taken: &self.members };
         match value.find_end(cx, &within) {
             Look::Is(Ended { end, next, ahead, closing }) => {
-                self.ahead = ahead.filter(|_| !value.closes_by_key()).map(|ahead| (next, ahead));
+                let known = !value.closes_by_key() || closing == Closing::BeforeCall;
+                self.ahead = ahead.filter(|_| known).map(|ahead| (next, ahead));
                 self.broken |= value.is_torn(cx, &within, end, closing);
                 self.broken |= closing == Closing::Own && value.is_swapped(cx, &within, end, next);
                 self.stray |= value.may_hold_another(cx, &within, closing);
