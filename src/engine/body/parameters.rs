@@ -4,7 +4,7 @@ use super::Progress;
 use super::elements::nested;
 use super::values::{
     CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
-    may_be_null, piece_of, typed, unwrapped,
+    may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
 };
 use crate::char_class;
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};

@@ -315,6 +315,7 @@ impl Parameters {
             }
         }
         let mut range = value.framed(cx, end, trim);
+        self.broken |= opens_cdata_twice(cx.part(&range));
         let marked = in_cdata(cx.part(&range)).filter(|_| !value.is_sent());
         if let Some(inside) = &marked {
             let what = "what marked the text as CDATA was left out";
