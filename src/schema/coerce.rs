@@ -116,6 +116,9 @@ impl<'s> Coercer<'s> {
             let (converted, _) = self.convert(items, wanted, value, depth + 1).filter(|_| depth < DEPTH)?;
             item = converted;
         }
+        if item.as_str().is_some_and(holds_several) {
+            return None;
+        }
         Some((Value::Array(vec![item]), "a single value became a list of one"))
     }
 
@@ -310,6 +313,31 @@ fn begins_a_list(text: &str) -> bool {
     inside.is_some_and(|inside| {
         inside.starts_with(|c: char| matches!(c, '"' | '\'' | '[' | '{' | '-') || c.is_ascii_digit())
     })
+}
+
+/// The text is no single item, as far as its looks tell: it has several lines, is markup, or has quoted parts in a row.
+fn holds_several(text: &str) -> bool {
+    let text = text.trim();
+    let markup = || {
+        let named = text.strip_prefix('<').is_some_and(|tag| tag.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+        named && text.ends_with('>') && (text.contains("</") || text.ends_with("/>"))
+    };
+    text.contains('\n') || markup() || quotes_several(text)
+}
+
+/// A quoted part begins the text, and behind it stands a comma, or another one.
+fn quotes_several(text: &str) -> bool {
+    let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) else { return false };
+    let mut escaped = false;
+    let closes = |c: char| {
+        let closes = c == quote && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    };
+    let Some((_, behind)) = text.get(1..).and_then(|inside| inside.split_once(closes)) else { return false };
+    let next = behind.trim_start();
+    // Twice at once, it is a quote in the part.
+    next.starts_with([',', ';']) || next.len() < behind.len() && next.starts_with(quote)
 }
 
 /// The value that a string spells where no string may stand.

@@ -4,7 +4,7 @@ use super::Progress;
 use super::elements::nested;
 use super::values::{
     CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
-    may_be_null, piece_of, typed, unwrapped,
+    may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
 };
 use crate::char_class;
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
@@ -20,10 +20,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+mod before;
 mod end;
 mod inner;
 mod lost;
 mod open;
+mod same;
 mod shown;
 mod value;
 
@@ -49,6 +51,8 @@ pub(crate) struct Parameters {
     broken: bool,
     /// A value ended before the marker of another parameter, which nothing closed it for.
     unclosed: bool,
+    /// A value that holds an opening tag of its own name, which nothing closes, ended before another parameter.
+    unsure: bool,
     /// A value holds what may be a parameter whose opening marker was lost, if the tool has one that is not there.
     stray: bool,
     /// Where text between the parameters began, whose end has not come.
@@ -107,6 +111,7 @@ impl Parameters {
             opened: false,
             broken: false,
             unclosed: false,
+            unsure: false,
             stray: false,
             junk: None,
             repairs,
@@ -447,6 +452,12 @@ impl Parameters {
             let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
             self.broken |= tool.parameters.iter().any(|(name, _)| !given(name));
         }
+        // Where only its key tells a parameter, one that stands twice beside text that is left out was part of a value, and so was
+        // either where the end of one is doubtful.
+        let noted = |code: RepairCode| self.repairs.iter().any(|repair| repair.code == code);
+        let (twice, junk) = (noted(RepairCode::DuplicateKey), noted(RepairCode::Surroundings));
+        let by_key = || writer.origin.row(cx).is_some_and(Row::by_name);
+        self.broken |= twice && junk && by_key() || self.unsure && (twice || junk);
         let members = std::mem::take(&mut self.members);
         let members = match unwrapped(cx, out, index, &members) {
             Some(inner) => {

@@ -54,6 +54,16 @@ pub(super) fn in_cdata(text: &str) -> Option<Range<usize>> {
     joined_cdata(inside).is_some().then_some(start..start + inside.len())
 }
 
+/// What stands behind the opening of a CDATA section with which `text` begins.
+fn behind_cdata(text: &str) -> Option<&str> {
+    text.trim_start().strip_prefix(CDATA[0])
+}
+
+/// What opens a CDATA section stands twice before the text: the second one is a part of it, or was written by mistake.
+pub(super) fn opens_cdata_twice(text: &str) -> bool {
+    behind_cdata(text).and_then(behind_cdata).is_some()
+}
+
 /// The text of CDATA sections of which one follows the other, as XML writes `]]>` in one. Nothing if something else follows.
 pub(super) fn joined_cdata(inside: &str) -> Option<Cow<'_, str>> {
     let [opener, closer] = CDATA;

@@ -225,7 +225,8 @@ impl<'t> Tree<'t> {
             }
             let before = self.at;
             if open.is_text() && !open.mixed.is_empty() && self.may_follow(name) {
-                open.follows = Some(before);
+                // The prefix of a closing tag that was lost is no text.
+                open.follows = Some(open.end);
             }
             if let Some(outer) = self.outer.get_mut(depth) {
                 outer.mixed = !open.mixed.is_empty();

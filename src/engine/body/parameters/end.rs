@@ -21,6 +21,8 @@ pub(super) enum Closing {
     Own,
     /// That, and behind it stands a parameter that cannot be read.
     BeforeLost,
+    /// That, and behind it another call begins.
+    BeforeCall,
     /// That, twice.
     Twice,
     /// A tag like it.
@@ -33,7 +35,7 @@ impl Closing {
     /// What is wrong with it.
     pub(super) const fn slip(self) -> Option<&'static str> {
         match self {
-            Self::Own | Self::BeforeLost => None,
+            Self::Own | Self::BeforeLost | Self::BeforeCall => None,
             Self::Twice => Some("a parameter's closing marker stood twice"),
             Self::Misspelt => Some("a parameter's closing marker is misspelt"),
             Self::Missing => Some("a parameter's closing marker is missing"),
@@ -45,6 +47,11 @@ impl Ended {
     /// It ended at `end`, and its closing marker at `next`.
     const fn closed(end: usize, next: usize, closing: Closing) -> Self {
         Self { end, next, ahead: None, closing }
+    }
+
+    /// Its closing marker is `own`, and behind that another call begins.
+    pub(super) const fn before_call(own: Closer) -> Self {
+        Self { ahead: Some(Next::Close), ..Self::closed(own.at, own.end, Closing::BeforeCall) }
     }
 
     /// It ended at `end`, where what follows begins.
@@ -148,7 +155,7 @@ impl OpenValue {
     #[cold]
     fn doubled_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
         let Within { row, parameter, tail, called, .. } = within;
-        if self.tagged {
+        if self.tagged || self.same.is_open() {
             return Look::No;
         }
         let closer = self.closer(parameter);
@@ -179,6 +186,12 @@ impl OpenValue {
             Look::More => return Look::More,
             Look::No => {}
         }
+        if let Some(ended) = self.ends_before_same(&next) {
+            return Look::Is(ended);
+        }
+        if self.closes_same(&next, Closer { at: hit, end }) {
+            return Look::No;
+        }
         match next {
             Next::More => Look::More,
             Next::Junk if self.is_cut_behind(cx, within, end) => Look::Is(Ended::closed(hit, end, Closing::Own)),
@@ -202,8 +215,12 @@ impl OpenValue {
                         if stray == Look::More {
                             return Look::More;
                         }
+                        let own = Closer { at: hit, end };
+                        if self.see_call(cx, within, own) == Look::More {
+                            return Look::More;
+                        }
                         self.stray |= stray == Look::Is(());
-                        self.ends.doubtful = Some(Closer { at: hit, end });
+                        self.ends.doubtful = Some(own);
                         Look::No
                     }
                 },
@@ -303,6 +320,9 @@ impl OpenValue {
                 break;
             };
             self.searched = hit;
+            if let Some(ended) = self.ends_far_before(hit) {
+                return Look::Is(ended);
+            }
             let ended = match head::literal(cx, hit, closer) {
                 Look::More => return Look::More,
                 Look::No => self.other_ends(cx, within, hit),
@@ -321,13 +341,22 @@ impl OpenValue {
             if ended != Look::No {
                 return ended;
             }
+            match self.opens_same(cx, parameter, hit) {
+                Look::Is(()) => self.same.open(),
+                Look::More => return Look::More,
+                Look::No => {}
+            }
             if self.ends.doubtful.is_some_and(|own| own.at == hit) {
                 self.shown.close();
+                self.same.close();
             }
             self.searched = hit + 1;
         }
         if !cx.eof {
             return Look::More;
+        }
+        if let Some(own) = self.ends.before_call {
+            return Look::Is(Ended::before_call(own));
         }
         match (self.ends.call, self.ends.doubtful) {
             (Some(at), _) if called.is_some() => Look::Is(match self.ends.misspelt {

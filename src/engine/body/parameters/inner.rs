@@ -140,7 +140,8 @@ impl OpenValue {
     /// Its opening marker stands there once more, in `text`, and no other marker of its own: where what it holds begins.
     pub(super) fn opened_twice(&self, cx: &Reader<'_>, row: &Row, text: &str) -> Option<usize> {
         let rest = text.trim_ascii_start();
-        if !self.opens(row, rest) || self.is_sent() || self.ends.doubtful.is_some() {
+        let end = self.start + text.len();
+        if !self.opens(row, rest) || self.is_sent() || self.ends.doubtful.is_some_and(|own| own.at != end) {
             return None;
         }
         let openers = self.openers(cx, row);
@@ -152,7 +153,7 @@ impl OpenValue {
 }
 
 /// The name in an opening tag as `parameter` has it, if one stands at `at`.
-fn tag(cx: &Reader<'_>, parameter: &Parameter, at: usize) -> Look<Range<usize>> {
+pub(super) fn tag(cx: &Reader<'_>, parameter: &Parameter, at: usize) -> Look<Range<usize>> {
     let (Some(Element::Literal(last)), opener) = (parameter.head.last(), &*parameter.opener) else { return Look::No };
     let start = match head::literal(cx, at, opener) {
         Look::Is(start) => start,

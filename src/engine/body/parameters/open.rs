@@ -1,4 +1,5 @@
 //! The value that is being read, and what is known of it so far.
+use super::same::Same;
 use super::shown::Shown;
 use super::*;
 
@@ -20,6 +21,7 @@ pub(super) struct OpenValue {
     pub(super) openings: Openings,
     /// Calls and parameters that it shows, as far as their ends have not come.
     pub(super) shown: Shown,
+    pub(super) same: Same,
     /// It holds its own closing marker, and no opening one before it: another parameter may have lost its own.
     pub(super) stray: bool,
     /// It holds tags of its own that look like its closing marker, so that such a one may close these.
@@ -77,6 +79,8 @@ pub(super) struct Ends {
     pub(super) doubtful: Option<Closer>,
     /// The last tag like its closing marker that stands before the call's end.
     pub(super) misspelt: Option<Closer>,
+    /// The first of its own behind which another call begins.
+    pub(super) before_call: Option<Closer>,
     /// Where another parameter of the tool may begin.
     pub(super) parameter: Option<usize>,
     /// Where what closes the call stood first.
@@ -120,6 +124,7 @@ impl OpenValue {
             ends: Ends::default(),
             openings: Openings::None,
             shown: Shown::default(),
+            same: Same::default(),
             stray: false,
             tagged: false,
         }

@@ -134,6 +134,7 @@ impl OpenValue {
             // What it showed may have been its own, or what closed it before what follows.
             || missing && (self.shown.whole || self.stray || self.breaks_off(cx, parameter, end))
             || is_unclosed(cx, parameter, end, closing) && !special(&parameter.opener) && self.speaks(cx, end)
+            || self.ends_anywhere(end)
             || inner && self.holds_call(cx, row, end, missing)
             || self.ends.parameter == Some(end) && self.is_long(cx, end)
             || self.holds_opening(cx, row, parameter, end)
@@ -245,16 +246,21 @@ impl Parameters {
         let within = Within { row, parameter, tail, called: cx.called(out, index), taken: &self.members };
         match value.find_end(cx, &within) {
             Look::Is(Ended { end, next, ahead, closing }) => {
-                self.ahead = ahead.filter(|_| !value.closes_by_key()).map(|ahead| (next, ahead));
+                let known = !value.closes_by_key() || closing == Closing::BeforeCall;
+                self.ahead = ahead.filter(|_| known).map(|ahead| (next, ahead));
                 self.broken |= value.is_torn(cx, &within, end, closing);
                 self.broken |= closing == Closing::Own && value.is_swapped(cx, &within, end, next);
                 self.stray |= value.may_hold_another(cx, &within, closing);
                 self.unclosed |= is_unclosed(cx, parameter, end, closing);
+                self.unsure |= value.ends_early(end);
                 if closing == Closing::Missing {
                     // The line break before what closes the call is the markup's.
                     value.frame = Frame::Padded;
                 }
+                let before = self.members.len();
                 self.end_value(cx, out, writer, index, end, row);
+                // What nothing closed takes the place of no other value.
+                self.broken |= closing == Closing::Missing && self.members.len() == before;
                 self.repairs.extend(closing.slip().map(|what| Repair::at(RepairCode::Marker, end, what)));
                 self.at = next;
                 Look::Is(())
@@ -309,6 +315,7 @@ impl Parameters {
             }
         }
         let mut range = value.framed(cx, end, trim);
+        self.broken |= opens_cdata_twice(cx.part(&range));
         let marked = in_cdata(cx.part(&range)).filter(|_| !value.is_sent());
         if let Some(inside) = &marked {
             let what = "what marked the text as CDATA was left out";
