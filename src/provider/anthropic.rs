@@ -203,6 +203,11 @@ impl Messages {
                 (fields, "signature")
             }
             (Some("input_json_delta"), Block::Call(at, fields)) => {
+                // What stood at its start comes once more, in pieces.
+                if let Some(slot) = out.calls.slots.get_mut(*at).filter(|slot| slot.whole && slot.sent == 0) {
+                    slot.whole = false;
+                    out.calls.set(*at, "");
+                }
                 out.arguments(*at, text("partial_json"));
                 (fields, "partial_json")
             }

@@ -128,12 +128,7 @@ impl Slot {
         if self.complete() {
             return true;
         }
-        let begins = match arguments {
-            Piece::Absent => false,
-            Piece::Text(text) => text.trim_start().starts_with('{'),
-            Piece::Whole(_) => true,
-        };
-        let snapshot = self.snapshot.as_deref().filter(|_| begins && self.pieces > 1);
+        let snapshot = self.snapshot.as_deref().filter(|_| begins_object(arguments) && self.pieces > 1);
         snapshot.is_some_and(|text| {
             let whole = matches!(Scanner::new(0, 512).scan(text.as_bytes(), true), ScanResult::Complete { .. });
             whole && !matches!(arguments, Piece::Text(piece) if piece.starts_with(text))
@@ -143,6 +138,17 @@ impl Slot {
     /// The arguments have begun, and `arguments` may go on with them.
     fn under_way(&self, arguments: Piece<'_>) -> bool {
         !self.text.trim().is_empty() && !self.over(arguments)
+    }
+
+    /// The arguments so far, a whole object, are a part of `node`: that is more of them, or all of them once more.
+    fn is_within(&self, node: &Node<'_>) -> bool {
+        let Ok(known) = serde_json::from_str::<Map<String, Value>>(&self.text) else { return true };
+        known.keys().all(|key| node.get(key).is_some())
+    }
+
+    /// They are the empty object that stands in for arguments to come, perhaps.
+    pub(super) fn is_placeholder(&self) -> bool {
+        !self.ended && self.text.trim() == "{}"
     }
 
     /// More than one reading of the arguments is open: nothing of them may be sent.
@@ -159,6 +165,10 @@ impl Slot {
     fn append(&mut self, piece: &str, max_bytes: usize) {
         if piece.is_empty() || !self.room(piece, max_bytes) {
             return;
+        }
+        if self.sent == 0 && self.is_placeholder() && piece.trim_start().starts_with('{') {
+            self.pieces = 0;
+            self.replace("");
         }
         self.pieces += 1;
         if self.pieces == 1 {
@@ -273,6 +283,9 @@ impl Calls {
             }
             Piece::Whole(node) => {
                 slot.keyed = true;
+                if slot.whole && !slot.is_within(node) {
+                    slot.said = Said::Unread;
+                }
                 slot.whole = true;
                 slot.snapshot = None;
                 slot.replace(&node.to_json());
@@ -371,6 +384,14 @@ impl Calls {
                 {
                     Route::Slot(at)
                 }
+                // Some servers make up an id for every piece.
+                Some((at, known))
+                    if index.is_some()
+                        && known.under_way(arguments)
+                        && (name.is_empty() || name == known.name && !begins_object(arguments)) =>
+                {
+                    Route::Slot(at)
+                }
                 _ => Route::New,
             };
         }
@@ -391,6 +412,15 @@ impl Calls {
             Some(known) if known.text.is_empty() && joined(&known.name, name) == Some(true) => Route::Slot(last),
             _ => Route::New,
         }
+    }
+}
+
+/// An object begins with `arguments`.
+fn begins_object(arguments: Piece<'_>) -> bool {
+    match arguments {
+        Piece::Absent => false,
+        Piece::Text(text) => text.trim_start().starts_with('{'),
+        Piece::Whole(_) => true,
     }
 }
 

@@ -94,7 +94,16 @@ impl Chat {
         for call in message.list("tool_calls") {
             self.call(call, out);
         }
-        if let Some(call) = message.get("function_call").filter(|call| call.is_object()) {
+        let mirrors = |call: &Node<'_>| {
+            let fields =
+                |call: &Node<'_>| (call.get("name").map(Node::to_json), call.get("arguments").map(Node::to_json));
+            let same =
+                |other: &Node<'_>| other.get("function").is_some_and(|function| fields(function) == fields(call));
+            message.list("tool_calls").iter().any(same)
+        };
+        let legacy = message.get("function_call").filter(|call| call.is_object());
+        // Some servers say the same call in both forms.
+        if let Some(call) = legacy.filter(|call| !mirrors(call)) {
             // The legacy form: one call, no id. Its pieces have no index either, so they follow each other.
             let arguments = Piece::of(call.get("arguments"));
             out.call(CallPiece { id: None, index: Some(0), name: call.text("name"), arguments, custom: false });

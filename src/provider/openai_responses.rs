@@ -50,6 +50,10 @@ pub(super) const WORDING: Wording = Wording {
     blobs: &[],
 };
 
+/// Items that OpenAI's own tools leave to the caller: it waits for what comes of them.
+const WAITING: [&str; 5] =
+    ["computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"];
+
 /// What is kept between the events of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Responses {
@@ -228,11 +232,28 @@ impl Responses {
             }
             "function_call" | "custom_tool_call" => self.call(index, node, kind == "custom_tool_call", done, out),
             "" => out.odd("/output", node, "an item with a type"),
-            _ => match self.find(index) {
-                Some(Item::Opaque(item)) => *item = node.to_value(),
-                Some(_) => {}
-                None => self.items.push((index, Item::Opaque(node.to_value()))),
-            },
+            // What the caller has to do, and no tool of a name.
+            kind if done && WAITING.contains(&kind) => {
+                // The event that ends the response lists its items once more.
+                let known = matches!(self.find(index), Some(Item::Opaque(item)) if *item == node.to_value());
+                if !(known && out.paused) {
+                    let message =
+                        format!("`{kind}` waits for an output or an approval: it is no call of a tool by name");
+                    out.issue(Issue::of(IssueCode::ProviderField, format!("/output/{index}"), message));
+                }
+                out.paused = true;
+                self.opaque(index, node);
+            }
+            _ => self.opaque(index, node),
+        }
+    }
+
+    /// An item that goes back as it came.
+    fn opaque(&mut self, index: u64, node: &Node<'_>) {
+        match self.find(index) {
+            Some(Item::Opaque(item)) => *item = node.to_value(),
+            Some(_) => {}
+            None => self.items.push((index, Item::Opaque(node.to_value()))),
         }
     }
 

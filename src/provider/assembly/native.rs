@@ -111,7 +111,8 @@ impl Assembly {
     fn send(&mut self, at: usize) {
         let Some(slot) = self.calls.slots.get_mut(at) else { return };
         let Some(index) = slot.started else { return };
-        if !self.listen || slot.custom || slot.ambiguous() || !slot.text.trim_start().starts_with('{') {
+        let waits = slot.ambiguous() || slot.is_placeholder();
+        if !self.listen || slot.custom || waits || !slot.text.trim_start().starts_with('{') {
             return;
         }
         let until = slot.scanner.position();
