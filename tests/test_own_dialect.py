@@ -93,6 +93,8 @@ def test_response_template():
     [
         (lambda: toolglot.Dialect(name="x", calls=["{nonsense}"]), "nonsense"),
         (lambda: toolglot.Dialect(name="x", colour="red"), "colour"),
+        (lambda: toolglot.Dialect(name="x", calls=["<a>" * 8000 + "{json}"]), "24000 bytes"),
+        (lambda: toolglot.Dialect(name="x", calls=["<a>{json}"], tokens=["<b>" * 8000]), "24000 bytes"),
         (lambda: toolglot.Dialect.from_chat_template("{% if %}"), "cannot be read"),
         (lambda: toolglot.Dialect.from_chat_template("{{ messages }}{{ raise_exception('no') }}"), "no"),
         (lambda: toolglot.Dialect.from_chat_template("plain"), "ignores tool_calls"),

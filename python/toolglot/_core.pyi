@@ -671,7 +671,8 @@ class Dialect:
     """How one model family spells tool calls in text: a row of the catalogue, or your own.
 
     Raises:
-        BadDialectError: A field is unknown, ``calls`` is missing, or a template cannot be read.
+        BadDialectError: A field is unknown, ``calls`` is missing, a template cannot be read, or a marker has more than
+            1,024 bytes.
     """
 
     def __new__(cls, **fields: Any) -> Self: ...

@@ -354,6 +354,9 @@ pub struct Dialects {
     pub(crate) auto: bool,
 }
 
+/// What a model writes before a call is no longer: a table of all markers grows with their bytes.
+const LONGEST_MARKER: usize = 1024;
+
 static AUTO: Lazy<Arc<Dialects>> = Lazy::new(|| {
     let all = Dialects::compile(super::catalogue(), true);
     // The catalogue's own test compiles every row, so the error branch is never taken in a released build.
@@ -475,6 +478,11 @@ impl Dialects {
         for (i, (open, close)) in set.reasoning.iter().enumerate() {
             entries.push((open.clone(), Marker::ReasoningOpen(i as u16)));
             entries.push((close.clone(), Marker::ReasoningClose(i as u16)));
+        }
+        if let Some((marker, _)) = entries.iter().find(|(marker, _)| marker.len() > LONGEST_MARKER) {
+            let begins = marker.chars().take(40).collect::<String>();
+            let what = format!("a marker has {} bytes, more than {LONGEST_MARKER}", marker.len());
+            return Err(Error::at(ErrorCode::BadDialect, &begins, what));
         }
         let mut also = vec![b'`', b'~'];
         // JSON that calls an offered tool is one in every dialect: servers that constrain a model make it write that.

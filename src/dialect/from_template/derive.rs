@@ -138,6 +138,14 @@ fn without_end<'t>(text: &'t str, ending: &str, eos: &str) -> &'t str {
     }
 }
 
+/// `beginning` closes a tag that the prompt has opened, and is the prompt's as well.
+fn closes_only(beginning: &str) -> bool {
+    let Some(name) = beginning.rsplit_once("</").and_then(|(_, tag)| tag.split_once('>')).map(|(name, _)| name) else {
+        return false;
+    };
+    !beginning.contains(&format!("<{name}>"))
+}
+
 impl<'p, 's> Derivation<'p, 's> {
     pub(super) fn new(prober: &'p Prober<'s>) -> Self {
         let plain = prober.answer(&Answer::default().content(CONTENT)).unwrap_or_default();
@@ -151,8 +159,9 @@ impl<'p, 's> Derivation<'p, 's> {
         let mut text = without_end(&rendered.text, &self.ending, self.prober.eos);
         // A marker before every answer belongs to the prompt. (An empty block of reasoning does not.)
         let beginning = self.beginning.trim();
-        if !beginning.contains("</") && !beginning.contains("close") {
-            text = text.trim_start().strip_prefix(beginning).unwrap_or(text);
+        let block = beginning.contains("</") || beginning.contains("close");
+        if !block || closes_only(beginning) {
+            text = text.trim_start().strip_prefix(beginning).map_or(text, str::trim_start);
         }
         let text = text.to_owned();
         Ok((rendered.prompt, text))
@@ -395,7 +404,12 @@ impl<'p, 's> Derivation<'p, 's> {
         };
         between.truncate(start);
         let parameter = format!("{opener}{}{between}{}{}", spell::KEY, spell::VALUE, closer.trim_start());
-        dialect.parameters.push(template(&parameter, ""));
+        let parameter_template = template(&parameter, "");
+        // Between the two tags a model may break the line.
+        let apart = parameter_template
+            .split_once("{value}")
+            .map(|(before, behind)| format!("{}{{value}}{behind}", before.replace("><", "> <")));
+        dialect.parameters.push(apart.unwrap_or(parameter_template));
         dialect.json_first = !parameter.contains(spell::TYPE);
         self.seen.push(format!("a parameter is written {:?}", dialect.parameters));
         Ok((opener, two.get(after.start + close..).unwrap_or("").to_owned()))

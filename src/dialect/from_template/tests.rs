@@ -33,6 +33,24 @@ fn shapes_are_derived() {
     assert_eq!(d.calls, ["[CALL]{name}[ID]{id}[ARGS] {arguments}"]);
 }
 
+/// What closes the reasoning that the prompt may have opened stands before every other answer: it is the prompt's.
+#[test]
+fn a_block_that_the_prompt_opened_is_no_part_of_a_call() {
+    let call = "<call>{{ f.name }}{%- for k, v in f.arguments | items -%}<k>{{ k }}</k><v>{{ v if v is string else v | tojson }}</v>\
+                {%- endfor -%}</call>";
+    for blanks in ["", "          "] {
+        let source = template("", call, "").replace(
+            "{%- endif -%}{{ m.content }}",
+            &format!("{{%- elif m.role == 'assistant' -%}}</think>{blanks}{{%- endif %}}{blanks}{{{{ m.content }}}}"),
+        );
+        let dialect = Dialect::from_chat_template(&source, &TemplateOptions::default()).unwrap();
+        assert_eq!(dialect.calls, ["<call>{name} {parameters} </call>"]);
+        assert_eq!(dialect.parameters, ["<k>{key}</k> <v>{value}</v>"]);
+        assert!(dialect.sections.is_empty(), "{:?}", dialect.sections);
+        assert!(!dialect.example.contains("think"), "{}", dialect.example);
+    }
+}
+
 /// Arguments as a text are what this template writes as it gets them, and no more: a model writes them as it does objects.
 #[test]
 fn arguments_as_an_object_tell_more_than_as_a_text() {
