@@ -9,6 +9,7 @@ mod input;
 mod judge;
 mod names;
 mod openapi;
+mod patterns;
 pub(crate) mod plain;
 mod pointer;
 mod prompt;

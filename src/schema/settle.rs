@@ -102,10 +102,11 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     let text = call.arguments.to_json().into_owned();
     let Ok(written) = serde_json::from_str::<Value>(&text) else { return false };
     let from_text = matches!(call.arguments, Arguments::Members(_));
-    let mut coercer = Coercer::new(tool.judge.schema(&tool.schema), &text, from_text, &call.repairs);
+    let schema = tool.judge.schema(&tool.schema);
+    let mut coercer = Coercer::new(schema, tool.judge.patterns(&tool.schema), &text, from_text, &call.repairs);
     let mut settled = written.clone();
     if tool.judge.respelt(&tool.schema) {
-        coercer.repairs = real_names(tool.judge.schema(&tool.schema), &mut settled);
+        coercer.repairs = real_names(schema, &mut settled);
     }
     if !tool.judge.is_valid(&tool.schema, &settled) {
         coercer.root(&mut settled);
