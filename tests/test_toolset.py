@@ -953,3 +953,40 @@ def test_what_no_value_may_be_is_said_or_lost_aloud() -> None:
     assert {("dropped", "/properties/never"), ("dropped", "/properties/nothing/const")} <= lost
     strict = tools.to("openai", strict=True)[0]["function"]["parameters"]["properties"]
     assert strict["nothing"]["enum"] == [None]
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai_responses"])
+def test_strict_mode_reads_lists_of_types(provider: str) -> None:
+    def told(schema: Any) -> tuple[Any, bool, set[str]]:
+        tools = ToolSet([tool("f", {"type": "object", "properties": {"v": schema}, "required": ["v"]})])
+        ((_, parameters, strict),) = subsets.declarations(provider, tools.to(provider, strict=True))
+        assert parameters is not None
+        return parameters["properties"]["v"], strict, {loss.kind for loss in tools.losses(provider, strict=True)}
+
+    written, strict, losses = told({"type": ["string", "array"]})
+    assert strict
+    assert written["items"] == told({"type": "array"})[0]["items"]
+    assert losses == {"rewritten"}
+    assert told({"type": ["object", "string"]})[1:] == (False, {"not_strict"})
+    assert told({"type": ["string", "object"], "additionalProperties": {"type": "integer"}})[1:] == (
+        False,
+        {"not_strict"},
+    )
+    described = {"type": ["object", "string"], "properties": {"a": {"type": "integer"}}}
+    written, strict, _ = told(described)
+    assert strict
+    assert written == {
+        "type": ["object", "string"],
+        "properties": {"a": {"type": ["integer", "null"]}},
+        "additionalProperties": False,
+        "required": ["a"],
+    }
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai_responses", "gemini"])
+def test_an_array_among_other_types_says_its_items(provider: str) -> None:
+    schema = {"type": "object", "properties": {"v": {"type": ["string", "array"]}, "w": {"type": "array"}}}
+    ((_, parameters, _),) = subsets.declarations(provider, ToolSet([tool("f", schema)]).to(provider))
+    assert parameters is not None
+    assert parameters["properties"]["v"] == {"type": ["string", "array"], "items": {}}
+    assert parameters["properties"]["w"] == {"type": "array", "items": {}}

@@ -90,6 +90,7 @@ mod tests {
             json!({"type": "string", "minLength": 1, "format": "date", "pattern": "^a"}),
             json!({"type": ["integer", "null"], "default": null, "minimum": 0}),
             json!({"type": ["array", "null"]}),
+            json!({"type": ["string", "array"]}),
             json!({"type": "array"}),
             json!({"type": ["string", "string"]}),
             json!({"enum": ["a", 1, null]}),
