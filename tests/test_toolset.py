@@ -990,3 +990,22 @@ def test_an_array_among_other_types_says_its_items(provider: str) -> None:
     assert parameters is not None
     assert parameters["properties"]["v"] == {"type": ["string", "array"], "items": {}}
     assert parameters["properties"]["w"] == {"type": "array", "items": {}}
+
+
+@pytest.mark.parametrize(
+    ("literals", "kind"),
+    [
+        (["a", 1], ["string", "integer", "null"]),
+        ([1, 2.5], ["number", "null"]),
+        ([True, "auto", None], ["boolean", "string", "null"]),
+        (["a", "b"], ["string", "null"]),
+    ],
+)
+def test_strict_mode_says_the_types_of_literals(literals: list[Any], kind: list[str]) -> None:
+    tools = ToolSet([tool("f", {"type": "object", "properties": {"v": {"enum": literals}}})])
+    for provider in ("openai", "openai_responses"):
+        ((_, parameters, strict),) = subsets.declarations(provider, tools.to(provider, strict=True))
+        assert parameters is not None
+        told = parameters["properties"]["v"]
+        assert (told["type"], strict) == (kind, True)
+        assert told["enum"] == [*literals, None] if None not in literals else literals
