@@ -1009,3 +1009,49 @@ def test_strict_mode_says_the_types_of_literals(literals: list[Any], kind: list[
         told = parameters["properties"]["v"]
         assert (told["type"], strict) == (kind, True)
         assert told["enum"] == [*literals, None] if None not in literals else literals
+
+
+@pytest.mark.parametrize(
+    ("schema", "places"),
+    [
+        ({"type": "object", "required": "a"}, ["/required"]),
+        ({"type": "object", "properties": ["a"]}, ["/properties"]),
+        ({"type": "object", "enum": "x"}, ["/enum"]),
+        ({"properties": {"a": {"type": "string", "required": True}}}, ["/properties/a/required"]),
+        ({"properties": {"a": {"type": "mystery"}, "b": {"type": []}}}, ["/properties/a/type", "/properties/b/type"]),
+        ({"properties": {"a": "string"}}, ["/properties/a"]),
+        ({"properties": {"a": {"items": {"minimum": "5", "maximum": 6}}}}, ["/properties/a/items/minimum"]),
+        ({"properties": {"a/b": {"anyOf": [{"type": "null"}, {"pattern": 5}]}}}, ["/properties/a~1b/anyOf/1/pattern"]),
+        (
+            {"properties": {"a": {"minLength": -1, "$ref": "#/$defs/n"}}},
+            ["/properties/a/$ref", "/properties/a/minLength"],
+        ),
+        (
+            {"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"uniqueItems": "yes"}}},
+            ["/$defs/b/uniqueItems"],
+        ),
+    ],
+)
+def test_parts_of_schemas_that_mean_nothing_are_problems(schema: dict[str, Any], places: list[str]) -> None:
+    items = [tool("read"), tool("f", schema)]
+    for tools in (ToolSet(items), ToolSet.from_json(json.dumps(items)), ToolSet([*items, *map(tool, "ghijklm")])):
+        assert [problem.place for problem in tools.problems] == [f"/f{place}" for place in places]
+        assert {type(problem) for problem in tools.problems} == {toolglot.BadSchemaError}
+        assert "f" in tools
+        with pytest.raises(toolglot.BadSchemaError):
+            ToolSet(items, on_problem="raise")
+
+
+def test_what_is_said_in_other_words_is_no_problem() -> None:
+    properties = {
+        "float": {"type": "float", "description": None, "enum": None},
+        "any": {"type": "any"},
+        "null": None,
+        "draft_4": {"type": "number", "minimum": 0, "exclusiveMinimum": True},
+        "draft_7": {"type": "array", "items": [{"type": "string"}], "additionalItems": False},
+        "openapi": {"type": "string", "nullable": True, "example": "x"},
+        "foreign": {"type": "string", "x-order": 1, "options": "a"},
+        "required": {"type": "boolean", "default": "yes"},
+    }
+    schema = {"type": "object", "properties": properties, "dependencies": {"any": ["null"]}}
+    assert not ToolSet([tool("f", schema)], on_problem="raise").problems

@@ -12,6 +12,7 @@ mod openapi;
 mod patterns;
 pub(crate) mod plain;
 mod pointer;
+mod problems;
 mod prompt;
 mod settle;
 mod spoken;

@@ -14,7 +14,7 @@ pub(super) fn fits(schema: &Value, profile: &Profile) -> bool {
 }
 
 /// Whether cleaning `schema` ([`crate::schema::clean`]) would change nothing. `false` means only "perhaps".
-pub(super) fn is_clean(schema: &Value) -> bool {
+pub(in crate::schema) fn is_clean(schema: &Value) -> bool {
     // A root is cleaned like any other schema.
     matches!(schema, Value::Object(map) if object(map, &Profile::OPEN, 1))
 }
