@@ -199,12 +199,50 @@ impl<'s> Coercer<'s> {
                 }
             }
             Value::Array(items) => {
-                let each = self.part(schema, "items");
-                let first = self.part(schema, "prefixItems").and_then(Value::as_array);
+                let (first, each) = self.items(schema);
                 for (i, item) in items.iter_mut().enumerate() {
-                    if let Some(part) = first.and_then(|f| f.get(i)).or(each) {
+                    if let Some(part) = first.get(i).or(each) {
                         pointer::push(&mut self.place, &i.to_string());
                         self.value(part, item, depth + 1);
+                        self.place.truncate(length);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives whole numbers the spelling of integers, where no other number may stand. Nothing else changes.
+    pub(super) fn whole_numbers(&mut self, schema: &'s Value, value: &mut Value, depth: usize) {
+        if depth > DEPTH {
+            return;
+        }
+        let length = self.place.len();
+        match value {
+            Value::Number(number) => {
+                let expected = Expected::of(schema, self.root);
+                let integer = expected.allows(Expected::INTEGER) && !expected.allows(Expected::FRACTION);
+                if let Some(plain) = integer.then(|| text::plain_integer(number.as_str())).flatten() {
+                    *number = plain;
+                    self.changed("a whole number became the integer that it is");
+                }
+            }
+            Value::Object(members) => {
+                let schema = self.branch(schema, members).unwrap_or(schema);
+                for (key, member) in members.iter_mut() {
+                    if let Some(part) = self.property(schema, key) {
+                        pointer::push(&mut self.place, key);
+                        self.whole_numbers(part, member, depth + 1);
+                        self.place.truncate(length);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let (first, each) = self.items(schema);
+                for (i, item) in items.iter_mut().enumerate() {
+                    if let Some(part) = first.get(i).or(each) {
+                        pointer::push(&mut self.place, &i.to_string());
+                        self.whole_numbers(part, item, depth + 1);
                         self.place.truncate(length);
                     }
                 }
@@ -267,6 +305,12 @@ impl<'s> Coercer<'s> {
             Some(first) if schemas.all(|other| other == first) => Described::As(first),
             Some(_) => Described::Twice,
         }
+    }
+
+    /// The schemas of a list's first places, and that of all others.
+    fn items(&self, schema: &'s Value) -> (&'s [Value], Option<&'s Value>) {
+        let first = self.part(schema, "prefixItems").and_then(Value::as_array);
+        (first.map_or(&[], Vec::as_slice), self.part(schema, "items"))
     }
 
     /// A keyword's value in `schema`, or in what it refers to.
