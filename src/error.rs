@@ -11,7 +11,8 @@ codes! {
         BadDialect => "bad_dialect",
         /// An entry of `tools=` cannot be read as a tool.
         BadTool => "bad_tool",
-        /// A tool's schema has a part that means nothing (a reference to nowhere); the tool is offered all the same.
+        /// A tool's schema has a part that means nothing (a reference to nowhere, a keyword with a value that it does not
+        /// take); the tool is offered all the same.
         BadSchema => "bad_schema",
         /// No provider of that name.
         UnknownProvider => "unknown_provider",

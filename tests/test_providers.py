@@ -602,3 +602,73 @@ def test_choices_that_share_an_index_are_told_apart() -> None:
 def test_results_in_a_dialect_that_nobody_knows_are_refused() -> None:
     with pytest.raises(toolglot.UnknownDialectError):
         toolglot.format_tool_result("call_1", "18", provider="text", dialect="zz")
+
+
+WHOLE: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "either": {"type": ["integer", "string"]},
+        "any": {},
+        "x": {"type": "number"},
+        "f": {"anyOf": [{"type": "integer"}, {"type": "number"}]},
+        "text": {"type": "string"},
+        "list": {"type": "array", "items": {"$ref": "#/$defs/count"}},
+        "map": {"type": "object", "patternProperties": {"^n": {"type": "integer"}}, "additionalProperties": True},
+        "one": {"type": "integer", "enum": [1, 2]},
+    },
+    "$defs": {"count": {"type": "integer", "minimum": 0}},
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "becomes", "places"),
+    [
+        ('{"n":4.0}', '{"n":4}', ["/n"]),
+        (
+            '{"n":-4.0,"x":4.0,"f":4.0,"any":4.0,"text":"4.0"}',
+            '{"n":-4,"x":4.0,"f":4.0,"any":4.0,"text":"4.0"}',
+            ["/n"],
+        ),
+        ('{"n":1.5e+3,"either":7.0}', '{"n":1500,"either":7}', ["/n", "/either"]),
+        ('{"list":[1.0,2,3.00]}', '{"list":[1,2,3]}', ["/list/0", "/list/2"]),
+        ('{"map":{"n1":1.0,"x":1.0},"one":2.0}', '{"map":{"n1":1,"x":1.0},"one":2}', ["/map/n1", "/one"]),
+        ('{"n":"4.0","list":[5.0]}', '{"n":4,"list":[5]}', ["/n", "/list/0"]),
+    ],
+)
+def test_whole_floats_of_gemini_are_integers_where_those_are_wanted(
+    written: str, becomes: str, places: list[str]
+) -> None:
+    tools = toolglot.ToolSet([{"name": "f", "inputSchema": WHOLE}])
+    chunk = f'{{"candidates":[{{"content":{{"parts":[{{"functionCall":{{"name":"f","args":{written}}}}}]}}}}]}}'
+    turn = toolglot.normalize(chunk, provider="gemini", tools=tools)
+    normalizer = toolglot.StreamNormalizer(provider="gemini", tools=tools)
+    events = normalizer.feed(f"data: {chunk}\n\n") + normalizer.close()
+    for call in (turn.tool_calls[0], next(event.call for event in events if event.kind == "call_ended")):
+        assert call is not None
+        assert (call.status, call.arguments_json) == ("repaired", becomes)
+        assert [(repair.code, repair.pointer) for repair in call.repairs] == [("coerced", place) for place in places]
+    assert all(type(value) is int for value in [turn.tool_calls[0].arguments.get("n", 0)])
+
+
+@pytest.mark.parametrize("written", ['{"x":4.0,"any":[1.0]}', '{"n":4,"text":"1.0"}', '{"n":1e999}'])
+def test_what_may_be_a_float_comes_as_it_was_written(written: str) -> None:
+    tools = toolglot.ToolSet([{"name": "f", "inputSchema": WHOLE}])
+    response = f'{{"candidates":[{{"content":{{"parts":[{{"functionCall":{{"name":"f","args":{written}}}}}]}}}}]}}'
+    (call,) = toolglot.normalize(response, provider="gemini", tools=tools).tool_calls
+    assert (call.status, call.arguments_json) == ("ok", written)
+
+
+def test_a_fraction_is_no_integer_of_geminis() -> None:
+    tools = toolglot.ToolSet([{"name": "f", "inputSchema": WHOLE}])
+    parts = [{"functionCall": {"name": "f", "args": {"n": 4.5, "list": [1.0]}}}]
+    (call,) = toolglot.normalize({"candidates": [{"content": {"parts": parts}}]}, tools=tools).tool_calls
+    assert (call.status, call.arguments) == ("invalid", {"n": 4.5, "list": [1.0]})
+
+
+def test_a_model_that_writes_a_point_itself_is_taken_at_its_word() -> None:
+    tools = toolglot.ToolSet([{"name": "f", "inputSchema": WHOLE}])
+    function = {"name": "f", "arguments": '{"n": 4.0}'}
+    message = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
+    (call,) = toolglot.normalize({"choices": [{"message": message}]}, tools=tools).tool_calls
+    assert (call.status, call.arguments_json) == ("ok", '{"n": 4.0}')

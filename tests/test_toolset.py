@@ -953,3 +953,105 @@ def test_what_no_value_may_be_is_said_or_lost_aloud() -> None:
     assert {("dropped", "/properties/never"), ("dropped", "/properties/nothing/const")} <= lost
     strict = tools.to("openai", strict=True)[0]["function"]["parameters"]["properties"]
     assert strict["nothing"]["enum"] == [None]
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai_responses"])
+def test_strict_mode_reads_lists_of_types(provider: str) -> None:
+    def told(schema: Any) -> tuple[Any, bool, set[str]]:
+        tools = ToolSet([tool("f", {"type": "object", "properties": {"v": schema}, "required": ["v"]})])
+        ((_, parameters, strict),) = subsets.declarations(provider, tools.to(provider, strict=True))
+        assert parameters is not None
+        return parameters["properties"]["v"], strict, {loss.kind for loss in tools.losses(provider, strict=True)}
+
+    written, strict, losses = told({"type": ["string", "array"]})
+    assert strict
+    assert written["items"] == told({"type": "array"})[0]["items"]
+    assert losses == {"rewritten"}
+    assert told({"type": ["object", "string"]})[1:] == (False, {"not_strict"})
+    assert told({"type": ["string", "object"], "additionalProperties": {"type": "integer"}})[1:] == (
+        False,
+        {"not_strict"},
+    )
+    described = {"type": ["object", "string"], "properties": {"a": {"type": "integer"}}}
+    written, strict, _ = told(described)
+    assert strict
+    assert written == {
+        "type": ["object", "string"],
+        "properties": {"a": {"type": ["integer", "null"]}},
+        "additionalProperties": False,
+        "required": ["a"],
+    }
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai_responses", "gemini"])
+def test_an_array_among_other_types_says_its_items(provider: str) -> None:
+    schema = {"type": "object", "properties": {"v": {"type": ["string", "array"]}, "w": {"type": "array"}}}
+    ((_, parameters, _),) = subsets.declarations(provider, ToolSet([tool("f", schema)]).to(provider))
+    assert parameters is not None
+    assert parameters["properties"]["v"] == {"type": ["string", "array"], "items": {}}
+    assert parameters["properties"]["w"] == {"type": "array", "items": {}}
+
+
+@pytest.mark.parametrize(
+    ("literals", "kind"),
+    [
+        (["a", 1], ["string", "integer", "null"]),
+        ([1, 2.5], ["number", "null"]),
+        ([True, "auto", None], ["boolean", "string", "null"]),
+        (["a", "b"], ["string", "null"]),
+    ],
+)
+def test_strict_mode_says_the_types_of_literals(literals: list[Any], kind: list[str]) -> None:
+    tools = ToolSet([tool("f", {"type": "object", "properties": {"v": {"enum": literals}}})])
+    for provider in ("openai", "openai_responses"):
+        ((_, parameters, strict),) = subsets.declarations(provider, tools.to(provider, strict=True))
+        assert parameters is not None
+        told = parameters["properties"]["v"]
+        assert (told["type"], strict) == (kind, True)
+        assert told["enum"] == [*literals, None] if None not in literals else literals
+
+
+@pytest.mark.parametrize(
+    ("schema", "places"),
+    [
+        ({"type": "object", "required": "a"}, ["/required"]),
+        ({"type": "object", "properties": ["a"]}, ["/properties"]),
+        ({"type": "object", "enum": "x"}, ["/enum"]),
+        ({"properties": {"a": {"type": "string", "required": True}}}, ["/properties/a/required"]),
+        ({"properties": {"a": {"type": "mystery"}, "b": {"type": []}}}, ["/properties/a/type", "/properties/b/type"]),
+        ({"properties": {"a": "string"}}, ["/properties/a"]),
+        ({"properties": {"a": {"items": {"minimum": "5", "maximum": 6}}}}, ["/properties/a/items/minimum"]),
+        ({"properties": {"a/b": {"anyOf": [{"type": "null"}, {"pattern": 5}]}}}, ["/properties/a~1b/anyOf/1/pattern"]),
+        (
+            {"properties": {"a": {"minLength": -1, "$ref": "#/$defs/n"}}},
+            ["/properties/a/$ref", "/properties/a/minLength"],
+        ),
+        (
+            {"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"uniqueItems": "yes"}}},
+            ["/$defs/b/uniqueItems"],
+        ),
+    ],
+)
+def test_parts_of_schemas_that_mean_nothing_are_problems(schema: dict[str, Any], places: list[str]) -> None:
+    items = [tool("read"), tool("f", schema)]
+    for tools in (ToolSet(items), ToolSet.from_json(json.dumps(items)), ToolSet([*items, *map(tool, "ghijklm")])):
+        assert [problem.place for problem in tools.problems] == [f"/f{place}" for place in places]
+        assert {type(problem) for problem in tools.problems} == {toolglot.BadSchemaError}
+        assert "f" in tools
+        with pytest.raises(toolglot.BadSchemaError):
+            ToolSet(items, on_problem="raise")
+
+
+def test_what_is_said_in_other_words_is_no_problem() -> None:
+    properties = {
+        "float": {"type": "float", "description": None, "enum": None},
+        "any": {"type": "any"},
+        "null": None,
+        "draft_4": {"type": "number", "minimum": 0, "exclusiveMinimum": True},
+        "draft_7": {"type": "array", "items": [{"type": "string"}], "additionalItems": False},
+        "openapi": {"type": "string", "nullable": True, "example": "x"},
+        "foreign": {"type": "string", "x-order": 1, "options": "a"},
+        "required": {"type": "boolean", "default": "yes"},
+    }
+    schema = {"type": "object", "properties": properties, "dependencies": {"any": ["null"]}}
+    assert not ToolSet([tool("f", schema)], on_problem="raise").problems

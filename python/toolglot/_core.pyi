@@ -624,7 +624,9 @@ class ToolSet:
         """The names that ``provider`` is told, each with the tool's real name."""
     @property
     def problems(self) -> tuple[ToolglotError, ...]:
-        """What was wrong with the declarations: items left out, and parts of schemas that mean nothing."""
+        """What was wrong with the declarations: items left out, and parts of schemas that mean nothing (a reference to
+        nowhere, an unknown type, a keyword with a value that it does not take). Looked for when first asked for.
+        """
     def resolve(self, name: str) -> str | None:
         """The one tool that ``name``, as a model wrote it, can mean; None if there is none, or more than one.
 

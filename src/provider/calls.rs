@@ -53,6 +53,15 @@ pub(super) enum Said {
     Unread,
 }
 
+/// What the spelling of a number in a call's arguments says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// The model wrote it so.
+    Written,
+    /// Nothing: the wire knows floats alone, so that a whole number may come as `4.0`.
+    Floats,
+}
+
 /// One call as far as it was sent.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -79,6 +88,7 @@ pub(super) struct Slot {
     pub(super) said: Said,
     /// A free-text tool: the arguments are its input, not JSON.
     pub(super) custom: bool,
+    pub(super) numbers: Numbers,
     /// The arguments are longer than the limit, and `text` is not all of them.
     pub(super) too_long: bool,
     /// What must go back with the call.
@@ -109,6 +119,7 @@ impl Slot {
             ended: false,
             said: Said::Nothing,
             custom: false,
+            numbers: Numbers::Written,
             too_long: false,
             extra: None,
             started: None,

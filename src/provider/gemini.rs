@@ -3,6 +3,7 @@
 //! Facts: the `google-genai` SDK's models, whose dumps spell fields in snake_case. Calls come whole, except on Vertex
 //! with `streamFunctionCallArguments`. A `thoughtSignature` must go back in the very part it came in.
 use super::assembly::{Assembly, Finish};
+use super::calls::Numbers;
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use super::wire::{Payload, Take, Wire, Wording};
@@ -108,6 +109,9 @@ impl Gemini {
         self.close(out);
         let id = call.text("id").unwrap_or_default();
         let Some(at) = out.call_start(None, id, name) else { return };
+        if let Some(slot) = out.calls.slots.get_mut(at) {
+            slot.numbers = Numbers::Floats;
+        }
         let mut fields = beyond(part, &PART);
         let inner = beyond(call, &CALL);
         if !inner.is_empty() {

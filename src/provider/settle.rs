@@ -1,5 +1,5 @@
 //! What a collected call is worth: its name among the offered tools, its arguments as JSON, its status.
-use super::calls::{Said, Slot};
+use super::calls::{Numbers, Said, Slot};
 use crate::dialect::without_namespace;
 use crate::engine::Policy;
 use crate::json::{self, Ending, Kind, RepairOptions, ScanResult, Scanner};
@@ -83,18 +83,22 @@ pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Pol
         call.status = CallStatus::UnknownTool;
     }
     if !slot.custom && call.status.runnable() {
-        settle(&mut call, &slot.text, tools, policy);
+        settle(&mut call, slot, tools, policy);
     }
     call
 }
 
 /// Types, defaults and validity of the arguments against the tool's schema.
-fn settle(call: &mut ToolCall<'static>, text: &str, tools: Option<&ToolSet>, policy: &Policy) {
+fn settle(call: &mut ToolCall<'static>, slot: &Slot, tools: Option<&ToolSet>, policy: &Policy) {
     let Some(tool) = tools.and_then(|tools| tools.get(&call.name)) else { return };
+    let changed = crate::schema::settle(tool, call);
+    if slot.numbers == Numbers::Floats && call.status.runnable() {
+        crate::schema::settle_floats(tool, call);
+    }
     // Text that became what it spells may be deeper than what was read.
-    if crate::schema::settle(tool, call) && json::deeper_than(&call.arguments.to_json(), policy.max_depth) {
+    if changed && json::deeper_than(&call.arguments.to_json(), policy.max_depth) {
         call.status = CallStatus::Malformed;
-        call.raw = Cow::Owned(text.to_owned());
+        call.raw = Cow::Owned(slot.text.clone());
         call.arguments = Arguments::default();
         call.errors.clear();
     }

@@ -74,7 +74,7 @@ impl PlainDicts {
 
     /// Whether something was wrong with one of the tools.
     pub(super) fn has_problems(&self) -> bool {
-        self.odd.problems
+        self.odd.has_problems()
     }
 
     /// The tools as they were given.

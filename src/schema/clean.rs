@@ -14,12 +14,30 @@ pub(super) fn clean(root: &Value) -> Value {
     cleaner.schema(root)
 }
 
-/// The same with everything that is only for people or programs kept (`default`, `examples`, `x-…`), and what had to go:
-/// each as JSON pointer and reason.
-pub(super) fn clean_for_reading(root: &Value) -> (Value, Vec<(String, String)>) {
+/// The same with everything that is only for people or programs kept (`default`, `examples`, `x-…`), and what had to go.
+pub(super) fn clean_for_reading(root: &Value) -> (Value, Vec<Note>) {
     let mut cleaner = Cleaner::new(root, true);
     let schema = cleaner.schema(root);
     (schema, cleaner.notes)
+}
+
+/// A part that is not in the clean schema, or not as it was written.
+#[derive(Debug, PartialEq)]
+pub(super) struct Note {
+    /// Where it is, as a JSON pointer.
+    pub place: String,
+    pub reason: String,
+    pub part: Part,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Says what JSON Schema says in another way.
+    Respelt,
+    /// Refers to what is not there, or cannot be followed.
+    Reference,
+    /// Means nothing.
+    Meaningless,
 }
 
 struct Cleaner<'r> {
@@ -29,7 +47,7 @@ struct Cleaner<'r> {
     /// Keep what does not judge.
     keep: bool,
     place: String,
-    notes: Vec<(String, String)>,
+    notes: Vec<Note>,
 }
 
 impl<'r> Cleaner<'r> {
@@ -38,10 +56,10 @@ impl<'r> Cleaner<'r> {
         Self { root, id, keep, place: String::new(), notes: Vec::new() }
     }
 
-    fn note(&mut self, key: &str, reason: impl Into<String>) {
+    fn note(&mut self, key: &str, part: Part, reason: impl Into<String>) {
         let mut place = self.place.clone();
         pointer::push(&mut place, key);
-        self.notes.push((place, reason.into()));
+        self.notes.push(Note { place, reason: reason.into(), part });
     }
 
     /// The part of a schema under `keys`, cleaned.
@@ -68,8 +86,16 @@ impl<'r> Cleaner<'r> {
     }
 
     fn schema(&mut self, schema: &Value) -> Value {
-        let Value::Object(map) = schema else {
-            return if schema.is_boolean() { schema.clone() } else { Value::Bool(true) };
+        let map = match schema {
+            Value::Object(map) => map,
+            Value::Bool(flag) => return Value::Bool(*flag),
+            // Who writes null has nothing to say.
+            Value::Null => return Value::Bool(true),
+            _ => {
+                let reason = "no schema, so any value is taken".to_owned();
+                self.notes.push(Note { place: self.place.clone(), reason, part: Part::Meaningless });
+                return Value::Bool(true);
+            }
         };
         let mut out = Map::with_capacity(map.len());
         for (key, value) in map {
@@ -117,7 +143,11 @@ impl<'r> Cleaner<'r> {
             ("$ref", Value::String(reference)) => {
                 let local = self.reference(reference);
                 if local.is_none() {
-                    self.note(key, format!("the reference {reference:?} leads to no schema in this document"));
+                    self.note(
+                        key,
+                        Part::Reference,
+                        format!("the reference {reference:?} leads to no schema in this document"),
+                    );
                 }
                 local.map(Value::String)
             }
@@ -151,11 +181,11 @@ impl<'r> Cleaner<'r> {
             }
             ("nullable" | "additionalItems", _) => None,
             ("$dynamicRef" | "$recursiveRef", _) => {
-                self.note(key, "a reference that depends on where it is used");
+                self.note(key, Part::Reference, "a reference that depends on where it is used");
                 None
             }
             _ if KEYWORDS.contains(&key) => {
-                self.note(key, "a value that the keyword does not take");
+                self.note(key, Part::Meaningless, "a value that the keyword does not take");
                 None
             }
             // Addresses and foreign words do not judge.
@@ -166,8 +196,10 @@ impl<'r> Cleaner<'r> {
     fn type_(&mut self, value: &Value) -> Option<Value> {
         let clean = clean_type(value);
         match &clean {
-            None => self.note("type", "a type that JSON Schema does not know"),
-            Some(clean) if clean != value => self.note("type", "the type's name was read as JSON Schema's"),
+            None => self.note("type", Part::Meaningless, "a type that JSON Schema does not know"),
+            Some(clean) if clean != value => {
+                self.note("type", Part::Respelt, "the type's name was read as JSON Schema's")
+            }
             Some(_) => {}
         }
         clean

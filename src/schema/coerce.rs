@@ -1,4 +1,5 @@
 //! Values of the wrong type, changed to the right one: only where the schema demands it and the value allows it.
+use super::patterns::Patterns;
 use super::{Expected, pointer, text};
 use crate::turn::{Repair, RepairCode};
 use serde_json::{Map, Number, Value};
@@ -10,6 +11,7 @@ const DEPTH: usize = 150;
 /// One run over the arguments of a call.
 pub(super) struct Coercer<'s> {
     root: &'s Value,
+    patterns: &'s Patterns,
     /// The arguments come from bare text, where a word `null` was written and means something.
     from_text: bool,
     /// The arguments as they were written.
@@ -22,9 +24,15 @@ pub(super) struct Coercer<'s> {
 
 impl<'s> Coercer<'s> {
     /// A run over arguments `written` as JSON, after the repairs `before`.
-    pub(super) fn new(root: &'s Value, written: &'s str, from_text: bool, before: &[Repair]) -> Self {
+    pub(super) fn new(
+        root: &'s Value,
+        patterns: &'s Patterns,
+        written: &'s str,
+        from_text: bool,
+        before: &[Repair],
+    ) -> Self {
         let respelt = before.iter().any(|repair| repair.code == RepairCode::Number);
-        Self { root, from_text, written, respelt, repairs: Vec::new(), place: String::new() }
+        Self { root, patterns, from_text, written, respelt, repairs: Vec::new(), place: String::new() }
     }
 
     /// Coerces the arguments object itself and what is in it.
@@ -194,12 +202,50 @@ impl<'s> Coercer<'s> {
                 }
             }
             Value::Array(items) => {
-                let each = self.part(schema, "items");
-                let first = self.part(schema, "prefixItems").and_then(Value::as_array);
+                let (first, each) = self.items(schema);
                 for (i, item) in items.iter_mut().enumerate() {
-                    if let Some(part) = first.and_then(|f| f.get(i)).or(each) {
+                    if let Some(part) = first.get(i).or(each) {
                         pointer::push(&mut self.place, &i.to_string());
                         self.value(part, item, depth + 1);
+                        self.place.truncate(length);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives whole numbers the spelling of integers, where no other number may stand. Nothing else changes.
+    pub(super) fn whole_numbers(&mut self, schema: &'s Value, value: &mut Value, depth: usize) {
+        if depth > DEPTH {
+            return;
+        }
+        let length = self.place.len();
+        match value {
+            Value::Number(number) => {
+                let expected = Expected::of(schema, self.root);
+                let integer = expected.allows(Expected::INTEGER) && !expected.allows(Expected::FRACTION);
+                if let Some(plain) = integer.then(|| text::plain_integer(number.as_str())).flatten() {
+                    *number = plain;
+                    self.changed("a whole number became the integer that it is");
+                }
+            }
+            Value::Object(members) => {
+                let schema = self.branch(schema, members).unwrap_or(schema);
+                for (key, member) in members.iter_mut() {
+                    if let Some(part) = self.property(schema, key) {
+                        pointer::push(&mut self.place, key);
+                        self.whole_numbers(part, member, depth + 1);
+                        self.place.truncate(length);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let (first, each) = self.items(schema);
+                for (i, item) in items.iter_mut().enumerate() {
+                    if let Some(part) = first.get(i).or(each) {
+                        pointer::push(&mut self.place, &i.to_string());
+                        self.whole_numbers(part, item, depth + 1);
                         self.place.truncate(length);
                     }
                 }
@@ -238,8 +284,36 @@ impl<'s> Coercer<'s> {
 
     /// The schema of the member `key`.
     fn property(&self, schema: &'s Value, key: &str) -> Option<&'s Value> {
-        let listed = self.find(schema, 0, &|s| s.get("properties").and_then(|p| p.get(key)));
-        listed.or_else(|| self.find(schema, 0, &|s| s.get("additionalProperties").filter(|v| v.is_object())))
+        let described = self.find(schema, 0, &|s| match self.described(s, key) {
+            Described::As(schema) => Some(schema),
+            Described::Twice | Described::Not => None,
+        });
+        described.or_else(|| {
+            self.find(schema, 0, &|s| match self.described(s, key) {
+                Described::Not => s.get("additionalProperties").filter(|v| v.is_object()),
+                Described::As(_) | Described::Twice => None,
+            })
+        })
+    }
+
+    /// What `schema` itself says of the member `key`, by its name or by a pattern.
+    fn described(&self, schema: &'s Value, key: &str) -> Described<'s> {
+        if let Some(listed) = schema.get("properties").and_then(|p| p.get(key)) {
+            return Described::As(listed);
+        }
+        let Some(Value::Object(patterns)) = schema.get("patternProperties") else { return Described::Not };
+        let mut schemas = patterns.iter().filter(|(pattern, _)| self.patterns.matches(pattern, key)).map(|(_, s)| s);
+        match schemas.next() {
+            None => Described::Not,
+            Some(first) if schemas.all(|other| other == first) => Described::As(first),
+            Some(_) => Described::Twice,
+        }
+    }
+
+    /// The schemas of a list's first places, and that of all others.
+    fn items(&self, schema: &'s Value) -> (&'s [Value], Option<&'s Value>) {
+        let first = self.part(schema, "prefixItems").and_then(Value::as_array);
+        (first.map_or(&[], Vec::as_slice), self.part(schema, "items"))
     }
 
     /// A keyword's value in `schema`, or in what it refers to.
@@ -291,6 +365,15 @@ impl<'s> Coercer<'s> {
         let first = fitting.next()?;
         fitting.next().is_none().then_some(first)
     }
+}
+
+/// What one schema says of a member.
+enum Described<'s> {
+    As(&'s Value),
+    /// By several patterns, each in its own way: all of them must hold, and one alone says too little to change a value by.
+    Twice,
+    /// Neither by name nor by pattern, so it is one of the additional ones.
+    Not,
 }
 
 fn fits(expected: Expected, value: &Value) -> bool {

@@ -1,7 +1,7 @@
 //! Reading tools in whatever shape they come: the shape is detected per item.
 use super::convert::is_carried;
 use super::plain::{Field, field};
-use super::{Tool, ToolSource, openapi, pointer};
+use super::{Tool, ToolSource, openapi};
 use crate::error::{Error, ErrorCode};
 use serde_json::{Map, Value, json};
 
@@ -195,7 +195,7 @@ impl Reader {
 }
 
 /// What is wrong with a schema that is a map of parameters without `properties` round it: it allows anything.
-fn bare_properties(schema: &Value, name: &str) -> Option<String> {
+pub(super) fn bare_properties(schema: &Value, name: &str) -> Option<String> {
     let map = schema.as_object().filter(|map| !map.is_empty())?;
     let parameter = |value: &Value| {
         let words = ["type", "description", "enum", "anyOf", "items", "properties", "$ref"];
@@ -310,68 +310,4 @@ pub(super) fn deeper_than(value: &Value, limit: usize) -> bool {
         Value::Object(map) => limit == 0 || map.values().any(|item| deeper_than(item, limit - 1)),
         _ => false,
     }
-}
-
-/// What is wrong with the references of `schema`: each with its place and a sentence. Such a reference means "anything".
-pub(super) fn bad_references(schema: &Value, place: &str, problems: &mut Vec<Error>) {
-    if !refers(schema) {
-        return;
-    }
-    visit(schema, schema, &mut format!("/{place}"), problems);
-}
-
-/// Whether there is any reference at all: most schemas have none.
-fn refers(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => map.contains_key("$ref") || map.values().any(refers),
-        Value::Array(items) => items.iter().any(refers),
-        _ => false,
-    }
-}
-
-fn visit(at: &Value, root: &Value, place: &mut String, problems: &mut Vec<Error>) {
-    let length = place.len();
-    match at {
-        Value::Object(map) => {
-            if let Some(Value::String(reference)) = map.get("$ref") {
-                let message = match pointer::resolve(root, reference) {
-                    _ if !reference.starts_with('#') => Some("is not in this schema; nothing is fetched"),
-                    None => Some("points to nothing"),
-                    Some(target) if only_refers_to_itself(target, root) => Some("leads back to itself"),
-                    Some(_) => None,
-                };
-                if let Some(message) = message {
-                    let text = format!("the reference {reference:?} {message}; any value is taken here");
-                    problems.push(Error::at(ErrorCode::BadSchema, format!("{place}/$ref"), text));
-                }
-            }
-            for (key, value) in map {
-                if !matches!(key.as_str(), "enum" | "const" | "default" | "examples" | "example") {
-                    pointer::push(place, key);
-                    visit(value, root, place, problems);
-                    place.truncate(length);
-                }
-            }
-        }
-        Value::Array(items) => {
-            for (i, value) in items.iter().enumerate() {
-                pointer::push(place, &i.to_string());
-                visit(value, root, place, problems);
-                place.truncate(length);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// A chain of `$ref`s that comes back without ever reaching a schema.
-fn only_refers_to_itself(start: &Value, root: &Value) -> bool {
-    let mut at = start;
-    for _ in 0..1000 {
-        let Some(next) = at.get("$ref").and_then(Value::as_str).and_then(|r| pointer::resolve(root, r)) else {
-            return false;
-        };
-        at = next;
-    }
-    true
 }

@@ -2,6 +2,7 @@
 use super::check::{Check, Written};
 use super::clean::clean;
 use super::input::deeper_than;
+use super::patterns::Patterns;
 use crate::json::Member;
 use crate::turn::ArgumentError;
 use jsonschema::{Draft, Validator};
@@ -13,13 +14,14 @@ const MAX_ERRORS: usize = 20;
 /// Characters of a message; messages quote the value.
 const MAX_MESSAGE: usize = 300;
 
-/// One tool's judge. Both halves are made when first needed.
+/// One tool's judge. Its parts are made when first needed.
 #[derive(Debug, Default)]
 pub(super) struct Judge {
     clean: OnceLock<Value>,
     check: OnceLock<Check>,
     validator: OnceLock<Option<Validator>>,
     respelt: OnceLock<bool>,
+    patterns: OnceLock<Patterns>,
 }
 
 impl Judge {
@@ -31,6 +33,11 @@ impl Judge {
     /// Whether some provider is told other names for properties (`$filter` as `_filter`), so that those may come back.
     pub(super) fn respelt(&self, original: &Value) -> bool {
         *self.respelt.get_or_init(|| has_odd_names(original, 0))
+    }
+
+    /// What tells which members the schema describes by a pattern.
+    pub(super) fn patterns(&self, original: &Value) -> &Patterns {
+        self.patterns.get_or_init(|| Patterns::of(self.schema(original)))
     }
 
     fn check(&self, original: &Value) -> &Check {

@@ -102,10 +102,11 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     let text = call.arguments.to_json().into_owned();
     let Ok(written) = serde_json::from_str::<Value>(&text) else { return false };
     let from_text = matches!(call.arguments, Arguments::Members(_));
-    let mut coercer = Coercer::new(tool.judge.schema(&tool.schema), &text, from_text, &call.repairs);
+    let schema = tool.judge.schema(&tool.schema);
+    let mut coercer = Coercer::new(schema, tool.judge.patterns(&tool.schema), &text, from_text, &call.repairs);
     let mut settled = written.clone();
     if tool.judge.respelt(&tool.schema) {
-        coercer.repairs = real_names(tool.judge.schema(&tool.schema), &mut settled);
+        coercer.repairs = real_names(schema, &mut settled);
     }
     if !tool.judge.is_valid(&tool.schema, &settled) {
         coercer.root(&mut settled);
@@ -126,6 +127,31 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
         call.errors = errors;
     }
     changed
+}
+
+/// Makes `4.0` the integer that it is wherever the schema takes integers and no other numbers: for arguments that fit, and
+/// in which a point is the wire's and not the model's.
+pub(crate) fn settle_floats(tool: &Tool, call: &mut ToolCall<'_>) {
+    let Arguments::Json(text) = &call.arguments else { return };
+    if !spells_floats(text) || tool.judge.proves(&tool.schema, text) {
+        return;
+    }
+    let Ok(mut settled) = serde_json::from_str::<Value>(text) else { return };
+    let schema = tool.judge.schema(&tool.schema);
+    let mut coercer = Coercer::new(schema, tool.judge.patterns(&tool.schema), text, false, &call.repairs);
+    coercer.whole_numbers(schema, &mut settled, 0);
+    if coercer.repairs.is_empty() || !tool.judge.is_valid(&tool.schema, &settled) {
+        return;
+    }
+    let mut repairs = coercer.repairs;
+    call.arguments = Arguments::Json(Cow::Owned(settled.to_string()));
+    call.repairs.append(&mut repairs);
+    call.status = CallStatus::Repaired;
+}
+
+/// Whether there may be a number with a point or an exponent: a digit and, behind it, one of both.
+fn spells_floats(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| matches!(pair, [b'0'..=b'9', b'.' | b'e' | b'E']))
 }
 
 /// The arguments with the changed values in place; members whose value did not change keep their own text.

@@ -145,6 +145,12 @@ fn number(text: &str, expected: Expected, open: bool) -> Option<Cow<'_, str>> {
     number.to_json(!fraction_too).map(Cow::Owned)
 }
 
+/// The digits of a number of JSON's that is whole and has a point or an exponent.
+pub(super) fn plain_integer(text: &str) -> Option<serde_json::Number> {
+    let number = Number::read(text).filter(|number| !number.is_plain() && number.is_whole())?;
+    number.to_json(true)?.parse().ok()
+}
+
 /// A decimal number as people and Python spell it.
 pub(super) struct Number<'t> {
     negative: bool,

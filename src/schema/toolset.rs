@@ -1,8 +1,9 @@
 //! The set of tools offered in one turn.
 use super::Tool;
 use super::convert::{self, Converted, Declarations, Target};
-use super::input::{self, Reader};
+use super::input::Reader;
 use super::names::{self, Spellings};
+use super::problems;
 use super::settle::settle;
 use crate::error::{Error, ErrorCode};
 use crate::json::{self, RepairOptions, ScanResult, Scanner};
@@ -32,7 +33,10 @@ pub struct ToolSet {
     safe_names: Vec<String>,
     /// Made when a name is first looked up that is not an offered one.
     spellings: OnceLock<Spellings>,
-    problems: Vec<Error>,
+    /// What was wrong with the items.
+    bad_items: Vec<Error>,
+    /// The same and what is wrong with the schemas, which is looked for when somebody asks.
+    problems: OnceLock<Vec<Error>>,
     /// What was converted before: serving it again costs nothing.
     converted: Arc<Mutex<Vec<Arc<Converted>>>>,
 }
@@ -100,7 +104,6 @@ impl ToolSet {
             let name = tool.name.clone();
             match set.by_name.get(&name).and_then(|i| set.tools.get(*i)) {
                 None => {
-                    input::bad_references(&tool.schema, &name, &mut problems);
                     set.by_name.insert(name, set.tools.len());
                     set.tools.push(tool);
                 }
@@ -113,7 +116,7 @@ impl ToolSet {
             }
         }
         set.safe_names = names::safe_names(&set.tools);
-        set.problems = problems;
+        set.bad_items = problems;
         Ok(set)
     }
 
@@ -125,7 +128,11 @@ impl ToolSet {
     /// What was wrong with the declarations: items left out (`bad_tool`) and parts of schemas that mean nothing
     /// (`bad_schema`), each with its place.
     pub fn problems(&self) -> &[Error] {
-        &self.problems
+        self.problems.get_or_init(|| {
+            let mut problems = self.bad_items.clone();
+            self.tools.iter().for_each(|tool| problems::of_schema(tool, &mut problems));
+            problems
+        })
     }
 
     /// The tool of exactly that name.

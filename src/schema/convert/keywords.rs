@@ -43,8 +43,8 @@ impl Walk<'_> {
             }
             out.extend(any);
         }
-        self.complete_array(kind.as_deref(), &mut out);
-        self.complete_object(kind.as_deref(), &map, &mut out);
+        self.complete_array(&map, &mut out);
+        self.complete_object(&map, &mut out);
         if !notes.is_empty() {
             let words = out.get("description").and_then(Value::as_str).unwrap_or_default();
             let joined = if words.is_empty() { notes.join("; ") } else { format!("{words} ({})", notes.join("; ")) };
@@ -401,15 +401,15 @@ impl Walk<'_> {
     }
 
     /// Arrays say what their items are, where the target wants that; number literals spelt as strings are strings.
-    fn complete_array(&mut self, kind: Option<&str>, out: &mut Map<String, Value>) {
+    fn complete_array(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
         if self.profile.literals == Literals::Strings && out.contains_key("enum") {
             out.insert("type".to_owned(), self.type_value("string"));
             if self.profile.formats.is_some_and(|known| known.contains(&"enum")) {
                 out.insert("format".to_owned(), json!("enum"));
             }
         }
-        if kind == Some("array") && self.profile.items && !out.contains_key("items") && !out.contains_key("prefixItems")
-        {
+        let silent = !out.contains_key("items") && !out.contains_key("prefixItems");
+        if silent && self.profile.items && names_type(map, "array") {
             let length = self.place.len();
             pointer::push(&mut self.place, "items");
             let items = self.anything(Map::new());
@@ -419,8 +419,8 @@ impl Walk<'_> {
     }
 
     /// Objects are closed and say which properties they demand, where the target wants that.
-    fn complete_object(&mut self, kind: Option<&str>, map: &Map<String, Value>, out: &mut Map<String, Value>) {
-        if kind != Some("object") {
+    fn complete_object(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+        if !names_type(map, "object") {
             return;
         }
         let described = matches!(out.get("properties"), Some(Value::Object(p)) if !p.is_empty());
@@ -520,6 +520,15 @@ fn single_type(map: &Map<String, Value>) -> Option<&str> {
             named.next().is_none().then_some(first)
         }
         _ => None,
+    }
+}
+
+/// Whether a value may be of the type `kind` by the word of `type`, alone or among others.
+fn names_type(map: &Map<String, Value>, kind: &str) -> bool {
+    match map.get("type") {
+        Some(Value::Array(names)) => names.iter().any(|name| name == kind),
+        Some(name) => name == kind,
+        None => false,
     }
 }
 

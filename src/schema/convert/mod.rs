@@ -24,6 +24,7 @@ pub use declare::Declarations;
 pub use loss::{Loss, LossKind};
 pub(in crate::schema) use target::is_carried;
 pub use target::{Format, GeminiSchema, Target};
+pub(in crate::schema) use untouched::is_clean;
 
 use super::ToolSet;
 use super::clean::clean_for_reading;
@@ -151,7 +152,7 @@ struct Written {
 }
 
 fn write(schema: &Value, profile: &Profile, describe: bool) -> Written {
-    let (clean, notes) = if untouched::is_clean(schema) {
+    let (clean, notes) = if is_clean(schema) {
         (Cow::Borrowed(schema), Vec::new())
     } else {
         let (clean, notes) = clean_for_reading(schema);
@@ -160,7 +161,7 @@ fn write(schema: &Value, profile: &Profile, describe: bool) -> Written {
     let mut walk = Walk::new(profile, &clean, describe);
     let root = walk.root_object(&clean);
     let schema = walk.document(root);
-    let mut losses: Vec<_> = notes.into_iter().map(|(place, why)| (place, LossKind::Rewritten, why)).collect();
+    let mut losses: Vec<_> = notes.into_iter().map(|note| (note.place, LossKind::Rewritten, note.reason)).collect();
     losses.append(&mut walk.losses);
     Written { schema, losses, not_strict: walk.not_strict }
 }

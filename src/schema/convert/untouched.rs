@@ -14,7 +14,7 @@ pub(super) fn fits(schema: &Value, profile: &Profile) -> bool {
 }
 
 /// Whether cleaning `schema` ([`crate::schema::clean`]) would change nothing. `false` means only "perhaps".
-pub(super) fn is_clean(schema: &Value) -> bool {
+pub(in crate::schema) fn is_clean(schema: &Value) -> bool {
     // A root is cleaned like any other schema.
     matches!(schema, Value::Object(map) if object(map, &Profile::OPEN, 1))
 }
@@ -90,6 +90,7 @@ mod tests {
             json!({"type": "string", "minLength": 1, "format": "date", "pattern": "^a"}),
             json!({"type": ["integer", "null"], "default": null, "minimum": 0}),
             json!({"type": ["array", "null"]}),
+            json!({"type": ["string", "array"]}),
             json!({"type": "array"}),
             json!({"type": ["string", "string"]}),
             json!({"enum": ["a", 1, null]}),

@@ -115,7 +115,8 @@ impl<'s> Walk<'s> {
             Ok(map) => map,
             Err(done) => return done,
         };
-        let map = self.unions(map);
+        let mut map = self.unions(map);
+        self.type_literals(&mut map);
         if let Some(split) = self.split_types(&map).or_else(|| self.split_literals(&map)) {
             return self.object(split);
         }
@@ -337,6 +338,29 @@ impl<'s> Walk<'s> {
         }
         out.insert("anyOf".to_owned(), Value::Array(branches));
         Some(out)
+    }
+
+    /// Gives literals of several types the list of those, where a schema without a type says nothing.
+    fn type_literals(&self, map: &mut Map<String, Value>) {
+        let said = ["type", "anyOf", "properties", "additionalProperties", "items", "prefixItems"];
+        if self.profile.anything || said.iter().any(|key| map.contains_key(*key)) {
+            return;
+        }
+        let Some(Value::Array(literals)) = map.get("enum") else { return };
+        let mut kinds: Vec<&str> = Vec::new();
+        for kind in literals.iter().map(kind_of) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        if kinds.contains(&"number") {
+            kinds.retain(|kind| *kind != "integer");
+        }
+        match kinds.as_slice() {
+            [] => return,
+            [one] => map.insert("type".to_owned(), json!(one)),
+            _ => map.insert("type".to_owned(), json!(kinds)),
+        };
     }
 
     /// Literals of several types as a union, where the target wants one type in a list.

@@ -11,9 +11,9 @@ pub(crate) struct Odd {
     set: ToolSet,
     /// Where the tools of each item end: an item may hold none (it is disabled) or several.
     ends: Vec<usize>,
-    /// Something was wrong with one of them.
+    /// Not one of them is a tool.
     #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "whoever reads JSON keeps problems"))]
-    pub problems: bool,
+    refused: bool,
 }
 
 impl Odd {
@@ -27,20 +27,19 @@ impl Odd {
             ends.push(builder.len());
         }
         let count = builder.len();
-        let (set, problems) = match builder.finish() {
-            Ok(set) => {
-                let problems = !set.problems().is_empty();
-                (set, problems)
-            }
-            // Not one of them is a tool.
-            Err(_) => (ToolSet::default(), true),
-        };
+        let (set, refused) = builder.finish().map_or_else(|_| (ToolSet::default(), true), |set| (set, false));
         // What a name is written as depends on the names that are taken: here these are looked at only together.
         let free = |(i, tool): (usize, &crate::schema::Tool)| {
             !plain.contains(tool.name.as_str()) && set.safe_name(i).is_some_and(|name| !plain.contains(name))
         };
         let apart = set.tools().len() == count && set.tools().iter().enumerate().all(free);
-        apart.then_some(Self { set, ends, problems })
+        apart.then_some(Self { set, ends, refused })
+    }
+
+    /// Whether something is wrong with one of them.
+    #[cfg(feature = "python")]
+    pub(crate) fn has_problems(&self) -> bool {
+        self.refused || !self.set.problems().is_empty()
     }
 
     /// How many tools there are.
