@@ -12,6 +12,7 @@ mod gemini;
 mod ids;
 mod media;
 mod model;
+mod pairs;
 mod patch;
 mod repair;
 mod responses;
