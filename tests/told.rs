@@ -1,6 +1,8 @@
 //! What is told of results and media, and what becomes of a history in disorder.
 use serde_json::{Value, json};
-use toolglot::provider::{Provider, check_history, repair_history};
+use toolglot::provider::{
+    Provider, check_history, convert_messages, repair_history,
+};
 
 #[track_caller]
 fn codes(messages: Value, provider: Provider) -> Vec<String> {
@@ -87,4 +89,139 @@ fn a_result_that_is_there_is_its_calls() {
     ];
     let mended = repair_history(&blocks, None, Some(Provider::Anthropic), None, None).unwrap().messages;
     assert_eq!(mended[2]["content"][0]["content"], "1", "{:#}", json!(mended));
+}
+
+/// User and model, then a user's message with `block`: as it is, and in a result.
+fn with_block(provider: Provider, block: &Value, is_error: bool) -> Vec<Value> {
+    match provider {
+        Provider::Bedrock => vec![
+            json!({"role": "user", "content": [{"text": "hi"}, block]}),
+            json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "f", "input": {}}}]}),
+            json!({"role": "user", "content": [{"toolResult": {
+                "toolUseId": "t", "content": [block], "status": if is_error { "error" } else { "success" }}}]}),
+        ],
+        _ => vec![
+            json!({"role": "user", "content": [{"type": "text", "text": "hi"}, block]}),
+            json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}),
+            json!({"role": "user", "content": [{
+                "type": "tool_result", "tool_use_id": "t", "content": [block], "is_error": is_error}]}),
+        ],
+    }
+}
+
+#[test]
+fn text_in_blocks_that_one_provider_knows_is_told_to_all() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let blocks = [
+        (
+            Provider::Anthropic,
+            json!({"type": "document", "source": {
+            "type": "text", "media_type": "text/plain", "data": "SAID"}, "title": "T"}),
+            "T:\nSAID",
+        ),
+        (
+            Provider::Anthropic,
+            json!({"type": "document", "source": {
+            "type": "text", "media_type": "text/plain", "data": "SAID"}}),
+            "SAID",
+        ),
+        (
+            Provider::Anthropic,
+            json!({"type": "document", "source": {
+            "type": "content", "content": "SAID"}, "title": "T", "context": "C"}),
+            "T:\nC\nSAID",
+        ),
+        (
+            Provider::Anthropic,
+            json!({"type": "document", "source": {
+            "type": "content", "content": [text("A"), text("SAID")]}}),
+            "A\nSAID",
+        ),
+        (
+            Provider::Anthropic,
+            json!({"type": "search_result", "source": "https://x.org", "title": "T",
+            "content": [text("A"), text("SAID")], "citations": {"enabled": true}}),
+            "T (https://x.org):\nA\nSAID",
+        ),
+        (
+            Provider::Bedrock,
+            json!({"document": {"format": "txt", "name": "T", "source": {"text": "SAID"}}}),
+            "T:\nSAID",
+        ),
+        (
+            Provider::Bedrock,
+            json!({"document": {"format": "txt", "name": "T", "source": {
+            "content": [{"text": "SAID"}]}}}),
+            "T:\nSAID",
+        ),
+        (
+            Provider::Bedrock,
+            json!({"searchResult": {"source": "https://x.org", "title": "T",
+            "content": [{"text": "SAID"}], "citations": {"enabled": true}}}),
+            "T (https://x.org):\nSAID",
+        ),
+    ];
+    for (from, block, expected) in blocks {
+        for (to, is_error) in Provider::ALL.into_iter().flat_map(|to| [(to, false), (to, true)]) {
+            let messages = with_block(from, &block, is_error);
+            let there = convert_messages(&messages, None, Some(from), to, None).unwrap();
+            let written = json!(there.messages).to_string();
+            assert_eq!(written.matches("SAID").count(), 2, "{to:?}: {written}");
+            if to == from {
+                assert_eq!(there.messages, messages);
+                continue;
+            }
+            assert!(!written.contains("not shown") && !written.contains("citations"), "{to:?}: {written}");
+            for place in ["/0", "/2"] {
+                assert!(there.issues.iter().any(|issue| issue.place == place), "{place}: {:?}", there.issues);
+            }
+            let back = convert_messages(&there.messages, there.system.as_ref(), Some(to), from, Some(&there.side));
+            assert_eq!(back.unwrap().messages, messages, "{to:?}");
+            if to == Provider::OpenAi && !is_error {
+                assert_eq!(there.messages[2]["content"], json!(expected));
+            }
+        }
+        // A mended history keeps the block, in a message that is mended as well.
+        let mut broken = with_block(from, &block, false);
+        let empty = if from == Provider::Bedrock { json!({"text": ""}) } else { text("") };
+        broken[0]["content"].as_array_mut().unwrap().push(empty);
+        let mended = repair_history(&broken, None, Some(from), None, None).unwrap();
+        assert!(!mended.issues.is_empty());
+        assert_eq!(mended.messages, with_block(from, &block, false), "{:#}", json!(mended.messages));
+        if from == Provider::Anthropic {
+            assert_eq!(toolglot::provider::detect_history(&broken), from);
+            // An error's content is text.
+            let mut broken = with_block(from, &block, true);
+            broken.push(json!({"role": "assistant", "content": ""}));
+            let written = json!(repair_history(&broken, None, Some(from), None, None).unwrap().messages).to_string();
+            assert_eq!(written.matches("SAID").count(), 2, "{written}");
+        }
+    }
+}
+
+#[test]
+fn what_stands_among_the_text_of_a_block_is_told_too() {
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}});
+    let block = json!({"type": "document", "title": "T", "source": {"type": "content", "content": [image]}});
+    let messages = with_block(Provider::Anthropic, &block, false);
+    let there = convert_messages(&messages, None, None, Provider::OpenAi, None).unwrap().messages;
+    let content = &there[0]["content"];
+    assert_eq!((&content[1]["text"], &content[2]["type"]), (&json!("T:"), &json!("image_url")), "{content}");
+    // Bytes that are text.
+    let csv = json!({"document": {"format": "csv", "name": "T", "source": {"bytes": "YSxi"}}});
+    let messages = with_block(Provider::Bedrock, &csv, false);
+    for to in [Provider::Anthropic, Provider::Ollama, Provider::Cohere] {
+        let there = json!(convert_messages(&messages, None, None, to, None).unwrap().messages).to_string();
+        assert_eq!(there.matches("a,b").count(), 2, "{to:?}: {there}");
+        assert!(!there.contains("not shown"), "{to:?}: {there}");
+    }
+    // What can be told to nobody else is named, in a result as well.
+    let file = json!({"type": "document", "title": "T", "source": {"type": "file", "file_id": "file_1"}});
+    let messages = with_block(Provider::Anthropic, &file, false);
+    for to in Provider::ALL.into_iter().filter(|to| *to != Provider::Anthropic) {
+        let there = convert_messages(&messages, None, None, to, None).unwrap();
+        let written = json!(there.messages).to_string();
+        assert_eq!(written.matches("[document `T`: not shown]").count(), 2, "{to:?}: {written}");
+        assert!(there.issues.iter().any(|issue| issue.place == "/2"), "{:?}", there.issues);
+    }
 }

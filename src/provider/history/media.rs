@@ -93,7 +93,12 @@ impl Media {
             MediaKind::Image if self.mime.is_empty() || takes.contains(&self.mime.as_str()) => {
                 Some(json!({"type": "image", "source": source}))
             }
-            MediaKind::Document if self.mime == "application/pdf" || self.mime.is_empty() => {
+            MediaKind::Document => {
+                let source = match self.plain_text() {
+                    Some(text) => json!({"type": "text", "media_type": "text/plain", "data": text}),
+                    None if self.mime == "application/pdf" || self.mime.is_empty() => source,
+                    None => return None,
+                };
                 let mut block = json!({"type": "document", "source": source});
                 if let (Some(name), Value::Object(block)) = (&self.name, &mut block) {
                     block.insert("title".into(), json!(name));
@@ -102,6 +107,13 @@ impl Media {
             }
             _ => None,
         }
+    }
+
+    /// What a document says that is nothing but text.
+    pub(super) fn plain_text(&self) -> Option<String> {
+        let Source::Base64(data) = &self.source else { return None };
+        let bytes = self.mime.starts_with("text/").then(|| data_encoding::BASE64.decode(data.as_bytes()).ok())??;
+        String::from_utf8(bytes).ok()
     }
 
     pub(super) fn gemini_part(&self) -> Option<Value> {
@@ -208,8 +220,10 @@ pub(super) fn read(part: &Value) -> Option<Media> {
         let kind = if mime.is_empty() { MediaKind::Image } else { MediaKind::of(&mime) };
         return Some(Media { kind, mime, source: Source::Url(uri), name: None });
     }
-    // Anthropic's blocks.
-    if let Some(source) = part.get("source").filter(|_| part.get("type").is_some()) {
+    // Anthropic's blocks. Those of text are no media.
+    let of_text = |source: &Value| matches!(source.get("type").and_then(Value::as_str), Some("text" | "content"));
+    let source = part.get("source").filter(|source| source.is_object() && !of_text(source));
+    if let Some(source) = source.filter(|_| part.get("type").is_some()) {
         let kind = if part.get("type").and_then(Value::as_str) == Some("image") {
             MediaKind::Image
         } else {
