@@ -1,7 +1,7 @@
 //! What is told of results and media, and what becomes of a history in disorder.
 use serde_json::{Value, json};
 use toolglot::provider::{
-    Provider, check_history, convert_messages, repair_history,
+    Provider, ResultOptions, ToolResult, check_history, convert_messages, format_tool_results, repair_history,
 };
 
 #[track_caller]
@@ -224,4 +224,29 @@ fn what_stands_among_the_text_of_a_block_is_told_too() {
         assert_eq!(written.matches("[document `T`: not shown]").count(), 2, "{to:?}: {written}");
         assert!(there.issues.iter().any(|issue| issue.place == "/2"), "{:?}", there.issues);
     }
+}
+
+#[test]
+fn bedrock_gets_no_sound_in_a_result() {
+    let sound = json!({"type": "audio", "data": "AAAA", "mimeType": "audio/wav"});
+    let text = json!({"type": "text", "text": "said"});
+    let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
+    for (blocks, expected) in [
+        (json!([sound]), json!([{"text": "[audio/wav: not shown]"}])),
+        (json!([text, sound]), json!([{"text": "said"}, {"text": "[audio/wav: not shown]"}])),
+        (
+            json!([sound, image]),
+            json!([
+            {"text": "[audio/wav: not shown]"}, {"image": {"format": "png", "source": {"bytes": "AAAA"}}}]),
+        ),
+    ] {
+        let result = ToolResult::new("c", "f", &json!({"content": blocks, "isError": false}), false);
+        let written = format_tool_results(vec![result], Provider::Bedrock, &ResultOptions::default()).unwrap();
+        assert_eq!(written[0]["content"][0]["toolResult"]["content"], expected);
+    }
+    // A user may send one.
+    let heard = [json!({"role": "user", "content": [
+        {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}]})];
+    let there = convert_messages(&heard, None, Some(Provider::OpenAi), Provider::Bedrock, None).unwrap().messages;
+    assert_eq!(there[0]["content"][0]["audio"]["format"], "wav");
 }

@@ -1,6 +1,6 @@
 //! Bedrock's messages: Anthropic's order in dicts of one key.
 use super::blocks::{self, Blocks};
-use super::model::{Answer, Call, Message, Part, Role, push_behind, text_with};
+use super::model::{Answer, Call, MediaKind, Message, Part, Role, push_behind, text_with};
 use super::{Notes, Written, chat::left_out, media, provider_id, words::spelt_out};
 use crate::provider::{Provider, extra};
 use serde_json::{Value, json};
@@ -103,6 +103,8 @@ impl Blocks for Bedrock {
                 let parts = parts.iter().map(|part| match part {
                     // A JSON value stands among text only as text.
                     Part::Json(value) if !alone => Part::Text(value.to_string()),
+                    // A user's message may have sounds, a result may not.
+                    Part::Media(media) if media.kind == MediaKind::Audio => Part::Text(left_out(media, origin, notes)),
                     part => part.clone(),
                 });
                 let parts: Vec<Part> = parts.collect();
