@@ -250,3 +250,33 @@ fn bedrock_gets_no_sound_in_a_result() {
     let there = convert_messages(&heard, None, Some(Provider::OpenAi), Provider::Bedrock, None).unwrap().messages;
     assert_eq!(there[0]["content"][0]["audio"]["format"], "wav");
 }
+
+#[test]
+fn how_closely_a_picture_is_looked_at() {
+    let chat = |detail: Option<&str>| {
+        let mut image = json!({"url": "https://x.org/y.png"});
+        if let Some(detail) = detail {
+            image["detail"] = json!(detail);
+        }
+        [json!({"role": "user", "content": [{"type": "text", "text": "?"}, {"type": "image_url", "image_url": image}]})]
+    };
+    let items = |detail: &str| {
+        [json!({"role": "user", "content": [{"type": "input_text", "text": "?"},
+            {"type": "input_image", "image_url": "https://x.org/y.png", "detail": detail}]})]
+    };
+    let (openai, responses) = (Provider::OpenAi, Provider::OpenAiResponses);
+    for (said, there) in [(Some("low"), "low"), (Some("high"), "high"), (Some("auto"), "auto"), (None, "auto")] {
+        let written = convert_messages(&chat(said), None, Some(openai), responses, None).unwrap();
+        assert_eq!((&written.messages[..], &written.issues[..]), (&items(there)[..], &[][..]));
+        let back = convert_messages(&written.messages, None, Some(responses), openai, Some(&written.side)).unwrap();
+        assert_eq!(back.messages, chat(said));
+        let told = said.filter(|said| *said != "auto");
+        let written = convert_messages(&items(there), None, Some(responses), openai, None).unwrap();
+        assert_eq!(written.messages, chat(told));
+        let back = convert_messages(&written.messages, None, Some(openai), responses, Some(&written.side)).unwrap();
+        assert_eq!(back.messages, items(there));
+        for to in [Provider::Mistral, Provider::Cohere] {
+            assert_eq!(convert_messages(&chat(told), None, Some(openai), to, None).unwrap().messages, chat(told));
+        }
+    }
+}
