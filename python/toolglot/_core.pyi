@@ -1074,7 +1074,8 @@ def format_tool_result(
     Args:
         call: A ToolCall, a call in any provider's shape, or its id (Gemini and Ollama need the name as well).
         result: MCP's CallToolResult, text, bytes, an exception, or any value: dates, sets, dataclasses, pydantic models and
-            the like are written as JSON, at any depth, and what JSON has no form for as its ``str``.
+            the like are written as JSON, at any depth, and what JSON has no form for as its ``str``, or as ``<Type>`` where
+            that raises.
         is_error: The tool failed. Exceptions and MCP results say so themselves.
         provider: A provider, or ``"text"`` for a model without native tools.
         dialect: How a result is spelt as text; as in :meth:`ToolSet.to_prompt`, ``"auto"``, the default, is the form for
