@@ -72,6 +72,9 @@ fn a_result_that_is_there_is_its_calls() {
         ),
     ];
     for (messages, expected) in cases {
+        // One that is there is not said to be missing.
+        let missing = codes(messages.clone(), Provider::OpenAi).iter().any(|code| code.contains("missing_result"));
+        assert_eq!(missing, expected.contains("No result"), "{messages}");
         assert_eq!(mended(messages.clone()), expected, "{messages}");
     }
     // With the name of its own call.
