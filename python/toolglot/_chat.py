@@ -12,19 +12,27 @@ from uuid import uuid4
 from ._core import ToolCall, ToolSet
 
 __all__ = [
+    "MORE_CALLS",
     "REASONING",
     "as_dict",
+    "choice_of",
+    "declared",
     "error_body",
     "finish_reason",
     "fresh_id",
     "new_id",
+    "of_functions",
     "offered",
     "used_ids",
     "whole_characters",
+    "with_tools",
 ]
 
 REASONING = ("reasoning_content", "reasoning", "thinking")
 """The fields in which servers tell reasoning apart."""
+
+MORE_CALLS = "the client asked with `functions`, which means one call an answer: further calls were left out"
+"""What is logged where a client cannot be told all calls."""
 
 
 def error_body(message: str, *, code: str | None = None, param: str | None = None, type: str | None = None) -> Any:
@@ -53,12 +61,53 @@ def as_dict(value: Any) -> dict[str, Any]:
     return dict(dump(exclude_unset=True)) if hasattr(value, "model_dump") else dict(dump())
 
 
+def of_functions(body: Mapping[str, Any]) -> bool:
+    """Whether the client speaks of ``functions``, as before there were ``tools``: it reads a ``function_call``."""
+    return bool(body.get("functions")) and not body.get("tools")
+
+
+def declared(body: Mapping[str, Any]) -> Any:
+    """The request's tools, and what it has as ``functions``."""
+    tools, functions = body.get("tools"), body.get("functions")
+    if not isinstance(functions, list) or not isinstance(tools, list | None):
+        return tools
+    return [*(tools or []), *({"type": "function", "function": function} for function in functions)]
+
+
+def choice_of(body: Mapping[str, Any]) -> Any:
+    """The request's ``tool_choice``, or what ``function_call`` says of functions."""
+    choice = body.get("function_call")
+    if body.get("tool_choice") is not None or not body.get("functions"):
+        return body.get("tool_choice")
+    return {"type": "function", "function": choice} if isinstance(choice, Mapping) else choice
+
+
 def offered(body: Mapping[str, Any]) -> ToolSet | None:
     """The tools that the client lets the model call; None if there are none."""
-    tools = body.get("tools")
-    if not tools or body.get("tool_choice") == "none":
+    tools = declared(body)
+    if not tools or choice_of(body) == "none":
         return None
     return ToolSet(tools)
+
+
+def with_tools(messages: Iterable[Any]) -> list[Any]:
+    """The messages with each ``function_call`` as a call of a tool, and those of the role ``function`` as its result."""
+    out: list[Any] = []
+    # The calls that wait for their result, by the function's name, which is all that pairs them.
+    waiting: dict[Any, list[str]] = {}
+    for message in messages:
+        role, call = message.get("role"), message.get("function_call")
+        if role == "assistant" and isinstance(call, Mapping) and not message.get("tool_calls"):
+            identity = new_id()
+            waiting.setdefault(call.get("name"), []).append(identity)
+            called = {key: value for key, value in message.items() if key != "function_call"}
+            out.append({**called, "tool_calls": [{"id": identity, "type": "function", "function": dict(call)}]})
+        elif role == "function":
+            calls = waiting.get(message.get("name"))
+            out.append({**message, "role": "tool", "tool_call_id": calls.pop(0) if calls else ""})
+        else:
+            out.append(message)
+    return out
 
 
 def finish_reason(calls: Iterable[ToolCall], said: str | None) -> str | None:

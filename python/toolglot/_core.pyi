@@ -1049,11 +1049,11 @@ def assistant_message(
 ) -> Any:
     """A turn as the assistant's message of ``provider``, with the state that must go back to it.
 
-    Names of tools are spelt as :meth:`ToolSet.to` told them to ``provider``: by ``tools``, or by those that were offered
-    when the turn was read. Calls that were cut off or cannot be read are left out. For Responses, a list of items. With ``provider="text"``, for
-    a model without native tools, calls are written into the content in the form that ``dialect``'s prompt shows; the
-    default is that of :meth:`ToolSet.to_prompt`, plain JSON. For Bedrock, what boto3 encodes (media, ``redactedContent``) is
-    bytes, here and wherever messages are written.
+    Names of tools, and of the members of their arguments, are spelt as :meth:`ToolSet.to` told them to ``provider``: by
+    ``tools``, or by those that were offered when the turn was read. Calls that were cut off or cannot be read are left out.
+    For Responses, a list of items. With ``provider="text"``, for a model without native tools, calls are written into the
+    content in the form that ``dialect``'s prompt shows; the default is that of :meth:`ToolSet.to_prompt`, plain JSON. For
+    Bedrock, what boto3 encodes (media, ``redactedContent``) is bytes, here and wherever messages are written.
 
     >>> import toolglot
     >>> turn = toolglot.Turn("Let me see.", [toolglot.ToolCall("ls", {"path": "/"})])
@@ -1077,7 +1077,8 @@ def format_tool_result(
     Args:
         call: A ToolCall, a call in any provider's shape, or its id (Gemini and Ollama need the name as well).
         result: MCP's CallToolResult, text, bytes, an exception, or any value: dates, sets, dataclasses, pydantic models and
-            the like are written as JSON, at any depth, and what JSON has no form for as its ``str``.
+            the like are written as JSON, at any depth, and what JSON has no form for as its ``str``, or as ``<Type>`` where
+            that raises.
         is_error: The tool failed. Exceptions and MCP results say so themselves.
         provider: A provider, or ``"text"`` for a model without native tools.
         dialect: How a result is spelt as text; as in :meth:`ToolSet.to_prompt`, ``"auto"``, the default, is the form for

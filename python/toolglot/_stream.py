@@ -8,7 +8,17 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, Literal
 
-from ._chat import REASONING, as_dict, error_body, finish_reason, fresh_id, offered, used_ids
+from ._chat import (
+    MORE_CALLS,
+    REASONING,
+    as_dict,
+    error_body,
+    finish_reason,
+    fresh_id,
+    of_functions,
+    offered,
+    used_ids,
+)
 from ._core import Dialect, Event, Policy, StreamNormalizer, StreamParser, ToolCall, ToolSet
 from ._sse import Lines, TooLongError
 
@@ -40,7 +50,8 @@ def stream_with_tool_detection(
 
     Content leaves with the chunk that brought it, argument pieces as well; held back is only what may still become a
     marker. Native calls pass through one reader too, so that broken ids and indexes come out right. Where a model
-    makes the same call natively and in text, the client gets it once.
+    makes the same call natively and in text, the client gets it once. One that asked with ``functions`` gets the first
+    call as ``function_call``, the only one that it can read.
 
     Args:
         backend_stream: The backend's server-sent events as they come from the connection, cut anywhere: an async
@@ -110,6 +121,7 @@ class _Stream:
         self.over = False
         self.max_line = max_line
         self._options = options
+        self._of_functions = of_functions(body)
         self._lines = Lines(max_line)
         # The `data:` lines of an event whose payload goes on.
         self._open: list[bytes] = []
@@ -224,7 +236,8 @@ class _Stream:
             index = index if isinstance(index, int) else 0
             state = self._choices.get(index)
             if state is None:
-                state = self._choices[index] = _Choice(index, self._options, set(self._used))
+                of_functions = _OfFunctions() if self._of_functions else None
+                state = self._choices[index] = _Choice(index, self._options, set(self._used), of_functions)
             new = state.take(choice)
             same = same and len(new) == 1 and new[0] is choice
             written.extend(new)
@@ -282,8 +295,11 @@ class _Stream:
 class _Choice:
     """One choice of the stream: its text through a parser, its native calls through a reader."""
 
-    def __init__(self, index: int, options: dict[str, Any], used: set[str]) -> None:
+    def __init__(
+        self, index: int, options: dict[str, Any], used: set[str], of_functions: _OfFunctions | None = None
+    ) -> None:
         self.finished = False
+        self._functions = of_functions
         self._index = index
         self._options = options
         self._tools: ToolSet | None = options["tools"]
@@ -316,6 +332,9 @@ class _Choice:
         if said and not (isinstance(said, str) and said.isascii()):
             said = "stop"
         content, calls = delta.get("content"), delta.get("tool_calls")
+        if self._functions is not None and delta.get("function_call") and not self._functions.takes_native():
+            delta = {key: value for key, value in delta.items() if key != "function_call"}
+            choice = {**choice, "delta": delta}
         if not said and not calls and not (isinstance(content, str) and content):
             return [choice]
         text = self._feed_text(content) if isinstance(content, str) and content else []
@@ -326,6 +345,8 @@ class _Choice:
         deltas = text + native
         if said:
             deltas += self._close(said)
+        if self._functions is not None:
+            deltas = [part for part in map(self._functions.told, deltas) if part]
         # What else is in the delta (the role, reasoning) goes first, and logprobs with it.
         if rest or not deltas:
             deltas.insert(0, rest)
@@ -334,7 +355,7 @@ class _Choice:
         if said:
             self.finished = True
             out[-1]["finish_reason"] = self._reason(said)
-        elif not (rest or text or native):
+        elif not (rest or any(deltas)):
             # Everything is held back: nothing to send.
             return []
         return out
@@ -448,7 +469,8 @@ class _Choice:
         return out
 
     def _reason(self, said: str) -> str:
-        return "length" if self._unreadable else finish_reason(self._calls, said) or "stop"
+        reason = "length" if self._unreadable else finish_reason(self._calls, said) or "stop"
+        return reason if self._functions is None else self._functions.reason(reason, said)
 
     def abandon(self) -> list[dict[str, Any]]:
         """The text that was held back when the stream broke off."""
@@ -456,6 +478,43 @@ class _Choice:
             return []
         events = [event for event in self._text.close() if event.kind in ("text", "reasoning")]
         return [{"index": self._index, "delta": delta, "finish_reason": None} for delta in self._deltas(events, "text")]
+
+
+class _OfFunctions:
+    """A choice for a client that knows ``function_call`` and no ``tool_calls``: one call, without an id."""
+
+    def __init__(self) -> None:
+        self._native = False
+        self._told = False
+        self._warned = False
+
+    def takes_native(self) -> bool:
+        """Whether a piece of the backend's own ``function_call`` may go to the client."""
+        self._native = self._native or not self._told
+        if not self._native:
+            self._warn()
+        return self._native
+
+    def told(self, delta: dict[str, Any]) -> dict[str, Any] | None:
+        """The delta as the client reads it; None for those of a further call."""
+        calls = delta.get("tool_calls")
+        if not calls:
+            return delta
+        (call,) = calls
+        if self._native or call["index"]:
+            self._warn()
+            return None
+        self._told = True
+        return {"function_call": call["function"]}
+
+    def _warn(self) -> None:
+        if not self._warned:
+            _log.warning(MORE_CALLS)
+        self._warned = True
+
+    def reason(self, reason: str, said: str) -> str:
+        """The ``finish_reason`` for the client."""
+        return "function_call" if reason == "tool_calls" or (self._native and said == "function_call") else reason
 
 
 def _is_json(text: str) -> bool:

@@ -98,9 +98,9 @@ def repair_history(
 ) -> Messages:
     """Mend what :func:`check_history` finds; ``issues`` of the result says what was done, and where.
 
-    Results are moved behind their calls, missing ones are stood in for by an error, those that answer no call become
-    text; ids, names and arguments are brought into the provider's form; empty messages go. What stands beside the
-    messages goes with them.
+    Results are moved behind their calls, an error that says that none was recorded stands for missing ones, those that
+    answer no call become text; ids, names and arguments are brought into the provider's form; empty messages go. What
+    stands beside the messages goes with them.
 
     Args:
         messages: Dicts or SDK objects; a :class:`Messages` brings its provider, system prompt and side channel along.

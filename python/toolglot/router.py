@@ -12,11 +12,26 @@ and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request)
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ._chat import REASONING, as_dict, error_body, finish_reason, fresh_id, offered, used_ids, whole_characters
+from ._chat import (
+    MORE_CALLS,
+    REASONING,
+    as_dict,
+    choice_of,
+    declared,
+    error_body,
+    finish_reason,
+    fresh_id,
+    of_functions,
+    offered,
+    used_ids,
+    whole_characters,
+    with_tools,
+)
 from ._core import Dialect, Policy, ToolCall, ToolSet, Turn, assistant_message, format_tool_results, normalize_choices
 from ._stream import stream_with_tool_detection
 from .errors import BadJsonError, BadOptionError, ToolglotError
@@ -30,6 +45,7 @@ __all__ = [
     "validate_request",
 ]
 
+_log = logging.getLogger("toolglot.router")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _TOOL_OPTIONS = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
@@ -84,14 +100,16 @@ def validate_request(request: Any) -> None:
 
 
 def _check_tools(body: dict[str, Any]) -> None:
-    tools = body.get("tools")
+    for field in ("tools", "functions"):
+        if not isinstance(body.get(field), list | None):
+            raise RequestError(f"{field} must be a list", code="invalid_tool_schema", param=field)
+    tools = declared(body)
     if tools is None:
         return
-    if not isinstance(tools, list):
-        raise RequestError("tools must be a list", code="invalid_tool_schema", param="tools")
     names: set[str] = set()
+    listed = len(body.get("tools") or [])
     for index, tool in enumerate(tools):
-        where = f"tools[{index}]"
+        where = f"tools[{index}]" if index < listed else f"functions[{index - listed}]"
         problem = _tool_problem(tool)
         if problem is not None:
             raise RequestError(problem, code="invalid_tool_schema", param=where)
@@ -99,23 +117,24 @@ def _check_tools(body: dict[str, Any]) -> None:
         if name in names:
             raise RequestError(f"the name {name!r} is used twice", code="invalid_tool_schema", param=where)
         names.add(name)
-    _check_choice(body.get("tool_choice"), names)
+    param = "function_call" if body.get("tool_choice") is None else "tool_choice"
+    _check_choice(choice_of(body), names, param)
 
 
-def _check_choice(choice: Any, names: set[str]) -> None:
+def _check_choice(choice: Any, names: set[str], param: str) -> None:
     """A tool_choice: one of OpenAI's words, a function, or a list of allowed ones."""
     if choice is None or choice in ("none", "auto", "required"):
         return
     if not isinstance(choice, Mapping):
-        message = "tool_choice must be none, auto, required, a function or allowed_tools"
-        raise RequestError(message, code="invalid_value", param="tool_choice")
+        message = f"{param} must be none, auto, required, a function or allowed_tools"
+        raise RequestError(message, code="invalid_value", param=param)
     if _choice_mode(choice) not in ("auto", "required"):
         message = 'allowed_tools is {"mode": "auto" or "required", "tools": [...]}'
-        raise RequestError(message, code="invalid_value", param="tool_choice")
+        raise RequestError(message, code="invalid_value", param=param)
     for wanted in _chosen(choice) or [None]:
         if not isinstance(wanted, str) or wanted not in names:
-            message = f"tool_choice names {wanted!r}, which is none of the tools"
-            raise RequestError(message, code="invalid_value", param="tool_choice")
+            message = f"{param} names {wanted!r}, which is none of the tools"
+            raise RequestError(message, code="invalid_value", param=param)
 
 
 def _choice_mode(choice: Any) -> Any:
@@ -183,12 +202,24 @@ def _check_messages(messages: Any) -> None:
         if waiting:
             text = f"the tool_calls before have no result yet: {', '.join(waiting)}"
             raise RequestError(text, code="invalid_message_order", param=where)
+        _check_function(message, role, where)
         if role == "assistant" and message.get("tool_calls"):
             waiting = _call_ids(message["tool_calls"], where)
             known.update(waiting)
     if waiting:
         text = f"the last tool_calls have no result: {', '.join(waiting)}"
         raise RequestError(text, code="invalid_message_order", param="messages")
+
+
+def _check_function(message: Mapping[str, Any], role: str, where: str) -> None:
+    """What stood in messages before there were tools: a ``function_call``, and its result with the function's name."""
+    call = message.get("function_call")
+    named = isinstance(call, Mapping) and isinstance(call.get("name"), str)
+    if call is not None and not (named and isinstance(call.get("arguments"), str | Mapping | None)):
+        text = 'a function_call is {"name", "arguments"}'
+        raise RequestError(text, code="invalid_value", param=f"{where}.function_call")
+    if role == "function" and not isinstance(message.get("name"), str):
+        raise RequestError("a function message needs its name", code="invalid_value", param=where)
 
 
 def _check_result(message: Mapping[str, Any], where: str, known: set[str], waiting: list[str]) -> None:
@@ -237,7 +268,8 @@ def transform_request(
     Args:
         request: The client's request, a dict or a pydantic model. It stays as it is.
         mode: ``"native"``: the backend takes ``tools`` itself; the payload is the request. ``"text"``: it does not; the
-            tools go into the system prompt, and calls and results of the history into text.
+            tools go into the system prompt, and calls and results of the history into text. So do ``functions``,
+            ``function_call`` and messages of the role ``function``, which came before them.
         dialect: How the model is to write its calls in text mode, and how those of the history and their results are
             written; ``"auto"`` is plain JSON.
         validate: Refuse what no backend could answer; see ``validate_request``.
@@ -261,7 +293,7 @@ def _in_text(asked: dict[str, Any], dialect: str | Dialect) -> dict[str, Any]:
     """The request for a backend that knows no tools."""
     body = dict(asked)
     tools = offered(body)
-    choice = body.get("tool_choice")
+    choice = choice_of(body)
     messages = as_text(body.get("messages") or [], dialect)
     for option in _TOOL_OPTIONS:
         body.pop(option, None)
@@ -301,7 +333,7 @@ def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
         out.extend(format_tool_results(results, provider="text", dialect=dialect))
         results.clear()
 
-    for message in messages:
+    for message in with_tools(messages):
         if message.get("role") == "tool":
             identity = str(message.get("tool_call_id", ""))
             name = names.get(identity) or str(message.get("name") or "tool")
@@ -353,7 +385,8 @@ def transform_response_with_tools(
 
     A call that was cut off is not in it, and the ``finish_reason`` is then ``"length"``. Calls that name no offered
     tool or do not fit the schema are in it: the client tells the model. Reasoning in the text becomes
-    ``reasoning_content``. A response to a request without tools, and an error body, are returned as they are.
+    ``reasoning_content``. A response to a request without tools, and an error body, are returned as they are. A client
+    that asked with ``functions`` gets the first call as ``function_call``, the only one that it can read.
 
     Args:
         response: The backend's response, a dict or an SDK's object. It stays as it is.
@@ -387,6 +420,8 @@ def transform_response_with_tools(
     turns = normalize_choices({**body, "choices": in_order}, **options) if in_order else []
     for place, turn in zip(said, turns, strict=False):
         choices[place] = _rewritten(choices[place], turn, used_ids(asked))
+        if of_functions(asked):
+            choices[place] = _of_functions(choices[place])
     body["choices"] = choices
     return body
 
@@ -399,6 +434,7 @@ def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     read = turn.to_openai()
     message["content"] = read.get("content")
     message.pop("tool_calls", None)
+    message.pop("function_call", None)
     if read.get("tool_calls"):
         message["tool_calls"] = [
             {
@@ -417,3 +453,15 @@ def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     choice["message"] = message
     choice["finish_reason"] = finish_reason(turn.tool_calls, choice.get("finish_reason"))
     return choice
+
+
+def _of_functions(choice: dict[str, Any]) -> dict[str, Any]:
+    """The choice for a client that knows no ``tool_calls``."""
+    message = dict(choice["message"])
+    calls = message.pop("tool_calls", None)
+    if calls:
+        message["function_call"] = calls[0]["function"]
+        if len(calls) > 1:
+            _log.warning(MORE_CALLS)
+    finish = choice["finish_reason"]
+    return {**choice, "message": message, "finish_reason": "function_call" if finish == "tool_calls" else finish}

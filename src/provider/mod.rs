@@ -60,7 +60,7 @@ use crate::schema::{
     ToolSet,
     convert::{Format, Target},
 };
-use crate::turn::Turn;
+use crate::turn::{Arguments, Turn};
 use reader::Reader;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -163,6 +163,16 @@ impl Provider {
     /// # Ok::<(), toolglot::Error>(())
     /// ```
     pub fn told<'n>(self, tools: Option<&'n ToolSet>, name: &'n str) -> Cow<'n, str> {
+        self.target().told(tools, name)
+    }
+
+    /// As [`Self::told`], of the arguments of a call of the tool `name`: `None` if no member of theirs was told under another
+    /// name.
+    pub fn told_arguments(self, tools: &ToolSet, name: &str, arguments: &Arguments<'_>) -> Option<String> {
+        self.target().told_arguments(tools, name, arguments)
+    }
+
+    fn target(self) -> Target {
         Target::new(match self {
             Self::OpenAi => Format::OpenAi,
             Self::OpenAiResponses => Format::OpenAiResponses,
@@ -173,7 +183,6 @@ impl Provider {
             Self::Ollama => Format::Ollama,
             Self::Bedrock => Format::Bedrock,
         })
-        .told(tools, name)
     }
 }
 

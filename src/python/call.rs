@@ -109,7 +109,7 @@ impl ToolCall {
         })
     }
 
-    /// As [`Self::to_core`], under the name that `provider` was told: by `tools`, else by those that were offered when the
+    /// As [`Self::to_core`], under the names that `provider` was told of the tool and of the members of its arguments: by `tools`, else by those that were offered when the
     /// call was read.
     pub(super) fn told<'a>(
         &'a self,
@@ -118,8 +118,11 @@ impl ToolCall {
         tools: Option<&schema::ToolSet>,
     ) -> PyResult<turn::ToolCall<'a>> {
         let call = self.to_core(py)?;
-        let name = provider.told(tools.or_else(|| self.tools()), &call.name).into_owned().into();
-        Ok(turn::ToolCall { name, ..call })
+        let tools = tools.or_else(|| self.tools());
+        let told = tools.and_then(|tools| provider.told_arguments(tools, &call.name, &call.arguments));
+        let name = provider.told(tools, &call.name).into_owned().into();
+        let arguments = told.map_or(call.arguments, |json| turn::Arguments::Json(json.into()));
+        Ok(turn::ToolCall { name, arguments, ..call })
     }
 
     fn core_arguments(&self, py: Python<'_>) -> turn::Arguments<'_> {

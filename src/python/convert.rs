@@ -6,7 +6,7 @@ use super::objects::build;
 use super::text::{bytes_of, whole};
 use crate::provider::{CARRIED, Node, is_unread};
 use crate::{Error, ErrorCode};
-use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
@@ -103,10 +103,10 @@ pub(super) fn from_payload<J: Json>(value: &Bound<'_, PyAny>) -> PyResult<J> {
 
 /// As [`from_payload`], for what a tool returned: nothing in it is refused because JSON has no form for it, since the tool
 /// has run. Sets are lists, dates are written as ISO 8601 has them, keys become text, all else is its `str`, and so is the
-/// whole if it is nested too deep.
+/// whole if it is nested too deep. What raises when it is asked is named by its type.
 ///
 /// # Errors
-/// What even `str` cannot say.
+/// What is no fault of the value: an interrupt, the end of the process.
 pub(super) fn from_result(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = value.py();
     let too_deep = |error: &PyErr| error.is_instance_of::<PyRecursionError>(py);
@@ -192,7 +192,10 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
         return Ok(J::bool(truth.is_true()));
     }
     if let Ok(int) = value.cast::<PyInt>() {
-        return integer(int);
+        return match integer(int) {
+            Err(error) if FORM.get() == Form::Result && is_its_own(&error, value.py()) => said(value),
+            read => read,
+        };
     }
     if let Ok(float) = value.cast::<PyFloat>() {
         let number = Number::from_f64(float.value());
@@ -213,7 +216,10 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     {
         return Ok(J::string(data_encoding::BASE64.encode(&bytes)));
     }
-    from_object(value, place)
+    match from_object(value, place) {
+        Err(error) if FORM.get() == Form::Result && is_its_own(&error, value.py()) => said(value),
+        read => read,
+    }
 }
 
 fn integer<J: Json>(int: &Bound<'_, PyInt>) -> PyResult<J> {
@@ -320,9 +326,17 @@ fn of_no_json<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     }
 }
 
-/// What `str` says of a value.
+/// What `str` says of what a tool returned; its type, where that raises.
 fn said<J: Json>(value: &Bound<'_, PyAny>) -> PyResult<J> {
-    Ok(J::string(whole(&value.str()?)?.into_owned()))
+    match value.str().and_then(|text| Ok(whole(&text)?.into_owned())) {
+        Err(error) if is_its_own(&error, value.py()) => Ok(J::string(format!("<{}>", type_name(value)))),
+        text => text.map(J::string),
+    }
+}
+
+/// Whether a value's own code raised this: not the limit of depth, which is the whole's, nor an interrupt.
+pub(super) fn is_its_own(error: &PyErr, py: Python<'_>) -> bool {
+    error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyRecursionError>(py)
 }
 
 /// The name of a value's type, for messages.

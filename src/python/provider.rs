@@ -1,7 +1,7 @@
 //! The providers' room: `normalize`, `StreamNormalizer`, and messages back.
 use super::blobs::{message_to_py, messages_to_py, system_to_py};
 use super::call::ToolCall;
-use super::convert::{from_payload, from_result, to_py, type_name};
+use super::convert::{from_payload, from_result, is_its_own, to_py, type_name};
 use super::dialect::{Spoken, dialect_argument};
 use super::event::Event;
 use super::guard::{guard, guard_detached};
@@ -321,7 +321,10 @@ fn result_argument(call: (String, String), result: &Bound<'_, PyAny>, is_error: 
         return Err(PyTypeError::new_err(message));
     }
     if let Ok(error) = result.cast::<PyBaseException>() {
-        let text = whole(&error.str()?)?.into_owned();
+        let text = match error.str().and_then(|text| Ok(whole(&text)?.into_owned())) {
+            Err(own) if is_its_own(&own, result.py()) => String::new(),
+            text => text?,
+        };
         let text = if text.is_empty() { type_name(result) } else { format!("{}: {text}", type_name(result)) };
         return Ok(ToolResult::new(&id, &name, &Value::String(text), true));
     }

@@ -1,4 +1,5 @@
-//! Members that came under the spelling that a provider was told, as it refuses the real name.
+//! Members that came, or go back, under the spelling that a provider was told, as it refuses the real name.
+use super::convert::PropertyNames;
 use super::{names, pointer};
 use crate::turn::{Repair, RepairCode};
 use serde_json::{Map, Value};
@@ -11,13 +12,23 @@ const PARTS: usize = 256;
 
 /// Gives the members in `value` the names that the schema `root` has; what was renamed comes back.
 pub(super) fn real_names(root: &Value, value: &mut Value) -> Vec<Repair> {
-    let mut names = Names { root, repairs: Vec::new(), place: String::new() };
+    let mut names = Names { root, told: None, changed: false, repairs: Vec::new(), place: String::new() };
     names.inside(&[root], value, 0);
     names.repairs
 }
 
+/// Gives the members in `value` the names that a provider was told that takes such `names`. Whether any has another now.
+pub(super) fn told_names(root: &Value, value: &mut Value, names: PropertyNames) -> bool {
+    let mut names = Names { root, told: Some(names), changed: false, repairs: Vec::new(), place: String::new() };
+    names.inside(&[root], value, 0);
+    names.changed
+}
+
 struct Names<'s> {
     root: &'s Value,
+    /// The names to be told; `None` if the real ones are wanted.
+    told: Option<PropertyNames>,
+    changed: bool,
     repairs: Vec<Repair>,
     place: String,
 }
@@ -37,7 +48,8 @@ impl<'s> Names<'s> {
             Value::Object(members) => {
                 let properties: Vec<_> =
                     parts.iter().filter_map(|part| part.get("properties").and_then(Value::as_object)).collect();
-                if !properties.iter().all(|map| map.keys().all(|name| names::is_safe_property(name))) {
+                let odd = !properties.iter().all(|map| map.keys().all(|name| names::is_safe_property(name)));
+                if odd && self.told.is_none() {
                     self.rename(&properties, members);
                 }
                 for (key, member) in members.iter_mut() {
@@ -52,6 +64,9 @@ impl<'s> Names<'s> {
                     pointer::push(&mut self.place, key);
                     self.inside(&inner, member, depth + 1);
                     self.place.truncate(length);
+                }
+                if let (true, Some(told)) = (odd, self.told) {
+                    self.changed |= tell(&properties, members, told);
                 }
             }
             Value::Array(items) => {
@@ -116,4 +131,25 @@ impl<'s> Names<'s> {
         }
         *members = renamed;
     }
+}
+
+/// Gives `members` the names that are told of those in the maps of `properties`. Where these do not agree, or where another
+/// member is called so, a name stays. Whether any changed.
+fn tell(properties: &[&Map<String, Value>], members: &mut Map<String, Value>, names: PropertyNames) -> bool {
+    let spelt: Vec<_> = properties.iter().map(|map| (names.spelt(map), *map)).collect();
+    let told = |key: &String| {
+        let mut names = spelt.iter().filter_map(|(spellings, map)| {
+            let position = map.keys().position(|name| name == key)?;
+            spellings.get(position)
+        });
+        let first = names.next()?;
+        names.all(|name| name == first).then_some(first).filter(|name| !members.contains_key(*name))
+    };
+    let keys: Vec<Option<String>> = members.keys().map(|key| told(key).cloned()).collect();
+    if keys.iter().all(Option::is_none) {
+        return false;
+    }
+    let taken = std::mem::take(members);
+    *members = taken.into_iter().zip(keys).map(|((key, value), told)| (told.unwrap_or(key), value)).collect();
+    true
 }

@@ -1,7 +1,7 @@
 //! Anthropic's messages: results first in one user message, thinking first in the assistant's.
 use super::blocks::{self, Blocks};
 use super::model::{Answer, Call, Message, Part, Role, push_behind, text_with};
-use super::{Notes, Written, chat::left_out, media, provider_id};
+use super::{Notes, Written, chat::left_out, media, provider_id, words::spelt_out};
 use crate::provider::Provider;
 use serde_json::{Map, Value, json};
 
@@ -126,7 +126,7 @@ impl Blocks for Anthropic {
         let plain = answer.parts.iter().all(|part| matches!(part, Part::Text(_) | Part::Json(_)));
         if answer.is_error || plain {
             // An error's content is text only, and not empty.
-            let mut text = text_with(&answer.parts, |media| Some(left_out(media, origin, notes)));
+            let mut text = text_with(&spelt_out(&answer.parts), |media| Some(left_out(media, origin, notes)));
             if text.is_empty() && answer.is_error {
                 text = "error".to_owned();
             }

@@ -1,7 +1,7 @@
 //! Bedrock's messages: Anthropic's order in dicts of one key.
 use super::blocks::{self, Blocks};
-use super::model::{Answer, Call, Message, Part, Role, push_behind, text_with};
-use super::{Notes, Written, chat::left_out, media, provider_id};
+use super::model::{Answer, Call, MediaKind, Message, Part, Role, push_behind, text_with};
+use super::{Notes, Written, chat::left_out, media, provider_id, words::spelt_out};
 use crate::provider::{Provider, extra};
 use serde_json::{Value, json};
 
@@ -95,15 +95,20 @@ impl Blocks for Bedrock {
     fn result(answer: &Answer, origin: usize, notes: &mut Notes) -> Value {
         let id = provider_id(&answer.id, Provider::Bedrock);
         let mut content = match (answer.is_error, answer.parts.as_slice()) {
-            (true, parts) => vec![Self::text(&text_with(parts, |media| Some(left_out(media, origin, notes))))],
-            (false, parts @ ([] | [_])) => blocks::parts::<Self>(parts, origin, notes),
-            // A JSON value stands among text only as text.
+            (true, parts) => {
+                vec![Self::text(&text_with(&spelt_out(parts), |media| Some(left_out(media, origin, notes))))]
+            }
             (false, parts) => {
+                let alone = parts.len() == 1;
                 let parts = parts.iter().map(|part| match part {
-                    Part::Json(value) => Part::Text(value.to_string()),
+                    // A JSON value stands among text only as text.
+                    Part::Json(value) if !alone => Part::Text(value.to_string()),
+                    // A user's message may have sounds, a result may not.
+                    Part::Media(media) if media.kind == MediaKind::Audio => Part::Text(left_out(media, origin, notes)),
                     part => part.clone(),
                 });
-                blocks::parts::<Self>(&parts.collect::<Vec<_>>(), origin, notes)
+                let parts: Vec<Part> = parts.collect();
+                blocks::parts::<Self>(&parts, origin, notes)
             }
         };
         if content.is_empty() || content.first() == Some(&Self::text("")) {

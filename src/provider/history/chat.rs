@@ -213,8 +213,12 @@ fn user(parts: &[Part], provider: Provider, origin: usize, notes: &mut Notes) ->
     json!({"role": "user", "content": list})
 }
 
-/// The words that stand for a medium that cannot be sent.
+/// The words that stand for a medium that cannot be sent: its own, where it has nothing else.
 pub(super) fn left_out(media: &Media, origin: usize, notes: &mut Notes) -> String {
+    if let Some(text) = media.to_text() {
+        notes.note(origin, format!("{} cannot be sent to this provider; its text is told", media.describe()));
+        return text;
+    }
     notes.note(origin, format!("{} cannot be sent to this provider; words stand for it", media.describe()));
     format!("[{}: not shown]", media.describe())
 }

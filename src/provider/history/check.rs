@@ -1,5 +1,6 @@
 //! What a provider would refuse in a history, before it is sent.
 use super::model::{Message, Part, Role};
+use super::pairs::pairs;
 use super::{detect_history, ids, read_history};
 use crate::error::Error;
 use crate::provider::Provider;
@@ -92,13 +93,15 @@ fn pairing(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
         }
         last_answer.extend(message.answers().map(|answer| (answer.id.as_str(), at)));
     }
+    let placed = pairs(messages);
     let mut seen: HashSet<&str> = HashSet::new();
     for (at, message) in messages.iter().enumerate() {
         if message.role == Role::Assistant {
             let next = messages.get(at + 1).filter(|next| next.role == Role::Tool);
             let answered: HashSet<&str> = next.into_iter().flat_map(Message::answers).map(|a| a.id.as_str()).collect();
             let mut turn: HashSet<&str> = HashSet::new();
-            for call in message.calls() {
+            for (number, part) in message.parts.iter().enumerate() {
+                let Part::Call(call) = part else { continue };
                 let id = call.id.as_str();
                 let twice = !turn.insert(id);
                 if twice || seen.contains(id) {
@@ -111,7 +114,7 @@ fn pairing(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
                 }
                 let later = last_answer.get(id).is_some_and(|answer| *answer > at);
                 if !(answered.contains(id) || anywhere && later) {
-                    let (code, what) = if later {
+                    let (code, what) = if placed.contains_key(&(at, number)) {
                         (IssueCode::MisplacedResult, "stands not right after it")
                     } else {
                         (IssueCode::MissingResult, "is missing")

@@ -1,5 +1,5 @@
 //! Gemini's contents: calls and results are parts; results pair by order and name.
-use super::model::{Answer, Call, Message, Part, Role, push_behind, text_of};
+use super::model::{Answer, Call, Message, Part, Role, push_behind, text_with};
 use super::{Notes, Written, chat::left_out, fill, ids, keep_aside, media, object_of};
 use crate::provider::{Provider, extra};
 use serde_json::{Map, Value, json};
@@ -110,7 +110,8 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
                 }
             }
             Role::Tool => {
-                let answers = message.answers().map(|answer| result(answer, &without, notes)).collect::<Vec<_>>();
+                let answers =
+                    message.answers().map(|answer| result(answer, &without, message.origin, notes)).collect::<Vec<_>>();
                 let more = message.parts.iter().filter(|part| !matches!(part, Part::Answer(_)));
                 let more: Vec<Value> = more.filter_map(|part| user(part, message.origin, notes)).collect();
                 written.messages.push(json!({"role": "user", "parts": answers}));
@@ -185,11 +186,13 @@ fn user(part: &Part, origin: usize, notes: &mut Notes) -> Option<Value> {
     })
 }
 
-fn result(answer: &Answer, without: &HashSet<String>, notes: &mut Notes) -> Value {
-    let value = match answer.parts.iter().filter(|part| !matches!(part, Part::Media(_))).collect::<Vec<_>>().as_slice()
-    {
+fn result(answer: &Answer, without: &HashSet<String>, origin: usize, notes: &mut Notes) -> Value {
+    let sent = |part: &Part| matches!(part, Part::Media(media) if media.gemini_part().is_some());
+    let value = match answer.parts.iter().filter(|part| !sent(part)).collect::<Vec<_>>().as_slice() {
         [Part::Json(value)] => value.clone(),
-        _ => json!(text_of(&answer.parts)),
+        _ => json!(text_with(&answer.parts, |media| {
+            media.gemini_part().is_none().then(|| left_out(media, origin, notes))
+        })),
     };
     let key = if answer.is_error { "error" } else { "output" };
     let mut inner = Map::new();
@@ -200,10 +203,7 @@ fn result(answer: &Answer, without: &HashSet<String>, notes: &mut Notes) -> Valu
     inner.insert("response".into(), json!({key: value}));
     let media: Vec<Value> = (answer.parts.iter())
         .filter_map(|part| match part {
-            Part::Media(media) => media.gemini_part().or_else(|| {
-                notes.note(0, format!("{} cannot be sent to Gemini", media.describe()));
-                None
-            }),
+            Part::Media(media) => media.gemini_part(),
             _ => None,
         })
         .collect();

@@ -7,7 +7,13 @@ impl Media {
     /// A medium of base64 text. The alphabet for URLs, which google-genai's objects have, becomes the one that all take.
     pub fn base64(mime: &str, data: &str) -> Self {
         let data = if data.contains(['-', '_']) { data.replace('-', "+").replace('_', "/") } else { data.to_owned() };
-        Self { kind: MediaKind::of(mime), mime: mime.to_owned(), source: Source::Base64(data), name: None }
+        Self {
+            kind: MediaKind::of(mime),
+            mime: mime.to_owned(),
+            source: Source::Base64(data),
+            name: None,
+            detail: None,
+        }
     }
 
     /// A medium at an address, which may be a `data:` URL.
@@ -15,7 +21,7 @@ impl Media {
         let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
         match data {
             Some((mime, data)) => Self::base64(mime, data),
-            None => Self { kind, mime: String::new(), source: Source::Url(url.to_owned()), name: None },
+            None => Self { kind, mime: String::new(), source: Source::Url(url.to_owned()), name: None, detail: None },
         }
     }
 
@@ -52,7 +58,15 @@ impl Media {
 
     fn chat_part(&self, provider: Provider) -> Option<Value> {
         match (self.kind, &self.source) {
-            (MediaKind::Image, _) => Some(json!({"type": "image_url", "image_url": {"url": self.data_url()?}})),
+            (MediaKind::Image, _) => {
+                let mut image = json!({"url": self.data_url()?});
+                // Responses has a word more.
+                let detail = self.detail.as_deref().filter(|detail| matches!(*detail, "low" | "high"));
+                if let (Some(detail), Value::Object(image)) = (detail, &mut image) {
+                    image.insert("detail".into(), json!(detail));
+                }
+                Some(json!({"type": "image_url", "image_url": image}))
+            }
             (MediaKind::Audio, Source::Base64(data)) if provider == Provider::OpenAi => {
                 let format = if self.mime.contains("mp3") || self.mime.contains("mpeg") { "mp3" } else { "wav" };
                 Some(json!({"type": "input_audio", "input_audio": {"data": data, "format": format}}))
@@ -70,7 +84,10 @@ impl Media {
 
     fn responses_part(&self) -> Option<Value> {
         match self.kind {
-            MediaKind::Image => Some(json!({"type": "input_image", "image_url": self.data_url()?, "detail": "auto"})),
+            MediaKind::Image => {
+                let detail = self.detail.as_deref().unwrap_or("auto");
+                Some(json!({"type": "input_image", "image_url": self.data_url()?, "detail": detail}))
+            }
             MediaKind::Document => match &self.source {
                 Source::Url(url) => Some(json!({"type": "input_file", "file_url": url})),
                 _ => {
@@ -93,7 +110,12 @@ impl Media {
             MediaKind::Image if self.mime.is_empty() || takes.contains(&self.mime.as_str()) => {
                 Some(json!({"type": "image", "source": source}))
             }
-            MediaKind::Document if self.mime == "application/pdf" || self.mime.is_empty() => {
+            MediaKind::Document => {
+                let source = match self.plain_text() {
+                    Some(text) => json!({"type": "text", "media_type": "text/plain", "data": text}),
+                    None if self.mime == "application/pdf" || self.mime.is_empty() => source,
+                    None => return None,
+                };
                 let mut block = json!({"type": "document", "source": source});
                 if let (Some(name), Value::Object(block)) = (&self.name, &mut block) {
                     block.insert("title".into(), json!(name));
@@ -102,6 +124,13 @@ impl Media {
             }
             _ => None,
         }
+    }
+
+    /// What a document says that is nothing but text.
+    pub(super) fn plain_text(&self) -> Option<String> {
+        let Source::Base64(data) = &self.source else { return None };
+        let bytes = self.mime.starts_with("text/").then(|| data_encoding::BASE64.decode(data.as_bytes()).ok())??;
+        String::from_utf8(bytes).ok()
     }
 
     pub(super) fn gemini_part(&self) -> Option<Value> {
@@ -180,7 +209,9 @@ pub(super) fn read(part: &Value) -> Option<Media> {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     if let Some(image) = part.get("image_url") {
         let url = image.as_str().map(str::to_owned).or_else(|| text(image, "url"))?;
-        return Some(Media::url(&url, MediaKind::Image));
+        let mut media = Media::url(&url, MediaKind::Image);
+        media.detail = text(image, "detail").or_else(|| text(part, "detail")).filter(|detail| detail != "auto");
+        return Some(media);
     }
     if let Some(document) = part.get("document_url").and_then(Value::as_str) {
         return Some(Media::url(document, MediaKind::Document));
@@ -206,10 +237,12 @@ pub(super) fn read(part: &Value) -> Option<Media> {
         let mime = text(data, "mimeType").or_else(|| text(data, "mime_type")).unwrap_or_default();
         let uri = text(data, "fileUri").or_else(|| text(data, "file_uri"))?;
         let kind = if mime.is_empty() { MediaKind::Image } else { MediaKind::of(&mime) };
-        return Some(Media { kind, mime, source: Source::Url(uri), name: None });
+        return Some(Media { kind, mime, source: Source::Url(uri), name: None, detail: None });
     }
-    // Anthropic's blocks.
-    if let Some(source) = part.get("source").filter(|_| part.get("type").is_some()) {
+    // Anthropic's blocks. Those of text are no media.
+    let of_text = |source: &Value| matches!(source.get("type").and_then(Value::as_str), Some("text" | "content"));
+    let source = part.get("source").filter(|source| source.is_object() && !of_text(source));
+    if let Some(source) = source.filter(|_| part.get("type").is_some()) {
         let kind = if part.get("type").and_then(Value::as_str) == Some("image") {
             MediaKind::Image
         } else {
@@ -218,7 +251,10 @@ pub(super) fn read(part: &Value) -> Option<Media> {
         let mut media = match source.get("type").and_then(Value::as_str) {
             Some("base64") => Media::base64(&text(source, "media_type")?, &text(source, "data")?),
             Some("url") => Media::url(&text(source, "url")?, kind),
-            _ => Media { kind, mime: String::new(), source: Source::Foreign(source.clone()), name: None },
+            _ => {
+                let source = Source::Foreign(source.clone());
+                Media { kind, mime: String::new(), source, name: None, detail: None }
+            }
         };
         media.kind = kind;
         media.name = text(part, "title");

@@ -12,11 +12,13 @@ mod gemini;
 mod ids;
 mod media;
 mod model;
+mod pairs;
 mod patch;
 mod repair;
 mod responses;
 mod rest;
 mod side;
+mod words;
 
 pub use check::check_history;
 pub use ids::provider_id;
@@ -85,9 +87,10 @@ pub fn detect_history(messages: &[Value]) -> Provider {
         }
         for part in message.get("content").and_then(Value::as_array).into_iter().flatten() {
             match part.get("type").and_then(Value::as_str) {
-                Some("tool_use" | "tool_result" | "redacted_thinking" | "server_tool_use" | "image" | "document")
-                    if part.get("document").is_none() =>
-                {
+                Some(
+                    "tool_use" | "tool_result" | "redacted_thinking" | "server_tool_use" | "image" | "document"
+                    | "search_result",
+                ) if part.get("document").is_none() => {
                     return Provider::Anthropic;
                 }
                 Some("thinking") if part.get("thinking").is_some_and(Value::is_string) => return Provider::Anthropic,
@@ -319,7 +322,7 @@ pub fn write_history(messages: &[Message], provider: Provider) -> Written {
     written
 }
 
-/// The messages without the parts that mean nothing to `provider`, each with a note; `None` if there are none.
+/// The messages with nothing but the text of parts that mean nothing to `provider`, each with a note; `None` if there are none.
 fn at_home(messages: &[Message], provider: Provider, notes: &mut Notes) -> Option<Vec<Message>> {
     fn strange(part: &Part, provider: Provider) -> bool {
         match part {
@@ -329,19 +332,27 @@ fn at_home(messages: &[Message], provider: Provider, notes: &mut Notes) -> Optio
         }
     }
     fn leave(parts: &mut Vec<Part>, provider: Provider, note: &mut impl FnMut(String)) {
-        parts.retain_mut(|part| {
-            match part {
+        for mut part in std::mem::take(parts) {
+            match &mut part {
                 Part::Opaque(of, value) if *of != provider => {
                     let only = || value.as_object()?.keys().next().map(String::as_str);
                     let what = value.get("type").and_then(Value::as_str).or_else(only).unwrap_or("part");
-                    note(format!("a part `{what}` means nothing but to {}; it is kept beside", of.as_str()));
-                    return false;
+                    match words::words(value) {
+                        Some(said) => {
+                            note(format!("a part `{what}` is known to {} alone; its text is told", of.as_str()));
+                            parts.extend(said);
+                        }
+                        None => {
+                            note(format!("a part `{what}` means nothing but to {}; it is kept beside", of.as_str()))
+                        }
+                    }
+                    continue;
                 }
                 Part::Answer(answer) => leave(&mut answer.parts, provider, note),
                 _ => {}
             }
-            true
-        });
+            parts.push(part);
+        }
     }
     if !messages.iter().any(|message| message.parts.iter().any(|part| strange(part, provider))) {
         return None;

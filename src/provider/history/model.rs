@@ -73,6 +73,8 @@ pub struct Media {
     pub source: Source,
     /// The file's name, if it has one.
     pub name: Option<String>,
+    /// How closely a picture is to be looked at, in the word of OpenAI's APIs, where it says another than `auto`.
+    pub detail: Option<String>,
 }
 
 /// A call in a history.

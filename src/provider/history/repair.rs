@@ -1,24 +1,26 @@
 //! Mends a history that a provider would refuse, and says how.
 use super::check::{raw_checks, valid_name};
 use super::model::{Answer, Message, Part, Role};
+use super::pairs::{Place, pairs};
 use super::{Written, detect_history, ids, read_history, rest, side, system_text, write_history};
 use crate::error::Error;
 use crate::provider::Provider;
 use crate::schema::{ToolSet, safe_spellings};
 use crate::turn::{Issue, IssueCode};
 use serde_json::{Map, Value};
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Takes what was changed, and the index of the message that it is about.
 trait Note: FnMut(IssueCode, usize, String) {}
 impl<F: FnMut(IssueCode, usize, String)> Note for F {}
 
-/// What stands for a result that never came.
-const NO_RESULT: &str = "The tool was not run: no result was recorded.";
+/// What stands for a result that never came. Whether the tool ran is not known.
+const NO_RESULT: &str = "No result was recorded.";
 
-/// Mends what [`super::check_history`] finds: results are moved behind their calls, missing ones are stood in for by an
-/// error, orphans become the user's text, ids and names are brought into the provider's grammar (the same in call and
-/// result), arguments into the form it takes, empty messages go. Every change is in [`Written::issues`].
+/// Mends what [`super::check_history`] finds: results are moved behind their calls, an error that says that none was
+/// recorded stands for missing ones, orphans become the user's text, ids and names are brought into the provider's grammar
+/// (the same in call and result), arguments into the form it takes, empty messages go. Every change is in
+/// [`Written::issues`].
 ///
 /// `system` and `side` stand beside the messages, as in [`Written`], and do so again afterwards: each entry of the side
 /// beside the message that it belongs to. `tools` are those that are offered: a name of theirs becomes what the provider
@@ -45,8 +47,9 @@ pub fn repair_history(
     let mut note = |code: IssueCode, index: usize, text: String| {
         issues.push(Issue::of(code, format!("/{index}"), text));
     };
+    let pairs = pairs(&read);
     unique_ids(&mut read, provider, &mut note);
-    let mut mended = pair(read, &mut note);
+    let mut mended = pair(read, &pairs, &mut note);
     mended.retain(|message| {
         let empty = message.state.is_empty()
             && message.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
@@ -152,25 +155,14 @@ fn beside(system: Option<&Value>, among: Option<Value>, provider: Provider) -> O
     }
 }
 
-/// Gives the later of two calls with one id another one, and its result too.
+/// Gives the later of two calls with one id another one.
 fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl Note) {
     let mut seen: HashSet<String> = HashSet::new();
     // The first made of an id that may not be taken.
     let mut attempts: HashMap<String, u64> = HashMap::new();
-    for at in 0..messages.len() {
-        let Some(message) = messages.get_mut(at) else { continue };
-        if message.role != Role::Assistant {
-            continue;
-        }
-        // How often an id came before in this message: its results come in the same order.
-        let mut renamed: Vec<(String, usize, String)> = Vec::new();
-        let mut turn: HashMap<String, usize> = HashMap::new();
-        let origin = message.origin;
+    for message in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
         for part in &mut message.parts {
             let Part::Call(call) = part else { continue };
-            let times = turn.entry(call.id.clone()).or_default();
-            let before = *times;
-            *times += 1;
             if call.id.is_empty() || seen.contains(&call.id) {
                 let attempt = attempts.entry(call.id.clone()).or_insert(1);
                 let mut id = ids::made(&call.id, provider, *attempt);
@@ -178,76 +170,71 @@ fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl Note
                     *attempt += 1;
                     id = ids::made(&call.id, provider, *attempt);
                 }
-                note(IssueCode::DuplicateId, origin, format!("the id `{}` of a second call became `{id}`", call.id));
-                renamed.push((std::mem::replace(&mut call.id, id.clone()), before, id.clone()));
-                seen.insert(id);
-            } else {
-                seen.insert(call.id.clone());
+                let text = format!("the id `{}` of a second call became `{id}`", call.id);
+                note(IssueCode::DuplicateId, message.origin, text);
+                call.id = id;
             }
-        }
-        let Some(answers) = messages.get_mut(at + 1).filter(|next| next.role == Role::Tool) else { continue };
-        if renamed.is_empty() {
-            continue;
-        }
-        let mut places: HashMap<String, VecDeque<usize>> = HashMap::new();
-        for (place, part) in answers.parts.iter().enumerate() {
-            if let Part::Answer(answer) = part {
-                places.entry(answer.id.clone()).or_default().push_back(place);
-            }
-        }
-        for (old, nth, new) in renamed {
-            // Where the earlier holder of the id is in another turn, the first result is meant; otherwise its own.
-            // Results that were renamed before no longer have the old id, so the place counts among those left.
-            let place = places.get_mut(&old).and_then(|left| left.remove(nth.min(1)));
-            if let Some(Part::Answer(answer)) = place.and_then(|place| answers.parts.get_mut(place)) {
-                answer.id = new;
-            }
+            seen.insert(call.id.clone());
         }
     }
 }
 
+/// A result, with the message where it stood and where that came from.
+type Stray = (usize, usize, Answer);
+
 /// The results of a history, each until it stands behind its call.
-#[derive(Default)]
 struct Results {
-    /// With the message where each stood, and where that came from.
-    pool: Vec<Option<(usize, usize, Answer)>>,
-    /// Where in the pool the results of each id are, in their order.
-    places: HashMap<String, VecDeque<usize>>,
+    /// Those of calls, by the place of the call.
+    own: HashMap<Place, Stray>,
+    /// Those that answer no call.
+    orphans: Vec<Stray>,
 }
 
 impl Results {
-    /// Takes the results out of the message `at`; what else is in it is the user's.
-    fn take(&mut self, at: usize, message: Message) -> Option<Message> {
-        let mut others = Vec::new();
-        for part in message.parts {
-            let Part::Answer(answer) = part else {
-                others.push(part);
+    /// Takes the results out of all messages of tools; what else is in these is the user's. With each of the messages that
+    /// are left, where it stood.
+    fn take(messages: Vec<Message>, pairs: &HashMap<Place, Place>) -> (Self, Vec<(usize, Message)>) {
+        let calls: HashMap<Place, Place> = pairs.iter().map(|(call, result)| (*result, *call)).collect();
+        let mut results = Self { own: HashMap::new(), orphans: Vec::new() };
+        let mut rest: Vec<(usize, Message)> = Vec::new();
+        for (at, message) in messages.into_iter().enumerate() {
+            if message.role != Role::Tool {
+                rest.push((at, message));
                 continue;
-            };
-            self.places.entry(answer.id.clone()).or_default().push_back(self.pool.len());
-            self.pool.push(Some((at, message.origin, answer)));
+            }
+            let mut others = Vec::new();
+            for (number, part) in message.parts.into_iter().enumerate() {
+                let Part::Answer(answer) = part else {
+                    others.push(part);
+                    continue;
+                };
+                let stray = (at, message.origin, answer);
+                match calls.get(&(at, number)) {
+                    Some(call) => drop(results.own.insert(*call, stray)),
+                    None => results.orphans.push(stray),
+                }
+            }
+            if !others.is_empty() {
+                rest.push((at, Message { origin: message.origin, ..Message::new(Role::User, others) }));
+            }
         }
-        (!others.is_empty()).then(|| Message { origin: message.origin, ..Message::new(Role::User, others) })
-    }
-
-    /// The result for the call `id` of the message `at`, and where it stood. Calls come in order: a result before this one is
-    /// before the next as well.
-    fn find(&mut self, id: &str, at: usize) -> Option<(usize, usize, Answer)> {
-        let Self { pool, places } = self;
-        let places = places.get_mut(id)?;
-        std::iter::from_fn(|| places.pop_front())
-            .find_map(|place| pool.get_mut(place)?.take_if(|(place, ..)| *place > at))
+        (results, rest)
     }
 
     /// The results for the calls of the message `at`, in their order; an error for each that never came.
     fn for_calls(&mut self, at: usize, message: &Message, note: &mut impl Note) -> Option<Message> {
         let mut answers = Vec::new();
-        for call in message.calls() {
+        for (number, part) in message.parts.iter().enumerate() {
+            let Part::Call(call) = part else { continue };
             let (id, name) = (call.id.clone(), call.name.clone());
-            let answer = match self.find(&id, at) {
-                Some((place, from, answer)) => {
+            let answer = match self.own.remove(&(at, number)) {
+                Some((place, from, mut answer)) => {
                     if place != at + 1 {
                         note(IssueCode::MisplacedResult, from, format!("the result for `{id}` moved behind its call"));
+                    }
+                    // What was read of the name may be that of another call with the id.
+                    if answer.id != id || answer.name.is_empty() {
+                        answer = Answer { id, name, ..answer };
                     }
                     answer
                 }
@@ -264,7 +251,7 @@ impl Results {
 
     /// Those that answer no call, as the user's words, with where each stood.
     fn orphans(self, note: &mut impl Note) -> Vec<(usize, Message)> {
-        let said = |(at, origin, answer): (usize, usize, Answer)| {
+        let said = |(at, origin, answer): Stray| {
             let text = format!("the result for `{}`, which answers no call, became text", answer.id);
             note(IssueCode::OrphanResult, origin, text);
             let name = if answer.name.is_empty() { "a tool" } else { &answer.name };
@@ -272,18 +259,13 @@ impl Results {
             parts.extend(answer.parts);
             (at, Message { origin, ..Message::new(Role::User, parts) })
         };
-        self.pool.into_iter().flatten().map(said).collect()
+        self.orphans.into_iter().map(said).collect()
     }
 }
 
 /// Puts every result right behind its call.
-fn pair(messages: Vec<Message>, note: &mut impl Note) -> Vec<Message> {
-    let mut results = Results::default();
-    let mut rest: Vec<(usize, Message)> = Vec::new();
-    for (at, message) in messages.into_iter().enumerate() {
-        let left = if message.role == Role::Tool { results.take(at, message) } else { Some(message) };
-        rest.extend(left.map(|message| (at, message)));
-    }
+fn pair(messages: Vec<Message>, pairs: &HashMap<Place, Place>, note: &mut impl Note) -> Vec<Message> {
+    let (mut results, rest) = Results::take(messages, pairs);
     let mut paired: Vec<(usize, Message)> = Vec::with_capacity(rest.len());
     for (at, message) in rest {
         let answers = results.for_calls(at, &message, note);

@@ -2,7 +2,7 @@
 use super::loss::LossKind;
 use super::profile::{Literals, Strict, Types};
 use super::walk::Walk;
-use crate::schema::{names, pointer};
+use crate::schema::pointer;
 use serde_json::{Map, Number, Value, json};
 
 impl Walk<'_> {
@@ -216,7 +216,7 @@ impl Walk<'_> {
     }
 
     fn properties(&mut self, properties: &Map<String, Value>) -> Map<String, Value> {
-        let spelt = self.spelt(properties);
+        let spelt = self.profile.properties.spelt(properties);
         let mut out = Map::new();
         for ((name, schema), spelt) in properties.iter().zip(spelt) {
             if *schema == Value::Bool(false) && (self.profile.keywords.is_some() || !self.profile.anything) {
@@ -248,17 +248,6 @@ impl Walk<'_> {
         out
     }
 
-    /// The names of properties as the target takes them.
-    fn spelt(&self, properties: &Map<String, Value>) -> Vec<String> {
-        let rule = self.profile.properties;
-        if properties.keys().all(|name| rule.takes(name)) {
-            return properties.keys().cloned().collect();
-        }
-        let safe = names::safe_properties(properties);
-        let keep = |(name, safe): (&String, String)| if rule.takes(name) { name.clone() } else { safe };
-        properties.keys().zip(safe).map(keep).collect()
-    }
-
     fn required(&mut self, names: &[Value], map: &Map<String, Value>) -> Option<Value> {
         if !self.profile.takes("required") {
             return None;
@@ -266,7 +255,7 @@ impl Walk<'_> {
         let Some(Value::Object(properties)) = map.get("properties") else {
             return if self.profile.keywords.is_none() { Some(Value::Array(names.to_vec())) } else { None };
         };
-        let spelt = self.spelt(properties);
+        let spelt = self.profile.properties.spelt(properties);
         let mut known = Vec::new();
         for name in names.iter().filter_map(Value::as_str) {
             match properties.keys().zip(&spelt).find(|(own, _)| *own == name) {

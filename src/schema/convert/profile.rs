@@ -1,5 +1,7 @@
 //! What a target's schemas may hold, as data: one [`Profile`] a target, read by the one walker.
+use crate::schema::names;
 use crate::schema::plain::Facts;
+use serde_json::{Map, Value};
 
 /// The columns of a target's schema dialect.
 #[derive(Debug, PartialEq)]
@@ -140,5 +142,15 @@ impl PropertyNames {
             Self::Dotted => sized && name.iter().all(|b| word(b) || matches!(b, b'.' | b'-')),
             Self::Identifiers => sized && name.iter().all(word) && !name.first().is_some_and(u8::is_ascii_digit),
         }
+    }
+
+    /// The names of `properties` as they are told.
+    pub(in crate::schema) fn spelt(self, properties: &Map<String, Value>) -> Vec<String> {
+        if properties.keys().all(|name| self.takes(name)) {
+            return properties.keys().cloned().collect();
+        }
+        let safe = names::safe_properties(properties);
+        let keep = |(name, safe): (&String, String)| if self.takes(name) { name.clone() } else { safe };
+        properties.keys().zip(safe).map(keep).collect()
     }
 }

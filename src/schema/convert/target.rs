@@ -1,11 +1,13 @@
 //! Whom tools are converted for, and the caller's choices there.
 use super::budget::StrictLimits;
-use super::profile::Profile;
+use super::profile::{Profile, PropertyNames};
 use super::{anthropic, bedrock, cohere, gemini, llama_cpp, mistral, ollama, openai, openrouter};
 use crate::error::{Error, ErrorCode};
 use crate::schema::ToolSet;
 use crate::schema::names;
 use crate::schema::plain::Facts;
+use crate::schema::told::told_names;
+use crate::turn::Arguments;
 use std::borrow::Cow;
 
 /// A shape that tools are declared in.
@@ -211,6 +213,17 @@ impl Target {
                 names::safe_name(name, others)
             }),
         }
+    }
+
+    /// The arguments of the tool `name` under the names that this target was told of its members; `None` where they are those
+    /// that they have.
+    pub(crate) fn told_arguments(&self, tools: &ToolSet, name: &str, arguments: &Arguments<'_>) -> Option<String> {
+        let (names, tool) = (self.profile().properties, tools.get(name)?);
+        if names == PropertyNames::Any || !tool.judge.respelt(&tool.schema) {
+            return None;
+        }
+        let mut value = serde_json::from_str(&arguments.to_json()).ok()?;
+        told_names(tool.judge.schema(&tool.schema), &mut value, names).then(|| value.to_string())
     }
 
     fn takes_name(&self, name: &str) -> bool {
