@@ -328,14 +328,12 @@ def test_an_unanswered_call_is_refused() -> None:
     assert caught.value.body["error"]["code"] == "invalid_message_order"
 
 
-def test_a_schema_with_parts_that_mean_nothing_is_refused() -> None:
-    for part in ({"type": "string", "required": True}, {"type": "mystery"}, "string"):
-        function = {"name": "f", "parameters": {"type": "object", "properties": {"a": part}}}
-        request = {"model": "m", "messages": REQUEST["messages"], "tools": [{"type": "function", "function": function}]}
-        with pytest.raises(RequestError) as caught:
-            validate_request(request)
-        assert caught.value.body["error"]["code"] == "invalid_tool_schema"
-        assert caught.value.body["error"]["param"] == "tools[0]"
+@pytest.mark.parametrize(
+    "part", [{"type": "string", "required": True}, {"type": "float"}, {"$ref": "#/nowhere"}, "string"]
+)
+def test_a_schema_with_parts_that_mean_nothing_is_the_backends_to_judge(part: Any) -> None:
+    function = {"name": "f", "parameters": {"type": "object", "properties": {"a": part}}}
+    validate_request({"messages": REQUEST["messages"], "tools": [{"type": "function", "function": function}]})
 
 
 # Arguments that repair reads otherwise once it has seen their end: what a stream has told cannot be taken back, so it says

@@ -181,7 +181,8 @@ def _tool_problem(tool: Any) -> str | None:
         problems = ToolSet([tool]).problems
     except ToolglotError as error:
         return error.message
-    return problems[0].message if problems else None
+    # A schema with a part that means nothing is the backend's to judge: most take it, and the tool is offered all the same.
+    return next((problem.message for problem in problems if problem.code != "bad_schema"), None)
 
 
 def _check_messages(messages: Any) -> None:

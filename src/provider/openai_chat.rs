@@ -101,12 +101,13 @@ impl Chat {
                 |other: &Node<'_>| other.get("function").is_some_and(|function| fields(function) == fields(call));
             message.list("tool_calls").iter().any(same)
         };
-        let legacy = message.get("function_call").filter(|call| call.is_object());
-        // Some servers say the same call in both forms.
-        if let Some(call) = legacy.filter(|call| !mirrors(call)) {
-            // The legacy form: one call, no id. Its pieces have no index either, so they follow each other.
-            let arguments = Piece::of(call.get("arguments"));
-            out.call(CallPiece { id: None, index: Some(0), name: call.text("name"), arguments, custom: false });
+        if let Some(call) = message.get("function_call").filter(|call| call.is_object()) {
+            // Some servers say the same call in both forms.
+            if !mirrors(call) {
+                // The legacy form: one call, no id. Its pieces have no index either, so they follow each other.
+                let arguments = Piece::of(call.get("arguments"));
+                out.call(CallPiece { id: None, index: Some(0), name: call.text("name"), arguments, custom: false });
+            }
             out.beyond("/message/function_call", call, &["name", "arguments"]);
         }
         self.extra.message(message, &MESSAGE);
