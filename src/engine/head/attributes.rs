@@ -121,13 +121,27 @@ fn bare(rest: &str, at: usize, until: &str) -> Look<Value> {
     Look::Is(Value { inside: at..at + inside, end: at + length, misquoted: inside < length })
 }
 
-/// A value behind the `quote` at `at`, which is to stand behind it as well: perhaps it does not, or both stand twice.
+/// A value behind the `quote` at `at`, which is to stand behind it as well.
+#[inline]
 fn quoted(text: &str, at: usize, quote: u8, until: &str, ended: bool) -> Look<Value> {
-    let bytes = text.as_bytes();
-    let is_quote = |at: usize| bytes.get(at) == Some(&quote);
-    let start = at + 1;
+    let (bytes, start) = (text.as_bytes(), at + 1);
     let closing = memchr::memchr(quote, bytes.get(start..).unwrap_or_default()).map(|length| start + length);
-    // Mostly what is behind it can only stand there: white space, or the end of the tag.
+    // Mostly what is behind it can only stand there: white space, or the end of the tag, which the value has none of.
+    if let (Some(closing), Some(first)) = (closing, until.as_bytes().first()) {
+        let goes_on = |byte: &u8| byte == first || *byte == b'/' || byte.is_ascii_whitespace();
+        let value = bytes.get(start..closing).unwrap_or_default();
+        if bytes.get(closing + 1).is_some_and(goes_on) && !value.is_empty() && !value.contains(first) {
+            return Look::Is(Value { inside: start..closing, end: closing + 1, misquoted: false });
+        }
+    }
+    odd(text, at, quote, until, ended, closing)
+}
+
+/// As [`quoted`]: perhaps the quote behind the value, which is to stand at `closing`, is another's, or both stand twice.
+#[cold]
+fn odd(text: &str, at: usize, quote: u8, until: &str, ended: bool, closing: Option<usize>) -> Look<Value> {
+    let (bytes, start) = (text.as_bytes(), at + 1);
+    let is_quote = |at: usize| bytes.get(at) == Some(&quote);
     let over = |end: usize| match bytes.get(end) {
         None => Look::More,
         Some(byte) if byte.is_ascii_whitespace() || *byte == b'/' => Look::Is(()),
@@ -139,9 +153,7 @@ fn quoted(text: &str, at: usize, quote: u8, until: &str, ended: bool) -> Look<Va
     };
     // The tag may end before the next quote, which is another's then.
     let upto = closing.unwrap_or(text.len());
-    let begins =
-        |value: &str| memchr::memchr(*until.as_bytes().first()?, value.as_bytes()).and_then(|_| value.find(until));
-    if let Some(length) = text.get(start..upto).and_then(begins) {
+    if let Some(length) = text.get(start..upto).and_then(|value| value.find(until)) {
         let value = text.get(start..start + length).unwrap_or_default();
         let behind = text.get(start + length..upto).unwrap_or_default();
         let named = !value.trim().is_empty() && !value.contains(['<', '\n']);

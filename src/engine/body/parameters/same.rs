@@ -35,11 +35,13 @@ impl Same {
 impl OpenValue {
     /// An opening tag of its own name stands at `hit`, with attributes or without.
     pub(super) fn opens_same(&self, cx: &Reader<'_>, parameter: &Parameter, hit: usize) -> Look<()> {
+        if !self.closes_by_key() {
+            return Look::No;
+        }
         let name = |at: usize| head::literal(cx, at, self.key(cx));
         let end = match head::literal(cx, hit, &parameter.opener).then(name) {
-            Look::Is(end) if self.closes_by_key() => end,
-            Look::More if self.closes_by_key() => return Look::More,
-            _ => return Look::No,
+            Look::Is(end) => end,
+            other => return other.map(|_| ()),
         };
         let near = cx.near(end, LONGEST);
         match near.first() {

@@ -6,10 +6,11 @@ const LONGEST: usize = 1024;
 
 /// Where the comment at `at` ends, if one stands there: with its line. What no line break ends is none.
 pub(super) fn comment(cx: &Reader<'_>, at: usize) -> Look<usize> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let near = rest.get(..LONGEST).unwrap_or(rest);
+    if cx.bytes().get(at) != Some(&b'#') {
+        return Look::No;
+    }
+    let near = cx.near(at, LONGEST);
     match memchr::memchr(b'\n', near) {
-        _ if !near.starts_with(b"#") => Look::No,
         Some(line) => Look::Is(at + line + 1),
         None if near.len() == LONGEST || cx.eof => Look::No,
         None => Look::More,
