@@ -172,8 +172,13 @@ impl Messages {
         self.blocks.push((index, block));
     }
 
+    /// The block at `index`: mostly it is the last one.
+    fn of(&mut self, index: u64) -> Option<&mut Block> {
+        self.blocks.iter_mut().rfind(|(known, _)| *known == index).map(|(_, block)| block)
+    }
+
     fn delta(&mut self, index: u64, delta: &Node<'_>, out: &mut Assembly) {
-        if !self.blocks.iter().any(|(known, _)| *known == index) {
+        if self.of(index).is_none() {
             // The start is missing: what the delta is says what the block is.
             let made = match delta.text("type") {
                 Some("text_delta") => Node::Object(vec![("type".into(), Node::String("text".into()))]),
@@ -185,7 +190,7 @@ impl Messages {
             };
             self.start(index, &made, out);
         }
-        let Some((_, block)) = self.blocks.iter_mut().rfind(|(known, _)| *known == index) else { return };
+        let Some(block) = self.of(index) else { return };
         let text = |key: &str| delta.text(key).unwrap_or_default();
         let (fields, read) = match (delta.text("type"), block) {
             (Some("text_delta"), Block::Text(fields)) => {
@@ -237,20 +242,28 @@ impl Messages {
 
     /// The block at `index` is over; without one, all are.
     fn stop(&mut self, index: Option<u64>, out: &mut Assembly) {
-        for (_, block) in self.blocks.iter_mut().filter(|(known, _)| index.is_none_or(|index| index == *known)) {
-            match block {
-                Block::Call(at, _) => {
-                    if out.calls.slots.get(*at).is_some_and(|slot| slot.text.trim().is_empty()) {
-                        out.calls.set(*at, "{}");
-                    }
+        match index {
+            Some(index) => self.of(index).into_iter().for_each(|block| block.stop(out)),
+            None => self.blocks.iter_mut().for_each(|(_, block)| block.stop(out)),
+        }
+    }
+}
+
+impl Block {
+    /// Nothing follows for it.
+    fn stop(&mut self, out: &mut Assembly) {
+        match self {
+            Self::Call(at, _) => {
+                if out.calls.slots.get(*at).is_some_and(|slot| slot.text.trim().is_empty()) {
+                    out.calls.set(*at, "{}");
                 }
-                Block::Opaque(fields, input) if !input.is_empty() => {
-                    let input = std::mem::take(input);
-                    let value = serde_json::from_str(&input).unwrap_or(Value::String(input));
-                    fields.insert("input".into(), value);
-                }
-                Block::Opaque(..) | Block::Text(_) => {}
             }
+            Self::Opaque(fields, input) if !input.is_empty() => {
+                let input = std::mem::take(input);
+                let value = serde_json::from_str(&input).unwrap_or(Value::String(input));
+                fields.insert("input".into(), value);
+            }
+            Self::Opaque(..) | Self::Text(_) => {}
         }
     }
 }

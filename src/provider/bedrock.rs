@@ -179,7 +179,7 @@ impl Converse {
     }
 
     fn delta(&mut self, index: u64, delta: &Node<'_>, out: &mut Assembly) {
-        let fresh = !self.blocks.iter().any(|(known, _)| *known == index);
+        let fresh = self.of(index).is_none();
         if let Some(text) = delta.text("text") {
             if fresh {
                 self.end_last(out);
