@@ -188,31 +188,12 @@ impl<'s> Coercer<'s> {
 
     /// Coerces the members of an object and the items of a list.
     fn inside(&mut self, schema: &'s Value, value: &mut Value, depth: usize) {
-        let length = self.place.len();
-        match value {
-            Value::Object(members) => {
-                let schema = self.branch(schema, members).unwrap_or(schema);
-                self.drop_nulls(schema, members);
-                for (key, member) in members.iter_mut() {
-                    if let Some(part) = self.property(schema, key) {
-                        pointer::push(&mut self.place, key);
-                        self.value(part, member, depth + 1);
-                        self.place.truncate(length);
-                    }
-                }
-            }
-            Value::Array(items) => {
-                let (first, each) = self.items(schema);
-                for (i, item) in items.iter_mut().enumerate() {
-                    if let Some(part) = first.get(i).or(each) {
-                        pointer::push(&mut self.place, &i.to_string());
-                        self.value(part, item, depth + 1);
-                        self.place.truncate(length);
-                    }
-                }
-            }
-            _ => {}
+        let mut schema = schema;
+        if let Value::Object(members) = value {
+            schema = self.branch(schema, members).unwrap_or(schema);
+            self.drop_nulls(schema, members);
         }
+        self.each(schema, value, &|run, part, value| run.value(part, value, depth + 1));
     }
 
     /// Gives whole numbers the spelling of integers, where no other number may stand. Nothing else changes.
@@ -220,7 +201,7 @@ impl<'s> Coercer<'s> {
         if depth > DEPTH {
             return;
         }
-        let length = self.place.len();
+        let mut schema = schema;
         match value {
             Value::Number(number) => {
                 let expected = Expected::of(schema, self.root);
@@ -230,12 +211,21 @@ impl<'s> Coercer<'s> {
                     self.changed("a whole number became the integer that it is");
                 }
             }
+            Value::Object(members) => schema = self.branch(schema, members).unwrap_or(schema),
+            _ => {}
+        }
+        self.each(schema, value, &|run, part, value| run.whole_numbers(part, value, depth + 1));
+    }
+
+    /// Does `then` with each member of an object and each item of a list, and the schema of that.
+    fn each(&mut self, schema: &'s Value, value: &mut Value, then: &dyn Fn(&mut Self, &'s Value, &mut Value)) {
+        let length = self.place.len();
+        match value {
             Value::Object(members) => {
-                let schema = self.branch(schema, members).unwrap_or(schema);
                 for (key, member) in members.iter_mut() {
                     if let Some(part) = self.property(schema, key) {
                         pointer::push(&mut self.place, key);
-                        self.whole_numbers(part, member, depth + 1);
+                        then(self, part, member);
                         self.place.truncate(length);
                     }
                 }
@@ -245,7 +235,7 @@ impl<'s> Coercer<'s> {
                 for (i, item) in items.iter_mut().enumerate() {
                     if let Some(part) = first.get(i).or(each) {
                         pointer::push(&mut self.place, &i.to_string());
-                        self.whole_numbers(part, item, depth + 1);
+                        then(self, part, item);
                         self.place.truncate(length);
                     }
                 }

@@ -114,7 +114,7 @@ impl Engine {
             return Look::No;
         }
         let prose = self.fence.is_none() && self.section.is_none();
-        let quote = if prose { self.block_quote(cx, at) } else { Quote::No };
+        let quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
         for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);

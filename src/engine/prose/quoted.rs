@@ -1,14 +1,14 @@
-//! Examples that are quoted: what stands in a block quote is no call, and without markers nothing is in a table's cell or
-//! in an element that shows code or an example.
+//! Examples that are quoted: what stands in a block quote, in a table's cell or in HTML's code and comments within a line is no
+//! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
 use crate::char_class;
 use crate::dialect::Marker;
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Fences, Look, Reader, Without};
 
-/// What a block quote says of a marker.
+/// What the line of a marker says of it: whether it is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quote {
-    /// It stands in none.
+    /// It is not.
     No,
     /// It stands behind text in a line that is quoted: what it opens is quoted, what it ends need not be.
     Line,
@@ -155,8 +155,8 @@ const NEAR_MARKER: usize = 64;
 const WHOLE_LINE: usize = 4096;
 
 impl Engine {
-    /// What a block quote says of a marker at `at`.
-    pub(super) fn block_quote(&mut self, cx: &Reader<'_>, at: usize) -> Quote {
+    /// What its line says of a marker at `at`.
+    pub(super) fn line_quotes(&mut self, cx: &Reader<'_>, at: usize) -> Quote {
         // Behind a marker that was taken out a line begins.
         let begun = self.text_begins();
         let Some(line) = self.before.line(cx, at).filter(|_| begun < at) else { return Quote::No };
