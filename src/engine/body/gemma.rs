@@ -220,9 +220,15 @@ impl Gemma {
     /// kind, any text there says so, as a string may have ended before it.
     fn closes_early(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
         match self.members_go_on(cx, quote, tail, tool) {
-            Look::No if matches!(self.before_comma(cx, quote), Before::Bare) => self.word_goes_on(cx, tail),
+            Look::No if self.is_bare(cx, quote) => self.word_goes_on(cx, tail),
             look => look,
         }
+    }
+
+    /// The member that is being read is bare text.
+    fn is_bare(&self, cx: &Reader<'_>, quote: &str) -> bool {
+        let some = cx.skip_space(self.member) < self.at;
+        some && matches!(self.before_comma(cx, quote), Before::Bare)
     }
 
     /// Behind the bracket at hand stands what a member begins with, or it is not what closes these.
@@ -267,7 +273,11 @@ impl Gemma {
         if near.first().is_some_and(|byte| IN_WORDS.contains(byte)) {
             return Look::Is(());
         }
-        let open = if close == b'}' { b'{' } else { b'(' };
+        let open = match close {
+            b'}' => b'{',
+            b']' => b'[',
+            _ => b'(',
+        };
         let mut depth = 0_usize;
         for byte in near {
             match *byte {

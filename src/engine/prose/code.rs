@@ -174,11 +174,6 @@ impl Engine {
         if let Some((body, until)) = (ticked && whole).then(|| one_line(cx, at, ticks, end)).flatten() {
             return self.line_opens(cx, at, ticks, body, until);
         }
-        if line.is_some() && is_text(cx.slice(at + ticks, end)) {
-            // What stands there is none of a fence's.
-            self.at = at + ticks;
-            return Look::Is(());
-        }
         if ticked && line.is_some() {
             // An info string holds no backtick: this is inline code.
             self.inline = Some(Inline::new(ticks, at));
@@ -213,7 +208,10 @@ impl Engine {
             return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
-        let before = self.remove(cx, at, body);
+        // A sentence in the place of the label is no markup: it is content, should the fence be calls.
+        let markup = if is_text(cx.slice(at + ticks, end)) { at + ticks } else { body };
+        let before = self.remove(cx, at, markup);
+        self.at = body;
         // Only an envelope inside this fence speaks for it.
         self.out.enveloped = false;
         self.hold(Doubt::Fence, at, before);

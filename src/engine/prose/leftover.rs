@@ -115,8 +115,8 @@ impl Engine {
         let closers =
             closers.filter_map(|closer| if let Element::Literal(text) = closer { Some(&**text) } else { None });
         // A tag with the tool's name stands at the call's end.
-        let raw = cx.part(&call.raw);
-        let named = raw.rfind("</").filter(|_| row.by_name()).and_then(|closer| raw.get(closer..));
+        let raw = if row.by_name() { cx.part(&call.raw) } else { "" };
+        let named = raw.rfind("</").and_then(|closer| raw.get(closer..));
         let again = named.map_or(Look::No, |closer| head::literal(cx, at, closer));
         if let Look::Is(end) = again {
             self.leave_closer(cx, at, end);
