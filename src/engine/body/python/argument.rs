@@ -151,8 +151,8 @@ impl Python {
             }
             self.is_expression(text, &read.repairs)
         } else {
-            // A word that is no literal is more likely prose than an argument.
-            if read.mended(RepairCode::SourceText) || expression::is_format(text) {
+            // A word that is no literal is more likely prose than an argument, and an expression the code of a program.
+            if read.mended(RepairCode::SourceText) || self.is_expression(text, &read.repairs) {
                 return fail;
             }
             let Some((key, _)) = tool.parameters.get(self.members.list().len()) else { return fail };

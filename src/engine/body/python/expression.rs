@@ -9,6 +9,8 @@ pub(super) fn is_expression(text: &str) -> bool {
         || text.split_once(['[', '{']).is_some_and(|(before, _)| before.trim_end().ends_with('='))
         || is_format(text)
         || is_lambda(text)
+        || is_conditional(text)
+        || text.strip_prefix("not ").is_some_and(|rest| rest.starts_with(['"', '\'']))
         || is_behind_sign(text)
         || unpacks(text).is_some_and(str::is_empty)
         || joins_string(text)
@@ -37,6 +39,11 @@ fn is_behind_sign(text: &str) -> bool {
 fn is_lambda(text: &str) -> bool {
     text.strip_prefix("lambda")
         .is_some_and(|rest| rest.starts_with([' ', ':']) && rest.chars().take(128).any(|c| c == ':'))
+}
+
+/// `x if y else z`.
+fn is_conditional(text: &str) -> bool {
+    text.split_once(" if ").is_some_and(|(_, condition)| condition.contains(" else "))
 }
 
 /// What stands behind the name in `*names` and `**names`.
@@ -133,6 +140,8 @@ mod tests {
             "x == 'y'",
             ",\"x\"",
             "names=[\"x\"]",
+            "not \"x\"",
+            "x if y else z",
         ];
         for text in expressions {
             assert!(is_expression(text), "{text}");
@@ -154,6 +163,8 @@ mod tests {
             "cats and \"dogs\"",
             "C++ \"x\"",
             "site:\"x.com\"",
+            "not today",
+            "call me if urgent",
         ];
         for text in texts {
             assert!(!is_expression(text), "{text}");
