@@ -29,12 +29,21 @@ impl JsonCalls {
     fn named_by_keys(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
         let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
         let members = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.others)).unwrap_or_default();
+        let mut beside = Vec::new();
+        let begun = writer.begun;
         for member in &members {
             let (name, value) = (member.key(cx), member.value(cx));
-            if !value.starts_with(['{', 'n']) || !(named_by_key || cx.offered(&name)) {
-                continue;
+            let calls = value.starts_with(['{', 'n']) && (named_by_key || cx.offered(&name));
+            // A key alone is no evidence: in other objects it may be any word.
+            let foreign = calls && writer.is_unmarked() && cx.tool(&name).is_some_and(|tool| is_foreign(tool, value));
+            if foreign {
+                out.trace.refuse(Reason::NoArguments, &name);
             }
-            let Some(index) = writer.begin(cx, out, &name, None) else { continue };
+            let index = if calls && !foreign { writer.begin(cx, out, &name, None) } else { None };
+            let Some(index) = index else {
+                beside.push(member);
+                continue;
+            };
             if !cx.made {
                 out.trace.note(member.key.clone(), Noted::Name);
             }
@@ -45,7 +54,9 @@ impl JsonCalls {
                 tear(writer);
             }
         }
-        if writer.begun == 0 {
+        if writer.begun > begun {
+            self.read_rest(cx, out, writer, beside.into_iter());
+        } else if writer.begun == 0 {
             out.trace.refuse(Reason::NoName, "");
         }
         Flow::On
@@ -286,6 +297,12 @@ impl Frame {
         self.index = nested.index.or(self.index);
         self.id = self.id.take().or(nested.id.clone());
     }
+}
+
+/// The object holds members, and none is a parameter of the tool, which has some.
+fn is_foreign(tool: &Tool, object: &str) -> bool {
+    let members: serde_json::Map<String, serde_json::Value> = serde_json::from_str(object).unwrap_or_default();
+    !members.is_empty() && !tool.parameters.is_empty() && !members.keys().any(|key| tool.declares(key))
 }
 
 /// A parameter that the tool has is among the members beside the `arguments`, and not in them, or with another value: they
