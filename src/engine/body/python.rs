@@ -4,7 +4,7 @@ use super::literal;
 use super::members::Members;
 use crate::dialect::Element;
 use crate::engine::head::LONGEST_NAME;
-use crate::engine::output::{Output, Piece, Value, span};
+use crate::engine::output::{Call, Output, Piece, Value, span};
 use crate::engine::tail::closes;
 use crate::engine::trace::Reason;
 use crate::engine::writer::Writer;
@@ -376,6 +376,9 @@ impl Python {
     /// Begins the call, now that its first argument (or that it has none) is certain.
     fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> bool {
         if self.begun == Begun::No {
+            if self.is_code(cx, out, writer) {
+                return false;
+            }
             self.begun = match writer.begin(cx, out, &self.name, None) {
                 Some(index) => Begun::Call(index),
                 // One name too many does not void its siblings.
@@ -384,6 +387,17 @@ impl Python {
             };
         }
         self.begun != Begun::No
+    }
+
+    /// No argument's name vouches for the call, which stands below other text, as far in as code does.
+    fn is_code(&self, cx: &Reader<'_>, out: &Output, writer: &Writer) -> bool {
+        let unframed = cx.dialects.auto && writer.origin.is_bare() && writer.fence.is_none() && !self.list;
+        if self.key.is_some() || !unframed || writer.begun > 0 {
+            return false;
+        }
+        let start = self.name_start;
+        let goes_on = |call: &Call| cx.slice(call.raw.end, start).trim_ascii().is_empty();
+        is_indented(cx, start) && !cx.first_in_text(start) && !out.calls.last().is_some_and(goes_on)
     }
 
     /// If it has not begun, the call stays text.
@@ -455,4 +469,10 @@ impl Python {
             None => Progress::Fail { at: end },
         }
     }
+}
+
+/// `at` stands as far in its line as Markdown's code does.
+fn is_indented(cx: &Reader<'_>, at: usize) -> bool {
+    let near = cx.bytes().get(at.saturating_sub(4)..at).unwrap_or_default();
+    near.ends_with(b"\t") || near == b"    "
 }

@@ -46,10 +46,10 @@ impl Python {
         }
         if keyed {
             let (key, _) = self.read_name(cx, name);
+            self.key = Some(key);
             if !self.begin(cx, out, writer) {
                 return Some(Progress::Fail { at });
             }
-            self.key = Some(key);
         } else {
             // The next call of the list, where the parenthesis should close: `[f(a=1, g(b=2)]`, `[f((a=1), g(b=2)]`.
             if self.list
