@@ -23,6 +23,8 @@ pub(crate) struct CallTemplate {
     pub(crate) inside: First,
     /// For each element of its head, the number of what it begins with up to there: see [`choice::beginnings`].
     pub(crate) beginnings: Box<[u16]>,
+    /// Another template of the set has the same head.
+    pub(crate) shares_head: bool,
     /// An earlier row of the set reads the same calls: outside this row's section there is nothing to try again.
     pub(crate) twin: bool,
 }
@@ -189,7 +191,8 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
     let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, row);
     let inside = First::behind(&[], body, &tail, row);
-    Ok((opener, CallTemplate { head, body, tail, first, inside, beginnings: Box::default(), twin: false }))
+    let (beginnings, shares_head, twin) = (Box::default(), false, false);
+    Ok((opener, CallTemplate { head, body, tail, first, inside, beginnings, shares_head, twin }))
 }
 
 fn read_parameter(text: &str) -> Result<Parameter, Error> {
@@ -350,6 +353,8 @@ pub struct Dialects {
     pub(crate) elements: Option<u16>,
     /// Its calls stand in fences, by templates of its own.
     pub(crate) fenced: bool,
+    /// Calls, or headers of messages, are looked for where an answer begins and nowhere else.
+    pub(crate) begins_bare: bool,
     /// Every dialect of the catalogue is in it.
     pub(crate) auto: bool,
 }
@@ -457,6 +462,7 @@ impl Dialects {
             gemma: Vec::new(),
             elements: None,
             fenced: false,
+            begins_bare: false,
             auto: false,
         }
     }
@@ -498,10 +504,15 @@ impl Dialects {
                 let names = channels.content.iter().chain(&channels.reasoning);
                 names.chain([&channels.recipient]).map(String::as_str)
             }));
+        let opened = !(set.channels.is_empty() && set.openers.is_empty() && set.words.is_empty());
+        set.begins_bare = opened || set.name_line.is_some();
         set.markers = Markers::new(entries, &also);
-        for (row, numbers) in choice::beginnings(&set.rows).into_iter().enumerate() {
-            let calls = set.rows.get_mut(row).into_iter().flat_map(|row| &mut row.calls);
-            calls.zip(numbers).for_each(|(call, numbers)| call.beginnings = numbers);
+        let beginnings = choice::beginnings(&set.rows);
+        let heads: Vec<_> = beginnings.iter().flatten().map(|numbers| numbers.last().copied()).collect();
+        let calls = set.rows.iter_mut().flat_map(|row| &mut row.calls);
+        for (call, numbers) in calls.zip(beginnings.into_iter().flatten()) {
+            call.shares_head = heads.iter().filter(|head| **head == numbers.last().copied()).count() > 1;
+            call.beginnings = numbers;
         }
         let rows = &set.rows;
         set.markers.choose(|marker| {

@@ -150,7 +150,7 @@ pub(crate) fn fill(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut 
     behind(cx, at, elements, from, head, &mut 0)
 }
 
-/// As [`head`], where the first of `elements` is a literal of `length` that stands at `at`. The element that was `reached`
+/// As [`fill`], where the first of `elements` is a literal of `length` that stands at `at`. The element that was `reached`
 /// is the one that decided.
 pub(crate) fn behind_marker(
     cx: &Reader<'_>,
@@ -158,9 +158,10 @@ pub(crate) fn behind_marker(
     length: usize,
     elements: &[Element],
     reached: &mut usize,
-) -> Look<Head> {
-    let mut head = Head { end: at + length, ..Head::default() };
-    behind(cx, at, elements, 1, &mut head, reached).map(|()| head)
+    head: &mut Head,
+) -> Look<()> {
+    *head = Head { end: at + length, ..Head::default() };
+    behind(cx, at, elements, 1, head, reached)
 }
 
 /// What is to stand at the end of `head`, which begins at `at`: the elements `from` that number on. One of the literals may

@@ -481,7 +481,8 @@ impl Engine {
                 *spare = call;
                 spare
             }
-            None => Box::new(call),
+            // `Box::new` would copy it once more.
+            None => Box::write(Box::new_uninit(), call),
         };
         // Here it is not moved any more.
         set(&mut call);

@@ -96,16 +96,22 @@ impl Tail {
 
     /// The marker `text`. If it does not stand there and is `needed`, it is missing.
     fn closer(&mut self, cx: &Reader<'_>, origin: Origin, text: &str, needed: bool, writer: &mut Writer) -> Look<()> {
+        match head::literal(cx, self.at, text) {
+            Look::Is(end) => {
+                self.at = end;
+                return Look::Is(());
+            }
+            Look::More => return Look::More,
+            Look::No => {}
+        }
         let mut repair = |what| {
             if let Some(pending) = &mut writer.pending {
                 pending.repairs.push(what);
             }
         };
-        match head::literal(cx, self.at, text).or(|| misspelt_end(cx, origin, self.at, text)) {
+        match misspelt_end(cx, origin, self.at, text) {
             Look::Is(end) => {
-                if !cx.slice(self.at, end).starts_with(text) {
-                    repair(Repair::at(RepairCode::Marker, self.at, "the call's closing marker is misspelt"));
-                }
+                repair(Repair::at(RepairCode::Marker, self.at, "the call's closing marker is misspelt"));
                 self.at = end;
                 return Look::Is(());
             }

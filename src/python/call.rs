@@ -20,7 +20,12 @@ use std::sync::{Arc, OnceLock};
 #[doc = stub!("ToolCall")]
 #[pyclass(frozen, module = "toolglot", name = "ToolCall")]
 pub(super) struct ToolCall {
+    // Python reads these two as members of the object, without a call.
+    #[doc = stub!("ToolCall.id")]
+    #[pyo3(get)]
     pub(super) id: Py<PyString>,
+    #[doc = stub!("ToolCall.name")]
+    #[pyo3(get)]
     pub(super) name: Py<PyString>,
     written: Arguments,
     status: CallStatus,
@@ -58,8 +63,17 @@ impl ToolCall {
         input: &Input,
         tools: Option<&Arc<schema::ToolSet>>,
     ) -> Self {
-        let all = input.as_str(py);
-        let text = |piece| Text::new(piece, Some(all));
+        Self::cut(py, call, (input, input.as_str(py)), tools)
+    }
+
+    /// As [`Self::from_core`], where the text of the `input` is known.
+    pub(super) fn cut(
+        py: Python<'_>,
+        call: turn::ToolCall<'_>,
+        (input, all): (&Input, &str),
+        tools: Option<&Arc<schema::ToolSet>>,
+    ) -> Self {
+        let text = |piece| Text::new(piece, all);
         let written = match call.arguments {
             turn::Arguments::Json(json) => Arguments::Json(text(json)),
             turn::Arguments::Members(members) => {
@@ -254,18 +268,6 @@ impl ToolCall {
             raw: raw.0.into(),
         };
         Ok(Self::from_core(py, call, &Input::NONE, None))
-    }
-
-    #[doc = stub!("ToolCall.id")]
-    #[getter]
-    fn id(&self) -> &Py<PyString> {
-        &self.id
-    }
-
-    #[doc = stub!("ToolCall.name")]
-    #[getter]
-    fn name(&self) -> &Py<PyString> {
-        &self.name
     }
 
     #[doc = stub!("ToolCall.arguments")]

@@ -39,21 +39,24 @@ pub(super) fn extract<'py>(
     let tools = tools_argument(tools)?;
     let dialects = dialect_argument(dialect)?;
     let options = options(starts_in, policy)?;
-    let read = |text: &Bound<'_, PyString>, issue: Option<Issue>| {
-        let all = text.to_str()?;
+    let read = |text: &Bound<'_, PyString>, all: &str, issue: Option<Issue>| {
         let mut turn = guard_detached(py, all.len(), || engine::extract(all, &dialects, tools.as_deref(), &options))?;
         turn.issues.extend(issue);
         Turn::from_core(py, turn, Input::new(text), tools.as_ref())
     };
     if let Ok(text) = text.cast::<PyString>() {
         return match utf8(text)? {
-            (_, None) => read(text, None),
-            (replaced, Some(offset)) => read(&PyString::new(py, &replaced), Some(surrogate_issue(offset))),
+            (all, None) => read(text, &all, None),
+            (replaced, Some(offset)) => {
+                let text = PyString::new(py, &replaced);
+                read(&text, text.to_str()?, Some(surrogate_issue(offset)))
+            }
         };
     }
     let bytes = bytes_of(text).ok_or_else(|| no_text("text", text))?;
     if let Ok(text) = std::str::from_utf8(&bytes) {
-        return read(&PyString::new(py, text), None);
+        let text = PyString::new(py, text);
+        return read(&text, text.to_str()?, None);
     }
     let turn = guard_detached(py, bytes.len(), || {
         let mut parser = engine::StreamParser::new(Arc::clone(&dialects), tools.clone(), options.clone());

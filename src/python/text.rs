@@ -17,16 +17,16 @@ pub(super) enum Text {
 
 impl Text {
     /// Keeps `text`, as a range of `input` if it points into it.
-    pub(super) fn new(text: Cow<'_, str>, input: Option<&str>) -> Self {
-        match (text, input) {
-            (Cow::Borrowed(piece), Some(input)) => {
+    pub(super) fn new(text: Cow<'_, str>, input: &str) -> Self {
+        match text {
+            Cow::Borrowed(piece) => {
                 let start = (piece.as_ptr().addr()).wrapping_sub(input.as_ptr().addr());
                 match start.checked_add(piece.len()) {
                     Some(end) if end <= input.len() => Self::Input { start, end },
                     _ => Self::Own(piece.to_owned()),
                 }
             }
-            (text, _) => Self::Own(text.into_owned()),
+            Cow::Owned(text) => Self::Own(text),
         }
     }
 

@@ -13,7 +13,6 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -24,6 +23,9 @@ pub(super) struct Turn {
     content: Text,
     content_object: Made<PyString>,
     reasoning: Text,
+    // Python reads it as a member of the object, without a call.
+    #[doc = stub!("Turn.tool_calls")]
+    #[pyo3(get)]
     tool_calls: Py<PyTuple>,
     /// A runnable call is waiting for its result.
     needs_more_work: bool,
@@ -44,26 +46,25 @@ impl Turn {
         tools: Option<&Arc<schema::ToolSet>>,
     ) -> PyResult<Bound<'py, Self>> {
         let needs_more_work = turn.needs_more_work();
+        let all = input.as_str(py);
         let calls = std::mem::take(&mut turn.tool_calls).into_iter();
-        let calls = calls.map(|call| Bound::new(py, ToolCall::from_core(py, call, &input, tools)));
-        // Mostly it is one.
-        let calls = PyTuple::new(py, calls.collect::<PyResult<SmallVec<[_; 4]>>>()?)?;
-        Bound::new(py, Self::of(py, turn, input, calls, needs_more_work))
+        let calls = PyTuple::new(py, calls.map(|call| ToolCall::cut(py, call, (&input, all), tools)))?;
+        let texts = texts(&mut turn, all);
+        Bound::new(py, Self::of(turn, texts, input, calls, needs_more_work))
     }
 
-    /// The turn whose calls are these, whatever it says itself.
+    /// The turn whose content, reasoning and calls are these, whatever it says itself.
     fn of(
-        py: Python<'_>,
         turn: turn::Turn<'_>,
+        (content, reasoning): (Text, Text),
         input: Input,
         tool_calls: Bound<'_, PyTuple>,
         needs_more_work: bool,
     ) -> Self {
-        let all = input.as_str(py);
         Self {
-            content: Text::new(turn.content, Some(all)),
+            content,
             content_object: Made::new(),
-            reasoning: Text::new(turn.reasoning, Some(all)),
+            reasoning,
             tool_calls: tool_calls.unbind(),
             needs_more_work,
             stop_reason: turn.stop_reason,
@@ -144,6 +145,12 @@ impl Turn {
     }
 }
 
+/// The content and the reasoning of `turn`, as ranges of the `input` where they are in it.
+fn texts(turn: &mut turn::Turn<'_>, input: &str) -> (Text, Text) {
+    let text = |of: &mut Cow<'_, str>| Text::new(std::mem::take(of), input);
+    (text(&mut turn.content), text(&mut turn.reasoning))
+}
+
 /// The calls that a turn is made of.
 struct Calls<'py>(Vec<Bound<'py, ToolCall>>);
 
@@ -221,7 +228,7 @@ impl Turn {
         let Calls(tool_calls) = tool_calls;
         let default = if tool_calls.is_empty() { "stop" } else { "tool_calls" };
         let stop_reason = Some(stop_reason.unwrap_or(default));
-        let turn = turn::Turn {
+        let mut turn = turn::Turn {
             content: content.0.into(),
             reasoning: reasoning.map(|reasoning| reasoning.0).unwrap_or_default().into(),
             tool_calls: tool_calls.iter().map(|call| call.get().to_core(py)).collect::<PyResult<_>>()?,
@@ -234,7 +241,8 @@ impl Turn {
         };
         // The calls are frozen, so they are kept as they came.
         let needs_more_work = turn.needs_more_work();
-        Ok(Self::of(py, turn, Input::NONE, PyTuple::new(py, &tool_calls)?, needs_more_work))
+        let texts = texts(&mut turn, "");
+        Ok(Self::of(turn, texts, Input::NONE, PyTuple::new(py, &tool_calls)?, needs_more_work))
     }
 
     #[doc = stub!("Turn.content")]
@@ -248,12 +256,6 @@ impl Turn {
     fn reasoning<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
         let reasoning = self.input.to_py(py, &self.reasoning);
         (!self.reasoning.as_str(self.input.as_str(py)).is_empty()).then_some(reasoning)
-    }
-
-    #[doc = stub!("Turn.tool_calls")]
-    #[getter]
-    fn tool_calls(&self) -> &Py<PyTuple> {
-        &self.tool_calls
     }
 
     #[doc = stub!("Turn.needs_more_work")]

@@ -7,15 +7,13 @@ thread_local! {
     static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(std::thread::current().id()) | 1);
 }
 
-fn next() -> u64 {
-    STATE.with(|state| {
-        // splitmix64
-        let z = state.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
-        state.set(z);
-        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    })
+/// The next number of a splitmix64.
+fn next(state: &Cell<u64>) -> u64 {
+    let z = state.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+    state.set(z);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 /// The digits of a number of base 16, one a byte.
@@ -31,7 +29,7 @@ const fn hex(number: u32) -> [u8; 8] {
 
 /// A new unique call id: `call_` and 20 digits of base 16.
 pub fn new_call_id() -> String {
-    let (first, second) = (next(), next());
+    let (first, second) = STATE.with(|state| (next(state), next(state)));
     let mut id = *b"call_00000000000000000000";
     let (_, digits) = id.split_at_mut(5);
     for (digits, number) in digits.chunks_mut(8).zip([first as u32, (first >> 32) as u32, second as u32]) {

@@ -28,13 +28,13 @@ pub(crate) struct Tried {
     eof: bool,
     /// What heads begin with that did not stand there: its numbers in [`CallTemplate::beginnings`].
     failed: SmallVec<[u16; 8]>,
-    /// The head that stood there last, by the number of all of it, when the text was so long.
+    /// The head that stood there last, by the number of all of it, when the text was so long, if several templates have it.
     found: Option<(u16, Head)>,
     long: usize,
 }
 
 impl Tried {
-    /// The head of `template`, whose opening marker of `length` stands at `at`.
+    /// Fills the `head` of `template`, whose opening marker of `length` stands at `at`.
     fn head(
         &mut self,
         cx: &Reader<'_>,
@@ -42,7 +42,8 @@ impl Tried {
         length: usize,
         standing: Standing,
         template: &CallTemplate,
-    ) -> Look<Head> {
+        head: &mut Head,
+    ) -> Look<()> {
         if (self.at, self.standing, self.eof) != (at, standing, cx.eof) {
             (self.at, self.standing, self.eof) = (at, standing, cx.eof);
             self.failed.clear();
@@ -57,15 +58,16 @@ impl Tried {
             return Look::No;
         }
         let whole = begins.last().copied();
-        if let Some((_, head)) = self.found.as_ref().filter(|(number, _)| Some(*number) == whole) {
-            return Look::Is(head.clone());
+        if let Some((_, known)) = self.found.as_ref().filter(|(number, _)| Some(*number) == whole) {
+            head.clone_from(known);
+            return Look::Is(());
         }
         let mut reached = 0;
-        let look = head::behind_marker(cx, at, length, &template.head, &mut reached);
-        match &look {
-            Look::Is(head) => self.found = whole.map(|number| (number, head.clone())),
+        let look = head::behind_marker(cx, at, length, &template.head, &mut reached, head);
+        match look {
+            Look::Is(()) if template.shares_head => self.found = whole.map(|number| (number, head.clone())),
             Look::No => self.failed.extend(begins.get(reached).copied()),
-            Look::More => {}
+            Look::Is(()) | Look::More => {}
         }
         look
     }
@@ -326,17 +328,18 @@ impl Engine {
             Marker::Call { row, call } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
-                match self.tried.head(cx, at, length, standing, template) {
+                let mut found = Head::default();
+                match self.tried.head(cx, at, length, standing, template, &mut found) {
                     // What quotes it is looked for where there is something to quote.
-                    Look::Is(_) if standing == Standing::Word && self.fence.is_none() && self.is_quoted(cx, at) => {
+                    Look::Is(()) if standing == Standing::Word && self.fence.is_none() && self.is_quoted(cx, at) => {
                         self.pass(cx, at, Reason::Quoted);
                         Look::No
                     }
-                    Look::Is(mut found) => {
+                    Look::Is(()) => {
                         found.twice |= standing == Standing::Twice;
                         self.begin(cx, at, row, call, found, None)
                     }
-                    other => other.map(|_| ()),
+                    other => other,
                 }
             }
         }
@@ -439,11 +442,12 @@ impl Engine {
     ) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
-        let end = match head::behind_marker(cx, at, length, open, &mut 0) {
-            Look::Is(found) => found.end,
-            Look::No => return Look::No,
-            Look::More => return Look::More,
-        };
+        let mut opener = Head::default();
+        let opens = head::behind_marker(cx, at, length, open, &mut 0, &mut opener);
+        if opens != Look::Is(()) {
+            return opens;
+        }
+        let end = opener.end;
         let inside = match cx.behind_space(at, end) {
             Look::Is(inside) => inside,
             other => return other.map(|_| ()),

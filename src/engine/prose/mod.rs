@@ -30,7 +30,7 @@ impl Engine {
             return self.fence_prose(cx);
         }
         let bytes = cx.bytes();
-        if self.at == 0 {
+        if self.at == 0 && (cx.dialects.begins_bare || self.given.mode == Mode::Reasoning) {
             // A header without special tokens has its object near; the others wait for a marker.
             for look in [
                 Self::opening_label,

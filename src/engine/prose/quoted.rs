@@ -113,6 +113,10 @@ struct Quotes {
 impl Before {
     /// What stands before `at` in its line, if that is not too long.
     fn line<'t>(&mut self, cx: &Reader<'t>, at: usize) -> Option<&'t [u8]> {
+        // Mostly a marker begins one.
+        if cx.bytes().get(..at).is_some_and(|before| before.last() == Some(&b'\n')) {
+            return Some(&[]);
+        }
         let from = at.saturating_sub(LINE);
         let found = self.line_break.find_last(cx.bytes(), from, at, |text| memchr::memrchr(b'\n', text));
         let begins = found.map(|i| i + 1).or_else(|| (at <= LINE).then_some(0))?;

@@ -141,6 +141,10 @@ const NARROW: [char; 3] = ['\u{a0}', '\u{202f}', '\u{2009}'];
 
 /// The quotation mark right before `at`.
 fn mark_before(cx: &Reader<'_>, at: usize) -> Option<Mark> {
+    // Mostly a line ends there, or a word.
+    if cx.bytes().get(..at)?.last().is_some_and(|byte| byte.is_ascii() && !matches!(byte, b'"' | b'\'')) {
+        return None;
+    }
     let text = cx.slice(0, at).trim_end_matches(NARROW);
     let before = text.chars().next_back()?;
     let (open, close) = QUOTES.iter().copied().find(|(open, _)| *open == before)?;
