@@ -155,6 +155,8 @@ pub(crate) struct Parameter {
     pub(crate) after: Vec<Element>,
     /// The literal that begins the template.
     pub(crate) opener: Box<str>,
+    /// Its markers are tags: a value that holds no `<` holds none of them.
+    pub(crate) tags: bool,
 }
 
 /// A dialect whose templates have been read.
@@ -196,7 +198,7 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
     let bad = |what: &str| Error::at(ErrorCode::BadDialect, text, what.to_owned());
     let template = Template::parse(text)?;
     let opener = template.opener().ok_or_else(|| bad("a parameter template must begin with literal text"))?;
-    let opener = opener.into();
+    let opener: Box<str> = opener.into();
     let value = Element::Slot(Slot::Value);
     let at = template.elements.iter().position(|e| *e == value).ok_or_else(|| bad("the hole {value} is missing"))?;
     let Some(Element::Literal(closer)) = template.elements.get(at + 1).cloned() else {
@@ -209,7 +211,9 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
         behind_key = Some(text.clone());
         after.drain(..2);
     }
-    Ok(Parameter { head, closer, behind_key, after, opener })
+    // Where no tag stands right before the value, one without its first sign may begin that.
+    let tags = opener.starts_with('<') && closer.starts_with('<') && head.last() != Some(&Element::Space);
+    Ok(Parameter { head, closer, behind_key, after, opener, tags })
 }
 
 impl Row {

@@ -332,6 +332,10 @@ impl OpenValue {
                     Look::No => Look::No,
                 },
             };
+            if matches!(ended, Look::Is(_)) {
+                return ended;
+            }
+            self.marked = true;
             if self.searched > hit {
                 // It is part of what the value shows.
                 continue;
