@@ -38,6 +38,15 @@ impl CallTemplate {
         matches!(self.head.first(), Some(Element::Literal(opener)) if opener.trim_end_matches('*').ends_with(':'))
     }
 
+    /// The first marker of what closes it is a tag.
+    fn closes_as_tag(&self) -> bool {
+        let closer = self.tail.iter().find_map(|element| match element {
+            Element::Literal(text) | Element::Optional(text) => Some(text),
+            _ => None,
+        });
+        closer.is_none_or(|text| text.starts_with('<'))
+    }
+
     /// Which element of the head holds the name, if that or an id stands right behind the opening marker.
     pub(crate) fn name_at(&self) -> Option<usize> {
         let at = self.head.iter().skip(1).position(|element| *element != Element::Space)? + 1;
@@ -155,7 +164,7 @@ pub(crate) struct Parameter {
     pub(crate) after: Vec<Element>,
     /// The literal that begins the template.
     pub(crate) opener: Box<str>,
-    /// Its markers are tags: a value that holds no `<` holds none of them.
+    /// Its markers are tags, and so is what closes a call: a value that holds no `<` holds none of them.
     pub(crate) tags: bool,
 }
 
@@ -261,6 +270,9 @@ impl Row {
                     let marker = Marker::CallEnd { row: number, call: i as u16, element: element as u16 };
                     markers.push((text.to_string(), marker));
                 }
+            }
+            if call.body == Body::Parameters && !call.closes_as_tag() {
+                row.parameters.iter_mut().for_each(|parameter| parameter.tags = false);
             }
             row.calls.push(call);
         }

@@ -6,6 +6,9 @@ use crate::dialect::{Dialect, special};
 use crate::engine::body::lenient;
 use crate::engine::body::members::open;
 
+/// Mostly a call has no more members.
+const USUAL: usize = 6;
+
 /// What a value stands in.
 pub(super) struct Within<'w> {
     pub(super) row: &'w Row,
@@ -144,12 +147,9 @@ impl OpenValue {
     /// the wrong order, if that is no part of the text.
     fn is_swapped(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize, next: usize) -> bool {
         let Some(closer) = lenient::closer(within.tail).filter(|_| !self.shown.whole) else { return false };
-        let text = cx.bytes().get(self.start..end).unwrap_or_default();
-        if !text.trim_ascii_end().ends_with(closer.as_bytes()) {
-            return false;
-        }
         let behind = cx.rest(cx.skip_space(next));
-        !behind.starts_with(closer)
+        cx.slice(self.start, end).trim_ascii_end().ends_with(closer)
+            && !behind.starts_with(closer)
             && !within.row.parameters.iter().any(|parameter| behind.starts_with(&*parameter.opener))
     }
 
@@ -253,10 +253,10 @@ impl Parameters {
             Look::Is(Ended { end, next, ahead, closing }) => {
                 let known = !value.closes_by_key() || closing == Closing::BeforeCall;
                 self.ahead = ahead.filter(|_| known).map(|ahead| (next, ahead));
-                self.broken |= closing == Closing::Own && value.is_swapped(cx, &within, end, next);
                 // Mere text that its own marker closes leaves no doubt.
                 if value.marked || closing != Closing::Own {
                     self.broken |= value.is_torn(cx, &within, end, closing);
+                    self.broken |= closing == Closing::Own && value.is_swapped(cx, &within, end, next);
                     self.stray |= value.may_hold_another(cx, &within, closing);
                     self.unclosed |= is_unclosed(cx, parameter, end, closing);
                     self.unsure |= value.ends_early(end);
@@ -382,6 +382,9 @@ impl Parameters {
             self.broken |= self.unclosed;
             self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.opening.key_at, what));
         } else {
+            if self.members.is_empty() {
+                self.members = Vec::with_capacity(USUAL);
+            }
             self.members.push((std::mem::replace(&mut value.opening.key, span(0..0)), found));
         }
         self.value = None;
