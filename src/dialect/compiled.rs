@@ -40,6 +40,15 @@ impl CallTemplate {
         matches!(self.head.first(), Some(Element::Literal(opener)) if opener.trim_end_matches('*').ends_with(':'))
     }
 
+    /// The first marker of what closes it is a tag.
+    fn closes_as_tag(&self) -> bool {
+        let closer = self.tail.iter().find_map(|element| match element {
+            Element::Literal(text) | Element::Optional(text) => Some(text),
+            _ => None,
+        });
+        closer.is_none_or(|text| text.starts_with('<'))
+    }
+
     /// Which element of the head holds the name, if that or an id stands right behind the opening marker.
     pub(crate) fn name_at(&self) -> Option<usize> {
         let at = self.head.iter().skip(1).position(|element| *element != Element::Space)? + 1;
@@ -157,6 +166,8 @@ pub(crate) struct Parameter {
     pub(crate) after: Vec<Element>,
     /// The literal that begins the template.
     pub(crate) opener: Box<str>,
+    /// Its markers are tags, and so is what closes a call: a value that holds no `<` holds none of them.
+    pub(crate) tags: bool,
 }
 
 /// A dialect whose templates have been read.
@@ -199,7 +210,7 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
     let bad = |what: &str| Error::at(ErrorCode::BadDialect, text, what.to_owned());
     let template = Template::parse(text)?;
     let opener = template.opener().ok_or_else(|| bad("a parameter template must begin with literal text"))?;
-    let opener = opener.into();
+    let opener: Box<str> = opener.into();
     let value = Element::Slot(Slot::Value);
     let at = template.elements.iter().position(|e| *e == value).ok_or_else(|| bad("the hole {value} is missing"))?;
     let Some(Element::Literal(closer)) = template.elements.get(at + 1).cloned() else {
@@ -212,7 +223,9 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
         behind_key = Some(text.clone());
         after.drain(..2);
     }
-    Ok(Parameter { head, closer, behind_key, after, opener })
+    // Where no tag stands right before the value, one without its first sign may begin that.
+    let tags = opener.starts_with('<') && closer.starts_with('<') && head.last() != Some(&Element::Space);
+    Ok(Parameter { head, closer, behind_key, after, opener, tags })
 }
 
 impl Row {
@@ -260,6 +273,9 @@ impl Row {
                     let marker = Marker::CallEnd { row: number, call: i as u16, element: element as u16 };
                     markers.push((text.to_string(), marker));
                 }
+            }
+            if call.body == Body::Parameters && !call.closes_as_tag() {
+                row.parameters.iter_mut().for_each(|parameter| parameter.tags = false);
             }
             row.calls.push(call);
         }

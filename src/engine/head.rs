@@ -220,12 +220,13 @@ fn stands(
     reached: &mut usize,
 ) -> Look<()> {
     let limit = at + cx.policy.max_markup_bytes;
-    for (i, element) in elements.iter().enumerate().skip(from) {
-        *reached = i;
+    let mut rest = elements.get(from..).unwrap_or_default();
+    while let Some((element, behind)) = rest.split_first() {
+        *reached = elements.len() - rest.len();
+        rest = behind;
         if head.end > limit {
             return Look::No;
         }
-        let behind = elements.get(i + 1..).unwrap_or_default();
         let look = match element {
             Element::Space => {
                 let end = cx.skip_markup_space(head.end);
@@ -262,13 +263,8 @@ fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, next: Option<&Element>, li
         Some(until) => delimited(cx, head.end, until, slot, limit),
         None => undelimited(cx, head.end, limit),
     };
-    let named = |from: usize, to: usize| {
-        let written = cx.slice(from, to).trim_ascii();
-        written.is_empty() || cx.tools.is_some_and(|tools| tools.leads_to(written))
-    };
+    let filled = if line { one_line(cx, head.end, filled) } else { filled };
     let range = match filled {
-        Look::Is(range) if line && !(cx.vouches(range.clone()) && named(range.start, range.end)) => return Look::No,
-        Look::More if line && !named(head.end, cx.text.len()) => return Look::No,
         Look::Is(range) => range,
         other => return other.map(|_| ()),
     };
@@ -290,6 +286,20 @@ fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, next: Option<&Element>, li
     head.end = end;
     head.set(slot, inner);
     Look::Is(())
+}
+
+/// A name that begins at `at` and is as long as its line was `filled` in: one that leads to an offered tool.
+#[cold]
+fn one_line(cx: &Reader<'_>, at: usize, filled: Look<Range<usize>>) -> Look<Range<usize>> {
+    let named = |from: usize, to: usize| {
+        let written = cx.slice(from, to).trim_ascii();
+        written.is_empty() || cx.tools.is_some_and(|tools| tools.leads_to(written))
+    };
+    match filled {
+        Look::Is(range) if !(cx.vouches(range.clone()) && named(range.start, range.end)) => Look::No,
+        Look::More if !named(at, cx.text.len()) => Look::No,
+        filled => filled,
+    }
 }
 
 fn is_blank(text: &str) -> bool {
@@ -340,6 +350,7 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 }
 
 /// The text of a hole that nothing delimits: as long as it can be a name.
+#[inline(never)]
 fn undelimited(cx: &Reader<'_>, at: usize, limit: usize) -> Look<Range<usize>> {
     let limit = limit.min(at + LONGEST_NAME);
     // One character more shows that it is longer.
@@ -375,48 +386,70 @@ fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) 
     let mut end = skip;
     // A name in quotes that the template does not have ends with them.
     if slot == Slot::Name && first != b'"' && bounded.get(skip) == Some(&b'"') {
-        let quoted = bounded.get(skip + 1..).unwrap_or_default();
-        let near = quoted.get(..LONGEST_NAME).unwrap_or(quoted);
-        match memchr::memchr2(b'"', b'\n', near) {
-            Some(length) if near.get(length) == Some(&b'"') => end = skip + length + 2,
-            None if near.len() == quoted.len() && whole && !cx.eof => return Look::More,
-            _ => return Look::No,
+        match quoted(bounded.get(skip..).unwrap_or_default(), whole && !cx.eof) {
+            Look::Is(length) => end = skip + length,
+            other => return other.map(|_| at..at),
         }
     }
     let ends = |byte: &u8| *byte == first || stops[usize::from(*byte)];
     // Of labels in a row, each would look at those behind it.
-    if slot == Slot::Name && is_blank(until) && stops[usize::from(first)] {
+    if slot == Slot::Name && stops[usize::from(first)] && is_blank(until) {
         end = cx.name_stop(at + end, |rest| rest.iter().position(ends)).saturating_sub(at);
     }
     // One pass: holes are short, and what is behind them is not.
     while let Some(more) = bounded.get(end..).and_then(|rest| rest.iter().position(ends)) {
         end += more;
-        let Some(byte) = bounded.get(end).copied() else { break };
-        let stopped = stops[usize::from(byte)];
         if slot == Slot::Name && end == skip {
             // There is no name.
             return Look::No;
         }
         let tail = bounded.get(end..).unwrap_or_default();
-        if byte == first && (until.len() == 1 || tail.starts_with(until.as_bytes())) {
+        if tail.first() == Some(&first) && (until.len() == 1 || tail.starts_with(until.as_bytes())) {
             return Look::Is(at..at + end);
         }
-        let tail = cx.slice(at + end, floor(cx.text, at + bounded.len()));
-        let behind = tail.trim_start();
-        // White space before the literal is not yet the end of the line.
-        let goes_on = byte == b'\n' && (behind.starts_with(until) || (!cx.eof && until.starts_with(behind)));
-        if stopped && !goes_on {
-            let partial = whole && !cx.eof && until.len() > tail.len() && until.starts_with(tail);
-            return if partial { Look::More } else { Look::No };
+        match behind_stop(cx, at + end..at + bounded.len(), until, stops) {
+            Look::Is(length) => end += length,
+            // The literal may yet come, if this is where the text ends.
+            Look::More if whole => return Look::More,
+            _ => return Look::No,
         }
-        // A run of white space is looked behind once.
-        let blank = tail.len() - behind.len();
-        end += if stopped && !until.starts_with(char::is_whitespace) { blank.max(1) } else { 1 };
     }
     if !whole || cx.eof { Look::No } else { Look::More }
 }
 
+/// How long the string is that `text` begins with, a name in quotes; it `may_go_on` where the text ends.
+#[cold]
+fn quoted(text: &[u8], may_go_on: bool) -> Look<usize> {
+    let inner = text.get(1..).unwrap_or_default();
+    let near = inner.get(..LONGEST_NAME).unwrap_or(inner);
+    match memchr::memchr2(b'"', b'\n', near) {
+        Some(length) if near.get(length) == Some(&b'"') => Look::Is(length + 2),
+        None if near.len() == inner.len() && may_go_on => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// At the start of `rest` stands a byte that may end a hole, and not the literal `until` that is to follow it: how much of it is
+/// the hole's all the same.
+#[cold]
+fn behind_stop(cx: &Reader<'_>, rest: Range<usize>, until: &str, stops: &[bool; 256]) -> Look<usize> {
+    let tail = cx.slice(rest.start, floor(cx.text, rest.end));
+    let behind = tail.trim_start();
+    let byte = cx.bytes().get(rest.start).copied().unwrap_or_default();
+    let stopped = stops[usize::from(byte)];
+    // White space before the literal is not yet the end of the line.
+    let goes_on = byte == b'\n' && (behind.starts_with(until) || (!cx.eof && until.starts_with(behind)));
+    if stopped && !goes_on {
+        let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
+        return if partial { Look::More } else { Look::No };
+    }
+    // A run of white space is looked behind once.
+    let blank = tail.len() - behind.len();
+    Look::Is(if stopped && !until.starts_with(char::is_whitespace) { blank.max(1) } else { 1 })
+}
+
 /// How much white space `text` begins with.
+#[cold]
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start().len()
 }

@@ -120,7 +120,7 @@ impl Tail {
         }
         let rest = cx.rest(self.at);
         // One byte alone is no evidence.
-        if cx.eof && rest.trim_ascii().len() > 1 && cut_marker(rest, text) {
+        if cx.eof && rest.trim_ascii().len() > 1 && is_cut(rest.trim_ascii_start(), text) {
             (self.at, self.missing) = (cx.text.len(), true);
             return Look::Is(());
         }
@@ -230,11 +230,11 @@ pub(super) fn cut_off(rest: &str, tail: &[Element], parameters: &[Parameter]) ->
         Element::Literal(text) => Some(&**text),
         _ => None,
     });
-    closers.chain(parameters.iter().map(|parameter| &*parameter.opener)).any(|marker| cut_marker(rest, marker))
+    let cut = rest.trim_ascii_start();
+    closers.chain(parameters.iter().map(|parameter| &*parameter.opener)).any(|marker| is_cut(cut, marker))
 }
 
-/// The text ends in the first bytes of `marker`.
-fn cut_marker(rest: &str, marker: &str) -> bool {
-    let cut = rest.trim_ascii_start();
+/// The text ends in `cut`, the first bytes of `marker`.
+fn is_cut(cut: &str, marker: &str) -> bool {
     !cut.is_empty() && cut.len() < marker.len() && marker.starts_with(cut)
 }

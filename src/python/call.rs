@@ -1,5 +1,5 @@
 //! `toolglot.ToolCall`: one call that the model made.
-use super::convert::{from_py, json_to_py};
+use super::convert::{from_py, json_to_py, json_with};
 use super::guard::guard;
 use super::keys::Keys;
 use super::made::Made;
@@ -170,12 +170,14 @@ impl ToolCall {
                 }
                 Arguments::Members(members) => {
                     let dict = PyDict::new(py);
+                    let mut keys = Keys::open(py);
                     for (key, value) in members {
-                        let key = Keys::open(py).get(key.as_str(all));
-                        match value {
-                            Member::Text(value) => dict.set_item(key, self.input.to_py(py, value))?,
-                            Member::Json(value) => dict.set_item(key, json_to_py(py, value.as_str(all))?)?,
-                        }
+                        let key = keys.get(key.as_str(all));
+                        let value = match value {
+                            Member::Text(value) => self.input.cut(py, all, value).into_any(),
+                            Member::Json(value) => json_with(py, value.as_str(all), &mut keys)?,
+                        };
+                        dict.set_item(key, value)?;
                     }
                     Ok(dict.into_any())
                 }

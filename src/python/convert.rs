@@ -2,6 +2,7 @@
 //!
 //! - Into Rust: [`from_py`], for dicts and lists and for the objects of SDKs.
 //! - Into Python: [`json_to_py`] from JSON text, straight into objects; [`to_py`] from a value.
+use super::keys::Keys;
 use super::objects::build;
 use super::text::{bytes_of, whole};
 use crate::provider::{CARRIED, Node, is_unread};
@@ -375,7 +376,12 @@ pub(super) fn to_py<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, 
 /// # Errors
 /// `toolglot.BadJsonError` if the text is no JSON.
 pub(super) fn json_to_py<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
-    build(py, json)?.ok_or_else(|| {
+    json_with(py, json, &mut Keys::open(py))
+}
+
+/// As [`json_to_py`], for one of several texts: `keys` is open for all of them.
+pub(super) fn json_with<'py>(py: Python<'py>, json: &str, keys: &mut Keys<'py>) -> PyResult<Bound<'py, PyAny>> {
+    build(py, json, keys)?.ok_or_else(|| {
         let wrong = serde_json::from_str::<Value>(json).err();
         Error::new(ErrorCode::BadJson, wrong.map_or_else(|| "nested too deep".to_owned(), |e| e.to_string())).into()
     })

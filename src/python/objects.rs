@@ -7,20 +7,25 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
 /// Arrays and objects are built by recursion.
 const MAX_DEPTH: usize = 200;
-/// Builds the value that `json` is. `None` if it is not valid JSON, or nested too deep. Raw control characters in
-/// strings pass.
-pub(super) fn build<'py>(py: Python<'py>, json: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-    build_with(py, json, MAX_DEPTH, false)
+/// Builds the value that `json` is, of whose keys `keys` makes strings. `None` if it is not valid JSON, or nested too deep. Raw
+/// control characters in strings pass.
+pub(super) fn build<'py>(py: Python<'py>, json: &str, keys: &mut Keys<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    build_with(py, json, keys, MAX_DEPTH, false)
 }
 
 /// As [`build`], for text of which nothing is known: `None` for whatever the strict scanner would refuse with this limit
 /// of depth.
 pub(super) fn build_strict<'py>(py: Python<'py>, json: &str, max_depth: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
-    build_with(py, json, max_depth.min(MAX_DEPTH), true)
+    build_with(py, json, &mut Keys::open(py), max_depth.min(MAX_DEPTH), true)
 }
 
-fn build_with<'py>(py: Python<'py>, json: &str, max_depth: usize, strict: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let keys = Keys::open(py);
+fn build_with<'py>(
+    py: Python<'py>,
+    json: &str,
+    keys: &mut Keys<'py>,
+    max_depth: usize,
+    strict: bool,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut builder = Builder { py, json, max_depth, strict, at: 0, text: Vec::new(), keys, failed: None };
     let value = builder.value(0);
     builder.space();
@@ -39,7 +44,7 @@ struct Builder<'j, 'py> {
     at: usize,
     /// The string being read, where it holds escapes; kept for the next one.
     text: Vec<u8>,
-    keys: Keys<'py>,
+    keys: &'j mut Keys<'py>,
     /// What Python raised, if it did. Kept here so that what is handed from value to value is one pointer.
     failed: Option<PyErr>,
 }

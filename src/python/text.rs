@@ -61,7 +61,11 @@ impl Input {
 
     /// `text` as a `str`; the input object itself where the text is all of it.
     pub(super) fn to_py<'py>(&self, py: Python<'py>, text: &Text) -> Bound<'py, PyString> {
-        let all = self.as_str(py);
+        self.cut(py, self.as_str(py), text)
+    }
+
+    /// As [`Self::to_py`], where the input is known to be `all`.
+    pub(super) fn cut<'py>(&self, py: Python<'py>, all: &str, text: &Text) -> Bound<'py, PyString> {
         match (&self.0, text) {
             (Some(input), Text::Input { start: 0, end }) if *end == all.len() => input.bind(py).clone(),
             _ => PyString::new(py, text.as_str(all)),

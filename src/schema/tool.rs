@@ -59,6 +59,12 @@ impl Tool {
         self.parameters.iter().find(|(n, _)| n == name).map(|(_, expected)| *expected)
     }
 
+    /// Which of the parameters is called `name`. Models keep the schema's order, so it mostly is the one at `likely`.
+    pub(crate) fn position(&self, name: &str, likely: usize) -> Option<usize> {
+        let named = |at: &usize| self.parameters.get(*at).is_some_and(|(n, _)| n == name);
+        Some(likely).filter(named).or_else(|| (0..self.parameters.len()).find(named))
+    }
+
     /// The parameter that bare text is the value of: the only one, or the only one that is required.
     pub fn only_parameter(&self) -> Option<&str> {
         match self.parameters.as_slice() {

@@ -39,6 +39,8 @@ pub(crate) struct Parameters {
     at: usize,
     index: Option<usize>,
     members: Vec<(Piece, Value)>,
+    /// Which of the tool's first parameters are among them, a bit each.
+    given: u64,
     keys: KeyIndex,
     value: Option<OpenValue>,
     /// What closes the call, where that is not as its template says.
@@ -104,6 +106,7 @@ impl Parameters {
             at,
             index: None,
             members: Vec::new(),
+            given: 0,
             keys: KeyIndex::default(),
             value: None,
             closer: None,
@@ -346,7 +349,9 @@ impl Parameters {
         self.at = end;
         let Some(key) = key else { return };
         // Mostly it is one of the tool's, and then it is that.
-        let declared = called.and_then(|tool| tool.parameter(cx.part(&key)));
+        let likely = self.members.len();
+        let position = |key: &str| called.and_then(|tool| tool.position(key, likely));
+        let declared = position(cx.part(&key));
         let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
         let parameter = writer.origin.row(cx).and_then(|row| row.parameters.get(template));
         // A marker that its line ends may have lost more of its key than that.
@@ -358,10 +363,13 @@ impl Parameters {
         let closer = parameter.and_then(named);
         let key_at = key.start;
         let key = if declared.is_some() { span(key) } else { key_piece(cx, key) };
-        let expected = declared.or_else(|| called.map(|tool| tool.expected(key.as_str(cx.text))));
+        let declared = declared.or_else(|| position(key.as_str(cx.text)));
+        let known = |tool: &Tool| declared.and_then(|at| tool.parameters.get(at)).map(|(_, expected)| *expected);
+        let expected = called.map(|tool| known(tool).unwrap_or(Expected::ANY));
         let streams = Self::streams(cx, writer, expected, kind.as_ref());
-        let opening = Opening { template, key, key_at, kind, end };
-        self.value = Some(OpenValue::new(opening, expected, closer, streams));
+        let opening = Opening { template, key, declared, key_at, kind, end };
+        let marked = !parameter.is_some_and(|p| p.tags);
+        self.value = Some(OpenValue::new(opening, expected, closer, streams, marked));
     }
 
     /// The key as it is meant: without quotes of its own, where the tool has a parameter of that name. What is no name, nor

@@ -194,40 +194,47 @@ impl OpenValue {
         }
         match next {
             Next::More => Look::More,
-            Next::Junk if self.is_cut_behind(cx, within, end) => Look::Is(Ended::closed(hit, end, Closing::Own)),
-            // Its last sign stands there twice.
-            Next::Junk if cx.bytes().get(end) == Some(&b'>') => {
-                match Parameters::next(cx, row, tail, end + 1, declared) {
-                    Next::More => Look::More,
-                    Next::Junk => Look::No,
-                    _ => Look::Is(Ended::closed(hit, end + 1, Closing::Misspelt)),
-                }
-            }
-            Next::Junk => match self.doubled_end(cx, within, hit, end) {
-                Look::No => match self.lost_parameter(cx, within, hit, end) {
-                    Look::Is(lost) => {
-                        let closing = if lost { Closing::BeforeLost } else { Closing::Own };
-                        Look::Is(Ended::closed(hit, end, closing))
-                    }
-                    Look::More => Look::More,
-                    Look::No => {
-                        let stray = self.stray_closer(cx, within, end);
-                        if stray == Look::More {
-                            return Look::More;
-                        }
-                        let own = Closer { at: hit, end };
-                        if self.see_call(cx, within, own) == Look::More {
-                            return Look::More;
-                        }
-                        self.stray |= stray == Look::Is(());
-                        self.ends.doubtful = Some(own);
-                        Look::No
-                    }
-                },
-                look => look,
-            },
+            Next::Junk => self.closes_before_text(cx, within, Closer { at: hit, end }),
             ahead => Look::Is(Ended { ahead: Some(ahead), ..Ended::closed(hit, end, Closing::Own) }),
         }
+    }
+
+    /// Its closing marker, `own`, has something behind it that does not follow a parameter.
+    #[cold]
+    fn closes_before_text(&mut self, cx: &Reader<'_>, within: &Within<'_>, own: Closer) -> Look<Ended> {
+        let Within { row, tail, called, .. } = *within;
+        let Closer { at: hit, end } = own;
+        if self.is_cut_behind(cx, within, end) {
+            return Look::Is(Ended::closed(hit, end, Closing::Own));
+        }
+        // Its last sign stands there twice.
+        if cx.bytes().get(end) == Some(&b'>') {
+            let declared = called.filter(|_| self.closes_by_key());
+            return match Parameters::next(cx, row, tail, end + 1, declared) {
+                Next::More => Look::More,
+                Next::Junk => Look::No,
+                _ => Look::Is(Ended::closed(hit, end + 1, Closing::Misspelt)),
+            };
+        }
+        match self.doubled_end(cx, within, hit, end) {
+            Look::No => {}
+            look => return look,
+        }
+        match self.lost_parameter(cx, within, hit, end) {
+            Look::Is(lost) => {
+                let closing = if lost { Closing::BeforeLost } else { Closing::Own };
+                return Look::Is(Ended::closed(hit, end, closing));
+            }
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+        let stray = self.stray_closer(cx, within, end);
+        if stray == Look::More || self.see_call(cx, within, own) == Look::More {
+            return Look::More;
+        }
+        self.stray |= stray == Look::Is(());
+        self.ends.doubtful = Some(own);
+        Look::No
     }
 
     /// The text is cut off in the next parameter's marker, which begins at `end`.
@@ -242,6 +249,7 @@ impl OpenValue {
     }
 
     /// Something else than its closing marker begins at `hit`: the next parameter, or what closes the call.
+    #[inline(never)]
     fn other_ends(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
         let parameter = within.parameter;
         let opens = if self.closes_by_key() {
@@ -308,7 +316,7 @@ impl OpenValue {
 
     /// Where the value ends. `No`: the text is over, and it does not.
     pub(super) fn find_end(&mut self, cx: &Reader<'_>, within: &Within<'_>) -> Look<Ended> {
-        let Within { row, parameter, tail, called, .. } = *within;
+        let parameter = within.parameter;
         let bytes = cx.bytes();
         let own = self.closer.clone();
         let closer = own.as_deref().unwrap_or(&parameter.closer);
@@ -332,6 +340,10 @@ impl OpenValue {
                     Look::No => Look::No,
                 },
             };
+            if matches!(ended, Look::Is(_)) {
+                return ended;
+            }
+            self.marked = true;
             if self.searched > hit {
                 // It is part of what the value shows.
                 continue;
@@ -352,9 +364,13 @@ impl OpenValue {
             }
             self.searched = hit + 1;
         }
-        if !cx.eof {
-            return Look::More;
-        }
+        if cx.eof { self.never_ended(cx, within) } else { Look::More }
+    }
+
+    /// The text is over, and what closes the value has not come: where it may have ended all the same.
+    #[cold]
+    fn never_ended(&self, cx: &Reader<'_>, within: &Within<'_>) -> Look<Ended> {
+        let Within { row, parameter, tail, called, .. } = *within;
         if let Some(own) = self.ends.before_call {
             return Look::Is(Ended::before_call(own));
         }
@@ -364,7 +380,7 @@ impl OpenValue {
                 _ => Ended::unclosed(self.ends.parameter.filter(|next| *next < at).unwrap_or(at)),
             }),
             (None, Some(Closer { at, end })) => {
-                let declared = called.filter(|_| own.is_some());
+                let declared = called.filter(|_| self.closes_by_key());
                 let cut = cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end);
                 if cut { Look::Is(Ended::closed(at, end, Closing::Own)) } else { Look::No }
             }

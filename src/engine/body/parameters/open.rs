@@ -26,6 +26,8 @@ pub(super) struct OpenValue {
     pub(super) stray: bool,
     /// It holds tags of its own that look like its closing marker, so that such a one may close these.
     pub(super) tagged: bool,
+    /// It may hold a marker. Mostly the first sign of one begins what closes it, and then it is mere text.
+    pub(super) marked: bool,
 }
 
 /// The marker that opened a value.
@@ -34,6 +36,8 @@ pub(super) struct Opening {
     /// By which of the dialect's templates.
     pub(super) template: usize,
     pub(super) key: Piece,
+    /// Which of the tool's parameters it opens.
+    pub(super) declared: Option<usize>,
     /// Where the key stands.
     pub(super) key_at: usize,
     /// The type written beside the key.
@@ -111,6 +115,7 @@ impl OpenValue {
         expected: Option<Expected>,
         closer: Option<Arc<str>>,
         streams: Streams,
+        marked: bool,
     ) -> Self {
         let start = opening.end;
         Self {
@@ -127,6 +132,7 @@ impl OpenValue {
             same: Same::default(),
             stray: false,
             tagged: false,
+            marked,
         }
     }
 
@@ -166,8 +172,8 @@ impl OpenValue {
         if self.frame != Frame::Unseen {
             return Look::Is(());
         }
-        let rest = cx.rest(self.start);
-        let half_break = trim == Trim::Newline && rest == "\r";
+        let rest = cx.bytes().get(self.start..).unwrap_or_default();
+        let half_break = trim == Trim::Newline && rest == b"\r";
         if (rest.is_empty() || half_break) && !cx.eof {
             return Look::More;
         }
@@ -175,7 +181,7 @@ impl OpenValue {
         if trim == Trim::Newline {
             self.skip_break(rest);
             // It may have stood in the opening marker, for its bracket.
-            if cx.slice(0, self.opening.end).ends_with('\n') {
+            if cx.bytes().get(..self.opening.end).is_some_and(|before| before.ends_with(b"\n")) {
                 self.frame = Frame::Padded;
             }
         }
@@ -185,7 +191,7 @@ impl OpenValue {
     }
 
     /// A line break with which its `text` begins is the markup's.
-    pub(super) fn skip_break(&mut self, text: &str) {
+    pub(super) fn skip_break(&mut self, text: &[u8]) {
         let line = leading_break(text);
         if line > 0 {
             self.start += line;
@@ -195,6 +201,10 @@ impl OpenValue {
 }
 
 /// How long the line break is that `text` begins with.
-fn leading_break(text: &str) -> usize {
-    if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) }
+fn leading_break(text: &[u8]) -> usize {
+    match text {
+        [b'\n', ..] => 1,
+        [b'\r', b'\n', ..] => 2,
+        _ => 0,
+    }
 }

@@ -6,6 +6,9 @@ use crate::dialect::{Dialect, special};
 use crate::engine::body::lenient;
 use crate::engine::body::members::open;
 
+/// Mostly a call has no more members.
+const USUAL: usize = 6;
+
 /// What a value stands in.
 pub(super) struct Within<'w> {
     pub(super) row: &'w Row,
@@ -169,17 +172,14 @@ impl OpenValue {
 
     /// Its text up to `end`, without the white space that is the markup's.
     fn framed(&self, cx: &Reader<'_>, end: usize, trim: Trim) -> Range<usize> {
-        let text = cx.slice(self.start, end);
-        let start = match trim {
-            Trim::None | Trim::Newline => self.start,
-            Trim::Space => self.start + (text.len() - text.trim_start().len()),
-        };
-        let length = match trim {
-            Trim::None | Trim::Newline if self.frame != Frame::Padded => text.len(),
-            Trim::None | Trim::Newline => without_break(text).len(),
-            Trim::Space => text.trim().len(),
-        };
-        start..start + length
+        if trim == Trim::Space {
+            let text = cx.slice(self.start, end).trim_start();
+            let start = end - text.len();
+            return start..start + text.trim_end().len();
+        }
+        let text = cx.bytes().get(self.start..end).unwrap_or_default();
+        let line = if self.frame == Frame::Padded { trailing_break(text) } else { 0 };
+        self.start..end - line
     }
 
     /// What its text at `range` means, of which `entities` stand for characters.
@@ -191,6 +191,11 @@ impl OpenValue {
         range: &Range<usize>,
         entities: bool,
     ) -> Value {
+        // Mostly it is a string, as it stands there.
+        let only_text = self.opening.kind.is_none() && self.expected.is_some_and(Expected::is_string);
+        if only_text && !entities {
+            return Value::Text(span(range.clone()));
+        }
         let text = cx.part(range);
         let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
         let kind = self.opening.kind.as_ref().map(|kind| cx.part(kind));
@@ -248,11 +253,14 @@ impl Parameters {
             Look::Is(Ended { end, next, ahead, closing }) => {
                 let known = !value.closes_by_key() || closing == Closing::BeforeCall;
                 self.ahead = ahead.filter(|_| known).map(|ahead| (next, ahead));
-                self.broken |= value.is_torn(cx, &within, end, closing);
-                self.broken |= closing == Closing::Own && value.is_swapped(cx, &within, end, next);
-                self.stray |= value.may_hold_another(cx, &within, closing);
-                self.unclosed |= is_unclosed(cx, parameter, end, closing);
-                self.unsure |= value.ends_early(end);
+                // Mere text that its own marker closes leaves no doubt.
+                if value.marked || closing != Closing::Own {
+                    self.broken |= value.is_torn(cx, &within, end, closing);
+                    self.broken |= closing == Closing::Own && value.is_swapped(cx, &within, end, next);
+                    self.stray |= value.may_hold_another(cx, &within, closing);
+                    self.unclosed |= is_unclosed(cx, parameter, end, closing);
+                    self.unsure |= value.ends_early(end);
+                }
                 if closing == Closing::Missing {
                     // The line break before what closes the call is the markup's.
                     value.frame = Frame::Padded;
@@ -304,28 +312,32 @@ impl Parameters {
 
     /// The open value ended at `end`.
     fn end_value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, end: usize, row: &Row) {
-        let Some(mut value) = self.value.take() else { return };
+        let Some(value) = &mut self.value else { return };
         let (trim, end) = (row.dialect.trim, end.max(value.start));
-        if let Some(twice) = value.opened_twice(cx, row, cx.slice(value.start, end)) {
+        let parameter = row.parameters.get(value.opening.template);
+        let twice = if value.marked { value.opened_twice(cx, row, cx.slice(value.start, end)) } else { None };
+        if let Some(twice) = twice {
             let what = "a parameter's opening marker stood twice";
             self.repairs.push(Repair::at(RepairCode::Marker, value.start, what));
             value.start += twice;
             if trim == Trim::Newline {
-                value.skip_break(cx.slice(value.start, end));
+                value.skip_break(cx.bytes().get(value.start..end).unwrap_or_default());
             }
         }
         let mut range = value.framed(cx, end, trim);
-        self.broken |= opens_cdata_twice(cx.part(&range));
-        let marked = in_cdata(cx.part(&range)).filter(|_| !value.is_sent());
-        if let Some(inside) = &marked {
+        let mut section = None;
+        if value.marked {
+            self.broken |= opens_cdata_twice(cx.part(&range));
+            section = in_cdata(cx.part(&range)).filter(|_| !value.is_sent());
+        }
+        if let Some(inside) = &section {
             let what = "what marked the text as CDATA was left out";
             self.repairs.push(Repair::at(RepairCode::Marker, range.start, what));
             range = range.start + inside.start..range.start + inside.end;
         }
-        let entities = row.dialect.entities && marked.is_none();
+        let entities = row.dialect.entities && section.is_none();
         let mut found = value.read(cx, &row.dialect, cx.called(out, index), &range, entities);
-        let parameter = row.parameters.get(value.opening.template);
-        if marked.is_some() || parameter.is_some_and(|p| p.closes_section().is_some()) {
+        if section.is_some() || parameter.is_some_and(|p| !p.tags && p.closes_section().is_some()) {
             let text = cx.part(&range);
             // A section ended in it, perhaps, and another began.
             self.broken |= text.contains(CDATA[0]) && parameter.is_some_and(|p| text.contains(p.closing_tag()));
@@ -345,40 +357,53 @@ impl Parameters {
             }
             writer.piece(out, index, value.rest(cx, &found, range.end));
         }
-        self.keep(cx, value, found);
+        self.keep(cx, found);
     }
 
-    /// The `value` is read, and is one of the arguments. Of a key that stood twice the last value counts, unless the schema wants
+    /// The open value is read, and is one of the arguments. Of a key that stood twice the last value counts, unless the schema wants
     /// a list: then they are its items.
-    fn keep(&mut self, cx: &Reader<'_>, value: OpenValue, found: Value) {
+    fn keep(&mut self, cx: &Reader<'_>, found: Value) {
+        let Some(value) = &mut self.value else { return };
         let members = &self.members;
         let name = |i: usize| members.get(i).map(|(k, _)| k.as_bytes(cx.text));
-        let same = self.keys.position(value.key(cx), members.len(), name);
-        let Some(member) = same.and_then(|i| self.members.get_mut(i)) else {
-            self.members.push((value.opening.key, found));
-            return;
-        };
-        let wanted = value.expected.is_some_and(|expected| expected.allows(Expected::ARRAY));
-        let what = if wanted && listed(&mut member.1, &found, cx.text) {
-            "a parameter stood twice: its values are the items of its list"
+        let bit = value.opening.declared.and_then(|at| 1_u64.checked_shl(u32::try_from(at).ok()?));
+        let first = bit.is_some_and(|bit| self.given & bit == 0);
+        self.given |= bit.unwrap_or_default();
+        let same = if first { None } else { self.keys.position(value.key(cx), members.len(), name) };
+        if let Some(member) = same.and_then(|i| self.members.get_mut(i)) {
+            let wanted = value.expected.is_some_and(|expected| expected.allows(Expected::ARRAY));
+            let what = if wanted && listed(&mut member.1, &found, cx.text) {
+                "a parameter stood twice: its values are the items of its list"
+            } else {
+                member.1 = found;
+                "a parameter stood twice: the last value counts"
+            };
+            // The first may have been shown in another's value.
+            self.broken |= self.unclosed;
+            self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.opening.key_at, what));
         } else {
-            member.1 = found;
-            "a parameter stood twice: the last value counts"
-        };
-        // The first may have been shown in another's value.
-        self.broken |= self.unclosed;
-        self.repairs.push(Repair::at(RepairCode::DuplicateKey, value.opening.key_at, what));
+            if self.members.is_empty() {
+                self.members = Vec::with_capacity(USUAL);
+            }
+            self.members.push((std::mem::replace(&mut value.opening.key, span(0..0)), found));
+        }
+        self.value = None;
     }
 }
 
-/// `text` without the line break at its end.
-fn without_break(text: &str) -> &str {
-    text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text)
+/// How long the line break is that `text` ends with.
+const fn trailing_break(text: &[u8]) -> usize {
+    match text {
+        [.., b'\r', b'\n'] => 2,
+        [.., b'\n'] => 1,
+        _ => 0,
+    }
 }
 
-/// As [`without_break`], of a text whose last line break may not have come whole.
+/// `text` without the line break at its end, which may not have come whole.
 fn without_half_break(text: &str) -> &str {
-    text.strip_suffix('\r').unwrap_or_else(|| without_break(text))
+    let line = if text.ends_with('\r') { 1 } else { trailing_break(text.as_bytes()) };
+    text.get(..text.len() - line).unwrap_or(text)
 }
 
 /// `text` without the first bytes of `closer` at its end.
