@@ -28,7 +28,7 @@ use std::sync::Arc;
 use trace::Trace;
 use writer::Origin;
 
-pub(crate) use output::{Fresh, Piece};
+pub(crate) use output::{Fresh, Piece, Whole};
 use reader::{Known, Memo};
 pub(crate) use reader::{Reader, Without};
 pub use trace::Reason;
@@ -137,20 +137,25 @@ impl StreamParser {
 
     /// Reads on; what became certain is appended to `events`. After [`Self::finish`] nothing is read any more.
     pub fn feed(&mut self, chunk: &str, events: &mut Vec<Event>) {
-        self.read(chunk);
-        events.extend(self.fresh().map(Event::from));
+        match self.read(chunk) {
+            Some(whole) => events.push(whole.event(chunk.to_owned())),
+            None => events.extend(self.fresh().map(Event::from)),
+        }
     }
 
-    /// [`Self::feed`] without its events: [`Self::fresh`] has them.
-    pub(crate) fn read(&mut self, chunk: &str) {
+    /// [`Self::feed`] without its events: [`Self::fresh`] has them. Mostly there is one and the chunk is all of it, so that
+    /// nobody has to cut it out of the text: then it is told by what this returns.
+    pub(crate) fn read(&mut self, chunk: &str) -> Option<Whole> {
         if self.finished {
-            return;
+            return None;
         }
         self.flush_bytes();
+        let at = self.text.len();
         self.text.push_str(chunk);
         if !self.engine.flows(&self.text, &self.dialects) {
             self.advance(false);
         }
+        if self.engine.hold.is_some() { None } else { self.engine.out.only(&(at..self.text.len())) }
     }
 
     /// The events that are certain and were not given out yet.

@@ -184,6 +184,25 @@ pub(crate) enum Fresh<'t> {
     Event(Box<Event>),
 }
 
+/// What a chunk is all of: nothing else is to be told, and whoever fed it has its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole {
+    Text,
+    Reasoning,
+    Arguments(usize),
+}
+
+impl Whole {
+    /// The event of such a chunk.
+    pub(crate) fn event(self, text: String) -> Event {
+        match self {
+            Self::Text => Event::Text(text),
+            Self::Reasoning => Event::Reasoning(text),
+            Self::Arguments(index) => Event::Arguments { index, text },
+        }
+    }
+}
+
 impl From<Fresh<'_>> for Event {
     #[inline]
     fn from(fresh: Fresh<'_>) -> Self {
@@ -451,6 +470,19 @@ impl Output {
         self.told.truncate(mark.told);
         self.content_ends_in_space = mark.content_ends_in_space;
         calls
+    }
+
+    /// If nothing is to be told but the text of `range`, as a whole, what that is. It counts as told then.
+    #[inline]
+    pub(crate) fn only(&mut self, range: &Range<usize>) -> Option<Whole> {
+        let whole = match self.told.as_slice() {
+            [Told::Text(Mode::Content, text)] if text == range => Whole::Text,
+            [Told::Text(Mode::Reasoning, text)] if text == range => Whole::Reasoning,
+            [Told::Arguments(index, text)] if text == range => Whole::Arguments(*index),
+            _ => return None,
+        };
+        self.told.clear();
+        Some(whole)
     }
 
     /// Moves out what is to be told before `mark`, or all of it.

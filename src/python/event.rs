@@ -2,7 +2,7 @@
 use super::call::ToolCall;
 use super::report::{Issue, hash, repr_of};
 use super::text::Input;
-use crate::engine::Fresh;
+use crate::engine::{Fresh, Whole};
 use crate::schema;
 use crate::{Error, ErrorCode, turn};
 use pyo3::intern;
@@ -29,18 +29,19 @@ enum Step {
 }
 
 impl Event {
-    /// The event for Python. `chunk` is what was fed just now: text that is all of it is that very object. `tools` are
-    /// those that were offered.
-    pub(super) fn from_fresh(
-        py: Python<'_>,
-        event: Fresh<'_>,
-        chunk: Option<(&Bound<'_, PyString>, &str)>,
-        tools: Option<&Arc<schema::ToolSet>>,
-    ) -> PyResult<Self> {
-        let string = |text: &str| match chunk {
-            Some((object, fed)) if fed == text => object.clone().unbind(),
-            _ => PyString::new(py, text).unbind(),
-        };
+    /// The event of a chunk that is all of it.
+    pub(super) fn of_chunk(whole: Whole, chunk: &Bound<'_, PyString>) -> Self {
+        let text = chunk.clone().unbind();
+        Self(match whole {
+            Whole::Text => Step::Text(text),
+            Whole::Reasoning => Step::Reasoning(text),
+            Whole::Arguments(index) => Step::Arguments { index, text },
+        })
+    }
+
+    /// The event for Python. `tools` are those that were offered.
+    pub(super) fn from_fresh(py: Python<'_>, event: Fresh<'_>, tools: Option<&Arc<schema::ToolSet>>) -> PyResult<Self> {
+        let string = |text: &str| PyString::new(py, text).unbind();
         Ok(Self(match event {
             Fresh::Text(text) => Step::Text(string(text)),
             Fresh::Reasoning(text) => Step::Reasoning(string(text)),

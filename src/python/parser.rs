@@ -117,7 +117,7 @@ impl StreamParser {
     fn close<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let mut parser = Self::alone(slf)?;
         parser.end(slf.py())?;
-        parser.take(slf.py(), None)
+        parser.take(slf.py())
     }
 
     #[doc = stub!("StreamParser.finish")]
@@ -149,8 +149,10 @@ impl StreamParser {
     fn take_chunk<'py>(&mut self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         if let Ok(chunk) = chunk.cast::<PyString>() {
             if let Ok(text) = chunk.to_str() {
-                self.run(py, text.len(), |parser| parser.read(text))?;
-                return self.take(py, Some((chunk, text)));
+                return match self.run(py, text.len(), |parser| parser.read(text))? {
+                    Some(whole) => PyList::new(py, Some(Event::of_chunk(whole, chunk))),
+                    None => self.take(py),
+                };
             }
             let (text, surrogate) = utf8(chunk)?;
             if let (None, Some(offset)) = (self.surrogate, surrogate) {
@@ -158,21 +160,23 @@ impl StreamParser {
                 self.surrogate = Some(offset);
                 self.events.push(turn::Event::Issue(surrogate_issue(offset)));
             }
-            self.run(py, text.len(), |parser| parser.read(&text))?;
-            return self.take(py, None);
+            if let Some(whole) = self.run(py, text.len(), |parser| parser.read(&text))? {
+                self.events.push(whole.event(text.into_owned()));
+            }
+            return self.take(py);
         }
         let bytes = bytes_of(chunk).ok_or_else(|| no_text("a chunk", chunk))?;
         self.run(py, bytes.len(), |parser| parser.read_bytes(&bytes))?;
-        self.take(py, None)
+        self.take(py)
     }
 
     /// Lets the parser work on `bytes` more bytes.
-    fn run(
+    fn run<T: Send>(
         &mut self,
         py: Python<'_>,
         bytes: usize,
-        work: impl FnOnce(&mut engine::StreamParser) + Send,
-    ) -> PyResult<()> {
+        work: impl FnOnce(&mut engine::StreamParser) -> T + Send,
+    ) -> PyResult<T> {
         let Stage::Open(parser) = &mut self.stage else { return Err(self.not_open()) };
         let worked = guard_detached(py, bytes, || work(parser));
         if worked.is_err() {
@@ -227,11 +231,7 @@ impl StreamParser {
     }
 
     /// The events so far, as Python objects.
-    fn take<'py>(
-        &mut self,
-        py: Python<'py>,
-        chunk: Option<(&Bound<'py, PyString>, &str)>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let tools = self.tools.as_ref();
         let fresh = match &mut self.stage {
             Stage::Open(parser) => Some(parser.fresh()),
@@ -239,7 +239,7 @@ impl StreamParser {
         };
         match fresh {
             Some(fresh) if self.events.is_empty() => {
-                event_list(py, fresh.map(|event| Event::from_fresh(py, event, chunk, tools)))
+                event_list(py, fresh.map(|event| Event::from_fresh(py, event, tools)))
             }
             fresh => {
                 self.events.extend(fresh.into_iter().flatten().map(turn::Event::from));
