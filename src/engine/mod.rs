@@ -375,6 +375,8 @@ pub(crate) struct Engine {
     runaway: prose::runaway::Runaway,
     /// The HTML element that the text is in, if it shows code or an example.
     shown_in: prose::quoted::Shown,
+    /// And what a program shows.
+    listings: prose::listing::Listings,
     block_quote: prose::quoted::BlockQuote,
     before: prose::quoted::Before,
     tried: prose::markers::Tried,
@@ -420,6 +422,7 @@ impl Engine {
             plain: None,
             runaway: prose::runaway::Runaway::default(),
             shown_in: prose::quoted::Shown::default(),
+            listings: prose::listing::Listings::default(),
             block_quote: prose::quoted::BlockQuote::default(),
             before: prose::quoted::Before::default(),
             tried: prose::markers::Tried::default(),

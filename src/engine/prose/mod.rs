@@ -8,6 +8,7 @@ pub(super) mod example;
 pub(super) mod flow;
 pub(super) mod invented;
 pub(super) mod leftover;
+pub(super) mod listing;
 pub(super) mod markers;
 pub(super) mod named;
 pub(super) mod opening;

@@ -192,6 +192,7 @@ impl Engine {
             || self.in_member(cx, at)
             || program(line)
             || self.is_shown(cx, at)
+            || self.is_listed(cx, at)
             || self.is_example(cx, at)
     }
 
@@ -272,6 +273,15 @@ impl Engine {
     /// The text up to `at` has been read in another way.
     pub(super) fn skip_shown(&mut self, at: usize) {
         self.shown_in.looked = self.shown_in.looked.max(at);
+        self.listings.skip(at);
+    }
+
+    /// A program or a patch shows what stands at `at`.
+    pub(super) fn is_listed(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        if let Some(last) = self.out.calls.last() {
+            self.listings.skip(last.raw.end);
+        }
+        self.listings.show(cx, at)
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
