@@ -5,7 +5,7 @@ use super::output::Output;
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
-use super::writer::{Evidence, Origin, Writer};
+use super::writer::{Evidence, Origin, Record, Writer};
 use super::{Doubt, Engine, Given, Look, Reader, State, Step};
 use crate::dialect::{Body, CallTemplate, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
@@ -94,7 +94,8 @@ impl Engine {
         let progress = body.step(cx, &mut self.out, writer);
         let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
         // Two calls are no part of a sentence.
-        if writer.vouched() && (writer.begun > 1 || waits && sentence::is_too_long(cx, *start)) {
+        let long = || writer.begun > 1 || waits && sentence::is_too_long(cx, *start);
+        if writer.vouched() && long() && writer.record == Record::No {
             self.keep(Doubt::Bare);
         }
         match progress {
@@ -154,7 +155,8 @@ impl Engine {
         }
         if self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::Fence) {
             let reasoning = self.holds(Doubt::Reasoning);
-            if let Some(hold) = self.hold.as_mut().filter(|hold| hold.doubt == Doubt::Bare) {
+            let nameless = call.writer.begun == 0 || call.writer.record == Record::No;
+            if let Some(hold) = self.hold.as_mut().filter(|hold| nameless && hold.doubt == Doubt::Bare) {
                 hold.doubt = Doubt::Names;
             }
             let closer = self.closer_in_draft(cx, call.start..at);
