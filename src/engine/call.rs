@@ -153,6 +153,14 @@ impl Engine {
         if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence)) {
             return self.fence_is_code(cx, fence, at);
         }
+        if self
+            .hold
+            .as_ref()
+            .is_some_and(|hold| hold.doubt == Doubt::Quotes && self.out.calls.len() > hold.mark.calls())
+        {
+            // Those before it are calls, and no quotation mark closes behind them.
+            self.keep(Doubt::Quotes);
+        }
         if self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::Fence) {
             let reasoning = self.holds(Doubt::Reasoning);
             let nameless = call.writer.begun == 0 || call.writer.record == Record::No;
@@ -201,6 +209,8 @@ impl Engine {
                 self.go_back(end);
                 return Step::Go;
             }
+            // Another call may follow between the same quotation marks.
+            Look::No if self.holds(Doubt::Quotes) => {}
             Look::No => self.keep_words(),
         }
         // One that has begun and was never over is told as well.
@@ -258,7 +268,8 @@ impl Engine {
         let speaks = match hold.doubt {
             Doubt::Quotes => {
                 return call.writer.behind_section(cx, at).then(|closed| {
-                    let closes = sentence::quote_closes(cx, call.start, closed);
+                    // It may be the last of several between them.
+                    let closes = sentence::quote_closes(cx, hold.at, closed);
                     closes.map(|()| closed)
                 });
             }
