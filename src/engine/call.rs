@@ -5,7 +5,7 @@ use super::output::Output;
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
-use super::writer::{Evidence, Origin, Writer};
+use super::writer::{Evidence, Origin, Record, Writer};
 use super::{Doubt, Engine, Given, Look, Reader, State, Step};
 use crate::dialect::{Body, CallTemplate, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
@@ -94,7 +94,8 @@ impl Engine {
         let progress = body.step(cx, &mut self.out, writer);
         let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
         // Two calls are no part of a sentence.
-        if writer.vouched() && (writer.begun > 1 || waits && sentence::is_too_long(cx, *start)) {
+        let long = || writer.begun > 1 || waits && sentence::is_too_long(cx, *start);
+        if writer.vouched() && long() && writer.record == Record::No {
             self.keep(Doubt::Bare);
         }
         match progress {
@@ -152,9 +153,18 @@ impl Engine {
         if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence)) {
             return self.fence_is_code(cx, fence, at);
         }
+        if self
+            .hold
+            .as_ref()
+            .is_some_and(|hold| hold.doubt == Doubt::Quotes && self.out.calls.len() > hold.mark.calls())
+        {
+            // Those before it are calls, and no quotation mark closes behind them.
+            self.keep(Doubt::Quotes);
+        }
         if self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::Fence) {
             let reasoning = self.holds(Doubt::Reasoning);
-            if let Some(hold) = self.hold.as_mut().filter(|hold| hold.doubt == Doubt::Bare) {
+            let nameless = call.writer.begun == 0 || call.writer.record == Record::No;
+            if let Some(hold) = self.hold.as_mut().filter(|hold| nameless && hold.doubt == Doubt::Bare) {
                 hold.doubt = Doubt::Names;
             }
             let closer = self.closer_in_draft(cx, call.start..at);
@@ -199,10 +209,20 @@ impl Engine {
                 self.go_back(end);
                 return Step::Go;
             }
+            // Another call may follow between the same quotation marks.
+            Look::No if self.holds(Doubt::Quotes) => {}
             Look::No => self.keep_words(),
         }
         // One that has begun and was never over is told as well.
         call.writer.break_off(at);
+        let at = match self.object_behind(cx, &call.writer, at) {
+            Look::Is(object) => call.writer.pending.as_mut().map_or(at, |call| object.settle(call, at)),
+            Look::More => {
+                self.wait(cx, at);
+                return self.resume(call);
+            }
+            Look::No => at,
+        };
         let closed = if missing { self.ends_unclosed(cx, &call, at) } else { Look::Is(()) };
         if closed == Look::More {
             return self.resume(call);
@@ -256,7 +276,8 @@ impl Engine {
         let speaks = match hold.doubt {
             Doubt::Quotes => {
                 return call.writer.behind_section(cx, at).then(|closed| {
-                    let closes = sentence::quote_closes(cx, call.start, closed);
+                    // It may be the last of several between them.
+                    let closes = sentence::quote_closes(cx, hold.at, closed);
                     closes.map(|()| closed)
                 });
             }

@@ -4,6 +4,7 @@
 //! stopped and either gets somewhere or says that it needs more text, so each byte is looked at once, wherever the
 //! chunks are cut. What may still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a hold:
 //! it is read on, but nothing of it leaves before it is certain.
+mod behind;
 mod body;
 mod call;
 mod head;
@@ -380,6 +381,8 @@ pub(crate) struct Engine {
     runaway: prose::runaway::Runaway,
     /// The HTML element that the text is in, if it shows code or an example.
     shown_in: prose::quoted::Shown,
+    /// And what a program shows.
+    listings: prose::listing::Listings,
     block_quote: prose::quoted::BlockQuote,
     before: prose::quoted::Before,
     tried: prose::markers::Tried,
@@ -425,6 +428,7 @@ impl Engine {
             plain: None,
             runaway: prose::runaway::Runaway::default(),
             shown_in: prose::quoted::Shown::default(),
+            listings: prose::listing::Listings::default(),
             block_quote: prose::quoted::BlockQuote::default(),
             before: prose::quoted::Before::default(),
             tried: prose::markers::Tried::default(),

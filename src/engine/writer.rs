@@ -84,6 +84,15 @@ pub(super) enum Evidence {
     Envelope,
 }
 
+/// Whether a list is the record of a conversation, whose calls were made long ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Record {
+    No,
+    /// Its elements look like messages, and none says yet that it is one.
+    Possible,
+    Certain,
+}
+
 /// The call whose pieces are not sent while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Muted {
@@ -119,6 +128,8 @@ pub(super) struct Writer {
     /// A call that was begun before its text was repaired: the next one that is read is this one.
     adopt: Option<usize>,
     muted: Muted,
+    /// What was read is a list that is, or may be, a record.
+    pub(super) record: Record,
     /// How many calls have begun.
     pub(super) begun: usize,
     /// The section of the row that it stands in.
@@ -142,6 +153,7 @@ impl Writer {
             pending: None,
             adopt: None,
             muted: Muted::None,
+            record: Record::No,
             begun: 0,
             section: None,
             fence: None,
@@ -317,7 +329,7 @@ impl Writer {
 
     /// What was read is what it seems: calls of which one is vouched for, or an envelope with an answer.
     pub(super) fn vouched(&self) -> bool {
-        self.answered || self.begun > 0 && !self.unvouched
+        self.answered || self.begun > 0 && !self.unvouched && self.record != Record::Certain
     }
 
     /// The call has begun and is not over.

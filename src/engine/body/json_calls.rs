@@ -9,7 +9,7 @@ use crate::dialect::{Key, MarkersAt};
 use crate::engine::output::{Found, Output, Piece, span};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};
-use crate::engine::writer::Writer;
+use crate::engine::writer::{Record, Writer};
 use crate::engine::{Look, Memo, Reader};
 use crate::json::{Member, ScanError, ScanResult, Scanner, unescaped};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -20,10 +20,12 @@ mod call;
 mod frames;
 mod mend;
 mod object;
+mod record;
 mod words;
 
 use call::tear;
 use frames::{Envelope, Frame, Frames, Kind, Other};
+pub(crate) use record::OWN_ROLES;
 use words::Words;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,6 +199,10 @@ impl JsonCalls {
         close: bool,
     ) -> Flow {
         match byte {
+            b'{' | b'[' if writer.record == Record::Certain => {
+                self.scanner.restart(at);
+                self.go(at, Expect::Element)
+            }
             b'{' => {
                 self.frames.push(Frame::new(Kind::Object, at));
                 self.go(at + 1, Expect::Key { close: true })
@@ -316,6 +322,7 @@ impl JsonCalls {
                 };
                 let empty = explicit && *inside == b']';
                 frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
+                self.may_be_message(cx, writer);
                 if explicit {
                     writer.in_envelope();
                 } else {
@@ -412,7 +419,12 @@ impl JsonCalls {
                 frame.content = Some(value.clone());
                 frame.others.push(Other { key, value });
             }
-            _ => frame.others.push(Other { key, value }),
+            _ => {
+                frame.others.push(Other { key, value });
+                if self.frames.len() == 2 {
+                    self.may_record(cx, writer);
+                }
+            }
         }
         self.go(end, Expect::Next)
     }
@@ -513,7 +525,9 @@ impl JsonCalls {
         let end = at + 1;
         if kind == Kind::Object {
             let begun = writer.begun;
-            if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
+            if !self.records(cx, out, writer)
+                && let Flow::Stop(progress) = self.object(cx, out, writer, start..end)
+            {
                 return Flow::Stop(progress);
             }
             let none = self.frames.last().is_some_and(|frame| frame.index.is_none() && frame.envelope.is_none());

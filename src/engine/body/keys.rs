@@ -5,6 +5,7 @@ use crate::engine::reader::{blank, floor};
 use crate::engine::{Look, Reader};
 use crate::json::{find_special, unescaped};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// What stands round a key or a name.
 const QUOTES: [char; 8] = ['"', '\'', '\\', '`', '“', '”', '‘', '’'];
@@ -29,6 +30,21 @@ pub(super) fn key_at(cx: &Reader<'_>, at: usize, is: impl FnOnce(&str) -> bool) 
         Look::More => Look::More,
         _ => Look::No,
     }
+}
+
+/// The first key of the object at `start`, if a colon stands behind it.
+pub(crate) fn first_key(cx: &Reader<'_>, start: usize) -> Look<Range<usize>> {
+    cx.behind_space(start, start + 1).then(|at| {
+        if cx.bytes().get(at) != Some(&b'"') {
+            return Look::No;
+        }
+        let mut length = 0;
+        key_at(cx, at, |key| {
+            length = key.len();
+            true
+        })
+        .map(|()| at + 1..at + 1 + length)
+    })
 }
 
 /// In the object at `start`, near its beginning and not in an object inside it, stands a key of a call, or an offered name

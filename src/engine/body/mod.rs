@@ -28,6 +28,8 @@ pub(super) use arguments::names;
 use elements::Elements;
 use gemma::Gemma;
 use json_calls::JsonCalls;
+pub(super) use json_calls::OWN_ROLES;
+pub(super) use keys::first_key;
 use line::Line;
 use parameters::Parameters;
 use python::Python;

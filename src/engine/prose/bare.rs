@@ -2,6 +2,7 @@
 use super::Taken;
 use super::flow::name_before;
 use super::named::{first_member, printed};
+use super::sentence;
 use crate::char_class;
 use crate::dialect::{Body, Key, may_end_name};
 use crate::engine::body::BodyState;
@@ -193,10 +194,14 @@ impl Engine {
         }
         let before = cx.slice(0, at).trim_end();
         let alone = self.fresh_at(cx, at) || cx.at_line_start(at);
-        let in_sentence = !cx.dialects.auto && !alone && before.ends_with(|c: char| c.is_alphanumeric());
-        if in_sentence && self.hold.is_none() && self.out.calls.len() < cx.policy.max_calls {
+        let doubt = match () {
+            () if cx.dialects.auto || alone => None,
+            () if before.ends_with(|c: char| c.is_alphanumeric()) => Some(Doubt::Sentence),
+            () => sentence::opens_quote(cx, at).then_some(Doubt::Quotes),
+        };
+        if let Some(doubt) = doubt.filter(|_| self.hold.is_none() && self.out.calls.len() < cx.policy.max_calls) {
             let before = self.remove(cx, at, at);
-            self.hold(Doubt::Sentence, at, before);
+            self.hold(doubt, at, before);
         }
         self.begin_bare(cx, at, body)
     }

@@ -198,7 +198,7 @@ impl Engine {
             () if cx.policy.fences == Fences::Ignore => Some(Reason::FencePolicy),
             () if self.runs_away(cx, at) => Some(Reason::Runaway),
             () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Some(Reason::FenceOfCode),
-            () if self.is_example(cx, at) || self.is_shown(cx, at) => Some(Reason::Quoted),
+            () if self.is_example(cx, at) || self.is_shown(cx, at) || self.is_listed(cx, at) => Some(Reason::Quoted),
             () => None,
         };
         if let Some(reason) = never {

@@ -8,6 +8,7 @@ pub(super) mod example;
 pub(super) mod flow;
 pub(super) mod invented;
 pub(super) mod leftover;
+pub(super) mod listing;
 pub(super) mod markers;
 pub(super) mod named;
 pub(super) mod opening;
@@ -28,6 +29,9 @@ impl Engine {
     pub(super) fn prose(&mut self, cx: &Reader<'_>) -> Step {
         if self.fence.is_some() {
             return self.fence_prose(cx);
+        }
+        if self.holds(Doubt::Quotes) {
+            return self.behind_quoted_call(cx);
         }
         let bytes = cx.bytes();
         if self.at == 0 && (cx.dialects.begins_bare || self.given.mode == Mode::Reasoning) {
@@ -83,6 +87,32 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Behind a call that stands right behind a quotation mark, which did not close there: only more of them, or what closes their
+    /// section, leave that open.
+    #[cold]
+    fn behind_quoted_call(&mut self, cx: &Reader<'_>) -> Step {
+        let opened = self.hold.as_ref().map_or(self.at, |hold| hold.at);
+        match sentence::quote_closes(cx, opened, self.at) {
+            Look::Is(()) => {
+                self.go_back(self.at);
+                return Step::Go;
+            }
+            Look::More => return Step::More,
+            Look::No => {}
+        }
+        let taken = match cx.behind_space(self.at, self.at) {
+            Look::Is(next) if next < cx.text.len() => self.look(cx, next),
+            Look::More => Look::More,
+            _ => Look::No,
+        };
+        match taken {
+            Look::Is(()) => {}
+            Look::More if !cx.eof => return Step::More,
+            _ => self.keep_words(),
+        }
+        Step::Go
     }
 
     /// The text ends outside any call.

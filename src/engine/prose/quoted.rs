@@ -2,6 +2,7 @@
 //! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
 use crate::char_class;
 use crate::dialect::Marker;
+use crate::engine::body::OWN_ROLES;
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Fences, Look, Reader, Without};
 
@@ -196,7 +197,21 @@ impl Engine {
             || self.in_member(cx, at)
             || program(line)
             || self.is_shown(cx, at)
+            || self.is_listed(cx, at)
+            || self.behind_message(cx, at, line)
             || self.is_example(cx, at)
+    }
+
+    /// The line above that of `at`, of which this is `before` it, is a message of another role: records of conversations have one in
+    /// each line.
+    fn behind_message(&mut self, cx: &Reader<'_>, at: usize, before: &[u8]) -> bool {
+        let start = at - before.len();
+        let from = floor(cx.text, start.saturating_sub(NEAR_MARKER)).max(self.text_begins());
+        let above = from + cx.slice(from, start).trim_end().len();
+        let line = if cx.slice(from, above).ends_with('}') { self.before.line(cx, above) } else { None };
+        let compact = line.and_then(|line| line.trim_ascii_start().strip_prefix(b"{\"role\":"));
+        let role = compact.and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""));
+        role.is_some_and(|role| !OWN_ROLES.iter().any(|own| role.starts_with(own.as_bytes())))
     }
 
     /// A marker that is quoted stands right before `at`.
@@ -276,6 +291,15 @@ impl Engine {
     /// The text up to `at` has been read in another way.
     pub(super) fn skip_shown(&mut self, at: usize) {
         self.shown_in.looked = self.shown_in.looked.max(at);
+        self.listings.skip(at);
+    }
+
+    /// A program or a patch shows what stands at `at`.
+    pub(super) fn is_listed(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        if let Some(last) = self.out.calls.last() {
+            self.listings.skip(last.raw.end);
+        }
+        self.listings.show(cx, at)
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.

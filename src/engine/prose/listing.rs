@@ -1,0 +1,195 @@
+//! What a program or a patch shows: text without markers is no call in a here document of a shell, in a string between three
+//! quotes, or in a line of a patch.
+use crate::engine::Reader;
+use crate::engine::reader::floor;
+use aho_corasick::AhoCorasick;
+use once_cell::sync::Lazy;
+use std::ops::Range;
+
+/// What may begin such a listing.
+const BEGINS: [&str; 6] = ["<<", DOUBLE, SINGLE, "@@", PATCH, "diff --git "];
+
+const DOUBLE: &str = "\"\"\"";
+
+const SINGLE: &str = "'''";
+
+/// What begins the lines of a patch that say what it is of.
+const PATCH: &str = "*** ";
+
+/// Those that begin one.
+const PATCHES: [&str; 3] = ["Begin Patch", "Add File: ", "Update File: "];
+
+/// The last line of a patch.
+const PATCH_ENDS: &str = "*** End Patch";
+
+/// What begins a line of a patch, behind its first one.
+const PATCH_LINES: [&str; 9] = [" ", "+", "-", "@", "\\", PATCH, "diff --git ", "index ", "new file "];
+
+/// What stands before a string in a program, in its line.
+const BEFORE_STRING: [char; 7] = ['=', '(', '[', '{', ',', ':', '+'];
+
+/// What gives a string to its caller.
+const RETURNS: [&str; 2] = ["return", "yield"];
+
+/// All of what may begin a listing.
+static FINDER: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(BEGINS).ok());
+
+/// A longer line does not begin a listing.
+const LINE: usize = 512;
+
+/// How far the text has been looked through for listings, and the one that is open.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Listings {
+    looked: usize,
+    open: Option<Listing>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Listing {
+    /// It ends with a line that is the word at this place.
+    Here(Range<usize>),
+    /// It ends with the same quotes. Some are written where a fence is meant: those show nothing.
+    Quotes { quotes: &'static str, shows: bool },
+    /// It goes on as long as its lines begin as those of a patch do.
+    Patch,
+}
+
+impl Listings {
+    /// The text up to `at` has been read in another way.
+    pub(super) fn skip(&mut self, at: usize) {
+        self.looked = self.looked.max(at);
+    }
+
+    /// What stands at `at` stands in a listing.
+    pub(super) fn show(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        while self.looked < at {
+            let from = self.looked;
+            let next = match &self.open {
+                Some(listing) => listing.end(cx, from, at).map(|end| (end, None)),
+                None => begin(cx, from, at).map(|(end, listing)| (end, Some(listing))),
+            };
+            let Some((next, open)) = next else { break };
+            (self.looked, self.open) = (next.max(from), open);
+        }
+        self.skip(at);
+        match &self.open {
+            // The line of what stands at its start begins with that.
+            Some(Listing::Patch) => cx.bytes().get(at.wrapping_sub(1)).is_some_and(|byte| *byte != b'\n'),
+            Some(Listing::Quotes { shows, .. }) => *shows,
+            Some(Listing::Here(_)) => true,
+            None => false,
+        }
+    }
+}
+
+impl Listing {
+    /// Where it ends, if that is in `from..to`.
+    fn end(&self, cx: &Reader<'_>, from: usize, to: usize) -> Option<usize> {
+        let text = cx.slice(from, to);
+        match self {
+            Self::Here(word) => {
+                let word = cx.part(word);
+                let mut found = memchr::memmem::find_iter(text.as_bytes(), word.as_bytes()).map(|i| from + i);
+                let stands = |at: &usize| {
+                    let behind = cx.bytes().get(at + word.len());
+                    behind.is_none_or(|byte| matches!(byte, b'\n' | b'\r')) && cx.at_line_start(*at)
+                };
+                found.find(stands).map(|at| at + word.len())
+            }
+            Self::Quotes { quotes, .. } => {
+                memchr::memmem::find(text.as_bytes(), quotes.as_bytes()).map(|i| from + i + quotes.len())
+            }
+            Self::Patch => {
+                // A line may begin where was looked last.
+                let since = from.saturating_sub(1);
+                let breaks = memchr::memchr_iter(b'\n', cx.bytes().get(since..to)?);
+                let mut lines = breaks.map(|i| since + i + 1).filter(|at| *at < to);
+                let other = |at: &usize| {
+                    let line = cx.slice(*at, to);
+                    let empty = line.starts_with(['\n', '\r']);
+                    let goes_on = empty || PATCH_LINES.iter().any(|begin| line.starts_with(begin));
+                    !goes_on || line.starts_with(PATCH_ENDS)
+                };
+                lines.find(other).map(|at| if cx.rest(at).starts_with(PATCH_ENDS) { at + PATCH_ENDS.len() } else { at })
+            }
+        }
+    }
+}
+
+/// The first listing that begins in `from..to`, and where what says so ends.
+fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
+    let text = cx.slice(from, to);
+    FINDER.as_ref()?.find_iter(text).find_map(|found| {
+        let (at, end) = (from + found.start(), from + found.end());
+        let next = cx.bytes().get(end).copied().unwrap_or(b'\n');
+        // Most of them in a row are none: that costs no look at their line.
+        let word =
+            |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'~' | b' ' | b'\'' | b'"' | b'\\');
+        if found.pattern().as_usize() == 0 && !word(next) {
+            return None;
+        }
+        let before = cx.slice(floor(cx.text, at.saturating_sub(LINE)), at);
+        let before = before.get(before.rfind('\n').map_or(0, |i| i + 1)..).unwrap_or_default();
+        let behind = cx.slice(end, floor(cx.text, end + LINE).min(to));
+        let line = behind.split('\n').next().unwrap_or_default();
+        match BEGINS.get(found.pattern().as_usize()).copied()? {
+            "<<" => here(before, line).map(|word| {
+                let word = end + word.start..end + word.end;
+                (word.end, Listing::Here(word))
+            }),
+            quotes @ (DOUBLE | SINGLE) => {
+                let whole = behind.len() > line.len();
+                begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows }))
+            }
+            // The first line of a patch begins no later than it does.
+            _ if !before.is_empty() => None,
+            PATCH => PATCHES.iter().any(|known| line.starts_with(known)).then_some((end, Listing::Patch)),
+            "@@" => (line.trim_ascii().is_empty() || line.starts_with(' ')).then_some((end, Listing::Patch)),
+            _ => Some((end, Listing::Patch)),
+        }
+    })
+}
+
+/// The word that ends a here document, where `<<` stands between what is `before` it and the rest of its `line`.
+fn here(before: &str, line: &str) -> Option<Range<usize>> {
+    // No shift (`1 << n`), no here string (`<<<`), no inline code, and no brackets (`<<TOOL CALL>>`).
+    if before.trim_ascii().is_empty() || before.ends_with('<') || line.contains('`') {
+        return None;
+    }
+    let behind = line.trim_start_matches(['-', '~']);
+    let quoted = behind.trim_ascii_start();
+    let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
+    let word = quoted.trim_start_matches(['\'', '"', '\\']);
+    let length = word.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let (name, rest) = word.split_at_checked(length)?;
+    let rest = match quote {
+        Some(quote) => rest.strip_prefix(quote)?,
+        None => rest,
+    };
+    let apart = quoted.len() < behind.len();
+    let loud = name.bytes().all(|byte| !byte.is_ascii_lowercase()) && name.len() > 1;
+    let plain = !apart && before.ends_with([' ', '\t']);
+    let ends = rest.is_empty() || rest.starts_with([' ', '\t', '\r', '>', '|', ';', '&', ')']);
+    let other = rest.trim_ascii_end().ends_with('>') || rest.starts_with(">>") || rest.contains("<<");
+    // What is written to a stream: `out << "text";`.
+    let other = other || quote.is_some() && apart && rest.starts_with(';');
+    let is = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && (quote.is_some() || loud || plain)
+        && ends
+        && !other;
+    let start = line.len() - word.len();
+    is.then_some(start..start + length)
+}
+
+/// Three quotes stand between what is `before` them and the rest of their `line`, which may be the `whole` of it: a string begins
+/// with them, and whether it shows anything.
+fn begins_string(before: &str, line: &str, whole: bool) -> Option<bool> {
+    let before = before.trim_end_matches(|c: char| matches!(c, 'f' | 'r' | 'b' | 'u' | 'F' | 'R' | 'B' | 'U'));
+    let before = before.trim_ascii_end();
+    if before.is_empty() {
+        // A fence, as some write it.
+        return Some(!line.trim_ascii().eq_ignore_ascii_case("json"));
+    }
+    let opens = before.ends_with(BEFORE_STRING) || RETURNS.iter().any(|word| before.ends_with(word));
+    (opens || whole && line.trim_ascii().is_empty()).then_some(true)
+}
