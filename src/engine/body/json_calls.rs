@@ -21,6 +21,7 @@ mod frames;
 mod mend;
 mod object;
 mod record;
+mod unkeyed;
 mod words;
 
 use call::tear;
@@ -249,6 +250,12 @@ impl JsonCalls {
             }
             return self.close(cx, out, writer, at);
         }
+        if byte == b'{'
+            && !close
+            && let Some(flow) = self.unkeyed(cx, out, writer, at)
+        {
+            return flow;
+        }
         if byte != b'"' {
             let over = if close { None } else { self.envelope_is_over(cx, out, writer, at) };
             return over.unwrap_or_else(|| self.broken(cx, at));
@@ -413,6 +420,9 @@ impl JsonCalls {
             Key::Id => frame.id = Some(value),
             Key::Arguments => {
                 frame.arguments = Some(value.clone());
+                if key.is_empty() {
+                    self.doubt_unkeyed(cx, &value);
+                }
                 self.scanned = (value, self.scanner.take_members());
             }
             Key::Content => {
@@ -456,6 +466,7 @@ impl JsonCalls {
             b']' if list => self.close(cx, out, writer, at),
             b'}' if !list => self.close(cx, out, writer, at),
             _ if list && writer.begun > 0 && !cx.made => self.unclosed_list(cx, writer, at, byte),
+            b'{' => self.unkeyed(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
             _ => self.envelope_is_over(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
         }
     }
