@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 mod call;
+mod comment;
 mod frames;
 mod mend;
 mod object;
@@ -200,10 +201,7 @@ impl JsonCalls {
         close: bool,
     ) -> Flow {
         match byte {
-            b'{' | b'[' if writer.record == Record::Certain => {
-                self.scanner.restart(at);
-                self.go(at, Expect::Element)
-            }
+            b'{' | b'[' if writer.record == Record::Certain => self.skip_element(at),
             b'{' => {
                 self.frames.push(Frame::new(Kind::Object, at));
                 self.go(at + 1, Expect::Key { close: true })
@@ -222,11 +220,17 @@ impl JsonCalls {
             // The brace before a key is missing: repair adds it.
             b'"' if self.frames.is_empty() && !cx.made && self.before.is_none() => self.broken(cx, at),
             _ if self.frames.is_empty() => Flow::Stop(Progress::Fail { at }),
-            _ => {
-                self.scanner.restart(at);
-                self.go(at, Expect::Element)
-            }
+            b'/' | b'#' => match self.comment(cx, writer, at, Expect::Value { close }) {
+                Some(flow) => flow,
+                None => self.skip_element(at),
+            },
+            _ => self.skip_element(at),
         }
+    }
+
+    fn skip_element(&mut self, at: usize) -> Flow {
+        self.scanner.restart(at);
+        self.go(at, Expect::Element)
     }
 
     fn go(&mut self, at: usize, expect: Expect) -> Flow {
@@ -465,6 +469,11 @@ impl JsonCalls {
             b',' => self.go(at + 1, Expect::Key { close: false }),
             b']' if list => self.close(cx, out, writer, at),
             b'}' if !list => self.close(cx, out, writer, at),
+            b'/' | b'#' if list => match self.comment(cx, writer, at, Expect::Next) {
+                Some(flow) => flow,
+                None if writer.begun > 0 && !cx.made => self.unclosed_list(cx, writer, at, byte),
+                None => self.broken(cx, at),
+            },
             _ if list && writer.begun > 0 && !cx.made => self.unclosed_list(cx, writer, at, byte),
             b'{' => self.unkeyed(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
             _ => self.envelope_is_over(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
