@@ -16,8 +16,8 @@ use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
 
+mod between;
 mod call;
-mod comment;
 mod frames;
 mod mend;
 mod object;
@@ -25,6 +25,7 @@ mod record;
 mod unkeyed;
 mod words;
 
+use between::separators;
 use call::tear;
 use frames::{Envelope, Frame, Frames, Kind, Other};
 pub(crate) use record::OWN_ROLES;
@@ -591,15 +592,6 @@ fn unopened_key(cx: &Reader<'_>, at: usize) -> Look<()> {
 #[cold]
 fn comma_too_many(writer: &mut Writer, at: usize) {
     mend_last(writer, RepairCode::Comma, at, "a comma too many was left out");
-}
-
-/// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.
-fn separators(cx: &Reader<'_>, at: usize) -> Option<usize> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let part = |b: &u8| matches!(b, b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'"' | b'\'' | b'`' | b'\\' | b'_');
-    let sign = |b: &u8| b.is_ascii_punctuation() && !part(b);
-    let length = rest.iter().take(9).take_while(|b| sign(b)).count();
-    (1..9).contains(&length).then_some(length)
 }
 
 enum Flow {

@@ -1,4 +1,4 @@
-//! Comments between the calls of a list: they part these as white space does.
+//! What parts calls beside commas: comments in a list, as white space does, and signs between markers.
 use super::*;
 
 /// A comment is no longer.
@@ -57,4 +57,13 @@ fn comment_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
         None if near.len() < LONGEST && !cx.eof => Look::More,
         None => Look::No,
     }
+}
+
+/// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.
+pub(super) fn separators(cx: &Reader<'_>, at: usize) -> Option<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let part = |b: &u8| matches!(b, b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'"' | b'\'' | b'`' | b'\\' | b'_');
+    let sign = |b: &u8| b.is_ascii_punctuation() && !part(b);
+    let length = rest.iter().take(9).take_while(|b| sign(b)).count();
+    (1..9).contains(&length).then_some(length)
 }
