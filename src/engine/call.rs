@@ -1,7 +1,7 @@
 //! A call that is being read: its body, what closes it, and whether it is one.
 use super::body::{BodyState, Progress, names};
 use super::head::Head;
-use super::output::Output;
+use super::output::{Call, Found, Output};
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
@@ -253,7 +253,7 @@ impl Engine {
         let drafts = self.hold.as_ref().filter(|hold| hold.doubt == Doubt::Reasoning)?.mark.calls();
         let written = self.out.calls.get(drafts..).unwrap_or_default().iter().rev();
         let mut written = written.take_while(|written| written.raw.start >= call.start).peekable();
-        if written.peek().is_some() && written.all(|written| written.status == CallStatus::Ok) {
+        if written.peek().is_some() && written.all(is_sound) {
             return None;
         }
         let text = cx.slice(call.start, call.end).as_bytes();
@@ -302,6 +302,30 @@ impl Engine {
             Look::Is(next) if next < cx.text.len() => Look::No,
             look => look.map(|_| ()),
         }
+    }
+}
+
+/// Whatever stands in a string of the `call` does so: it was read as it is written, or the little that was mended says nothing of where
+/// its strings end. What the schema says of it counts only where text has quotes.
+fn is_sound(call: &Call) -> bool {
+    let sound = |repair: &Repair| {
+        matches!(
+            repair.code,
+            RepairCode::Coerced
+                | RepairCode::Comma
+                | RepairCode::DoubleEncoded
+                | RepairCode::Literal
+                | RepairCode::Name
+                | RepairCode::NullDropped
+                | RepairCode::Number
+        )
+    };
+    let quoted = matches!(call.arguments, Found::Json(_));
+    match call.status {
+        CallStatus::Ok => true,
+        CallStatus::Repaired => call.repairs.iter().all(sound),
+        CallStatus::Invalid | CallStatus::UnknownTool => quoted && call.repairs.iter().all(sound),
+        CallStatus::Malformed | CallStatus::Incomplete => false,
     }
 }
 

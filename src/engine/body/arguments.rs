@@ -36,6 +36,8 @@ pub(crate) struct Arguments {
     preface: Option<usize>,
     /// The message is no JSON: how far its end has been looked for.
     searched: Option<usize>,
+    /// A brace too many stood before the object.
+    doubled: Option<usize>,
 }
 
 impl Arguments {
@@ -85,7 +87,17 @@ impl Arguments {
             lenient: None,
             preface: None,
             searched: None,
+            doubled: None,
         }
+    }
+
+    /// The object broke off at `at` since a second brace opens it there.
+    fn is_doubled(&self, cx: &Reader<'_>, at: usize) -> bool {
+        cx.bytes().get(at) == Some(&b'{') && self.doubled.is_none() && cx.slice(self.start, at).trim_end() == "{"
+    }
+
+    fn brace_too_many(&self) -> Option<Repair> {
+        self.doubled.map(|at| Repair::at(RepairCode::Bracket, at, "a brace too many was left out"))
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
@@ -130,6 +142,12 @@ impl Arguments {
         let reached = match result {
             ScanResult::Complete { end } => end,
             ScanResult::Incomplete => floor(cx.text, self.scanner.certain(cx.bytes())),
+            ScanResult::Error { at, .. } if self.is_doubled(cx, at) => {
+                // From here on the second brace is the object's.
+                (self.doubled, self.start, self.sent) = (Some(self.start), at, at);
+                self.scanner = Scanner::new(at, cx.policy.max_depth);
+                return self.step(cx, out, writer);
+            }
             ScanResult::Error { .. } => return self.mend(cx, out, writer, index),
         };
         let open = result == ScanResult::Incomplete;
@@ -143,7 +161,17 @@ impl Arguments {
                 let text = cx.slice(self.start, end);
                 let tool = cx.called(out, index);
                 let (found, status, repair) = whole_arguments(tool, text, || span(self.start..end));
+                let mut closed = end;
+                if self.doubled.is_some() {
+                    match cx.behind_space(end, end) {
+                        Look::More => return Progress::More,
+                        Look::Is(at) if cx.bytes().get(at) == Some(&b'}') => closed = at + 1,
+                        _ => {}
+                    }
+                }
+                let end = closed;
                 let pending = writer.over(index, found, writer.start..end);
+                pending.repairs.extend(self.brace_too_many());
                 pending.members = self.scanner.take_members();
                 pending.status = status;
                 pending.repairs.extend(repair);
@@ -282,6 +310,7 @@ impl Arguments {
                 let what = "what stood round the arguments was left out";
                 let preface = self.preface.map(|at| Repair::at(RepairCode::Surroundings, at, what));
                 pending.repairs.extend(preface);
+                pending.repairs.extend(self.brace_too_many());
                 if !sure {
                     pending.status = CallStatus::Malformed;
                 }

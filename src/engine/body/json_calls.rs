@@ -16,13 +16,16 @@ use crate::turn::{CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
 
+mod between;
 mod call;
 mod frames;
 mod mend;
 mod object;
 mod record;
+mod unkeyed;
 mod words;
 
+use between::separators;
 use call::tear;
 use frames::{Envelope, Frame, Frames, Kind, Other};
 pub(crate) use record::OWN_ROLES;
@@ -199,10 +202,7 @@ impl JsonCalls {
         close: bool,
     ) -> Flow {
         match byte {
-            b'{' | b'[' if writer.record == Record::Certain => {
-                self.scanner.restart(at);
-                self.go(at, Expect::Element)
-            }
+            b'{' | b'[' if writer.record == Record::Certain => self.skip_element(at),
             b'{' => {
                 self.frames.push(Frame::new(Kind::Object, at));
                 self.go(at + 1, Expect::Key { close: true })
@@ -221,11 +221,17 @@ impl JsonCalls {
             // The brace before a key is missing: repair adds it.
             b'"' if self.frames.is_empty() && !cx.made && self.before.is_none() => self.broken(cx, at),
             _ if self.frames.is_empty() => Flow::Stop(Progress::Fail { at }),
-            _ => {
-                self.scanner.restart(at);
-                self.go(at, Expect::Element)
-            }
+            b'/' | b'#' => match self.comment(cx, writer, at, Expect::Value { close }) {
+                Some(flow) => flow,
+                None => self.skip_element(at),
+            },
+            _ => self.skip_element(at),
         }
+    }
+
+    fn skip_element(&mut self, at: usize) -> Flow {
+        self.scanner.restart(at);
+        self.go(at, Expect::Element)
     }
 
     fn go(&mut self, at: usize, expect: Expect) -> Flow {
@@ -248,6 +254,12 @@ impl JsonCalls {
                 comma_too_many(writer, at);
             }
             return self.close(cx, out, writer, at);
+        }
+        if byte == b'{'
+            && !close
+            && let Some(flow) = self.unkeyed(cx, out, writer, at)
+        {
+            return flow;
         }
         if byte != b'"' {
             let over = if close { None } else { self.envelope_is_over(cx, out, writer, at) };
@@ -413,6 +425,9 @@ impl JsonCalls {
             Key::Id => frame.id = Some(value),
             Key::Arguments => {
                 frame.arguments = Some(value.clone());
+                if key.is_empty() {
+                    self.doubt_unkeyed(cx, &value);
+                }
                 self.scanned = (value, self.scanner.take_members());
             }
             Key::Content => {
@@ -455,7 +470,13 @@ impl JsonCalls {
             b',' => self.go(at + 1, Expect::Key { close: false }),
             b']' if list => self.close(cx, out, writer, at),
             b'}' if !list => self.close(cx, out, writer, at),
+            b'/' | b'#' if list => match self.comment(cx, writer, at, Expect::Next) {
+                Some(flow) => flow,
+                None if writer.begun > 0 && !cx.made => self.unclosed_list(cx, writer, at, byte),
+                None => self.broken(cx, at),
+            },
             _ if list && writer.begun > 0 && !cx.made => self.unclosed_list(cx, writer, at, byte),
+            b'{' => self.unkeyed(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
             _ => self.envelope_is_over(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
         }
     }
@@ -571,15 +592,6 @@ fn unopened_key(cx: &Reader<'_>, at: usize) -> Look<()> {
 #[cold]
 fn comma_too_many(writer: &mut Writer, at: usize) {
     mend_last(writer, RepairCode::Comma, at, "a comma too many was left out");
-}
-
-/// How many signs stand at `at` that are neither words, quotes nor brackets, if they may part two calls.
-fn separators(cx: &Reader<'_>, at: usize) -> Option<usize> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let part = |b: &u8| matches!(b, b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'"' | b'\'' | b'`' | b'\\' | b'_');
-    let sign = |b: &u8| b.is_ascii_punctuation() && !part(b);
-    let length = rest.iter().take(9).take_while(|b| sign(b)).count();
-    (1..9).contains(&length).then_some(length)
 }
 
 enum Flow {

@@ -380,6 +380,13 @@ impl Engine {
                 return Look::No;
             }
         }
+        if self.given.mode == Mode::Content && marker.starts_with('<') {
+            // It may be a tag named after a tool, with a parameter of that in it.
+            match self.bare_element(cx, at) {
+                Look::No => {}
+                taken => return taken,
+            }
+        }
         if self.given.mode == Mode::Content {
             self.remove(cx, at, at + length);
             self.given.mode = Mode::Reasoning;

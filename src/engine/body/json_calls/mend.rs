@@ -221,6 +221,11 @@ impl JsonCalls {
             lenient::leave_list(&mut mended, cx.slice(start, mend.limit));
         }
         let end = start + mended.consumed;
+        let goes_on = begun.is_none() && self.mended.is_some_and(|mended| mended.begun == writer.begun);
+        if goes_on && call_key_in(&Reader { eof: true, ..*cx }, start) == Look::No {
+            // It is no call, and what stands right behind a mended one is perhaps a part of that.
+            tear(writer);
+        }
         // The call before it is over; its places are in this text, not in the repaired one.
         writer.flush(cx, out);
         let before = writer.begun;

@@ -11,11 +11,13 @@ const FAR: usize = 2048;
 
 impl OpenValue {
     /// Its closing marker, `own`, has an offered tool's opening tag behind it, in a line of its own, and one of that tool's
-    /// parameters behind that: the call ends there, unless the value's own closing marker is yet to come.
+    /// parameters behind that, or its closing tag if it takes none: the call ends there, unless the value's own closing marker is yet to come.
     pub(super) fn see_call(&mut self, cx: &Reader<'_>, within: &Within<'_>, own: Closer) -> Look<()> {
         let Within { row, parameter, tail, called, .. } = *within;
         let known = called.is_none() || self.ends.before_call.is_some();
-        if known || !self.closes_by_key() || self.same.is_open() {
+        // Among the words of the value it is spoken of, and so is the call.
+        let spoken = || cx.slice(self.start, own.at).ends_with([' ', '\t']);
+        if known || !self.closes_by_key() || self.same.is_open() || spoken() {
             return Look::No;
         }
         let begins = misspelt::behind(cx, own.end).then(|at| {
@@ -31,6 +33,12 @@ impl OpenValue {
                 match Parameters::next(cx, row, tail, head.end, Some(tool)) {
                     Next::Parameter(_) => Look::Is(()),
                     Next::More => Look::More,
+                    // A tool without parameters has nothing but its closing tag to show.
+                    _ if tool.parameters.is_empty() => {
+                        let closing = format!("</{}>", cx.part(&name));
+                        let closer = cx.behind_space(head.end, head.end);
+                        closer.then(|at| head::literal(cx, at, &closing)).map(|_| ())
+                    }
                     _ => Look::No,
                 }
             })

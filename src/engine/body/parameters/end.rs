@@ -186,6 +186,11 @@ impl OpenValue {
             Look::More => return Look::More,
             Look::No => {}
         }
+        match self.ends_own(cx, within, &next, end) {
+            Look::Is(()) => return Look::No,
+            Look::More => return Look::More,
+            Look::No => {}
+        }
         if let Some(ended) = self.ends_before_same(&next) {
             return Look::Is(ended);
         }

@@ -14,12 +14,19 @@ pub(super) struct Shown {
     parameters: usize,
     /// It has shown a whole parameter.
     pub(super) whole: bool,
+    /// It has shown a whole call of the tool that it is an argument of, where closing tags hold names.
+    own: bool,
 }
 
 impl Shown {
     /// A closing marker stands there behind which the structure does not go on: it closes what is shown, if anything.
     pub(super) fn close(&mut self) {
         self.parameters = self.parameters.saturating_sub(1);
+    }
+
+    /// It has shown whole calls of its own tool, and each that it shows is whole.
+    pub(super) const fn own_are_whole(&self) -> bool {
+        self.own && self.calls == 0
     }
 
     /// It shows a parameter that is not closed.
@@ -36,7 +43,8 @@ impl OpenValue {
 
     /// A call begins at `hit`, on a line of its own or behind a tag: the value shows one.
     pub(super) fn shows_call(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<()> {
-        let look = begins(cx, within.row, hit).then(|end| stands_alone(cx, hit, end));
+        let look = if self.closes_by_key() { opens_own(cx, within, hit) } else { begins(cx, within.row, hit) };
+        let look = look.then(|end| stands_alone(cx, hit, end));
         if look == Look::Is(()) {
             self.shown.calls += 1;
             self.searched = hit + 1;
@@ -79,6 +87,23 @@ impl OpenValue {
         closes
     }
 
+    /// Where closing tags hold names, its own, which ends at `end`, has `next` behind it: it closes the parameter, and that the call,
+    /// that the value shows, if the text goes on as that of a value behind them.
+    pub(super) fn ends_own(&mut self, cx: &Reader<'_>, within: &Within<'_>, next: &Next, end: usize) -> Look<()> {
+        if self.shown.calls == 0 || !self.closes_by_key() || *next != Next::Close {
+            return Look::No;
+        }
+        let closer = cx.skip_markup_space(end);
+        let ends = self.goes_on(cx, within, closer);
+        if ends == Look::Is(()) {
+            self.shown.calls -= 1;
+            self.shown.own = true;
+            self.same.close();
+            self.searched = closer + 1;
+        }
+        ends
+    }
+
     /// What closes a call stands at `hit`, and it closes one that the value shows.
     pub(super) fn ends_shown(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<()> {
         if self.shown.calls == 0 {
@@ -90,6 +115,7 @@ impl OpenValue {
         };
         if ends == Look::Is(()) {
             self.shown.calls -= 1;
+            self.shown.own |= self.closes_by_key();
             self.searched = hit + 1;
         }
         ends
@@ -139,6 +165,29 @@ impl OpenValue {
             Look::No => ends_turn(cx, next),
             look => look,
         }
+    }
+}
+
+/// The tag that opens a call of the same tool stands at `at`, where closing tags hold names, and a parameter of that behind it: where
+/// the tag ends.
+fn opens_own(cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<usize> {
+    let Within { row, tail, called, .. } = *within;
+    let name = tail.iter().find_map(|element| match element {
+        Element::Literal(text) => text.strip_prefix("</"),
+        _ => None,
+    });
+    // Most tags begin with another letter.
+    let first = name.and_then(|name| name.bytes().next());
+    match (name, cx.bytes().get(at + 1).copied()) {
+        (Some(name), Some(byte)) if first == Some(byte) => {
+            head::literal(cx, at + 1, name).then(|end| match Parameters::next(cx, row, tail, end, called) {
+                Next::Parameter(_) => Look::Is(end),
+                Next::More => Look::More,
+                _ => Look::No,
+            })
+        }
+        (Some(_), None) if !cx.eof => Look::More,
+        _ => Look::No,
     }
 }
 

@@ -132,7 +132,8 @@ impl OpenValue {
     fn is_torn(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize, closing: Closing) -> bool {
         let Within { row, parameter, .. } = *within;
         let missing = closing == Closing::Missing;
-        let inner = self.openings == Openings::Loose || self.shown.is_open() || missing;
+        let balanced = self.shown.own_are_whole() && !self.same.is_open();
+        let inner = self.openings == Openings::Loose && !balanced || self.shown.is_open() || missing;
         closing == Closing::BeforeLost
             // What it showed may have been its own, or what closed it before what follows.
             || missing && (self.shown.whole || self.stray || self.breaks_off(cx, parameter, end))
