@@ -28,26 +28,31 @@ pub(crate) struct Tried {
     eof: bool,
     /// What heads begin with that did not stand there: its numbers in [`CallTemplate::beginnings`].
     failed: SmallVec<[u16; 8]>,
+    /// Templates, by row and call, of which no call begins there.
+    refused: SmallVec<[(u16, u16); 8]>,
     /// The head that stood there last, by the number of all of it, when the text was so long.
     found: Option<(u16, Head)>,
     long: usize,
 }
 
 impl Tried {
-    /// The head of `template`, whose opening marker of `length` stands at `at`.
-    fn head(
-        &mut self,
-        cx: &Reader<'_>,
-        at: usize,
-        length: usize,
-        standing: Standing,
-        template: &CallTemplate,
-    ) -> Look<Head> {
+    /// Something is tried at `at` now.
+    fn go_to(&mut self, cx: &Reader<'_>, at: usize, standing: Standing) {
         if (self.at, self.standing, self.eof) != (at, standing, cx.eof) {
             (self.at, self.standing, self.eof) = (at, standing, cx.eof);
             self.failed.clear();
+            self.refused.clear();
             self.long = 0;
         }
+    }
+
+    /// A call was begun or given up: what stands at a place may now be one though it was none before.
+    pub(crate) fn try_again(&mut self) {
+        self.refused.clear();
+    }
+
+    /// The head of `template`, whose opening marker of `length` stands at `at`.
+    fn head(&mut self, cx: &Reader<'_>, at: usize, length: usize, template: &CallTemplate) -> Look<Head> {
         if self.long != cx.text.len() {
             self.found = None;
             self.long = cx.text.len();
@@ -326,7 +331,11 @@ impl Engine {
             Marker::Call { row, call } => {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
-                match self.tried.head(cx, at, length, standing, template) {
+                self.tried.go_to(cx, at, standing);
+                if self.tried.refused.contains(&(row, call)) {
+                    return Look::No;
+                }
+                let taken = match self.tried.head(cx, at, length, template) {
                     // What quotes it is looked for where there is something to quote.
                     Look::Is(_) if standing == Standing::Word && self.fence.is_none() && self.is_quoted(cx, at) => {
                         self.pass(cx, at, Reason::Quoted);
@@ -337,7 +346,11 @@ impl Engine {
                         self.begin(cx, at, row, call, found, None)
                     }
                     other => other.map(|_| ()),
+                };
+                if taken == Look::No {
+                    self.tried.refused.push((row, call));
                 }
+                taken
             }
         }
     }
