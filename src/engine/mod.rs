@@ -485,6 +485,7 @@ impl Engine {
 
     /// From here on a call is read, once `set` has said what else is known of it.
     fn begin_call(&mut self, call: CallState, set: impl FnOnce(&mut CallState)) {
+        self.tried.try_again();
         let mut call = match self.spare.take() {
             Some(mut spare) => {
                 *spare = call;
@@ -527,6 +528,7 @@ impl Engine {
     /// The doubt was right: everything since is text, up to `to`.
     fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
+        self.tried.try_again();
         let calls = self.out.go_back(hold.mark, hold.doubt.reason());
         self.given = hold.before;
         self.opener_given = hold.opener_given;

@@ -373,10 +373,10 @@ impl Output {
 
     /// Gives out the text of a range in the mode it stands in.
     pub(crate) fn text(&mut self, mode: Mode, text: &str, range: Range<usize>) {
-        let Some(piece) = text.get(range.clone()).filter(|p| !p.is_empty()) else { return };
+        let Some(last) = text.as_bytes().get(range.clone()).and_then(<[u8]>::last) else { return };
         let (pieces, sealed) = match mode {
             Mode::Content => {
-                self.content_ends_in_space = piece.as_bytes().last().is_some_and(u8::is_ascii_whitespace);
+                self.content_ends_in_space = last.is_ascii_whitespace();
                 (&mut self.content, self.sealed.0)
             }
             Mode::Reasoning => (&mut self.reasoning, self.sealed.1),

@@ -294,17 +294,17 @@ pub(super) fn container(text: &str) -> Option<String> {
 /// How much of the text up to `to` strict reading and repair will agree on: a quote at its end may turn out to stand
 /// inside the string; a comma to be one too many, or to stand behind a string that lacks its closing quote.
 pub(super) fn certain_end(cx: &Reader<'_>, from: usize, to: usize) -> usize {
-    let text = cx.slice(from, to);
-    let without =
-        |text: &str, signs: &[u8]| text.len() - usize::from(text.bytes().last().is_some_and(|b| signs.contains(&b)));
-    let mut end = text.len();
+    let mut certain = cx.bytes().get(from..to).unwrap_or_default();
     // A mark of another kind may stand for the string's own.
     for signs in [&b"\""[..], b",", b"\"'`"] {
-        let text = text.get(..end).unwrap_or_default();
         // Longer white space says that what stands before it is the end of a value.
-        let spaces = text.bytes().rev().take(64).take_while(u8::is_ascii_whitespace).count();
-        let text = text.get(..text.len() - spaces).unwrap_or_default();
-        end = without(text, signs);
+        let (far, near) = certain.split_at(certain.len().saturating_sub(64));
+        certain = certain.get(..far.len() + near.trim_ascii_end().len()).unwrap_or_default();
+        if let Some((last, before)) = certain.split_last()
+            && signs.contains(last)
+        {
+            certain = before;
+        }
     }
-    from + end
+    from + certain.len()
 }

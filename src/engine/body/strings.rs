@@ -186,7 +186,7 @@ impl Strings {
                         let length = closer.map_or(0, str::len);
                         return self.end(cx, at, &Found { length, opens: Opens::Nothing }, writer.origin);
                     }
-                    Look::Is(_) => self.pass(cx.bytes()),
+                    Look::Is(at) => self.pass(cx.bytes(), at, None),
                     Look::More => return Look::More,
                     Look::No => return self.at_end(cx),
                 }
@@ -207,7 +207,7 @@ impl Strings {
                     self.at = string.behind;
                 }
                 (Some(_), _) => match self.inside(cx, byte, writer.origin) {
-                    Look::No => {}
+                    Look::No => self.pass(cx.bytes(), self.stop, closer),
                     look => return look,
                 },
             }
@@ -368,11 +368,13 @@ impl Strings {
         Look::No
     }
 
-    /// Passes what is neither a quote nor an escape in a string that holds no marker yet, up to the next closing one.
-    fn pass(&mut self, bytes: &[u8]) {
+    /// Passes what is neither a quote nor an escape, nor begins as `closer` does, in a string that holds no marker yet, up to the
+    /// next place where one may stand.
+    fn pass(&mut self, bytes: &[u8], stop: usize, closer: Option<&str>) {
         if let Some(string) = self.string.as_ref().filter(|string| string.closer.is_none()) {
-            let ahead = bytes.get(self.at..self.closer).unwrap_or_default();
-            self.at += memchr::memchr2(string.quote, b'\\', ahead).unwrap_or(ahead.len());
+            let ahead = bytes.get(self.at..stop).unwrap_or_default();
+            let begins = closer.and_then(|closer| closer.bytes().next()).unwrap_or(b'\\');
+            self.at += memchr::memchr3(string.quote, b'\\', begins, ahead).unwrap_or(ahead.len());
         }
     }
 

@@ -28,27 +28,38 @@ pub(crate) struct Tried {
     eof: bool,
     /// What heads begin with that did not stand there: its numbers in [`CallTemplate::beginnings`].
     failed: SmallVec<[u16; 8]>,
+    /// Templates, by row and call, of which no call begins there.
+    refused: SmallVec<[(u16, u16); 8]>,
     /// The head that stood there last, by the number of all of it, when the text was so long, if several templates have it.
     found: Option<(u16, Head)>,
     long: usize,
 }
 
 impl Tried {
+    /// Something is tried at `at` now.
+    fn go_to(&mut self, cx: &Reader<'_>, at: usize, standing: Standing) {
+        if (self.at, self.standing, self.eof) != (at, standing, cx.eof) {
+            (self.at, self.standing, self.eof) = (at, standing, cx.eof);
+            self.failed.clear();
+            self.refused.clear();
+            self.long = 0;
+        }
+    }
+
+    /// A call was begun or given up: what stands at a place may now be one though it was none before.
+    pub(crate) fn try_again(&mut self) {
+        self.refused.clear();
+    }
+
     /// Fills the `head` of `template`, whose opening marker of `length` stands at `at`.
     fn head(
         &mut self,
         cx: &Reader<'_>,
         at: usize,
         length: usize,
-        standing: Standing,
         template: &CallTemplate,
         head: &mut Head,
     ) -> Look<()> {
-        if (self.at, self.standing, self.eof) != (at, standing, cx.eof) {
-            (self.at, self.standing, self.eof) = (at, standing, cx.eof);
-            self.failed.clear();
-            self.long = 0;
-        }
         if self.long != cx.text.len() {
             self.found = None;
             self.long = cx.text.len();
@@ -329,7 +340,11 @@ impl Engine {
                 let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
                 let Some(template) = template else { return Look::No };
                 let mut found = Head::default();
-                match self.tried.head(cx, at, length, standing, template, &mut found) {
+                self.tried.go_to(cx, at, standing);
+                if self.tried.refused.contains(&(row, call)) {
+                    return Look::No;
+                }
+                let taken = match self.tried.head(cx, at, length, template, &mut found) {
                     // What quotes it is looked for where there is something to quote.
                     Look::Is(()) if standing == Standing::Word && self.fence.is_none() && self.is_quoted(cx, at) => {
                         self.pass(cx, at, Reason::Quoted);
@@ -340,7 +355,11 @@ impl Engine {
                         self.begin(cx, at, row, call, found, None)
                     }
                     other => other,
+                };
+                if taken == Look::No {
+                    self.tried.refused.push((row, call));
                 }
+                taken
             }
         }
     }
