@@ -170,9 +170,13 @@ impl Check {
                 Place::Rest(Rest::Anything) => continue,
                 Place::Rest(Rest::Nothing) | Place::Unknown => return false,
             };
+            let free = self.nodes.get(node).map_or(0, |node| node.free);
             let fits = match value {
-                Written::Text(text) => self.string(node, text),
-                Written::Json(json) => Reader::new(self, json).value(node),
+                Written::Text(text) => free & STRING != 0 || self.string(node, text),
+                Written::Json(json) => match json.as_bytes().first() {
+                    Some(b't' | b'f') if free & BOOLEAN != 0 => true,
+                    _ => Reader::new(self, json).value(node),
+                },
             };
             if !fits {
                 return false;
