@@ -238,7 +238,17 @@ fn stands(
             }
             Element::Literal(text) => literal(cx, head.end, text).map(|end| head.end = end),
             Element::Optional(text) => literal(cx, head.end, text).map(|end| head.end = end).or(|| Look::Is(())),
-            Element::Slot(slot) => hole(cx, head, *slot, behind.first(), limit),
+            Element::Slot(slot) => {
+                let until = if let Some(Element::Literal(until)) = behind.first() { Some(&**until) } else { None };
+                let look = hole(cx, head, *slot, until, limit);
+                if let (Look::Is(()), Some(until)) = (look, until) {
+                    // It stands there, or the hole would go on.
+                    *reached += 1;
+                    head.end += until.len();
+                    rest = behind.get(1..).unwrap_or_default();
+                }
+                look
+            }
             Element::Attributes(list) => match behind.iter().find(|element| **element != Element::Space) {
                 Some(Element::Literal(until)) => attributes(cx, head, list, until, limit),
                 _ => Look::No,
@@ -252,10 +262,9 @@ fn stands(
     Look::Is(())
 }
 
-/// Fills the hole at the end of `head`, behind which `next` is to stand.
+/// Fills the hole at the end of `head`, up to the literal `until` if one is to stand behind it.
 #[inline]
-fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, next: Option<&Element>, limit: usize) -> Look<()> {
-    let until = if let Some(Element::Literal(until)) = next { Some(&**until) } else { None };
+fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit: usize) -> Look<()> {
     // A name of several words is as long as its line, and nothing but the tool tells it from text.
     let line = slot == Slot::Name && until.is_some_and(is_blank);
     let limit = if line { limit.min(head.end + LONGEST_NAME) } else { limit };
@@ -368,6 +377,7 @@ fn undelimited(cx: &Reader<'_>, at: usize, limit: usize) -> Look<Range<usize>> {
 }
 
 /// The text of a hole, up to the literal `until` that follows.
+#[inline(never)]
 fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) -> Look<Range<usize>> {
     let Some(first) = until.as_bytes().first().copied() else { return Look::No };
     let rest = cx.bytes().get(at..).unwrap_or_default();

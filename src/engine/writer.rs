@@ -461,10 +461,10 @@ fn is_settled(cx: &Reader<'_>, tool: &Tool, arguments: &Found, scanned: &[Member
             tool,
             members.iter().map(|(key, value)| {
                 let value = match value {
-                    Value::Text(piece) => Written::Text(piece.as_str(cx.text)),
-                    Value::Json(piece) => Written::Json(piece.as_str(cx.text)),
+                    Value::Text(piece) => Written::Text(piece.as_bytes(cx.text)),
+                    Value::Json(piece) => Written::Json(piece.as_bytes(cx.text)),
                 };
-                (key.as_str(cx.text), value)
+                (key.as_bytes(cx.text), value)
             }),
         ),
     }

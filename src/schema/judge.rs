@@ -58,7 +58,7 @@ impl Judge {
     pub(super) fn proves_members<'m>(
         &self,
         original: &Value,
-        members: impl Iterator<Item = (&'m str, Written<'m>)>,
+        members: impl Iterator<Item = (&'m [u8], Written<'m>)>,
     ) -> bool {
         self.check(original).proves_members(members)
     }

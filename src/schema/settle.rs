@@ -26,7 +26,7 @@ pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     let fits = match &call.arguments {
         Arguments::Json(json) => tool.judge.proves(&tool.schema, json),
         Arguments::Members(members) => {
-            let written = members.iter().map(|(key, value)| (key.as_ref(), Written::from(value)));
+            let written = members.iter().map(|(key, value)| (key.as_bytes(), Written::from(value)));
             tool.judge.proves_members(&tool.schema, written)
         }
     };
@@ -93,7 +93,7 @@ pub(crate) fn is_settled(tool: &Tool, text: &str, members: &[Member]) -> bool {
 }
 
 /// The same for arguments that the dialect wrote member by member.
-pub(crate) fn are_settled<'m>(tool: &Tool, members: impl Iterator<Item = (&'m str, Written<'m>)>) -> bool {
+pub(crate) fn are_settled<'m>(tool: &Tool, members: impl Iterator<Item = (&'m [u8], Written<'m>)>) -> bool {
     tool.judge.proves_members(&tool.schema, members) && !tool.judge.respelt(&tool.schema)
 }
 

@@ -31,9 +31,10 @@ const fn hex(number: u32) -> [u8; 8] {
 pub fn new_call_id() -> String {
     let (first, second) = STATE.with(|state| (next(state), next(state)));
     let mut id = *b"call_00000000000000000000";
-    let (_, digits) = id.split_at_mut(5);
-    for (digits, number) in digits.chunks_mut(8).zip([first as u32, (first >> 32) as u32, second as u32]) {
-        digits.iter_mut().zip(hex(number)).for_each(|(digit, one)| *digit = one);
+    let (whole, rest) = id.split_at_mut(5).1.as_chunks_mut();
+    for (digits, number) in whole.iter_mut().zip([first as u32, (first >> 32) as u32]) {
+        *digits = hex(number);
     }
+    rest.iter_mut().zip(hex(second as u32)).for_each(|(digit, one)| *digit = one);
     String::from_utf8(id.to_vec()).unwrap_or_default()
 }

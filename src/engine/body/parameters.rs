@@ -44,7 +44,7 @@ pub(crate) struct Parameters {
     keys: KeyIndex,
     value: Option<OpenValue>,
     /// What closes the call, where that is not as its template says.
-    closer: Option<Box<[Element]>>,
+    closer: Option<Arc<[Element]>>,
     /// What stands at a place, as the end of a value has shown.
     ahead: Option<(usize, Next)>,
     /// Something was given out, so the opening brace is.
@@ -60,6 +60,18 @@ pub(crate) struct Parameters {
     /// Where text between the parameters began, whose end has not come.
     junk: Option<usize>,
     repairs: Vec<Repair>,
+}
+
+/// What the parameters of a call are read by.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    /// Which call it is.
+    index: usize,
+    row: &'a Row,
+    /// What closes the call.
+    tail: &'a [Element],
+    /// The tool that is called, if it was offered.
+    called: Option<&'a Tool>,
 }
 
 /// The head of a parameter.
@@ -171,8 +183,8 @@ impl Parameters {
     }
 
     /// What closes the call, where the closing marker holds its name.
-    fn named_closer(&self, cx: &Reader<'_>, writer: &Writer) -> Option<Box<[Element]>> {
-        let (tail, name) = (writer.origin.tail(cx), self.head.name.as_ref()?);
+    fn named_closer(&self, cx: &Reader<'_>, tail: &[Element]) -> Option<Arc<[Element]>> {
+        let name = self.head.name.as_ref()?;
         let at = tail.iter().position(|element| *element == Element::Slot(Slot::Name))?;
         let (before, behind) = (tail.get(..at)?, tail.get(at + 1..)?);
         let ((Element::Literal(open), before), (Element::Literal(end), behind)) =
@@ -281,43 +293,49 @@ impl Parameters {
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         let begins = self.index.is_none();
-        let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
+        let index = writer.begin_once(cx, out, &self.head, &mut self.index);
+        let (Some(index), Some(row)) = (index, writer.origin.row(cx)) else {
             return Progress::Fail { at: self.at };
         };
+        let tail = writer.origin.tail(cx);
         if begins {
-            self.closer = self.named_closer(cx, writer);
+            self.closer = self.named_closer(cx, tail);
         }
+        let named = self.closer.clone();
+        let tail = named.as_deref().unwrap_or(tail);
+        let around = Around { index, row, tail, called: cx.called(out, index) };
         loop {
             if self.value.is_some() {
-                match self.read_value(cx, out, writer, index) {
+                match self.read_value(cx, out, writer, around) {
                     Look::Is(()) => continue,
                     Look::More => {
                         let since = self.value.as_ref().map_or(self.at, |value| value.searched);
                         return Progress::Unclear { since };
                     }
                     Look::No => {
-                        return self.finish(cx, out, writer, index, cx.text.len(), CallStatus::Incomplete);
+                        return self.finish(cx, out, writer, around, cx.text.len(), CallStatus::Incomplete);
                     }
                 }
             }
-            match self.what_follows(cx, writer) {
+            match self.what_follows(cx, around) {
                 Next::More => return Progress::Unclear { since: self.at },
                 Next::End => {
-                    let some = cx.called(out, index).is_some() && !self.members.is_empty();
-                    let whole = some && Self::self_closing(cx, writer);
+                    // The template may have nothing that closes a call, so that the end of the text does.
+                    let closed = !tail.iter().any(|e| matches!(e, Element::Literal(_)));
+                    let whole = closed && around.called.is_some() && !self.members.is_empty();
                     let status = if whole { CallStatus::Ok } else { CallStatus::Incomplete };
-                    return self.finish(cx, out, writer, index, cx.text.len(), status);
+                    return self.finish(cx, out, writer, around, cx.text.len(), status);
                 }
                 Next::Close => {
                     let at = cx.skip_markup_space(self.at);
-                    return self.finish(cx, out, writer, index, at, CallStatus::Ok);
+                    return self.finish(cx, out, writer, around, at, CallStatus::Ok);
                 }
-                Next::Parameter(begun) => self.open_value(cx, writer, cx.called(out, index), begun),
-                Next::Junk => match self.junk(cx, writer, cx.called(out, index)) {
+                Next::Parameter(begun) => self.open_value(cx, around, begun),
+                Next::Junk => match self.junk(cx, around) {
                     Look::Is(()) => {}
                     Look::More => return Progress::More,
                     Look::No => {
-                        return self.finish(cx, out, writer, index, cx.text.len(), CallStatus::Incomplete);
+                        return self.finish(cx, out, writer, around, cx.text.len(), CallStatus::Incomplete);
                     }
                 },
             }
@@ -325,19 +343,17 @@ impl Parameters {
     }
 
     /// What stands where the last parameter, or the head, ended. Mostly the end of a value has shown it already.
-    fn what_follows(&mut self, cx: &Reader<'_>, writer: &Writer) -> Next {
+    fn what_follows(&mut self, cx: &Reader<'_>, around: Around<'_>) -> Next {
         match self.ahead.take() {
             _ if self.junk.is_some() => Next::Junk,
             Some((at, next)) if at == self.at => next,
-            _ => {
-                let tail = self.closer.as_deref().unwrap_or(writer.origin.tail(cx));
-                writer.origin.row(cx).map_or(Next::Junk, |row| Self::next(cx, row, tail, self.at, None))
-            }
+            _ => Self::next(cx, around.row, around.tail, self.at, None),
         }
     }
 
     /// A parameter has begun, and if its head holds a key, a value that stands behind that.
-    fn open_value(&mut self, cx: &Reader<'_>, writer: &Writer, called: Option<&Tool>, begun: Begun) {
+    fn open_value(&mut self, cx: &Reader<'_>, around: Around<'_>, begun: Begun) {
+        let Around { row, called, .. } = around;
         let Begun { template, key, kind, end, twice, misquoted } = begun;
         if twice {
             let what = "a marker of a parameter stood twice";
@@ -350,10 +366,10 @@ impl Parameters {
         let Some(key) = key else { return };
         // Mostly it is one of the tool's, and then it is that.
         let likely = self.members.len();
-        let position = |key: &str| called.and_then(|tool| tool.position(key, likely));
-        let declared = position(cx.part(&key));
+        let position = |key: &[u8]| called.and_then(|tool| tool.position(key, likely));
+        let declared = position(cx.bytes().get(key.clone()).unwrap_or_default());
         let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
-        let parameter = writer.origin.row(cx).and_then(|row| row.parameters.get(template));
+        let parameter = row.parameters.get(template);
         // A marker that its line ends may have lost more of its key than that.
         let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with('\n'));
         // And where a quote is missing, letters may be.
@@ -363,10 +379,10 @@ impl Parameters {
         let closer = parameter.and_then(named);
         let key_at = key.start;
         let key = if declared.is_some() { span(key) } else { key_piece(cx, key) };
-        let declared = declared.or_else(|| position(key.as_str(cx.text)));
+        let declared = declared.or_else(|| position(key.as_bytes(cx.text)));
         let known = |tool: &Tool| declared.and_then(|at| tool.parameters.get(at)).map(|(_, expected)| *expected);
         let expected = called.map(|tool| known(tool).unwrap_or(Expected::ANY));
-        let streams = Self::streams(cx, writer, expected, kind.as_ref());
+        let streams = Self::streams(cx, row, expected, kind.as_ref());
         let opening = Opening { template, key, declared, key_at, kind, end };
         let marked = !parameter.is_some_and(|p| p.tags);
         self.value = Some(OpenValue::new(opening, expected, closer, streams, marked));
@@ -396,7 +412,8 @@ impl Parameters {
 
     /// Text between the parameters: it is in the call's raw text, and in the record. `No`: the text is over with it.
     #[cold]
-    fn junk(&mut self, cx: &Reader<'_>, writer: &Writer, tool: Option<&Tool>) -> Look<()> {
+    fn junk(&mut self, cx: &Reader<'_>, around: Around<'_>) -> Look<()> {
+        let Around { row, called, .. } = around;
         let (from, searched) = match self.junk.take() {
             Some(from) => (from, self.at),
             None => {
@@ -404,8 +421,7 @@ impl Parameters {
                 (from, from + 1)
             }
         };
-        let row = writer.origin.row(cx);
-        let byte = row.and_then(|r| r.parameters.first()).and_then(|p| p.opener.bytes().next());
+        let byte = row.parameters.first().and_then(|p| p.opener.bytes().next());
         let rest = cx.bytes().get(searched..).unwrap_or_default();
         let skip = memchr::memchr(byte.unwrap_or(b'<'), rest).map(|i| searched + i);
         if skip.is_none() && !cx.eof {
@@ -417,7 +433,7 @@ impl Parameters {
         let before = self.repairs.iter().any(|r| r.code == RepairCode::Surroundings);
         let junk = cx.slice(from, end);
         let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
-        self.broken |= row.is_some_and(|r| lost_value(r, junk, before) || r.by_name() && lost_named(tool, junk, given));
+        self.broken |= lost_value(row, junk, before) || row.by_name() && lost_named(called, junk, given);
         if !before {
             let what = "text between the parameters was left out";
             self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
@@ -426,20 +442,14 @@ impl Parameters {
         if skip.is_some() { Look::Is(()) } else { Look::No }
     }
 
-    /// The template has nothing that closes a call, so the end of the text does.
-    fn self_closing(cx: &Reader<'_>, writer: &Writer) -> bool {
-        !writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)))
-    }
-
     /// What is known of a value before it is read.
-    fn streams(cx: &Reader<'_>, writer: &Writer, expected: Option<Expected>, kind: Option<&Range<usize>>) -> Streams {
-        let json_first = writer.origin.row(cx).is_some_and(|r| r.dialect.json_first);
+    fn streams(cx: &Reader<'_>, row: &Row, expected: Option<Expected>, kind: Option<&Range<usize>>) -> Streams {
         match kind.map(|k| &cx.text[k.clone()]) {
             Some(kind) if is_string_type(kind) => Streams::Yes,
             Some(_) => Streams::No,
             None if expected.is_some_and(Expected::is_string) => Streams::Yes,
             None if expected.is_some_and(|expected| expected != Expected::ANY) => Streams::No,
-            None if json_first => Streams::NoJson,
+            None if row.dialect.json_first => Streams::NoJson,
             None => Streams::Yes,
         }
     }
@@ -449,14 +459,15 @@ impl Parameters {
         cx: &Reader<'_>,
         out: &mut Output,
         writer: &mut Writer,
-        index: usize,
+        around: Around<'_>,
         end: usize,
         status: CallStatus,
     ) -> Progress {
+        let Around { index, row, called, .. } = around;
         if status.readable() {
             writer.piece(out, index, if self.opened { "}" } else { "{}" });
         }
-        if let (Some(tool), true) = (cx.called(out, index), self.stray) {
+        if let (Some(tool), true) = (called, self.stray) {
             let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
             self.broken |= tool.parameters.iter().any(|(name, _)| !given(name));
         }
@@ -464,8 +475,7 @@ impl Parameters {
         // either where the end of one is doubtful.
         let noted = |code: RepairCode| self.repairs.iter().any(|repair| repair.code == code);
         let (twice, junk) = (noted(RepairCode::DuplicateKey), noted(RepairCode::Surroundings));
-        let by_key = || writer.origin.row(cx).is_some_and(Row::by_name);
-        self.broken |= twice && junk && by_key() || self.unsure && (twice || junk);
+        self.broken |= twice && junk && row.by_name() || self.unsure && (twice || junk);
         let members = std::mem::take(&mut self.members);
         let members = match unwrapped(cx, out, index, &members) {
             Some(inner) => {

@@ -18,6 +18,7 @@ struct Value {
 }
 
 /// Attributes up to `until`: `name="f" string='true' index=1`. None ends behind `limit`.
+#[inline(never)]
 pub(super) fn attributes(
     cx: &Reader<'_>,
     head: &mut Head,

@@ -125,7 +125,7 @@ impl Keys {
 impl Check {
     /// Whether `json`, which is valid JSON, is proven to be what the schema allows.
     pub(in crate::schema) fn proves(&self, json: &str) -> bool {
-        let mut reader = Reader::new(self, json);
+        let mut reader = Reader::new(self, json.as_bytes());
         reader.value(0) && {
             reader.space();
             reader.at == json.len()
@@ -154,25 +154,29 @@ impl Check {
                 Kind::Number | Kind::Object | Kind::Array => 0,
             };
             self.nodes.get(node).is_some_and(|node| node.free & kind != 0) || {
-                let value = member.value().and_then(|value| text.get(value));
+                let value = member.value().and_then(|value| text.as_bytes().get(value));
                 value.is_some_and(|value| Reader::new(self, value).value(node))
             }
         }) && keys.found == root.required
     }
 
     /// The same for arguments that are not one JSON text: members by name.
-    pub(in crate::schema) fn proves_members<'m>(&self, members: impl Iterator<Item = (&'m str, Written<'m>)>) -> bool {
+    pub(in crate::schema) fn proves_members<'m>(&self, members: impl Iterator<Item = (&'m [u8], Written<'m>)>) -> bool {
         let Some(root) = self.nodes.first().filter(|root| root.is_plain(OBJECT)) else { return false };
         let mut keys = Keys::default();
         for (name, value) in members {
-            let node = match keys.place(root, name.as_bytes()) {
+            let node = match keys.place(root, name) {
                 Place::Property(node) | Place::Rest(Rest::Schema(node)) => node,
                 Place::Rest(Rest::Anything) => continue,
                 Place::Rest(Rest::Nothing) | Place::Unknown => return false,
             };
+            let free = self.nodes.get(node).map_or(0, |node| node.free);
             let fits = match value {
-                Written::Text(text) => self.string(node, text),
-                Written::Json(json) => Reader::new(self, json).value(node),
+                Written::Text(text) => free & STRING != 0 || self.string(node, text),
+                Written::Json(json) => match json.first() {
+                    Some(b't' | b'f') if free & BOOLEAN != 0 => true,
+                    _ => Reader::new(self, json).value(node),
+                },
             };
             if !fits {
                 return false;
@@ -182,11 +186,11 @@ impl Check {
     }
 
     /// Whether a string, unescaped, is proven to fit.
-    fn string(&self, node: usize, text: &str) -> bool {
+    fn string(&self, node: usize, text: &[u8]) -> bool {
         let Some(node) = self.nodes.get(node) else { return false };
         node.types & STRING != 0
             && node.opaque & STRING == 0
-            && node.words.as_ref().is_none_or(|words| words.iter().any(|word| word == text))
+            && node.words.as_ref().is_none_or(|words| words.iter().any(|word| word.as_bytes() == text))
             && length_fits(node, text.len(), text.is_ascii())
             && (node.any.is_empty() || node.any.iter().any(|n| self.string(*n, text)))
             && node.all.iter().all(|n| self.string(*n, text))
@@ -195,15 +199,15 @@ impl Check {
 
 /// A member's value as the dialect wrote it.
 pub(crate) enum Written<'m> {
-    Text(&'m str),
-    Json(&'m str),
+    Text(&'m [u8]),
+    Json(&'m [u8]),
 }
 
 impl<'m> From<&'m ArgumentValue<'_>> for Written<'m> {
     fn from(value: &'m ArgumentValue<'_>) -> Self {
         match value {
-            ArgumentValue::Text(text) => Self::Text(text),
-            ArgumentValue::Json(json) => Self::Json(json),
+            ArgumentValue::Text(text) => Self::Text(text.as_bytes()),
+            ArgumentValue::Json(json) => Self::Json(json.as_bytes()),
         }
     }
 }

@@ -15,8 +15,8 @@ pub(super) struct Reader<'c, 't> {
 }
 
 impl<'c, 't> Reader<'c, 't> {
-    pub(super) fn new(check: &'c Check, text: &'t str) -> Self {
-        Self { check, text: text.as_bytes(), at: 0, again: text.len().saturating_mul(8).saturating_add(1024) }
+    pub(super) fn new(check: &'c Check, text: &'t [u8]) -> Self {
+        Self { check, text, at: 0, again: text.len().saturating_mul(8).saturating_add(1024) }
     }
 
     /// Goes back to `start`, as long as that stays cheap.

@@ -244,8 +244,9 @@ fn proofs(judge: &Judge, schema: &Value, json: &str) -> [bool; 3] {
         .map(|(_, value)| unescaped(value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or_default()))
         .collect();
     let by_name = members.iter().zip(&texts).map(|((key, value), text)| {
-        let written = if value.starts_with('"') { Written::Text(text) } else { Written::Json(value) };
-        (key.as_ref(), written)
+        let written =
+            if value.starts_with('"') { Written::Text(text.as_bytes()) } else { Written::Json(value.as_bytes()) };
+        (key.as_bytes(), written)
     });
     let is_object = json.starts_with('{');
     [

@@ -4,13 +4,11 @@ use super::value::Within;
 use super::*;
 
 /// Where a value ended.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
     pub(super) end: usize,
     /// Where what follows its closing marker begins.
     pub(super) next: usize,
-    /// What that is, if it was looked at.
-    pub(super) ahead: Option<Next>,
     pub(super) closing: Closing,
 }
 
@@ -46,12 +44,12 @@ impl Closing {
 impl Ended {
     /// It ended at `end`, and its closing marker at `next`.
     const fn closed(end: usize, next: usize, closing: Closing) -> Self {
-        Self { end, next, ahead: None, closing }
+        Self { end, next, closing }
     }
 
     /// Its closing marker is `own`, and behind that another call begins.
     pub(super) const fn before_call(own: Closer) -> Self {
-        Self { ahead: Some(Next::Close), ..Self::closed(own.at, own.end, Closing::BeforeCall) }
+        Self::closed(own.at, own.end, Closing::BeforeCall)
     }
 
     /// It ended at `end`, where what follows begins.
@@ -87,9 +85,10 @@ impl OpenValue {
             Look::More => return Look::More,
             Look::No => return Look::No,
         };
-        let mut ended = Ended::closed(hit, tag.end, Closing::Misspelt);
+        let ended = Ended::closed(hit, tag.end, Closing::Misspelt);
         // Where only its name makes a parameter, the tool has one of that name.
         let declared = called.filter(|_| self.closes_by_key());
+        let mut ahead = None;
         match Parameters::next(cx, row, tail, tag.end, declared) {
             Next::More => return Look::More,
             Next::Junk => return Look::No,
@@ -97,7 +96,7 @@ impl OpenValue {
                 if !self.goes_before(cx, within, begun.key.as_ref(), at) {
                     return Look::No;
                 }
-                ended.ahead = Some(Next::Parameter(begun));
+                ahead = Some(Next::Parameter(begun));
             }
             Next::Close => {
                 let last = match whole_tail(cx, row, tail, at) {
@@ -117,12 +116,12 @@ impl OpenValue {
             // Cut off.
             Next::End => {}
         }
+        if !tag.name.is_empty() && self.holds_tag(cx, hit, &format!("<{}", tag.name)) {
+            return Look::No;
+        }
+        self.ahead = ahead;
         if tag.name.is_empty() {
             return Look::Is(ended);
-        }
-        let opening = format!("<{}", tag.name);
-        if self.holds_tag(cx, hit, &opening) {
-            return Look::No;
         }
         // Its own stands right before it, with nothing of the value between the two.
         let own = self.ends.doubtful.filter(|_| self.closes_by_key());
@@ -200,7 +199,10 @@ impl OpenValue {
         match next {
             Next::More => Look::More,
             Next::Junk => self.closes_before_text(cx, within, Closer { at: hit, end }),
-            ahead => Look::Is(Ended { ahead: Some(ahead), ..Ended::closed(hit, end, Closing::Own) }),
+            ahead => {
+                self.ahead = Some(ahead);
+                Look::Is(Ended::closed(hit, end, Closing::Own))
+            }
         }
     }
 

@@ -17,6 +17,8 @@ pub(super) struct OpenValue {
     pub(super) sent: Sent,
     /// How far closing markers have been looked for.
     pub(super) searched: usize,
+    /// What stands behind the marker that closes it, if it was looked at.
+    pub(super) ahead: Option<Next>,
     pub(super) ends: Ends,
     pub(super) openings: Openings,
     /// Calls and parameters that it shows, as far as their ends have not come.
@@ -126,6 +128,7 @@ impl OpenValue {
             frame: Frame::Unseen,
             sent: Sent { to: start, blank: start, streams },
             searched: start,
+            ahead: None,
             ends: Ends::default(),
             openings: Openings::None,
             shown: Shown::default(),

@@ -239,21 +239,23 @@ impl Parameters {
         cx: &Reader<'_>,
         out: &mut Output,
         writer: &mut Writer,
-        index: usize,
+        around: Around<'_>,
     ) -> Look<()> {
-        let Some(row) = writer.origin.row(cx) else { return Look::No };
-        let tail = self.closer.as_deref().unwrap_or(writer.origin.tail(cx));
+        let Around { index, row, tail, called } = around;
         let Some(value) = &mut self.value else { return Look::No };
         let Some(parameter) = row.parameters.get(value.opening.template) else { return Look::No };
         let trim = row.dialect.trim;
         if value.see_start(cx, trim) == Look::More {
             return Look::More;
         }
-        let within = Within { row, parameter, tail, called: cx.called(out, index), taken: &self.members };
+        let within = Within { row, parameter, tail, called, taken: &self.members };
         match value.find_end(cx, &within) {
-            Look::Is(Ended { end, next, ahead, closing }) => {
-                let known = !value.closes_by_key() || closing == Closing::BeforeCall;
-                self.ahead = ahead.filter(|_| known).map(|ahead| (next, ahead));
+            Look::Is(Ended { end, next, closing }) => {
+                self.ahead = match value.ahead.take() {
+                    _ if closing == Closing::BeforeCall => Some((next, Next::Close)),
+                    Some(ahead) if !value.closes_by_key() => Some((next, ahead)),
+                    _ => None,
+                };
                 // Mere text that its own marker closes leaves no doubt.
                 if value.marked || closing != Closing::Own {
                     self.broken |= value.is_torn(cx, &within, end, closing);
@@ -267,7 +269,7 @@ impl Parameters {
                     value.frame = Frame::Padded;
                 }
                 let before = self.members.len();
-                self.end_value(cx, out, writer, index, end, row);
+                self.end_value(cx, out, writer, around, end);
                 // What nothing closed takes the place of no other value.
                 self.broken |= closing == Closing::Missing && self.members.len() == before;
                 self.repairs.extend(closing.slip().map(|what| Repair::at(RepairCode::Marker, end, what)));
@@ -312,7 +314,8 @@ impl Parameters {
     }
 
     /// The open value ended at `end`.
-    fn end_value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, end: usize, row: &Row) {
+    fn end_value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, around: Around<'_>, end: usize) {
+        let Around { index, row, called, .. } = around;
         let Some(value) = &mut self.value else { return };
         let (trim, end) = (row.dialect.trim, end.max(value.start));
         let parameter = row.parameters.get(value.opening.template);
@@ -337,7 +340,7 @@ impl Parameters {
             range = range.start + inside.start..range.start + inside.end;
         }
         let entities = row.dialect.entities && section.is_none();
-        let mut found = value.read(cx, &row.dialect, cx.called(out, index), &range, entities);
+        let mut found = value.read(cx, &row.dialect, called, &range, entities);
         if section.is_some() || parameter.is_some_and(|p| !p.tags && p.closes_section().is_some()) {
             let text = cx.part(&range);
             // A section ended in it, perhaps, and another began.
