@@ -40,7 +40,7 @@ pub(super) fn extract<'py>(
     let dialects = dialect_argument(dialect)?;
     let options = options(starts_in, policy)?;
     let read = |text: &Bound<'_, PyString>, all: &str, issue: Option<Issue>| {
-        let mut turn = guard_detached(py, all.len(), || engine::extract(all, &dialects, tools.as_deref(), &options))?;
+        let mut turn = guard_detached(py, all.len(), || engine::read(all, &dialects, tools.as_deref(), &options))?;
         turn.issues.extend(issue);
         Turn::from_core(py, turn, Input::new(text), tools.as_ref())
     };

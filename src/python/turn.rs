@@ -30,11 +30,12 @@ pub(super) struct Turn {
     /// A runnable call is waiting for its result.
     needs_more_work: bool,
     stop_reason: StopReason,
-    usage: Option<turn::Usage>,
+    // Text says neither what it cost nor what has to go back, and small objects are made faster.
+    usage: Option<Box<turn::Usage>>,
     source: Source,
     dialect: Option<Cow<'static, str>>,
     issues: Vec<turn::Issue>,
-    provider_state: Option<serde_json::Value>,
+    provider_state: Option<Box<serde_json::Value>>,
 }
 
 impl Turn {
@@ -68,11 +69,11 @@ impl Turn {
             tool_calls: tool_calls.unbind(),
             needs_more_work,
             stop_reason: turn.stop_reason,
-            usage: turn.usage,
+            usage: turn.usage.map(Box::new),
             source: turn.source,
             dialect: turn.dialect,
             issues: turn.issues,
-            provider_state: turn.provider_state,
+            provider_state: turn.provider_state.map(Box::new),
             input,
         }
     }
@@ -97,11 +98,11 @@ impl Turn {
             reasoning: Cow::Borrowed(self.reasoning.as_str(all)),
             tool_calls: calls.iter().map(|call| to_core(call.get())).collect::<PyResult<_>>()?,
             stop_reason: self.stop_reason,
-            usage: self.usage,
+            usage: self.usage.as_deref().copied(),
             source: self.source,
             dialect: self.dialect.clone(),
             issues: self.issues.clone(),
-            provider_state: self.provider_state.clone(),
+            provider_state: self.provider_state.as_deref().cloned(),
         };
         guard(|| work(&turn))
     }
@@ -273,7 +274,7 @@ impl Turn {
     #[doc = stub!("Turn.usage")]
     #[getter]
     fn usage(&self) -> Option<Usage> {
-        self.usage.map(Usage)
+        self.usage.as_deref().copied().map(Usage)
     }
 
     #[doc = stub!("Turn.source")]
@@ -297,7 +298,7 @@ impl Turn {
     #[doc = stub!("Turn.provider_state")]
     #[getter]
     fn provider_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        opaque(py, self.provider_state.as_ref())
+        opaque(py, self.provider_state.as_deref())
     }
 
     #[doc = stub!("Turn.to_openai")]
