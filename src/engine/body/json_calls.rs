@@ -161,10 +161,10 @@ impl JsonCalls {
                 }
                 continue;
             };
-            let go_on = match self.expect.clone() {
+            let go_on = match self.expect {
                 Expect::Value { close } => self.value(cx, out, writer, at, byte, close),
                 Expect::Key { close } => self.key(cx, out, writer, at, byte, close),
-                Expect::Member { key, what } => self.member(cx, out, writer, key, what),
+                Expect::Member { ref key, what } => self.member(cx, out, writer, key.clone(), what),
                 Expect::Element => self.element(cx, writer),
                 Expect::Words(words) => self.words(cx, writer, words),
                 Expect::Next => self.next(cx, out, writer, at, byte),
@@ -522,12 +522,15 @@ impl JsonCalls {
                 self.pass(writer, self.piece(cx, start..end));
             } else if none && self.stands_among(cx, writer) {
                 self.pass_among(cx, out, writer, start..end);
-                self.frames.pop();
+                self.frames.leave();
                 return self.go(end, Expect::Between);
             }
         }
-        let closed = self.frames.pop();
-        if let (Kind::Nested, Some(parent), Some(frame)) = (kind, self.frames.last_mut(), closed) {
+        if kind != Kind::Nested {
+            self.frames.leave();
+        } else if let Some(frame) = self.frames.pop()
+            && let Some(parent) = self.frames.last_mut()
+        {
             parent.take_in(cx, &frame);
             parent.others.extend(frame.others);
         }

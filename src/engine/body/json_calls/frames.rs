@@ -143,7 +143,14 @@ impl Frames {
     }
 
     pub(super) fn push(&mut self, frame: Frame) {
-        self.outer.extend(self.last.replace(frame));
+        if let Some(outer) = self.last.replace(frame) {
+            self.outer.push(outer);
+        }
+    }
+
+    /// Closes the innermost one.
+    pub(super) fn leave(&mut self) {
+        self.last = self.outer.pop();
     }
 
     pub(super) fn pop(&mut self) -> Option<Frame> {
@@ -183,7 +190,7 @@ impl Frames {
     pub(super) fn leave_call(&mut self) {
         let depth = self.iter().position(Frame::is_call);
         while depth.is_some_and(|depth| self.len() > depth) {
-            self.pop();
+            self.leave();
         }
     }
 }
