@@ -35,12 +35,13 @@ pub(super) struct CallState {
 
 impl CallState {
     /// A call of `origin` that begins at `start` with this `head`. `before`: what to restore if it is none.
+    #[inline]
     pub(super) fn new(
         cx: &Reader<'_>,
         origin: Origin,
         body: Body,
         start: usize,
-        head: Head,
+        head: &Head,
         evidence: Evidence,
         before: Given,
     ) -> Self {

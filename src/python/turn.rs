@@ -55,6 +55,7 @@ impl Turn {
     }
 
     /// The turn whose content, reasoning and calls are these, whatever it says itself.
+    #[inline]
     fn of(
         turn: turn::Turn<'_>,
         (content, reasoning): (Text, Text),

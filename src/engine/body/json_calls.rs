@@ -124,6 +124,7 @@ impl JsonCalls {
         }
     }
 
+    #[inline]
     pub(super) fn new(at: usize, max_depth: usize) -> Self {
         Self {
             frames: Frames::default(),

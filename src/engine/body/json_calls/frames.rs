@@ -143,14 +143,19 @@ impl Frames {
     }
 
     pub(super) fn push(&mut self, frame: Frame) {
-        if let Some(outer) = self.last.replace(frame) {
-            self.outer.push(outer);
+        if self.last.is_some() {
+            self.outer.extend(self.last.take());
         }
+        self.last = Some(frame);
     }
 
     /// Closes the innermost one.
     pub(super) fn leave(&mut self) {
-        self.last = self.outer.pop();
+        if self.outer.is_empty() {
+            self.last = None;
+        } else {
+            self.last = self.outer.pop();
+        }
     }
 
     pub(super) fn pop(&mut self) -> Option<Frame> {
