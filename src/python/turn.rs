@@ -51,13 +51,13 @@ impl Turn {
         let calls = std::mem::take(&mut turn.tool_calls).into_iter();
         let calls = PyTuple::new(py, calls.map(|call| ToolCall::cut(py, call, (&input, all), tools)))?;
         let texts = texts(&mut turn, all);
-        Bound::new(py, Self::of(turn, texts, input, calls, needs_more_work))
+        Bound::new(py, Self::of(&mut turn, texts, input, calls, needs_more_work))
     }
 
     /// The turn whose content, reasoning and calls are these, whatever it says itself.
     #[inline]
     fn of(
-        turn: turn::Turn<'_>,
+        turn: &mut turn::Turn<'_>,
         (content, reasoning): (Text, Text),
         input: Input,
         tool_calls: Bound<'_, PyTuple>,
@@ -72,9 +72,9 @@ impl Turn {
             stop_reason: turn.stop_reason,
             usage: turn.usage.map(Box::new),
             source: turn.source,
-            dialect: turn.dialect,
-            issues: turn.issues,
-            provider_state: turn.provider_state.map(Box::new),
+            dialect: turn.dialect.take(),
+            issues: std::mem::take(&mut turn.issues),
+            provider_state: turn.provider_state.take().map(Box::new),
             input,
         }
     }
@@ -244,7 +244,7 @@ impl Turn {
         // The calls are frozen, so they are kept as they came.
         let needs_more_work = turn.needs_more_work();
         let texts = texts(&mut turn, "");
-        Ok(Self::of(turn, texts, Input::NONE, PyTuple::new(py, &tool_calls)?, needs_more_work))
+        Ok(Self::of(&mut turn, texts, Input::NONE, PyTuple::new(py, &tool_calls)?, needs_more_work))
     }
 
     #[doc = stub!("Turn.content")]
