@@ -263,12 +263,13 @@ impl JsonCalls {
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
         let text = cx.part(&key);
-        let explicit = self.frames.len() == 1 && Key::is_envelope(text);
-        if let Some(flow) = self.enter(cx, writer, Key::of(text), explicit, (value, first)) {
+        let named = Key::of(text);
+        let explicit = named == Key::Calls && self.frames.len() == 1 && Key::is_envelope(text);
+        if let Some(flow) = self.enter(cx, writer, named, explicit, (value, first)) {
             return flow;
         }
         let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
-        let what = frame.member(cx, text, first);
+        let what = frame.member(cx, text, named, first);
         if what == Key::Arguments && writer.is_unmarked() {
             match self.definition(cx, writer, at, value) {
                 Look::Is(at) => {

@@ -25,8 +25,8 @@ impl Form<'_> {
     /// since the answer itself may be written as a step.
     fn is_naked(self) -> bool {
         let Self { row, template, inside } = self;
-        let special = row.dialect.special_markers && template.is_special();
-        let labelled = template.body == Body::Json && template.is_labelled();
+        let special = row.dialect.special_markers && template.special;
+        let labelled = template.body == Body::Json && template.labelled;
         !inside && !row.sections.is_empty() && !special || row.by_name() || labelled
     }
 

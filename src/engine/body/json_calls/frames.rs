@@ -99,14 +99,14 @@ impl Frame {
         self.kind == Kind::Object && self.envelope.is_none()
     }
 
-    /// What the member under `key` is, whose value begins with the byte `first`. A second one of the same meaning is one of the
-    /// flat arguments.
-    pub(super) fn member(&mut self, cx: &Reader<'_>, key: &str, first: u8) -> Key {
+    /// What the member under `key` is, which means `named`, and whose value begins with the byte `first`. A second one of the same
+    /// meaning is one of the flat arguments.
+    pub(super) fn member(&mut self, cx: &Reader<'_>, key: &str, named: Key, first: u8) -> Key {
         if key == Key::PARAMS && self.name.is_none() {
             let named = |method: &Range<usize>| cx.offered(&decode(cx.part(method)));
             self.name = self.method.take().filter(named);
         }
-        match (Key::of(key), first) {
+        match (named, first) {
             (Key::Name | Key::Function, b'"') if self.name.is_none() => Key::Name,
             (Key::Arguments, _) if self.arguments.is_none() => Key::Arguments,
             (what @ (Key::Method | Key::Id | Key::Content), b'"') => what,
