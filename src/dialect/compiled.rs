@@ -23,6 +23,10 @@ pub(crate) struct CallTemplate {
     pub(crate) inside: First,
     /// For each element of its head, the number of what it begins with up to there: see [`choice::beginnings`].
     pub(crate) beginnings: Box<[u16]>,
+    /// Its opening marker has the bars of a special token.
+    pub(crate) special: bool,
+    /// Its opening marker is a label in plain words: `Action:`.
+    pub(crate) labelled: bool,
     /// Another template of the set has the same head.
     pub(crate) shares_head: bool,
     /// An earlier row of the set reads the same calls: outside this row's section there is nothing to try again.
@@ -30,16 +34,6 @@ pub(crate) struct CallTemplate {
 }
 
 impl CallTemplate {
-    /// Its opening marker is one that no text holds, in a dialect whose markers are special tokens.
-    pub(crate) fn is_special(&self) -> bool {
-        matches!(self.head.first(), Some(Element::Literal(opener)) if special(opener))
-    }
-
-    /// Its opening marker is a label in plain words: `Action:`.
-    pub(crate) fn is_labelled(&self) -> bool {
-        matches!(self.head.first(), Some(Element::Literal(opener)) if opener.trim_end_matches('*').ends_with(':'))
-    }
-
     /// The first marker of what closes it is a tag.
     fn closes_as_tag(&self) -> bool {
         let closer = self.tail.iter().find_map(|element| match element {
@@ -174,6 +168,8 @@ pub(crate) struct Parameter {
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) dialect: Arc<Dialect>,
+    /// Its tags are named after the tools and their parameters.
+    by_name: bool,
     pub(crate) calls: Vec<CallTemplate>,
     pub(crate) parameters: Vec<Parameter>,
     /// What opens and closes each section.
@@ -202,8 +198,14 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
     let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, row);
     let inside = First::behind(&[], body, &tail, row);
+    let marker = match head.first() {
+        Some(Element::Literal(opener)) => &**opener,
+        _ => "",
+    };
+    let (special, labelled) = (special(marker), marker.trim_end_matches('*').ends_with(':'));
     let (beginnings, shares_head, twin) = (Box::default(), false, false);
-    Ok((opener, CallTemplate { head, body, tail, first, inside, beginnings, shares_head, twin }))
+    let template = CallTemplate { head, body, tail, first, inside, beginnings, special, labelled, shares_head, twin };
+    Ok((opener, template))
 }
 
 fn read_parameter(text: &str) -> Result<Parameter, Error> {
@@ -237,6 +239,7 @@ impl Row {
             first: First::default(),
             twin: false,
             inline: Vec::new(),
+            by_name: dialect.bare.contains(&Bare::Elements),
             dialect,
         };
         let dialect = row.dialect.clone();
@@ -322,7 +325,7 @@ impl Row {
 
     /// Its tags are named after the tools and their parameters.
     pub(crate) fn by_name(&self) -> bool {
-        self.admits(Bare::Elements)
+        self.by_name
     }
 
     /// A way of writing calls without markers that this dialect admits.
@@ -612,7 +615,7 @@ impl Dialects {
         if row.admits(Bare::Python) {
             self.bare_python = first(self.bare_python);
         }
-        if row.admits(Bare::Elements) && !row.calls.is_empty() {
+        if row.by_name && !row.calls.is_empty() {
             self.elements = Some(number);
         }
         let place = |such: &dyn Fn(&CallTemplate) -> bool| Some((number, row.calls.iter().position(such)? as u16));

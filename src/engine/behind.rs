@@ -35,7 +35,6 @@ impl Engine {
 }
 
 /// `ended`: where the call did, and what closes its section.
-
 #[cold]
 fn object_at(cx: &Reader<'_>, tool: &Tool, call: &Pending, ended: (usize, usize)) -> Look<Object> {
     let at = ended.1;

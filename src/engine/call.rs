@@ -7,7 +7,7 @@ use super::tail::Tail;
 use super::trace::Reason;
 use super::writer::{Evidence, Origin, Record, Writer};
 use super::{Doubt, Engine, Given, Look, Reader, State, Step};
-use crate::dialect::{Body, CallTemplate, Key};
+use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use std::ops::Range;
 
@@ -35,12 +35,13 @@ pub(super) struct CallState {
 
 impl CallState {
     /// A call of `origin` that begins at `start` with this `head`. `before`: what to restore if it is none.
+    #[inline]
     pub(super) fn new(
         cx: &Reader<'_>,
         origin: Origin,
         body: Body,
         start: usize,
-        head: Head,
+        head: &Head,
         evidence: Evidence,
         before: Given,
     ) -> Self {
@@ -180,7 +181,7 @@ impl Engine {
             self.section = None;
         }
         // A label is a word, which says less than signs do.
-        let labelled = call.origin.template(cx).is_some_and(CallTemplate::is_labelled);
+        let labelled = call.origin.template(cx).is_some_and(|template| template.labelled);
         if !call.origin.is_bare() && !labelled {
             self.unread = true;
             self.out.issue(Issue::at(

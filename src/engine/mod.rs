@@ -22,7 +22,7 @@ pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTool
 
 use crate::dialect::{Dialect, Dialects};
 use crate::schema::ToolSet;
-use crate::turn::{Event, Issue, IssueCode, Turn};
+use crate::turn::{Event, Issue, IssueCode, Turn, new_call_id};
 use call::CallState;
 use output::{Call, Mark, Output};
 use std::sync::Arc;
@@ -45,12 +45,23 @@ pub(crate) use trace::{Markup, Note, Noted};
 /// assert_eq!(turn.content.trim(), "Hi");
 /// ```
 pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options) -> Turn<'a> {
+    with_ids(read(text, dialects, tools, options))
+}
+
+/// As [`extract`], but a call that came without an id has an empty one: whoever wants ids makes them.
+pub(crate) fn read<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options) -> Turn<'a> {
     let policy = options.policy.clamped();
     let mut engine = Engine::new(options, false);
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
     engine.out.into_turn(text, dialects)
+}
+
+fn with_ids(mut turn: Turn<'_>) -> Turn<'_> {
+    let nameless = turn.tool_calls.iter_mut().filter(|call| call.id.is_empty());
+    nameless.for_each(|call| call.id = new_call_id().into());
+    turn
 }
 
 /// A turn, and what [`crate::explain`] tells of how it came about.
@@ -77,7 +88,7 @@ pub(crate) fn observe<'a>(
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
-    let turn = engine.out.clone().into_turn(text, dialects);
+    let turn = with_ids(engine.out.clone().into_turn(text, dialects));
     let dialect = |call: &Call| call.origin.dialect(dialects).cloned();
     let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), dialect(call))).collect();
     let (content, reasoning, notes) = engine.out.into_parts();

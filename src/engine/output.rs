@@ -218,6 +218,7 @@ impl From<Fresh<'_>> for Event {
 /// A call as found.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
+    /// Empty where there is none yet: events have one.
     pub(crate) id: String,
     pub(crate) name: Piece,
     /// The position of the offered tool that the name means.

@@ -87,11 +87,17 @@ impl Tail {
             return Look::More;
         }
         let Some(Element::Literal(text) | Element::Optional(text)) = behind else { return Look::Is(()) };
-        let closer = head::literal(cx, end, text).or(|| misspelt_end(cx, origin, end, text));
-        if let Look::Is(_) = closer {
-            self.at = end;
+        match head::literal(cx, end, text) {
+            // Both are read.
+            Look::Is(behind) => {
+                self.at = behind;
+                self.next += 1;
+                return Look::Is(());
+            }
+            Look::More => return Look::More,
+            Look::No => {}
         }
-        closer.map(|_| ())
+        misspelt_end(cx, origin, end, text).map(|_| self.at = end)
     }
 
     /// The marker `text`. If it does not stand there and is `needed`, it is missing.

@@ -294,7 +294,8 @@ impl Writer {
             repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
         }
         let index = out.calls.len();
-        let id = id.filter(|id| !id.is_empty()).map_or_else(new_call_id, str::to_owned);
+        let made = || if out.streaming() { new_call_id() } else { String::new() };
+        let id = id.filter(|id| !id.is_empty()).map_or_else(made, str::to_owned);
         out.event(|| Event::CallStarted { index, id: id.clone(), name: name.get(cx.text).into_owned() });
         out.calls.push(Call {
             id,
@@ -419,7 +420,7 @@ impl Writer {
         let Some(call) = out.calls.get_mut(pending.index) else { return };
         call.arguments = pending.arguments;
         call.raw = pending.raw;
-        call.repairs.extend(pending.repairs);
+        call.repairs.append(&mut pending.repairs);
         settle(cx, call, pending.status, &pending.members);
         // What was scanned with its members is not; what the schema made of text in it may be.
         let scanned = !pending.members.is_empty() && call.repairs.is_empty();

@@ -20,10 +20,9 @@ use std::sync::{Arc, OnceLock};
 #[doc = stub!("ToolCall")]
 #[pyclass(frozen, module = "toolglot", name = "ToolCall")]
 pub(super) struct ToolCall {
-    // Python reads these two as members of the object, without a call.
-    #[doc = stub!("ToolCall.id")]
-    #[pyo3(get)]
-    pub(super) id: Py<PyString>,
+    /// Made up when it is first asked for, if the call came without one.
+    id: Made<PyString>,
+    // Python reads it as a member of the object, without a call.
     #[doc = stub!("ToolCall.name")]
     #[pyo3(get)]
     pub(super) name: Py<PyString>,
@@ -85,7 +84,7 @@ impl ToolCall {
             }
         };
         Self {
-            id: PyString::new(py, &call.id).unbind(),
+            id: if call.id.is_empty() { Made::new() } else { Made::of(PyString::new(py, &call.id)) },
             name: Keys::open(py).get(&call.name).unbind(),
             written,
             status: call.status,
@@ -98,6 +97,11 @@ impl ToolCall {
             arguments: Made::new(),
             arguments_json: Made::new(),
         }
+    }
+
+    /// The id, which the call has from now on.
+    pub(super) fn known_id(&self, py: Python<'_>) -> PyResult<&Py<PyString>> {
+        self.id.kept(|| Ok(PyString::new(py, &turn::new_call_id())))
     }
 
     /// The tools that were offered when the call was made.
@@ -113,7 +117,7 @@ impl ToolCall {
     /// The call as the core knows it.
     pub(super) fn to_core<'a>(&'a self, py: Python<'_>) -> PyResult<turn::ToolCall<'a>> {
         Ok(turn::ToolCall {
-            id: Cow::Borrowed(self.id.to_str(py)?),
+            id: Cow::Borrowed(self.known_id(py)?.to_str(py)?),
             name: Cow::Borrowed(self.name.to_str(py)?),
             arguments: self.core_arguments(py),
             status: self.status,
@@ -188,7 +192,7 @@ impl ToolCall {
     /// What the constructor takes.
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        dict.set_item("id", &self.id)?;
+        dict.set_item("id", self.known_id(py)?)?;
         dict.set_item("name", &self.name)?;
         dict.set_item("arguments", self.json(py)?)?;
         dict.set_item("status", self.status(py))?;
@@ -270,6 +274,12 @@ impl ToolCall {
             raw: raw.0.into(),
         };
         Ok(Self::from_core(py, call, &Input::NONE, None))
+    }
+
+    #[doc = stub!("ToolCall.id")]
+    #[getter]
+    fn id(&self, py: Python<'_>) -> PyResult<&Py<PyString>> {
+        self.known_id(py)
     }
 
     #[doc = stub!("ToolCall.arguments")]
@@ -361,7 +371,7 @@ impl ToolCall {
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(hash((self.id.to_str(py)?, self.name.to_str(py)?, self.status)))
+        Ok(hash((self.known_id(py)?.to_str(py)?, self.name.to_str(py)?, self.status)))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -388,7 +398,7 @@ impl ToolCall {
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
-        self._with_id(py, self.id.to_str(py)?.to_owned())
+        self._with_id(py, self.known_id(py)?.to_str(py)?.to_owned())
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {

@@ -390,12 +390,14 @@ pub(super) fn json_with<'py>(py: Python<'py>, json: &str, keys: &mut Keys<'py>) 
 /// A JSON number as Python's own: int and float, and `Decimal` for an integer of more digits than Python reads as an
 /// int, and for what is beyond a float. `None` if it is no number.
 pub(super) fn number_to_py<'py>(py: Python<'py>, number: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let digits = number.strip_prefix('-').unwrap_or(number);
-    let whole = digits.bytes().all(|b| b.is_ascii_digit());
-    if digits.is_empty() || (whole && digits.len() > 1 && digits.starts_with('0')) {
+    let digits = number.strip_prefix('-').unwrap_or(number).as_bytes();
+    if matches!(digits, [] | [b'0', b'0'..=b'9', ..]) {
         return Ok(None);
     }
-    if !whole {
+    if let Ok(int) = number.parse::<i64>() {
+        return Ok(Some(int.into_pyobject(py)?.into_any()));
+    }
+    if !digits.iter().all(u8::is_ascii_digit) {
         if number.parse::<Number>().is_err() {
             return Ok(None);
         }
@@ -405,9 +407,6 @@ pub(super) fn number_to_py<'py>(py: Python<'py>, number: &str) -> PyResult<Optio
             Ok(float) => Ok(Some(decimal(py)?.call1((number,)).unwrap_or_else(|_| PyFloat::new(py, float).into_any()))),
             Err(_) => Ok(None),
         };
-    }
-    if let Ok(int) = number.parse::<i64>() {
-        return Ok(Some(int.into_pyobject(py)?.into_any()));
     }
     let int = py.get_type::<PyInt>().call1((number,));
     int.or_else(|_| decimal(py)?.call1((number,))).map(Some)

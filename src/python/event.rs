@@ -146,12 +146,12 @@ impl Event {
 
     #[doc = stub!("Event.id")]
     #[getter]
-    fn id(&self, py: Python<'_>) -> Option<Py<PyString>> {
-        match &self.0 {
-            Step::CallStarted { id, .. } => Some(id.clone_ref(py)),
-            Step::CallEnded { call, .. } => Some(call.get().id.clone_ref(py)),
+    fn id(&self, py: Python<'_>) -> PyResult<Option<&Py<PyString>>> {
+        Ok(match &self.0 {
+            Step::CallStarted { id, .. } => Some(id),
+            Step::CallEnded { call, .. } => Some(call.get().known_id(py)?),
             _ => None,
-        }
+        })
     }
 
     #[doc = stub!("Event.name")]

@@ -14,18 +14,25 @@ impl<T> Made<T> {
         Self(OnceLock::new())
     }
 
+    /// This one, which is there already.
+    pub(super) fn of(made: Bound<'_, T>) -> Self {
+        Self(OnceLock::from(made.unbind()))
+    }
+
     pub(super) fn get_or_try<'py>(
         &self,
         py: Python<'py>,
         make: impl FnOnce() -> PyResult<Bound<'py, T>>,
     ) -> PyResult<Bound<'py, T>> {
+        self.kept(make).map(|known| known.bind(py).clone())
+    }
+
+    /// As [`Self::get_or_try`], for a look at it.
+    pub(super) fn kept<'py>(&self, make: impl FnOnce() -> PyResult<Bound<'py, T>>) -> PyResult<&Py<T>> {
         if let Some(known) = self.0.get() {
-            return Ok(known.bind(py).clone());
+            return Ok(known);
         }
-        let made = make()?;
-        Ok(match self.0.set(made.clone().unbind()) {
-            Ok(()) => made,
-            Err(_) => self.0.get().map_or(made, |first| first.bind(py).clone()),
-        })
+        let made = make()?.unbind();
+        Ok(self.0.get_or_init(|| made))
     }
 }

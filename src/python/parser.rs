@@ -40,9 +40,12 @@ pub(super) fn extract<'py>(
     let dialects = dialect_argument(dialect)?;
     let options = options(starts_in, policy)?;
     let read = |text: &Bound<'_, PyString>, all: &str, issue: Option<Issue>| {
-        let mut turn = guard_detached(py, all.len(), || engine::extract(all, &dialects, tools.as_deref(), &options))?;
-        turn.issues.extend(issue);
-        Turn::from_core(py, turn, Input::new(text), tools.as_ref())
+        let read = || {
+            let mut turn = engine::read(all, &dialects, tools.as_deref(), &options);
+            turn.issues.extend(issue);
+            turn
+        };
+        Turn::from_core(py, guard_detached(py, all.len(), read)?, Input::new(text), tools.as_ref())
     };
     if let Ok(text) = text.cast::<PyString>() {
         return match utf8(text)? {

@@ -296,7 +296,7 @@ fn call_argument(
     tools: Option<&schema::ToolSet>,
 ) -> PyResult<(String, String)> {
     if let Ok(call) = call.cast::<ToolCall>() {
-        let (id, name) = (call.get().id.to_str(call.py())?, call.get().name.to_str(call.py())?);
+        let (id, name) = (call.get().known_id(call.py())?.to_str(call.py())?, call.get().name.to_str(call.py())?);
         return Ok((id.to_owned(), target.told(tools.or_else(|| call.get().tools()), name.to_owned())));
     }
     let (id, name) = provider::call_of(&from_payload::<Value>(call)?)?;

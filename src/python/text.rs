@@ -19,6 +19,7 @@ impl Text {
     /// Keeps `text`, as a range of `input` if it points into it.
     pub(super) fn new(text: Cow<'_, str>, input: &str) -> Self {
         match text {
+            Cow::Borrowed("") => Self::Input { start: 0, end: 0 },
             Cow::Borrowed(piece) => {
                 let start = (piece.as_ptr().addr()).wrapping_sub(input.as_ptr().addr());
                 match start.checked_add(piece.len()) {

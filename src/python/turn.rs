@@ -30,11 +30,12 @@ pub(super) struct Turn {
     /// A runnable call is waiting for its result.
     needs_more_work: bool,
     stop_reason: StopReason,
-    usage: Option<turn::Usage>,
+    // Text says neither what it cost nor what has to go back, and small objects are made faster.
+    usage: Option<Box<turn::Usage>>,
     source: Source,
     dialect: Option<Cow<'static, str>>,
     issues: Vec<turn::Issue>,
-    provider_state: Option<serde_json::Value>,
+    provider_state: Option<Box<serde_json::Value>>,
 }
 
 impl Turn {
@@ -50,12 +51,13 @@ impl Turn {
         let calls = std::mem::take(&mut turn.tool_calls).into_iter();
         let calls = PyTuple::new(py, calls.map(|call| ToolCall::cut(py, call, (&input, all), tools)))?;
         let texts = texts(&mut turn, all);
-        Bound::new(py, Self::of(turn, texts, input, calls, needs_more_work))
+        Bound::new(py, Self::of(&mut turn, texts, input, calls, needs_more_work))
     }
 
     /// The turn whose content, reasoning and calls are these, whatever it says itself.
+    #[inline]
     fn of(
-        turn: turn::Turn<'_>,
+        turn: &mut turn::Turn<'_>,
         (content, reasoning): (Text, Text),
         input: Input,
         tool_calls: Bound<'_, PyTuple>,
@@ -68,11 +70,11 @@ impl Turn {
             tool_calls: tool_calls.unbind(),
             needs_more_work,
             stop_reason: turn.stop_reason,
-            usage: turn.usage,
+            usage: turn.usage.map(Box::new),
             source: turn.source,
-            dialect: turn.dialect,
-            issues: turn.issues,
-            provider_state: turn.provider_state,
+            dialect: turn.dialect.take(),
+            issues: std::mem::take(&mut turn.issues),
+            provider_state: turn.provider_state.take().map(Box::new),
             input,
         }
     }
@@ -97,11 +99,11 @@ impl Turn {
             reasoning: Cow::Borrowed(self.reasoning.as_str(all)),
             tool_calls: calls.iter().map(|call| to_core(call.get())).collect::<PyResult<_>>()?,
             stop_reason: self.stop_reason,
-            usage: self.usage,
+            usage: self.usage.as_deref().copied(),
             source: self.source,
             dialect: self.dialect.clone(),
             issues: self.issues.clone(),
-            provider_state: self.provider_state.clone(),
+            provider_state: self.provider_state.as_deref().cloned(),
         };
         guard(|| work(&turn))
     }
@@ -242,7 +244,7 @@ impl Turn {
         // The calls are frozen, so they are kept as they came.
         let needs_more_work = turn.needs_more_work();
         let texts = texts(&mut turn, "");
-        Ok(Self::of(turn, texts, Input::NONE, PyTuple::new(py, &tool_calls)?, needs_more_work))
+        Ok(Self::of(&mut turn, texts, Input::NONE, PyTuple::new(py, &tool_calls)?, needs_more_work))
     }
 
     #[doc = stub!("Turn.content")]
@@ -273,7 +275,7 @@ impl Turn {
     #[doc = stub!("Turn.usage")]
     #[getter]
     fn usage(&self) -> Option<Usage> {
-        self.usage.map(Usage)
+        self.usage.as_deref().copied().map(Usage)
     }
 
     #[doc = stub!("Turn.source")]
@@ -297,7 +299,7 @@ impl Turn {
     #[doc = stub!("Turn.provider_state")]
     #[getter]
     fn provider_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        opaque(py, self.provider_state.as_ref())
+        opaque(py, self.provider_state.as_deref())
     }
 
     #[doc = stub!("Turn.to_openai")]

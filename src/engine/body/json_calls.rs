@@ -129,6 +129,7 @@ impl JsonCalls {
         }
     }
 
+    #[inline]
     pub(super) fn new(at: usize, max_depth: usize) -> Self {
         Self {
             frames: Frames::default(),
@@ -166,10 +167,10 @@ impl JsonCalls {
                 }
                 continue;
             };
-            let go_on = match self.expect.clone() {
+            let go_on = match self.expect {
                 Expect::Value { close } => self.value(cx, out, writer, at, byte, close),
                 Expect::Key { close } => self.key(cx, out, writer, at, byte, close),
-                Expect::Member { key, what } => self.member(cx, out, writer, key, what),
+                Expect::Member { ref key, what } => self.member(cx, out, writer, key.clone(), what),
                 Expect::Element => self.element(cx, writer),
                 Expect::Words(words) => self.words(cx, writer, words),
                 Expect::Next => self.next(cx, out, writer, at, byte),
@@ -280,12 +281,13 @@ impl JsonCalls {
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
         let text = cx.part(&key);
-        let explicit = self.frames.len() == 1 && Key::is_envelope(text);
-        if let Some(flow) = self.enter(cx, writer, Key::of(text), explicit, (value, first)) {
+        let named = Key::of(text);
+        let explicit = named == Key::Calls && self.frames.len() == 1 && Key::is_envelope(text);
+        if let Some(flow) = self.enter(cx, writer, named, explicit, (value, first)) {
             return flow;
         }
         let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
-        let what = frame.member(cx, text, first);
+        let what = frame.member(cx, text, named, first);
         if what == Key::Arguments && writer.is_unmarked() {
             match self.definition(cx, writer, at, value) {
                 Look::Is(at) => {
@@ -557,12 +559,15 @@ impl JsonCalls {
                 self.pass(writer, self.piece(cx, start..end));
             } else if none && self.stands_among(cx, writer) {
                 self.pass_among(cx, out, writer, start..end);
-                self.frames.pop();
+                self.frames.leave();
                 return self.go(end, Expect::Between);
             }
         }
-        let closed = self.frames.pop();
-        if let (Kind::Nested, Some(parent), Some(frame)) = (kind, self.frames.last_mut(), closed) {
+        if kind != Kind::Nested {
+            self.frames.leave();
+        } else if let Some(frame) = self.frames.pop()
+            && let Some(parent) = self.frames.last_mut()
+        {
             parent.take_in(cx, &frame);
             parent.others.extend(frame.others);
         }

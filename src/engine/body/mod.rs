@@ -69,16 +69,17 @@ pub(super) enum BodyState {
 
 impl BodyState {
     /// A body in the grammar `body`, which begins at `at` behind `head`.
-    pub(super) fn new(cx: &Reader<'_>, body: Body, at: usize, head: Head) -> Self {
+    #[inline]
+    pub(super) fn new(cx: &Reader<'_>, body: Body, at: usize, head: &Head) -> Self {
         match body {
-            _ if head.closed => Self::None(head),
+            _ if head.closed => Self::None(head.clone()),
             Body::Json => Self::Json(JsonCalls::new(at, cx.policy.max_depth)),
-            Body::Arguments => Self::Arguments(Arguments::new(at, head, cx.policy.max_depth)),
-            Body::Parameters => Self::Parameters(Box::new(Parameters::new(at, head))),
+            Body::Arguments => Self::Arguments(Arguments::new(at, head.clone(), cx.policy.max_depth)),
+            Body::Parameters => Self::Parameters(Box::new(Parameters::new(at, head.clone()))),
             Body::Python => Self::Python(Python::new(at)),
-            Body::Gemma => Self::Gemma(Gemma::new(at, head)),
-            Body::Elements => Self::Elements(Elements::new(at, head)),
-            Body::Text => Self::Line(Line::new(at, head)),
+            Body::Gemma => Self::Gemma(Gemma::new(at, head.clone())),
+            Body::Elements => Self::Elements(Elements::new(at, head.clone())),
+            Body::Text => Self::Line(Line::new(at, head.clone())),
         }
     }
 
@@ -128,11 +129,7 @@ impl BodyState {
             // Of a line break, as some models write it.
             return Look::More;
         }
-        let parameters = if template.body == Body::Parameters { &*row.parameters } else { &[] };
-        if cx.eof && cut_off(cx.rest(at), &template.tail, parameters) && offered() {
-            return Look::Is(());
-        }
-        match template.body {
+        let look = match template.body {
             Body::Json => JsonCalls::plausible(cx, at, byte),
             Body::Arguments => Arguments::plausible(cx, row, template, head, at, byte),
             Body::Parameters if !template.inside.may_be(cx.bytes().get(at..).unwrap_or_default()) => Look::No,
@@ -142,7 +139,10 @@ impl BodyState {
             Body::Gemma => Look::No,
             Body::Elements => Elements::plausible(cx, row, head, at),
             Body::Text => Line::plausible(cx, row, head, at),
-        }
+        };
+        let parameters = if template.body == Body::Parameters { &*row.parameters } else { &[] };
+        let cut = || cx.eof && cut_off(cx.rest(at), &template.tail, parameters) && offered();
+        if look != Look::Is(()) && cut() { Look::Is(()) } else { look }
     }
 
     /// Which body without markers can begin at `at`.

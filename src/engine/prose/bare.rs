@@ -113,7 +113,7 @@ impl Engine {
                     Look::Is(body) => row.calls.iter().position(|c| c.head == call.head && c.body == body),
                     other => return other.map(|_| ()),
                 };
-                return object.map_or(Look::No, |call| self.begin(cx, at, number, call as u16, found, None));
+                return object.map_or(Look::No, |call| self.begin(cx, at, number, call as u16, &mut found, None));
             }
             _ => return Look::No,
         }
@@ -128,7 +128,7 @@ impl Engine {
             (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Look::More,
             _ => return Look::No,
         }
-        self.begin(cx, at, number, 0, found, None)
+        self.begin(cx, at, number, 0, &mut found, None)
     }
 
     /// Calls without a marker, where calls stand and the evidence is there.
@@ -249,11 +249,11 @@ impl Engine {
     }
 
     pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
-        self.begin_bare_by(cx, at, Head { end: at, ..Head::default() }, body)
+        self.begin_bare_by(cx, at, &Head { end: at, ..Head::default() }, body)
     }
 
     /// A call without markers begins at `at`, whose body stands behind `head`.
-    pub(super) fn begin_bare_by(&mut self, cx: &Reader<'_>, at: usize, head: Head, body: Body) -> Taken {
+    pub(super) fn begin_bare_by(&mut self, cx: &Reader<'_>, at: usize, head: &Head, body: Body) -> Taken {
         if self.out.calls.len() >= cx.policy.max_calls {
             self.out.full(at);
             self.pass(cx, at, Reason::LimitReached);

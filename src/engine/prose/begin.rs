@@ -25,8 +25,8 @@ impl Form<'_> {
     /// since the answer itself may be written as a step.
     fn is_naked(self) -> bool {
         let Self { row, template, inside } = self;
-        let special = row.dialect.special_markers && template.is_special();
-        let labelled = template.body == Body::Json && template.is_labelled();
+        let special = row.dialect.special_markers && template.special;
+        let labelled = template.body == Body::Json && template.labelled;
         !inside && !row.sections.is_empty() && !special || row.by_name() || labelled
     }
 
@@ -74,7 +74,7 @@ impl Engine {
         at: usize,
         row: u16,
         call: u16,
-        mut found: Head,
+        found: &mut Head,
         section: Option<u16>,
     ) -> Taken {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
@@ -89,7 +89,7 @@ impl Engine {
         }
         let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
         let form = Form { row: entry, template, inside };
-        match form.body_follows(cx, at, &mut found) {
+        match form.body_follows(cx, at, found) {
             Look::Is(()) => {}
             other => return other,
         }
@@ -127,7 +127,7 @@ impl Engine {
             self.hold(doubt, at, before.clone());
         }
         self.call_stands(cx, before.from..at);
-        self.note_name(cx, &found);
+        self.note_name(cx, found);
         if let Some(section) = section {
             self.opener_given = None;
             self.section = Some((row, section));

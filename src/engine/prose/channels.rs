@@ -181,7 +181,7 @@ impl Engine {
             self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
             let origin = Origin::Template { row, call: 0 };
-            let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
+            let state = CallState::new(cx, origin, Body::Arguments, at, &head, Evidence::Markers, before);
             self.begin_call(state, |_| ());
             return Look::Is(());
         }

@@ -184,7 +184,7 @@ fn here(before: &str, line: &str) -> Option<Range<usize>> {
 /// Three quotes stand between what is `before` them and the rest of their `line`, which may be the `whole` of it: a string begins
 /// with them, and whether it shows anything.
 fn begins_string(before: &str, line: &str, whole: bool) -> Option<bool> {
-    let before = before.trim_end_matches(|c: char| matches!(c, 'f' | 'r' | 'b' | 'u' | 'F' | 'R' | 'B' | 'U'));
+    let before = before.trim_end_matches(['f', 'r', 'b', 'u', 'F', 'R', 'B', 'U']);
     let before = before.trim_ascii_end();
     if before.is_empty() {
         // A fence, as some write it.

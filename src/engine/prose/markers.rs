@@ -352,7 +352,7 @@ impl Engine {
                     }
                     Look::Is(()) => {
                         found.twice |= standing == Standing::Twice;
-                        self.begin(cx, at, row, call, found, None)
+                        self.begin(cx, at, row, call, &mut found, None)
                     }
                     other => other,
                 };
@@ -485,7 +485,7 @@ impl Engine {
             match head::head(cx, inside, &call.head) {
                 Look::Is(mut found) => {
                     found.twice |= twice;
-                    match self.begin(cx, at, row, i as u16, found, Some(section)) {
+                    match self.begin(cx, at, row, i as u16, &mut found, Some(section)) {
                         Look::No => {}
                         taken => return taken,
                     }

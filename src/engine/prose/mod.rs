@@ -209,11 +209,14 @@ impl Engine {
     /// Gives out the text before a marker at `at`, and goes on after it at `end`. What comes back says what to restore
     /// should the marker turn out to be text.
     pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Given {
-        let mut before = self.given.clone();
-        if !self.fresh_at(cx, at) {
+        let Given { removed, mode, .. } = self.given;
+        let fresh = self.fresh_at(cx, at);
+        if !fresh {
             self.give(cx, at, false);
-            before = Given { removed: before.removed, mode: before.mode, ..self.given.clone() };
-        } else if at > self.given.from
+        }
+        let before = Given { removed, mode, ..self.given.clone() };
+        if fresh
+            && at > self.given.from
             && self.given.mode == Mode::Content
             && self.section.is_none()
             && !self.out.space_is_idle(self.given.mode)

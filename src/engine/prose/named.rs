@@ -85,7 +85,7 @@ impl Engine {
         match head::head(cx, name.start, elements) {
             Look::Is(mut found) => {
                 found.unopened = true;
-                self.begin(cx, name.start, row, call, found, None)
+                self.begin(cx, name.start, row, call, &mut found, None)
             }
             other => other.map(|_| ()),
         }
@@ -116,11 +116,12 @@ impl Engine {
         }
         if body == Body::Gemma {
             return match gemma_template(cx, at) {
-                Look::Is((row, call)) => self.begin(cx, start, row, call, found, None),
+                Look::Is((row, call)) => self.begin(cx, start, row, call, &mut found, None),
                 other => other.map(|_| ()),
             };
         }
-        self.begin_bare_by(cx, start, Head { unopened: false, ..found }, body)
+        found.unopened = false;
+        self.begin_bare_by(cx, start, &found, body)
     }
 }
 

@@ -14,7 +14,7 @@ impl Engine {
             return Look::No;
         }
         let elements = [Element::Slot(Slot::Name)];
-        let found = match head::head(cx, 0, &elements) {
+        let mut found = match head::head(cx, 0, &elements) {
             Look::Is(found) => found,
             other => return other.map(|_| ()),
         };
@@ -40,7 +40,7 @@ impl Engine {
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
             Some(b'{') => match Self::holds_arguments(cx, name, at) {
-                Look::Is(()) => self.begin(cx, 0, row, call, found, None),
+                Look::Is(()) => self.begin(cx, 0, row, call, &mut found, None),
                 other => other,
             },
             None if !cx.eof => Look::More,
@@ -79,7 +79,7 @@ impl Engine {
             let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
             let Some(template) = template else { continue };
             match head::head(cx, at, &template.head) {
-                Look::Is(found) => match self.begin(cx, at, row, call, found, None) {
+                Look::Is(mut found) => match self.begin(cx, at, row, call, &mut found, None) {
                     Look::No => {}
                     taken => return taken,
                 },
@@ -117,7 +117,7 @@ impl Engine {
                 Look::No => continue,
             }
             return match head::head(cx, 0, &template.head) {
-                Look::Is(found) => self.begin(cx, 0, row, call, found, None),
+                Look::Is(mut found) => self.begin(cx, 0, row, call, &mut found, None),
                 other => other.map(|_| ()),
             };
         }

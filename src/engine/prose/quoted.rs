@@ -166,6 +166,9 @@ impl Engine {
         let begun = self.text_begins();
         let Some(line) = self.before.line(cx, at).filter(|_| begun < at) else { return Quote::No };
         let line = cx.slice((at - line.len()).max(begun), at).trim_ascii_start();
+        if line.is_empty() {
+            return Quote::No;
+        }
         if !line.starts_with('>') {
             return if in_cell(line) || in_inline_element(line) { Quote::Line } else { Quote::No };
         }

@@ -153,6 +153,10 @@ impl Engine {
     /// behind its own answer.
     fn answers_itself(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let before = cx.bytes().get(at.saturating_sub(LONGEST_LABEL)..at).unwrap_or_default().trim_ascii_end();
+        // Mostly a sentence ends there, or a marker.
+        if !before.last().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b':' | b'*')) {
+            return false;
+        }
         let label = before.strip_suffix(b"**").unwrap_or(before);
         let label = label.strip_suffix(b":").unwrap_or(label);
         let length = label.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();

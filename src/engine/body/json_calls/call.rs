@@ -18,21 +18,17 @@ impl JsonCalls {
         let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
         let parent_id = if nested { self.frames.parent().and_then(|f| f.id.clone()) } else { None };
         self.outer_call_is_over(cx, out, writer);
-        let in_list = self.frames.in_list();
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
         let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.part(&id)));
-        match writer.begin(cx, out, &name, id.as_deref()) {
-            Some(index) => {
-                frame.index = Some(index);
-                Flow::On
-            }
-            None if writer.begun == 0 && !in_list => Flow::Stop(Progress::Fail { at: self.at }),
-            None => {
-                // One name too many does not void its siblings: the element is passed over.
-                frame.name = None;
-                Flow::On
+        frame.index = writer.begin(cx, out, &name, id.as_deref());
+        if frame.index.is_none() {
+            // One name too many does not void its siblings: the element is passed over.
+            frame.name = None;
+            if writer.begun == 0 && !self.frames.in_list() {
+                return Flow::Stop(Progress::Fail { at: self.at });
             }
         }
+        Flow::On
     }
 
     /// The list of a call's object holds further calls, and this is the first: that call's own arguments are whole.
@@ -81,7 +77,7 @@ impl JsonCalls {
             pending.members = std::mem::take(&mut self.scanned.1);
         }
         pending.status = if guess { CallStatus::Malformed } else { status };
-        pending.repairs.extend(repairs);
+        pending.repairs = repairs;
         pending.repairs.extend(repair);
     }
 

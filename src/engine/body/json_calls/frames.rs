@@ -99,14 +99,14 @@ impl Frame {
         self.kind == Kind::Object && self.envelope.is_none()
     }
 
-    /// What the member under `key` is, whose value begins with the byte `first`. A second one of the same meaning is one of the
-    /// flat arguments.
-    pub(super) fn member(&mut self, cx: &Reader<'_>, key: &str, first: u8) -> Key {
+    /// What the member under `key` is, which means `named`, and whose value begins with the byte `first`. A second one of the same
+    /// meaning is one of the flat arguments.
+    pub(super) fn member(&mut self, cx: &Reader<'_>, key: &str, named: Key, first: u8) -> Key {
         if key == Key::PARAMS && self.name.is_none() {
             let named = |method: &Range<usize>| cx.offered(&decode(cx.part(method)));
             self.name = self.method.take().filter(named);
         }
-        match (Key::of(key), first) {
+        match (named, first) {
             (Key::Name | Key::Function, b'"') if self.name.is_none() => Key::Name,
             (Key::Arguments, _) if self.arguments.is_none() => Key::Arguments,
             (what @ (Key::Method | Key::Id | Key::Content), b'"') => what,
@@ -143,7 +143,19 @@ impl Frames {
     }
 
     pub(super) fn push(&mut self, frame: Frame) {
-        self.outer.extend(self.last.replace(frame));
+        if self.last.is_some() {
+            self.outer.extend(self.last.take());
+        }
+        self.last = Some(frame);
+    }
+
+    /// Closes the innermost one.
+    pub(super) fn leave(&mut self) {
+        if self.outer.is_empty() {
+            self.last = None;
+        } else {
+            self.last = self.outer.pop();
+        }
     }
 
     pub(super) fn pop(&mut self) -> Option<Frame> {
@@ -183,7 +195,7 @@ impl Frames {
     pub(super) fn leave_call(&mut self) {
         let depth = self.iter().position(Frame::is_call);
         while depth.is_some_and(|depth| self.len() > depth) {
-            self.pop();
+            self.leave();
         }
     }
 }

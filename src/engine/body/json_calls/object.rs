@@ -86,8 +86,9 @@ impl JsonCalls {
         // Without markers it may be the record of a call that was made.
         let record =
             |frame: &Frame| writer.is_unmarked() && frame.others.iter().any(|other| other.is_outcome(cx, tool));
+        let more = self.frames.last().filter(|frame| !frame.others.is_empty());
         let lost = self.is_ambiguous(cx, &arguments)
-            || self.frames.last().is_some_and(|frame| beside(frame) || record(frame))
+            || more.is_some_and(|frame| beside(frame) || record(frame))
             || (cx.made && self.is_torn(cx));
         self.over(cx, out, writer, index, arguments, raw);
         if lost {
