@@ -216,14 +216,6 @@ impl Engine {
         }
         // One that has begun and was never over is told as well.
         call.writer.break_off(at);
-        let at = match self.object_behind(cx, &call.writer, at) {
-            Look::Is(object) => call.writer.pending.as_mut().map_or(at, |call| object.settle(call, at)),
-            Look::More => {
-                self.wait(cx, at);
-                return self.resume(call);
-            }
-            Look::No => at,
-        };
         let closed = if missing { self.ends_unclosed(cx, &call, at) } else { Look::Is(()) };
         if closed == Look::More {
             return self.resume(call);

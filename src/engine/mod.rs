@@ -4,7 +4,6 @@
 //! stopped and either gets somewhere or says that it needs more text, so each byte is looked at once, wherever the
 //! chunks are cut. What may still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a hold:
 //! it is read on, but nothing of it leaves before it is certain.
-mod behind;
 mod body;
 mod call;
 mod head;
