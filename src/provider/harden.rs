@@ -233,10 +233,13 @@ pub fn harden(text: &str) -> String {
     out
 }
 
-/// An object whose first member is an object: a call to whom the key is a tool's name.
+/// A member of an object that is one itself: a call to whom the key is a tool's name. The comma before one in quotes may be
+/// missing.
 static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(r#"\{\s*(?:["'][^"'\n]{1,128}["']|[“”‘’`\\]?[\p{Alphabetic}_$][\w.:/$-]*["'“”‘’`\\]{0,2})\s*[:=]\s*\{"#)
-        .ok()
+    Regex::new(
+        r#"(?:["'][^"'\n]{1,128}["']|[{,]\s*[“”‘’`\\]?[\p{Alphabetic}_$][\w.:/$-]*["'“”‘’`\\]{0,2})\s*[:=]\s*\{"#,
+    )
+    .ok()
 });
 
 /// Any of the keys that mean one of these.
@@ -258,7 +261,8 @@ static ARGUMENTS: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(&any_of(&[Key::A
 static FLAT: Lazy<Option<Regex>> = Lazy::new(|| {
     let key = format!(r#"["'\\]{{0,2}}{}["'\\]{{0,2}}"#, any_of(&[Key::Name, Key::Function]));
     let member = format!(r#"\s*{key}\s*:\s*["'\\]{{0,2}}[\p{{Alphabetic}}_][\w.:/\\-]*["'\\]{{0,2}}\s*"#);
-    Regex::new(&format!(r"\{{{member},|,{member}[,}}]")).ok()
+    // An object behind the name is one of arguments that lack their key.
+    Regex::new(&format!(r"\{{{member}[,{{]|,{member}[,{{}}]")).ok()
 });
 
 /// A list of calls as Python writes it, or of strings that hold some.
