@@ -28,6 +28,9 @@ const PATCH_LINES: [&str; 9] = [" ", "+", "-", "@", "\\", PATCH, "diff --git ", 
 /// What stands before a string in a program, in its line.
 const BEFORE_STRING: [char; 7] = ['=', '(', '[', '{', ',', ':', '+'];
 
+/// Letters right before a string that say how it is read.
+const PREFIXES: [char; 8] = ['f', 'r', 'b', 'u', 'F', 'R', 'B', 'U'];
+
 /// What gives a string to its caller.
 const RETURNS: [&str; 2] = ["return", "yield"];
 
@@ -184,7 +187,7 @@ fn here(before: &str, line: &str) -> Option<Range<usize>> {
 /// Three quotes stand between what is `before` them and the rest of their `line`, which may be the `whole` of it: a string begins
 /// with them, and whether it shows anything.
 fn begins_string(before: &str, line: &str, whole: bool) -> Option<bool> {
-    let before = before.trim_end_matches(['f', 'r', 'b', 'u', 'F', 'R', 'B', 'U']);
+    let before = before.trim_end_matches(PREFIXES);
     let before = before.trim_ascii_end();
     if before.is_empty() {
         // A fence, as some write it.
