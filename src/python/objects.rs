@@ -82,8 +82,9 @@ impl<'j, 'py> Builder<'j, 'py> {
         }
     }
 
+    #[inline]
     fn word(&mut self, word: &str) -> bool {
-        let is = self.json.get(self.at..).is_some_and(|rest| rest.starts_with(word));
+        let is = self.json.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes()));
         self.at += word.len();
         is
     }
