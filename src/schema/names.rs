@@ -117,7 +117,12 @@ fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| char::from(b.to_ascii_lowercase())).collect();
     }
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    letters(name).collect()
+}
+
+/// What [`fold`] leaves of a name, one after the other.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 /// The other spellings under which each tool is found.
@@ -137,8 +142,6 @@ pub(super) struct Spellings {
     /// How a name may begin, folded and in order: names with their servers and without their namespaces, and the prefixes
     /// that models invent.
     beginnings: Vec<String>,
-    /// How many letters the longest of these has.
-    longest: usize,
 }
 
 impl Spellings {
@@ -171,7 +174,6 @@ impl Spellings {
         }
         spellings.beginnings.extend(INVENTED_PREFIXES.iter().copied().map(fold));
         spellings.beginnings.sort_unstable();
-        spellings.longest = spellings.beginnings.iter().map(|name| name.chars().count()).max().unwrap_or_default();
         spellings
     }
 
@@ -179,12 +181,9 @@ impl Spellings {
     /// models invent.
     pub(super) fn lead_on(&self, written: &str) -> bool {
         let known = |written: &str| {
-            // More letters than the longest has begin none.
-            let mut letters = written.char_indices().filter(|(_, c)| c.is_alphanumeric());
-            let end = letters.nth(self.longest).map_or(written.len(), |(i, c)| i + c.len_utf8());
-            let written = fold(written.get(..end).unwrap_or(written));
-            let next = self.beginnings.partition_point(|name| *name < written);
-            self.beginnings.get(next).is_some_and(|name| name.starts_with(&written))
+            let next = self.beginnings.partition_point(|name| name.chars().lt(letters(written)));
+            let mut name = self.beginnings.get(next).map(|name| name.chars());
+            name.as_mut().is_some_and(|name| letters(written).all(|letter| name.next() == Some(letter)))
         };
         if !written.starts_with(char::is_alphanumeric) {
             return false;
