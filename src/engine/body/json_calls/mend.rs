@@ -265,6 +265,10 @@ impl JsonCalls {
         }
         if let Some(pending) = &mut writer.pending {
             pending.raw = start..end;
+            // An object that is not closed, behind which another stands, was to hold that.
+            if pending.arguments.say_nothing() && object_follows(cx.slice(start, end), cx.slice(end, mend.limit)) {
+                tear(writer);
+            }
         }
         if begun.is_some() || writer.begun > before {
             self.mended = Some(Mend { begun: writer.begun, ..mend });
@@ -500,4 +504,11 @@ impl JsonCalls {
         writer.over(index, Found::Json(Piece::Made(found)), start..end).status = CallStatus::Incomplete;
         Some(Progress::Done { end })
     }
+}
+
+/// The `object` is not closed, and another stands `behind` it.
+fn object_follows(object: &str, behind: &str) -> bool {
+    let behind = behind.trim_ascii_start();
+    let next = behind.strip_prefix(',').map_or(behind, str::trim_ascii_start);
+    next.starts_with('{') && !object.ends_with('}')
 }
