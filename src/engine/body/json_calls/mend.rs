@@ -222,7 +222,9 @@ impl JsonCalls {
         }
         let end = start + mended.consumed;
         let goes_on = begun.is_none() && self.mended.is_some_and(|mended| mended.begun == writer.begun);
-        if goes_on && call_key_in(&Reader { eof: true, ..*cx }, start) == Look::No {
+        // Of the text only what may be read: how much more there is depends on how it was fed.
+        let readable = &Reader { text: cx.slice(0, mend.limit), eof: true, memo: &Memo::default(), ..*cx };
+        if goes_on && call_key_in(readable, start) == Look::No {
             // It is no call, and what stands right behind a mended one is perhaps a part of that.
             tear(writer);
         }
