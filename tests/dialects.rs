@@ -179,12 +179,22 @@ fn add_up(events: &[Event]) -> Result<Turn<'static>, String> {
     Ok(Turn { content: content.into(), reasoning: reasoning.into(), tool_calls: calls, issues, ..Turn::default() })
 }
 
-/// Reads the case in pieces; tells how turn or events differ from the complete turn, if they do.
-fn same(case: &Case, dialects: &Arc<Dialects>, whole: &Turn<'static>, pieces: &[&[u8]]) -> Result<(), String> {
+/// Reads the case in pieces; tells how turn or events differ from the complete turn, if they do. What is text is fed as such
+/// where that is asked for: letters in the middle of a line have a short way out then.
+fn same(
+    case: &Case,
+    dialects: &Arc<Dialects>,
+    whole: &Turn<'static>,
+    pieces: &[&[u8]],
+    as_text: bool,
+) -> Result<(), String> {
     let mut parser = StreamParser::new(dialects.clone(), case.tools.clone(), case.options.clone());
     let mut events = Vec::new();
     for piece in pieces {
-        parser.feed_bytes(piece, &mut events);
+        match std::str::from_utf8(piece) {
+            Ok(text) if as_text => parser.feed(text, &mut events),
+            _ => parser.feed_bytes(piece, &mut events),
+        }
     }
     let turn = parser.finish(&mut events);
     let sum = add_up(&events).and_then(|sum| {
@@ -248,7 +258,7 @@ fn cut_in_two_everywhere() {
     for_each(|case, dialects, whole| {
         let bytes = case.text.as_bytes();
         for at in 0..=bytes.len() {
-            same(case, dialects, whole, &[&bytes[..at], &bytes[at..]])?;
+            same(case, dialects, whole, &[&bytes[..at], &bytes[at..]], false)?;
         }
         Ok(())
     });
@@ -258,7 +268,16 @@ fn cut_in_two_everywhere() {
 fn byte_by_byte() {
     for_each(|case, dialects, whole| {
         let pieces: Vec<&[u8]> = case.text.as_bytes().chunks(1).collect();
-        same(case, dialects, whole, &pieces)
+        same(case, dialects, whole, &pieces, false)
+    });
+}
+
+#[test]
+fn letter_by_letter() {
+    for_each(|case, dialects, whole| {
+        let pieces: Vec<&[u8]> =
+            case.text.char_indices().map(|(i, c)| &case.text.as_bytes()[i..i + c.len_utf8()]).collect();
+        same(case, dialects, whole, &pieces, true)
     });
 }
 
@@ -279,7 +298,11 @@ fn cut_at_random() {
             places.extend([0, bytes.len()]);
             places.sort_unstable();
             let pieces: Vec<&[u8]> = places.windows(2).map(|w| &bytes[w[0]..w[1]]).collect();
-            same(case, dialects, whole, &pieces)?;
+            same(case, dialects, whole, &pieces, false)?;
+            // Between characters for text.
+            places.retain(|place| case.text.is_char_boundary(*place));
+            let pieces: Vec<&[u8]> = places.windows(2).map(|w| &bytes[w[0]..w[1]]).collect();
+            same(case, dialects, whole, &pieces, true)?;
         }
         Ok(())
     });

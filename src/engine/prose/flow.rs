@@ -4,7 +4,7 @@ use super::named::{APART, printed, without_number};
 use crate::char_class::NAME_IN_PROSE;
 use crate::dialect::Dialects;
 use crate::engine::reader::begins_line;
-use crate::engine::{Engine, Mode, Reader, State};
+use crate::engine::{Doubt, Engine, Mode, Reader, State};
 
 /// A chunk is a few letters, mostly.
 const SHORT: usize = 16;
@@ -17,7 +17,7 @@ impl Engine {
         let came = text.as_bytes().get(self.at..).unwrap_or_default();
         let expected = self.given.fresh || self.given.opener.is_some() || self.inline.is_some() || self.fence.is_some();
         let headed = self.plain.is_some() || self.channel.is_some();
-        // White space at the end of reasoning waits.
+        // White space at the end of reasoning waits, and so does what may be the end of a quotation.
         let waits = self.given.mode == Mode::Reasoning && came.last().is_none_or(u8::is_ascii_whitespace);
         if !matches!(self.state, State::Prose)
             || self.given.from != self.at
@@ -25,6 +25,7 @@ impl Engine {
             || expected
             || headed
             || waits
+            || self.holds(Doubt::Quotes)
             || !dialects.markers.none_in(came)
             || begins_line(text, self.at) != Some(false)
         {
