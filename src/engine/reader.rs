@@ -131,7 +131,17 @@ impl Without {
         to: usize,
         search: impl Fn(&[u8]) -> Option<usize>,
     ) -> Option<usize> {
-        let last = |from: usize, to: usize| Some(from + search(text.get(from..to)?)?);
+        self.find_last_in(from, to, |part| Some(part.start + search(text.get(part)?)?))
+    }
+
+    /// As [`Self::find_last`], where more of the text says whether it stands there than the part, but nothing behind it.
+    pub(crate) fn find_last_in(
+        &mut self,
+        from: usize,
+        to: usize,
+        search: impl Fn(Range<usize>) -> Option<usize>,
+    ) -> Option<usize> {
+        let last = |from: usize, to: usize| if from < to { search(from..to) } else { None };
         let known = *self;
         let meets = known.since <= known.until && known.since <= to && from <= known.until;
         let (since, until) = if meets { (known.since.max(from), known.until.min(to)) } else { (to, to) };

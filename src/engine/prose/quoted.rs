@@ -98,7 +98,7 @@ pub(crate) struct Shown {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Before {
     line_break: Without,
-    brace: Without,
+    object: Without,
     quotes: Quotes,
 }
 
@@ -144,9 +144,19 @@ impl Before {
         Some(*open)
     }
 
-    /// An object may begin in `from..at`.
-    fn brace(&mut self, cx: &Reader<'_>, from: usize, at: usize) -> bool {
-        self.brace.find_last(cx.bytes(), from, at, |text| memchr::memrchr(b'{', text)).is_some()
+    /// The last object in `from..at` that begins its line with a key: where its brace stands.
+    fn object(&mut self, cx: &Reader<'_>, from: usize, at: usize) -> Option<usize> {
+        let brace = |quote: usize| {
+            let near = floor(cx.text, quote.saturating_sub(NEAR_MARKER));
+            let before = cx.slice(near, quote).trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
+            let brace = near + before.strip_suffix('{')?.len();
+            cx.at_line_start(brace).then_some(brace)
+        };
+        let found = self.object.find_last_in(from, at, |part| {
+            let text = cx.bytes().get(part.clone())?;
+            memchr::memrchr_iter(b'"', text).map(|i| part.start + i).find(|quote| brace(*quote).is_some())
+        });
+        found.and_then(brace).filter(|brace| *brace >= from)
     }
 }
 
@@ -235,19 +245,17 @@ impl Engine {
     /// The line of `at` goes on a string of an object that begins above it, in the same text: that string has raw line breaks, and
     /// shows something.
     fn in_member(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let from = floor(cx.text, at.saturating_sub(LINE)).max(self.text_begins());
-        let above = cx.slice(from, at);
+        let begun = self.text_begins();
+        let from = floor(cx.text, at.saturating_sub(LINE)).max(begun);
         // A line that closes something leaves no string open.
-        if !self.before.brace(cx, from, at) || above.trim_ascii_end().ends_with(['}', ']']) {
+        if cx.slice(from, at).trim_ascii_end().ends_with(['}', ']']) {
             return false;
         }
-        let begins =
-            |line: &str| line.trim_start().strip_prefix('{').is_some_and(|text| text.trim_start().starts_with('"'));
-        let first = from == 0 || from == self.text_begins();
-        let mut lines = memchr::memrchr_iter(b'\n', above.as_bytes()).map(|i| i + 1).chain(first.then_some(0));
-        let object =
-            lines.find(|start| above.get(*start..).is_some_and(|text| begins(text.lines().next().unwrap_or(text))));
-        let Some(text) = object.and_then(|start| above.get(start..)) else { return false };
+        let begins = |object: &&str| object.strip_prefix('{').is_some_and(|text| text.trim_start().starts_with('"'));
+        // What stands behind a marker that was taken out begins a line, too.
+        let first = || Some(cx.slice(begun, at).trim_start()).filter(begins).filter(|_| from == begun);
+        let object = self.before.object(cx, from, at).map(|brace| cx.slice(brace, at)).or_else(first);
+        let Some(text) = object else { return false };
         let (mut open, mut escaped, mut valued, mut depth) = (false, false, false, 0_usize);
         for byte in text.bytes() {
             match byte {
