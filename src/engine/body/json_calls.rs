@@ -438,7 +438,7 @@ impl JsonCalls {
             }
             _ => {
                 frame.others.push(Other { key, value });
-                if self.frames.len() == 2 {
+                if self.frames.len() <= 2 {
                     self.may_record(cx, writer);
                 }
             }
