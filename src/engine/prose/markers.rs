@@ -127,7 +127,11 @@ impl Engine {
             return Look::No;
         }
         let prose = self.fence.is_none() && self.section.is_none();
-        let quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
+        let mut quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
+        let may_be_listed = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| Quote::Listed.holds(*m));
+        if prose && quote == Quote::No && ends[..count].iter().any(may_be_listed) && self.is_marked_listed(cx, at) {
+            quote = Quote::Listed;
+        }
         for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
@@ -434,6 +438,7 @@ impl Engine {
                 }
             }
             self.remove(cx, at, at + length);
+            self.leave_listing(at + length);
             self.given.mode = Mode::Content;
             self.inline = None;
             self.given.space = None;

@@ -13,6 +13,8 @@ pub(super) enum Quote {
     No,
     /// It stands behind text in a line that is quoted: what it opens is quoted, what it ends need not be.
     Line,
+    /// A program or a patch shows it, with what closes it.
+    Listed,
     /// It is quoted itself: nothing but the signs stands before it, or it belongs to one that stands so.
     Whole,
 }
@@ -23,6 +25,7 @@ impl Quote {
         match self {
             Self::No => false,
             Self::Line => marker.opens_calls(),
+            Self::Listed => matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. }) || marker.opens_calls(),
             Self::Whole => !matches!(marker, Marker::ReasoningClose(_)),
         }
     }
@@ -303,6 +306,19 @@ impl Engine {
             self.listings.skip(last.raw.end);
         }
         self.listings.show(cx, at)
+    }
+
+    /// As [`Self::is_listed`], for a call with markers, which a string does not show.
+    pub(super) fn is_marked_listed(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        if let Some(last) = self.out.calls.last() {
+            self.listings.skip(last.raw.end);
+        }
+        self.listings.show_marked(cx, at)
+    }
+
+    /// The reasoning is over at `at`, and whatever was shown in it.
+    pub(super) fn leave_listing(&mut self, at: usize) {
+        self.listings.leave(at);
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
