@@ -281,7 +281,11 @@ impl JsonCalls {
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
         let text = cx.part(&key);
-        let named = Key::of(text);
+        let named = match self.names_tool(cx, writer, text, value) {
+            Look::Is(()) => Key::Other,
+            Look::More => return Flow::Stop(Progress::More),
+            Look::No => Key::of(text),
+        };
         let explicit = named == Key::Calls && self.frames.len() == 1 && Key::is_envelope(text);
         if let Some(flow) = self.enter(cx, writer, named, explicit, (value, first)) {
             return flow;

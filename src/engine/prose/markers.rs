@@ -529,8 +529,9 @@ impl Engine {
     }
 }
 
-/// The marker at `at`, of a section, is also the tag of an offered tool, where tags are named after tools.
+/// The marker at `at`, of a section, is also the tag of an offered tool of just that name, where tags are named after tools.
 fn is_tools_tag(cx: &Reader<'_>, at: usize, length: usize) -> bool {
     let tag = || cx.slice(at, at + length).strip_prefix('<')?.strip_suffix('>');
-    cx.dialects.elements.is_some() && cx.tools.is_some() && tag().is_some_and(|name| cx.offered(name))
+    let named = |name: &str| cx.tool(name).is_some_and(|tool| tool.name == name);
+    cx.dialects.elements.is_some() && cx.tools.is_some() && tag().is_some_and(named)
 }
