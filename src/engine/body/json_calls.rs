@@ -149,6 +149,14 @@ impl JsonCalls {
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let progress = self.read(cx, out, writer);
+        if matches!(progress, Progress::Done { .. }) {
+            self.envelope_is_left(cx, out, writer);
+        }
+        progress
+    }
+
+    fn read(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         loop {
             let in_list = || self.frames.last().is_some_and(|frame| frame.kind == Kind::List);
             let at = match self.expect {

@@ -182,23 +182,22 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
 /// Where lines of words begin behind the value that is `mended`, which only lacks its closing brackets: they go to the end of
 /// `text`, and no part of it is in them.
 pub(super) fn prose_behind(mended: &Repaired<'_>, text: &str) -> Option<usize> {
-    if mended.unended {
-        return prose_behind_string(text);
-    }
-    let [.., words, closed] = mended.repairs.as_slice() else { return None };
+    let [.., words, closed] = mended.repairs.as_slice() else { return prose_behind_line(text) };
     let left_out = words.code == RepairCode::Surroundings && closed.offset == Some(text.len());
-    let at = words.offset.filter(|_| left_out && mended.ending == Ending::Unclosed)?;
+    let left_out = words.offset.filter(|_| left_out && mended.ending == Ending::Unclosed);
+    let Some(at) = left_out else { return prose_behind_line(text) };
     let line = text.get(..at)?.trim_end_matches([' ', '\t']).ends_with('\n');
     line.then_some(at)
 }
 
-/// As [`prose_behind`], where the last string of the value would go on to the end of `text`: it is JSON up to a quote at the end of a
-/// line, and no member stands in the next one. What could be a program or calls goes on the string: as text, calls in it would run.
-fn prose_behind_string(text: &str) -> Option<usize> {
+/// As [`prose_behind`], where repair took the words for members or for a part of the last string: the value is JSON up to the end of
+/// a line, and no member stands in the next one. What could be a program or calls is left in it: as text, calls would run.
+fn prose_behind_line(text: &str) -> Option<usize> {
     let ScanResult::Error { at, .. } = Scanner::new(0, usize::MAX).scan(text.as_bytes(), true) else { return None };
     let (value, words) = text.split_at_checked(at)?;
-    let string = value.trim_ascii_end();
-    let line = value.get(string.len()..)?.contains('\n') && string.trim_end_matches(',').ends_with('"');
+    let last = value.trim_ascii_end();
+    let over = last.trim_end_matches(',').ends_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '}' | ']'));
+    let line = value.get(last.len()..)?.contains('\n') && over;
     let word = words.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
     let says = word.len() < words.len() && !word.trim_ascii_start().starts_with([':', '=']);
     (line && says && !words.contains(['{', '[', '(', '<'])).then_some(at)

@@ -146,9 +146,16 @@ impl JsonCalls {
             {
                 return flow;
             }
+            let text = cx.slice(start, limit);
+            let prose = if mended.complete() { None } else { lenient::prose_behind(&mended, text) };
+            let before = prose.map(|prose| text.get(..prose).unwrap_or_default().trim_ascii_end().len());
+            let mended = match before.map(|before| lenient::repair(cx, start, start + before)) {
+                Some(Ok(before)) => before,
+                _ => mended,
+            };
             self.mended_envelope(out, writer, envelope, error.min(self.scanner_start()), &mended);
             self.frames.pop();
-            return self.closed(cx, writer, start + mended.consumed);
+            return self.closed(cx, writer, start + before.unwrap_or(mended.consumed));
         }
         if closed || mended.complete() {
             let mended = Repaired { guessed: mended.guessed || bound.doubts(cx), ..mended };
@@ -367,9 +374,11 @@ impl JsonCalls {
             self.expect = Expect::Lenient { start, error: bound.at.min(self.at), searched: bound.at };
             return None;
         }
-        if self.open_envelope().is_some() {
-            self.broken(cx, self.at);
-            return None;
+        if let Some(start) = self.frames.last().map(|frame| frame.start).filter(|_| self.open_envelope().is_some()) {
+            return match self.lenient(cx, out, writer, start, self.at, self.at) {
+                Flow::On => None,
+                Flow::Stop(progress) => Some(progress),
+            };
         }
         // Calls in it are whole, only the brackets round them are missing.
         let Some(frame) = self.frames.iter().rfind(|frame| frame.is_call()) else {

@@ -182,6 +182,14 @@ impl JsonCalls {
         Flow::On
     }
 
+    /// The calls of an envelope are over, and it is not: what that says before them is content all the same.
+    pub(super) fn envelope_is_left(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
+        let open = |frame: &&Frame| frame.envelope == Some(Envelope::Calls) && frame.content.is_some();
+        if let Some(frame) = self.frames.iter().find(open).filter(|_| writer.begun > 0 && !cx.made) {
+            whole_envelope(cx, out, writer, frame, Envelope::Calls);
+        }
+    }
+
     /// The last frame is an envelope whose calls are over, and what stands beside them had to be repaired, at `from`.
     pub(super) fn mended_envelope(
         &mut self,
