@@ -2,11 +2,12 @@
 use super::body::{BodyState, Progress, names};
 use super::head::Head;
 use super::output::{Call, Found, Output};
+use super::prose::quoted::stands_in_string;
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
 use super::writer::{Evidence, Origin, Record, Writer};
-use super::{Doubt, Engine, Given, Look, Reader, State, Step};
+use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use std::ops::Range;
@@ -251,7 +252,14 @@ impl Engine {
         }
         let text = cx.slice(call.start, call.end).as_bytes();
         let closers = cx.dialects.reasoning.iter().map(|(_, closer)| closer).filter(|closer| !closer.is_empty());
-        let closer = call.start + closers.filter_map(|closer| memchr::memmem::find(text, closer.as_bytes())).min()?;
+        // One in quotes of another kind than JSON's stands in a string as well.
+        let draft = Reader { text: cx.slice(0, call.end), eof: true, memo: &Memo::default(), ..*cx };
+        let closes = |at: usize, closer: &str| stands_in_string(&draft, at, at + closer.len()) != Look::Is(());
+        let first = |closer: &String| {
+            let mut found = memchr::memmem::find_iter(text, closer.as_bytes()).map(|i| call.start + i);
+            found.find(|at| closes(*at, closer))
+        };
+        let closer = closers.filter_map(first).min()?;
         // A text of nothing but such drafts would be read again for each of them.
         self.reread += call.end - closer;
         (self.reread <= MOST_READ_AGAIN * call.end).then_some(closer)

@@ -191,16 +191,22 @@ pub(super) fn prose_behind(mended: &Repaired<'_>, text: &str) -> Option<usize> {
 }
 
 /// As [`prose_behind`], where repair took the words for members or for a part of the last string: the value is JSON up to the end of
-/// a line, and no member stands in the next one. What could be a program or calls is left in it: as text, calls would run.
+/// a line, and no member stands in the next one.
 fn prose_behind_line(text: &str) -> Option<usize> {
     let ScanResult::Error { at, .. } = Scanner::new(0, usize::MAX).scan(text.as_bytes(), true) else { return None };
     let (value, words) = text.split_at_checked(at)?;
     let last = value.trim_ascii_end();
     let over = last.trim_end_matches(',').ends_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '}' | ']'));
     let line = value.get(last.len()..)?.contains('\n') && over;
+    (line && is_prose(words)).then_some(at)
+}
+
+/// What stands in a line of its own behind a call that is not closed, up to the end of the text, is prose: words, no member, and
+/// nothing that could be a program or calls, which would run as text.
+pub(super) fn is_prose(words: &str) -> bool {
     let word = words.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
     let says = word.len() < words.len() && !word.trim_ascii_start().starts_with([':', '=']);
-    (line && says && !words.contains(['{', '[', '(', '<'])).then_some(at)
+    says && !words.contains(['{', '[', '(', '<'])
 }
 
 /// Repair of the value at `start`, up to `limit`, ends in a string that nothing closes.

@@ -1,6 +1,6 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::Taken;
-use super::quoted::Quote;
+use super::quoted::{Quote, stands_in_string};
 use crate::dialect::{CallTemplate, Element, LateMarker, Marker};
 use crate::engine::head::{self, Head};
 use crate::engine::trace::Reason;
@@ -425,6 +425,14 @@ impl Engine {
     }
 
     pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        if self.holds(Doubt::Reasoning) || self.given.mode == Mode::Reasoning {
+            // A draft without markers holds it.
+            match stands_in_string(cx, at, at + length) {
+                Look::Is(()) => return Look::No,
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
         if self.holds(Doubt::Reasoning) {
             self.go_back(at);
         }

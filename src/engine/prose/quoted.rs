@@ -360,6 +360,43 @@ impl Engine {
     }
 }
 
+/// What stands from `at` to `end` stands in a string of JSON's or Python's: one is open before it in its line, and what closes that
+/// in the same line is followed as the values of an object or of a call are.
+pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
+    let from = floor(cx.text, at.saturating_sub(LINE));
+    let before = cx.bytes().get(from..at).unwrap_or_default();
+    let begins = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (from == 0).then_some(0));
+    let Some(line) = begins.and_then(|begins| before.get(begins..)) else { return Look::No };
+    let (mut open, mut escaped, mut last) = (None, false, b'{');
+    for byte in line.iter().copied() {
+        match (open, byte) {
+            (Some(quote), _) if byte == quote && !escaped => open = None,
+            // An apostrophe opens nothing.
+            (None, b'"' | b'\'') if matches!(last, b'{' | b'[' | b'(' | b':' | b'=' | b',') => open = Some(byte),
+            _ => {}
+        }
+        escaped = byte == b'\\' && !escaped;
+        if !byte.is_ascii_whitespace() {
+            last = byte;
+        }
+    }
+    let Some(quote) = open else { return Look::No };
+    let (near, mut escaped) = (cx.near(end, LINE), false);
+    for (i, byte) in near.iter().copied().enumerate() {
+        match byte {
+            b'\n' => return Look::No,
+            _ if byte == quote && !escaped => {
+                return cx.behind_space(end, end + i + 1).then(|next| match cx.bytes().get(next) {
+                    Some(b'}' | b']' | b')' | b',') => Look::Is(()),
+                    _ => Look::No,
+                });
+            }
+            _ => escaped = byte == b'\\' && !escaped,
+        }
+    }
+    if near.len() < LINE && !cx.eof { Look::More } else { Look::No }
+}
+
 /// A line that begins so is the row of a table, up to a cell behind another one.
 fn in_cell(line: &str) -> bool {
     line.starts_with('|') && !line.contains("|>") && memchr::memchr_iter(b'|', line.as_bytes()).nth(1).is_some()
