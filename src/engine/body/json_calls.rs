@@ -29,6 +29,7 @@ use between::separators;
 use call::tear;
 use frames::{Envelope, Frame, Frames, Kind, Other};
 pub(crate) use record::OWN_ROLES;
+use record::message_at;
 use words::Words;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -348,7 +349,7 @@ impl JsonCalls {
                 };
                 let empty = explicit && *inside == b']';
                 frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
-                self.may_be_message(cx, writer);
+                self.may_be_message(writer);
                 if explicit {
                     writer.in_envelope();
                 } else {

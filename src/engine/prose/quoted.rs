@@ -208,16 +208,21 @@ impl Engine {
             || self.is_example(cx, at)
     }
 
-    /// The line above that of `at`, of which this is `before` it, is a message of another role: records of conversations have one in
-    /// each line.
+    /// The line above that of `at`, of which this is `before` it, is a message of another role, or one stands before it in its line:
+    /// records of conversations have one in each line, or in a list.
     fn behind_message(&mut self, cx: &Reader<'_>, at: usize, before: &[u8]) -> bool {
         let start = at - before.len();
+        if says_other_role(cx.slice(start.max(self.text_begins()), at).as_bytes()) {
+            return true;
+        }
         let from = floor(cx.text, start.saturating_sub(NEAR_MARKER)).max(self.text_begins());
-        let above = from + cx.slice(from, start).trim_end().len();
-        let line = if cx.slice(from, above).ends_with('}') { self.before.line(cx, above) } else { None };
-        let compact = line.and_then(|line| line.trim_ascii_start().strip_prefix(b"{\"role\":"));
-        let role = compact.and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""));
-        role.is_some_and(|role| !OWN_ROLES.iter().any(|own| role.starts_with(own.as_bytes())))
+        let text = cx.slice(from, start).trim_end();
+        let object = text.strip_suffix(',').unwrap_or(text);
+        let line = if object.ends_with('}') { self.before.line(cx, from + object.len()) } else { None };
+        let Some(line) = line.map(<[u8]>::trim_ascii_start) else { return false };
+        let message = line.strip_prefix(b"[").map_or(line, <[u8]>::trim_ascii_start);
+        let compact = message.strip_prefix(b"{").and_then(|rest| role_in(rest.trim_ascii_start()));
+        compact.is_some_and(|role| !OWN_ROLES.iter().any(|own| role.starts_with(own.as_bytes())))
     }
 
     /// A marker that is quoted stands right before `at`.
@@ -410,6 +415,25 @@ fn in_inline_element(line: &str) -> bool {
     let line = line.trim_ascii_end();
     let text = INLINE.iter().find_map(|tag| line.strip_suffix(tag));
     text.is_some_and(|text| text.contains(|c: char| c.is_alphanumeric()) || line.ends_with("<!--"))
+}
+
+/// The sides of a conversation that make no calls.
+const OTHER_ROLES: [&str; 6] = ["user", "system", "developer", "human", "tool", "function"];
+
+/// What stands behind the quote that opens its value, if a member `role` of JSON's or Python's stands at the beginning of `text`.
+fn role_in(text: &[u8]) -> Option<&[u8]> {
+    let quote = *text.first().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let rest = text.get(1..)?.strip_prefix(b"role")?.strip_prefix(&[quote])?;
+    rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(&[quote])
+}
+
+/// A message of another side stands in `text`.
+fn says_other_role(text: &[u8]) -> bool {
+    let mut found = memchr::memmem::find_iter(text, b"role");
+    found.any(|i| {
+        let role = i.checked_sub(1).and_then(|quote| role_in(text.get(quote..)?));
+        role.is_some_and(|role| OTHER_ROLES.iter().any(|other| role.starts_with(other.as_bytes())))
+    })
 }
 
 /// A line that begins so is one of a block quote, or a row of a table.

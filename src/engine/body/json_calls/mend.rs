@@ -65,7 +65,7 @@ impl JsonCalls {
     pub(super) fn is_worth_repair(
         &mut self,
         cx: &Reader<'_>,
-        out: &Output,
+        out: &mut Output,
         writer: &mut Writer,
         (start, error): (usize, usize),
         broke: Broke,
@@ -81,6 +81,11 @@ impl JsonCalls {
             match call_key_in(cx, start) {
                 Look::Is(()) => {}
                 Look::No => {
+                    match if self.before.is_some() { message_at(cx, start) } else { Look::No } {
+                        Look::Is(()) => self.recorded(cx, out, writer),
+                        Look::More => return Flow::Stop(Progress::More),
+                        Look::No => {}
+                    }
                     // What stands there may be a marker that was taken for the beginning of a list.
                     let value = self.scanner_start();
                     let near = broke == Broke::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
@@ -248,6 +253,9 @@ impl JsonCalls {
         let passed = writer.passed();
         inner.read_made(cx, out, writer, &mended.json);
         if writer.begun == before {
+            if begun.is_none() && before > 0 && message_at(readable, start) == Look::Is(()) {
+                self.recorded(cx, out, writer);
+            }
             // What stands in it is text as it was written, not as it was mended.
             writer.forget(passed);
         }

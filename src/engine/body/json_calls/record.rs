@@ -5,6 +5,9 @@ use super::*;
 /// The roles of the side that makes calls.
 pub(crate) const OWN_ROLES: [&str; 3] = ["assistant", "model", "ai"];
 
+/// The first member of a message is no longer.
+const NEAR: usize = 128;
+
 impl JsonCalls {
     /// The last member that was read stands in an element of the outermost list or in an object of its own, and no call has begun:
     /// messages have such members, and what follows them may make a record of all of them. Until then nothing of it is certain.
@@ -17,21 +20,21 @@ impl JsonCalls {
             _ => false,
         };
         if message && self.frames.len() == 1 {
-            self.may_be_record(cx, writer);
+            Self::may_be_record(writer);
         } else if message {
-            self.may_be_message(cx, writer);
+            self.may_be_message(writer);
         }
     }
 
     /// As [`Self::may_record`], whatever the member of an element is.
-    pub(super) fn may_be_message(&self, cx: &Reader<'_>, writer: &mut Writer) {
+    pub(super) fn may_be_message(&self, writer: &mut Writer) {
         if self.in_outer_list() {
-            self.may_be_record(cx, writer);
+            Self::may_be_record(writer);
         }
     }
 
-    fn may_be_record(&self, cx: &Reader<'_>, writer: &mut Writer) {
-        if writer.begun == 0 && writer.is_unmarked() && !cx.made {
+    fn may_be_record(writer: &mut Writer) {
+        if writer.begun == 0 && writer.is_unmarked() {
             writer.record = Record::Possible;
         }
     }
@@ -59,22 +62,44 @@ impl JsonCalls {
         if !frame.others.iter().any(says) {
             return false;
         }
-        let possible = writer.record == Record::Possible;
-        if writer.begun == 0 && (marked || !line) || possible && !line {
+        if writer.begun == 0 && (marked || !line) || writer.record == Record::Possible && !line {
             out.trace.refuse(Reason::Quoted, "");
             writer.record = Record::Certain;
-            return true;
-        }
-        // What was said of the calls before it has left already, if nothing said that they may be recorded.
-        tear(writer);
-        if possible {
-            writer.refuse_all(cx, out);
+        } else {
+            self.recorded(cx, out, writer);
         }
         true
+    }
+
+    /// The calls that were read stand in a record. What was said of those before the last one has left already, if nothing said
+    /// that they may.
+    pub(super) fn recorded(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
+        tear(writer);
+        if writer.record == Record::Possible {
+            writer.refuse_all(cx, out);
+        }
     }
 
     /// The last frame is an element of the outermost list.
     fn in_outer_list(&self) -> bool {
         self.frames.len() == 2 && self.frames.parent().is_some_and(|frame| frame.kind == Kind::List)
     }
+}
+
+/// An object stands at `at` whose first member says that it is a message of another role, or what a call gave, in quotes of JSON's or
+/// Python's.
+pub(super) fn message_at(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.near(at, NEAR);
+    let all = cx.eof || near.len() == NEAR;
+    let mut words = near.split(|byte| matches!(byte, b'"' | b'\''));
+    let mut word = || words.next().filter(|_| words.clone().next().is_some() || all);
+    let parts = (word(), word(), word(), word());
+    let (Some(open), Some(key), Some(colon), Some(value)) = parts else { return if all { Look::No } else { Look::More } };
+    let own = || OWN_ROLES.iter().any(|own| own.as_bytes() == value);
+    let says = match key {
+        b"role" => !value.is_empty() && !own(),
+        b"type" => matches!(value, b"function_call_output" | b"tool_result"),
+        _ => false,
+    };
+    if says && open.trim_ascii() == b"{" && colon.trim_ascii() == b":" { Look::Is(()) } else { Look::No }
 }
