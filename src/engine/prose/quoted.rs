@@ -25,7 +25,9 @@ impl Quote {
         match self {
             Self::No => false,
             Self::Line => marker.opens_calls(),
-            Self::Listed => matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. }) || marker.opens_calls(),
+            Self::Listed => {
+                matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. }) || marker.opens_calls()
+            }
             Self::Whole => !matches!(marker, Marker::ReasoningClose(_)),
         }
     }

@@ -94,7 +94,9 @@ pub(super) fn message_at(cx: &Reader<'_>, at: usize) -> Look<()> {
     let mut words = near.split(|byte| matches!(byte, b'"' | b'\''));
     let mut word = || words.next().filter(|_| words.clone().next().is_some() || all);
     let parts = (word(), word(), word(), word());
-    let (Some(open), Some(key), Some(colon), Some(value)) = parts else { return if all { Look::No } else { Look::More } };
+    let (Some(open), Some(key), Some(colon), Some(value)) = parts else {
+        return if all { Look::No } else { Look::More };
+    };
     let own = || OWN_ROLES.iter().any(|own| own.as_bytes() == value);
     let says = match key {
         b"role" => !value.is_empty() && !own(),

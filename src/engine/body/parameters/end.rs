@@ -1,8 +1,8 @@
 //! Where the value of one parameter ends.
 use super::open::{Closer, Openings};
 use super::value::Within;
-use crate::engine::body::lenient::is_prose;
 use super::*;
+use crate::engine::body::lenient::is_prose;
 
 /// Where a value ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -390,7 +390,11 @@ impl OpenValue {
             (None, Some(Closer { at, end })) => {
                 let declared = called.filter(|_| self.closes_by_key());
                 let cut = cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end);
-                if cut || self.closes_by_key() && prose_behind(cx, end).is_some() { Look::Is(Ended::closed(at, end, Closing::Own)) } else { Look::No }
+                if cut || self.closes_by_key() && prose_behind(cx, end).is_some() {
+                    Look::Is(Ended::closed(at, end, Closing::Own))
+                } else {
+                    Look::No
+                }
             }
             _ => Look::No,
         }
