@@ -1,12 +1,13 @@
 //! A call that is being read: its body, what closes it, and whether it is one.
-use super::body::{BodyState, Progress, names};
+use super::body::{BodyState, Progress, first_key, names};
 use super::head::Head;
 use super::output::{Call, Found, Output};
+use super::prose::quoted::stands_in_string;
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
 use super::writer::{Evidence, Origin, Record, Writer};
-use super::{Doubt, Engine, Given, Look, Reader, State, Step};
+use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use std::ops::Range;
@@ -203,6 +204,14 @@ impl Engine {
             return self.resume(call);
         }
         let Tail { at, missing, .. } = *tail;
+        match self.object_behind(cx, &call, at) {
+            Look::More => return self.resume(call),
+            Look::Is(()) => {
+                let pending = call.writer.pending.iter_mut();
+                pending.for_each(|pending| pending.status = CallStatus::Malformed);
+            }
+            Look::No => {}
+        }
         match self.is_spoken_of(cx, &call, at) {
             Look::More => return self.resume(call),
             Look::Is(end) => {
@@ -251,7 +260,14 @@ impl Engine {
         }
         let text = cx.slice(call.start, call.end).as_bytes();
         let closers = cx.dialects.reasoning.iter().map(|(_, closer)| closer).filter(|closer| !closer.is_empty());
-        let closer = call.start + closers.filter_map(|closer| memchr::memmem::find(text, closer.as_bytes())).min()?;
+        // One in quotes of another kind than JSON's stands in a string as well.
+        let draft = Reader { text: cx.slice(0, call.end), eof: true, memo: &Memo::default(), ..*cx };
+        let closes = |at: usize, closer: &str| stands_in_string(&draft, at, at + closer.len()) != Look::Is(());
+        let first = |closer: &String| {
+            let mut found = memchr::memmem::find_iter(text, closer.as_bytes()).map(|i| call.start + i);
+            found.find(|at| closes(*at, closer))
+        };
+        let closer = closers.filter_map(first).min()?;
         // A text of nothing but such drafts would be read again for each of them.
         self.reread += call.end - closer;
         (self.reread <= MOST_READ_AGAIN * call.end).then_some(closer)
@@ -283,6 +299,18 @@ impl Engine {
             Doubt::Reasoning | Doubt::Fence | Doubt::InlineCode | Doubt::Names => Look::No,
         };
         speaks.map(|()| at)
+    }
+
+    /// In its section stands right behind the call, which ends at `at` and has no arguments, an object that begins with a parameter
+    /// of its tool: they were put outside. Outside a section, every call without arguments would have to wait for what follows it.
+    fn object_behind(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<()> {
+        let pending = call.writer.pending.as_ref().filter(|_| call.writer.section.is_some());
+        let empty = pending.filter(|pending| pending.status.readable() && pending.arguments.say_nothing());
+        let called = empty.and_then(|pending| cx.called(&self.out, pending.index));
+        let Some(tool) = called.filter(|tool| !tool.parameters.is_empty()) else { return Look::No };
+        let object = |at: usize| if cx.bytes().get(at) == Some(&b'{') { first_key(cx, at) } else { Look::No };
+        let key = cx.behind_space(at, at).then(object);
+        key.then(|key| if tool.declares(cx.part(&key)) { Look::Is(()) } else { Look::No })
     }
 
     /// The call ends at `at` though a marker is missing there: it is of an offered tool, or the text ends as well. Else nothing

@@ -516,6 +516,26 @@ impl Output {
         }
     }
 
+    /// None of the calls from `first` on is one to run, and nothing was told of their ends yet.
+    pub(crate) fn refuse_since(&mut self, first: usize, text: &str) {
+        for told in &mut self.told {
+            if let Told::Event(event) = told
+                && let Event::CallEnded { index, call } = &mut **event
+                && *index >= first
+                && call.status.readable()
+            {
+                call.status = CallStatus::Malformed;
+            }
+        }
+        for index in first..self.calls.len() {
+            let Some(call) = self.calls.get_mut(index).filter(|call| call.status.readable()) else { continue };
+            call.status = CallStatus::Malformed;
+            let message = format!("{}: the call stands in the record of a conversation", call.name.as_str(text));
+            let at = call.raw.start;
+            self.issue(Issue::at(IssueCode::MalformedCall, at, message));
+        }
+    }
+
     fn join<'t>(pieces: &[Piece], text: &'t str) -> Cow<'t, str> {
         match pieces {
             [] => Cow::Borrowed(""),

@@ -401,6 +401,12 @@ impl Writer {
         self.pending.insert(Pending { index, arguments, members, status: CallStatus::Ok, repairs, raw })
     }
 
+    /// None of the calls that were read is one to run. That they ended has not been told yet.
+    pub(super) fn refuse_all(&mut self, cx: &Reader<'_>, out: &mut Output) {
+        self.flush(cx, out);
+        out.refuse_since(out.calls.len().saturating_sub(self.begun), cx.text);
+    }
+
     /// The last call read is certain now.
     pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(mut pending) = self.pending.take() else { return };

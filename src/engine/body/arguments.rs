@@ -317,7 +317,9 @@ impl Arguments {
                 writer.send_rest(cx, out, index, cx.slice(self.start, self.sent));
                 Progress::Done { end }
             }
-            Some(_) => {
+            Some(mended) => {
+                let prose = lenient::prose_behind(&mended, cx.slice(self.start, limit));
+                let limit = prose.map_or(limit, |prose| self.start + prose);
                 let found = lenient::certain(cx.slice(self.start, limit));
                 let raw = writer.start..limit;
                 writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;

@@ -342,7 +342,7 @@ impl Gemma {
         let text = cx.slice(self.member.min(end), end);
         let mut values = Values::new(text, quote, root).nested(cx.policy.max_depth, cut);
         values.shown = self.shown.iter().map(|string| string.start - self.member..string.end - self.member).collect();
-        while let Some(key) = values.key() {
+        while let Some(key) = values.key(root) {
             let schema = root.and_then(|r| r.get("properties")).and_then(|p| p.get(&key));
             let value = match values.value(0, schema, false) {
                 Read::Text(text) => Value::Text(Piece::Made(text)),

@@ -29,6 +29,7 @@ use between::separators;
 use call::tear;
 use frames::{Envelope, Frame, Frames, Kind, Other};
 pub(crate) use record::OWN_ROLES;
+use record::message_at;
 use words::Words;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,6 +150,14 @@ impl JsonCalls {
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
+        let progress = self.read(cx, out, writer);
+        if matches!(progress, Progress::Done { .. }) {
+            self.envelope_is_left(cx, out, writer);
+        }
+        progress
+    }
+
+    fn read(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         loop {
             let in_list = || self.frames.last().is_some_and(|frame| frame.kind == Kind::List);
             let at = match self.expect {
@@ -281,7 +290,11 @@ impl JsonCalls {
         let Some(first) = cx.bytes().get(value).copied() else { return Flow::Stop(Progress::More) };
         let key = at + 1..end - 1;
         let text = cx.part(&key);
-        let named = Key::of(text);
+        let named = match self.names_tool(cx, writer, text, value) {
+            Look::Is(()) => Key::Other,
+            Look::More => return Flow::Stop(Progress::More),
+            Look::No => Key::of(text),
+        };
         let explicit = named == Key::Calls && self.frames.len() == 1 && Key::is_envelope(text);
         if let Some(flow) = self.enter(cx, writer, named, explicit, (value, first)) {
             return flow;
@@ -336,7 +349,7 @@ impl JsonCalls {
                 };
                 let empty = explicit && *inside == b']';
                 frame.envelope = Some(if empty { Envelope::NoCalls } else { Envelope::Calls });
-                self.may_be_message(cx, writer);
+                self.may_be_message(writer);
                 if explicit {
                     writer.in_envelope();
                 } else {
@@ -438,7 +451,7 @@ impl JsonCalls {
             }
             _ => {
                 frame.others.push(Other { key, value });
-                if self.frames.len() == 2 {
+                if self.frames.len() <= 2 {
                     self.may_record(cx, writer);
                 }
             }

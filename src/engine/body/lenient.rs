@@ -4,7 +4,7 @@ use crate::dialect::{Element, MarkersAt};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Memo, Reader};
-use crate::json::{self, Balance, Ending, Pairs, RepairOptions, Repaired};
+use crate::json::{self, Balance, Ending, Pairs, RepairOptions, Repaired, ScanResult, Scanner};
 use crate::turn::{Repair, RepairCode};
 
 /// So many bytes of the line behind a value are looked at.
@@ -182,11 +182,31 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
 /// Where lines of words begin behind the value that is `mended`, which only lacks its closing brackets: they go to the end of
 /// `text`, and no part of it is in them.
 pub(super) fn prose_behind(mended: &Repaired<'_>, text: &str) -> Option<usize> {
-    let [.., words, closed] = mended.repairs.as_slice() else { return None };
+    let [.., words, closed] = mended.repairs.as_slice() else { return prose_behind_line(text) };
     let left_out = words.code == RepairCode::Surroundings && closed.offset == Some(text.len());
-    let at = words.offset.filter(|_| left_out && mended.ending == Ending::Unclosed)?;
+    let left_out = words.offset.filter(|_| left_out && mended.ending == Ending::Unclosed);
+    let Some(at) = left_out else { return prose_behind_line(text) };
     let line = text.get(..at)?.trim_end_matches([' ', '\t']).ends_with('\n');
     line.then_some(at)
+}
+
+/// As [`prose_behind`], where repair took the words for members or for a part of the last string: the value is JSON up to the end of
+/// a line, and no member stands in the next one.
+fn prose_behind_line(text: &str) -> Option<usize> {
+    let ScanResult::Error { at, .. } = Scanner::new(0, usize::MAX).scan(text.as_bytes(), true) else { return None };
+    let (value, words) = text.split_at_checked(at)?;
+    let last = value.trim_ascii_end();
+    let over = last.trim_end_matches(',').ends_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '}' | ']'));
+    let line = value.get(last.len()..)?.contains('\n') && over;
+    (line && is_prose(words)).then_some(at)
+}
+
+/// What stands in a line of its own behind a call that is not closed, up to the end of the text, is prose: words, no member, and
+/// nothing that could be a program or calls, which would run as text.
+pub(super) fn is_prose(words: &str) -> bool {
+    let word = words.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let says = word.len() < words.len() && !word.trim_ascii_start().starts_with([':', '=']);
+    says && !words.contains(['{', '[', '(', '<'])
 }
 
 /// Repair of the value at `start`, up to `limit`, ends in a string that nothing closes.

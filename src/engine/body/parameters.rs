@@ -2,6 +2,7 @@
 //! closing marker where the structure goes on behind it. String values stream as they are written.
 use super::Progress;
 use super::elements::nested;
+use super::lenient::is_prose;
 use super::values::{
     CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
     may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
@@ -331,11 +332,13 @@ impl Parameters {
                     return self.finish(cx, out, writer, around, at, CallStatus::Ok);
                 }
                 Next::Parameter(begun) => self.open_value(cx, around, begun),
-                Next::Junk => match self.junk(cx, around) {
+                // Where the last parameter is closed and the call is not, lines of words are text.
+                Next::Junk => match self.prose(cx, row).map_or_else(|| self.junk(cx, around), |_| Look::No) {
                     Look::Is(()) => {}
                     Look::More => return Progress::More,
                     Look::No => {
-                        return self.finish(cx, out, writer, around, cx.text.len(), CallStatus::Incomplete);
+                        let end = self.prose(cx, row).unwrap_or(cx.text.len());
+                        return self.finish(cx, out, writer, around, end, CallStatus::Incomplete);
                     }
                 },
             }
@@ -408,6 +411,14 @@ impl Parameters {
         }
         self.broken = true;
         key
+    }
+
+    /// Where lines of prose begin behind the last parameter, up to the end of the text: they are no part of the call that nothing
+    /// closes.
+    fn prose(&self, cx: &Reader<'_>, row: &Row) -> Option<usize> {
+        let from = self.junk.unwrap_or_else(|| cx.skip_space(self.at));
+        let prose = cx.eof && row.by_name() && cx.at_line_start(from) && is_prose(cx.rest(from));
+        prose.then_some(from)
     }
 
     /// Text between the parameters: it is in the call's raw text, and in the record. `No`: the text is over with it.

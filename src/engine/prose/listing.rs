@@ -1,5 +1,5 @@
-//! What a program or a patch shows: text without markers is no call in a here document of a shell, in a string between three
-//! quotes, or in a line of a patch.
+//! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
+//! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
 use crate::engine::Reader;
 use crate::engine::reader::floor;
 use aho_corasick::AhoCorasick;
@@ -34,6 +34,12 @@ const PREFIXES: [char; 8] = ['f', 'r', 'b', 'u', 'F', 'R', 'B', 'U'];
 /// What gives a string to its caller.
 const RETURNS: [&str; 2] = ["return", "yield"];
 
+/// What stands before a here document of PHP, at the end of what is before it in its line.
+const BEFORE_DOCUMENT: [&str; 9] = ["=", "(", "[", ",", ".", "return", "yield", "echo", "print"];
+
+/// What stands behind the word of a here document where its line is a command, and no sentence.
+const BEHIND_WORD: [char; 7] = ['>', '|', ';', '&', '\\', '#', '2'];
+
 /// All of what may begin a listing.
 static FINDER: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(BEGINS).ok());
 
@@ -51,6 +57,8 @@ pub(crate) struct Listings {
 enum Listing {
     /// It ends with a line that is the word at this place.
     Here(Range<usize>),
+    /// It ends with a line that begins with the word at this place.
+    Php(Range<usize>),
     /// It ends with the same quotes. Some are written where a fence is meant: those show nothing.
     Quotes { quotes: &'static str, shows: bool },
     /// It goes on as long as its lines begin as those of a patch do.
@@ -61,6 +69,22 @@ impl Listings {
     /// The text up to `at` has been read in another way.
     pub(super) fn skip(&mut self, at: usize) {
         self.looked = self.looked.max(at);
+    }
+
+    /// What is open is left at `at`: another text begins there.
+    pub(super) fn leave(&mut self, at: usize) {
+        self.skip(at);
+        self.open = None;
+    }
+
+    /// A call with markers at `at` stands in a listing.
+    pub(super) fn show_marked(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let shows = self.show(cx, at);
+        match &self.open {
+            Some(Listing::Here(word)) => shows && is_command(cx, word.end),
+            Some(Listing::Php(_) | Listing::Patch) => shows,
+            Some(Listing::Quotes { .. }) | None => false,
+        }
     }
 
     /// What stands at `at` stands in a listing.
@@ -79,7 +103,7 @@ impl Listings {
             // The line of what stands at its start begins with that.
             Some(Listing::Patch) => cx.bytes().get(at.wrapping_sub(1)).is_some_and(|byte| *byte != b'\n'),
             Some(Listing::Quotes { shows, .. }) => *shows,
-            Some(Listing::Here(_)) => true,
+            Some(Listing::Here(_) | Listing::Php(_)) => true,
             None => false,
         }
     }
@@ -90,13 +114,14 @@ impl Listing {
     fn end(&self, cx: &Reader<'_>, from: usize, to: usize) -> Option<usize> {
         let text = cx.slice(from, to);
         match self {
-            Self::Here(word) => {
+            Self::Here(word) | Self::Php(word) => {
                 let word = cx.part(word);
                 let mut found = memchr::memmem::find_iter(text.as_bytes(), word.as_bytes()).map(|i| from + i);
-                let stands = |at: &usize| {
-                    let behind = cx.bytes().get(at + word.len());
-                    behind.is_none_or(|byte| matches!(byte, b'\n' | b'\r')) && cx.at_line_start(*at)
+                let ends = |byte: &u8| match self {
+                    Self::Php(_) => !(byte.is_ascii_alphanumeric() || *byte == b'_'),
+                    _ => matches!(byte, b'\n' | b'\r'),
                 };
+                let stands = |at: &usize| cx.bytes().get(at + word.len()).is_none_or(ends) && cx.at_line_start(*at);
                 found.find(stands).map(|at| at + word.len())
             }
             Self::Quotes { quotes, .. } => {
@@ -128,7 +153,8 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
         // Most of them in a row are none: that costs no look at their line.
         let word =
             |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'~' | b' ' | b'\'' | b'"' | b'\\');
-        if found.pattern().as_usize() == 0 && !word(next) {
+        let document = || cx.bytes().get(end + 1).is_some_and(|byte| word(*byte));
+        if found.pattern().as_usize() == 0 && !word(next) && !(next == b'<' && document()) {
             return None;
         }
         let before = cx.slice(floor(cx.text, at.saturating_sub(LINE)), at);
@@ -136,6 +162,11 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
         let behind = cx.slice(end, floor(cx.text, end + LINE).min(to));
         let line = behind.split('\n').next().unwrap_or_default();
         match BEGINS.get(found.pattern().as_usize()).copied()? {
+            "<<" if next == b'<' => {
+                let word = if behind.len() > line.len() { php_document(before, line)? } else { return None };
+                let word = end + word.start..end + word.end;
+                Some((word.end, Listing::Php(word)))
+            }
             "<<" => here(before, line).map(|word| {
                 let word = end + word.start..end + word.end;
                 (word.end, Listing::Here(word))
@@ -182,6 +213,30 @@ fn here(before: &str, line: &str) -> Option<Range<usize>> {
         && !other;
     let start = line.len() - word.len();
     is.then_some(start..start + length)
+}
+
+/// The word that ends a here document of PHP, where `<<` stands between what is `before` it and the rest of its `line`.
+fn php_document(before: &str, line: &str) -> Option<Range<usize>> {
+    let before = before.trim_ascii_end();
+    let word = line.strip_prefix('<')?.trim_start_matches([' ', '\t']);
+    let start = line.len() - word.len();
+    let quote = word.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
+    let name = quote.map_or(Some(word), |quote| word.strip_prefix(quote))?;
+    let length = name.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let rest = name.get(length..)?;
+    let rest = quote.map_or(Some(rest), |quote| rest.strip_prefix(quote))?;
+    let is = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && rest.trim_ascii().is_empty()
+        && BEFORE_DOCUMENT.iter().any(|sign| before.ends_with(sign));
+    let start = start + usize::from(quote.is_some());
+    is.then_some(start..start + length)
+}
+
+/// The line of a here document, whose word ends at `at`, is a command: nothing but more of that stands behind the word.
+fn is_command(cx: &Reader<'_>, at: usize) -> bool {
+    let line = cx.slice(at, floor(cx.text, at + LINE)).split('\n').next().unwrap_or_default();
+    let rest = line.trim_start_matches(['\'', '"']).trim_ascii();
+    rest.is_empty() || rest.starts_with(BEHIND_WORD)
 }
 
 /// Three quotes stand between what is `before` them and the rest of their `line`, which may be the `whole` of it: a string begins

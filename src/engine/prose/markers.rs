@@ -1,6 +1,6 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::Taken;
-use super::quoted::Quote;
+use super::quoted::{Quote, stands_in_string};
 use crate::dialect::{CallTemplate, Element, LateMarker, Marker};
 use crate::engine::head::{self, Head};
 use crate::engine::trace::Reason;
@@ -127,7 +127,11 @@ impl Engine {
             return Look::No;
         }
         let prose = self.fence.is_none() && self.section.is_none();
-        let quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
+        let mut quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
+        let may_be_listed = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| Quote::Listed.holds(*m));
+        if prose && quote == Quote::No && ends[..count].iter().any(may_be_listed) && self.is_marked_listed(cx, at) {
+            quote = Quote::Listed;
+        }
         for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
@@ -421,6 +425,14 @@ impl Engine {
     }
 
     pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        if self.holds(Doubt::Reasoning) || self.given.mode == Mode::Reasoning {
+            // A draft without markers holds it.
+            match stands_in_string(cx, at, at + length) {
+                Look::Is(()) => return Look::No,
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
         if self.holds(Doubt::Reasoning) {
             self.go_back(at);
         }
@@ -434,6 +446,7 @@ impl Engine {
                 }
             }
             self.remove(cx, at, at + length);
+            self.leave_listing(at + length);
             self.given.mode = Mode::Content;
             self.inline = None;
             self.given.space = None;
@@ -524,8 +537,9 @@ impl Engine {
     }
 }
 
-/// The marker at `at`, of a section, is also the tag of an offered tool, where tags are named after tools.
+/// The marker at `at`, of a section, is also the tag of an offered tool of just that name, where tags are named after tools.
 fn is_tools_tag(cx: &Reader<'_>, at: usize, length: usize) -> bool {
     let tag = || cx.slice(at, at + length).strip_prefix('<')?.strip_suffix('>');
-    cx.dialects.elements.is_some() && cx.tools.is_some() && tag().is_some_and(|name| cx.offered(name))
+    let named = |name: &str| cx.tool(name).is_some_and(|tool| tool.name == name);
+    cx.dialects.elements.is_some() && cx.tools.is_some() && tag().is_some_and(named)
 }

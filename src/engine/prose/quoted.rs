@@ -13,6 +13,8 @@ pub(super) enum Quote {
     No,
     /// It stands behind text in a line that is quoted: what it opens is quoted, what it ends need not be.
     Line,
+    /// A program or a patch shows it, with what closes it.
+    Listed,
     /// It is quoted itself: nothing but the signs stands before it, or it belongs to one that stands so.
     Whole,
 }
@@ -23,6 +25,9 @@ impl Quote {
         match self {
             Self::No => false,
             Self::Line => marker.opens_calls(),
+            Self::Listed => {
+                matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. }) || marker.opens_calls()
+            }
             Self::Whole => !matches!(marker, Marker::ReasoningClose(_)),
         }
     }
@@ -215,16 +220,21 @@ impl Engine {
             || self.is_example(cx, at)
     }
 
-    /// The line above that of `at`, of which this is `before` it, is a message of another role: records of conversations have one in
-    /// each line.
+    /// The line above that of `at`, of which this is `before` it, is a message of another role, or one stands before it in its line:
+    /// records of conversations have one in each line, or in a list.
     fn behind_message(&mut self, cx: &Reader<'_>, at: usize, before: &[u8]) -> bool {
         let start = at - before.len();
+        if says_other_role(cx.slice(start.max(self.text_begins()), at).as_bytes()) {
+            return true;
+        }
         let from = floor(cx.text, start.saturating_sub(NEAR_MARKER)).max(self.text_begins());
-        let above = from + cx.slice(from, start).trim_end().len();
-        let line = if cx.slice(from, above).ends_with('}') { self.before.line(cx, above) } else { None };
-        let compact = line.and_then(|line| line.trim_ascii_start().strip_prefix(b"{\"role\":"));
-        let role = compact.and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""));
-        role.is_some_and(|role| !OWN_ROLES.iter().any(|own| role.starts_with(own.as_bytes())))
+        let text = cx.slice(from, start).trim_end();
+        let object = text.strip_suffix(',').unwrap_or(text);
+        let line = if object.ends_with('}') { self.before.line(cx, from + object.len()) } else { None };
+        let Some(line) = line.map(<[u8]>::trim_ascii_start) else { return false };
+        let message = line.strip_prefix(b"[").map_or(line, <[u8]>::trim_ascii_start);
+        let compact = message.strip_prefix(b"{").and_then(|rest| role_in(rest.trim_ascii_start()));
+        compact.is_some_and(|role| !OWN_ROLES.iter().any(|own| role.starts_with(own.as_bytes())))
     }
 
     /// A marker that is quoted stands right before `at`.
@@ -313,6 +323,19 @@ impl Engine {
         self.listings.show(cx, at)
     }
 
+    /// As [`Self::is_listed`], for a call with markers, which a string does not show.
+    pub(super) fn is_marked_listed(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        if let Some(last) = self.out.calls.last() {
+            self.listings.skip(last.raw.end);
+        }
+        self.listings.show_marked(cx, at)
+    }
+
+    /// The reasoning is over at `at`, and whatever was shown in it.
+    pub(super) fn leave_listing(&mut self, at: usize) {
+        self.listings.leave(at);
+    }
+
     /// An element that shows things is open at `at`, and other text stands in it before.
     pub(super) fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let Shown { looked, open } = &mut self.shown_in;
@@ -352,6 +375,43 @@ impl Engine {
     }
 }
 
+/// What stands from `at` to `end` stands in a string of JSON's or Python's: one is open before it in its line, and what closes that
+/// in the same line is followed as the values of an object or of a call are.
+pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
+    let from = floor(cx.text, at.saturating_sub(LINE));
+    let before = cx.bytes().get(from..at).unwrap_or_default();
+    let begins = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (from == 0).then_some(0));
+    let Some(line) = begins.and_then(|begins| before.get(begins..)) else { return Look::No };
+    let (mut open, mut escaped, mut last) = (None, false, b'{');
+    for byte in line.iter().copied() {
+        match (open, byte) {
+            (Some(quote), _) if byte == quote && !escaped => open = None,
+            // An apostrophe opens nothing.
+            (None, b'"' | b'\'') if matches!(last, b'{' | b'[' | b'(' | b':' | b'=' | b',') => open = Some(byte),
+            _ => {}
+        }
+        escaped = byte == b'\\' && !escaped;
+        if !byte.is_ascii_whitespace() {
+            last = byte;
+        }
+    }
+    let Some(quote) = open else { return Look::No };
+    let (near, mut escaped) = (cx.near(end, LINE), false);
+    for (i, byte) in near.iter().copied().enumerate() {
+        match byte {
+            b'\n' => return Look::No,
+            _ if byte == quote && !escaped => {
+                return cx.behind_space(end, end + i + 1).then(|next| match cx.bytes().get(next) {
+                    Some(b'}' | b']' | b')' | b',') => Look::Is(()),
+                    _ => Look::No,
+                });
+            }
+            _ => escaped = byte == b'\\' && !escaped,
+        }
+    }
+    if near.len() < LINE && !cx.eof { Look::More } else { Look::No }
+}
+
 /// A line that begins so is the row of a table, up to a cell behind another one.
 fn in_cell(line: &str) -> bool {
     line.starts_with('|') && !line.contains("|>") && memchr::memchr_iter(b'|', line.as_bytes()).nth(1).is_some()
@@ -365,6 +425,25 @@ fn in_inline_element(line: &str) -> bool {
     let line = line.trim_ascii_end();
     let text = INLINE.iter().find_map(|tag| line.strip_suffix(tag));
     text.is_some_and(|text| text.contains(|c: char| c.is_alphanumeric()) || line.ends_with("<!--"))
+}
+
+/// The sides of a conversation that make no calls.
+const OTHER_ROLES: [&str; 6] = ["user", "system", "developer", "human", "tool", "function"];
+
+/// What stands behind the quote that opens its value, if a member `role` of JSON's or Python's stands at the beginning of `text`.
+fn role_in(text: &[u8]) -> Option<&[u8]> {
+    let quote = *text.first().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let rest = text.get(1..)?.strip_prefix(b"role")?.strip_prefix(&[quote])?;
+    rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(&[quote])
+}
+
+/// A message of another side stands in `text`.
+fn says_other_role(text: &[u8]) -> bool {
+    let mut found = memchr::memmem::find_iter(text, b"role");
+    found.any(|i| {
+        let role = i.checked_sub(1).and_then(|quote| role_in(text.get(quote..)?));
+        role.is_some_and(|role| OTHER_ROLES.iter().any(|other| role.starts_with(other.as_bytes())))
+    })
 }
 
 /// A line that begins so is one of a block quote, or a row of a table.

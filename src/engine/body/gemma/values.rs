@@ -4,6 +4,8 @@ use crate::engine::body::elements::find;
 use crate::engine::body::literal;
 use crate::engine::body::shown::opens;
 use crate::engine::body::values::KeyIndex;
+use crate::engine::head::LONGEST_NAME;
+use crate::engine::reader::floor;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
@@ -83,7 +85,7 @@ impl<'t> Values<'t> {
 
     /// The key that is all of the text.
     pub(super) fn only_key(mut self) -> Option<String> {
-        self.key().filter(|_| self.rest().trim().is_empty())
+        self.key(None).filter(|_| self.rest().trim().is_empty())
     }
 
     /// What has not been read.
@@ -163,14 +165,18 @@ impl<'t> Values<'t> {
         self.text.get(from..from + length).map(str::to_owned)
     }
 
-    /// Reads a key and the colon behind it.
-    pub(super) fn key(&mut self) -> Option<String> {
+    /// Reads a key of an object of `schema`, and the colon behind it.
+    pub(super) fn key(&mut self, schema: Option<&'t Schema>) -> Option<String> {
         self.space();
         let start = self.at;
         let key = self.quoted().or_else(|| {
-            let length = self.rest().find([':', '=', '}', ')', ']', ','])?;
-            let key = self.rest().get(..length)?.trim().trim_matches(['"', '\'']);
-            let key = (!key.contains(['{', '(', '[', '<', ';', '\n'])).then(|| key.to_owned())?;
+            let (key, length) = self.key_in_quotes().or_else(|| {
+                let length = self.rest().find([':', '=', '}', ')', ']', ','])?;
+                let length = self.longer_key(length, schema);
+                let key = self.rest().get(..length)?.trim().trim_matches(['"', '\'']);
+                (!key.contains(['{', '(', '[', '<', ';', '\n'])).then_some((key, length))
+            })?;
+            let key = key.to_owned();
             self.at += length;
             Some(key)
         });
@@ -179,6 +185,46 @@ impl<'t> Values<'t> {
         // What is no key is not passed over.
         self.at = if key.is_some() { self.at + 1 } else { start };
         key
+    }
+
+    /// The key at the cursor that stands in quotes of JSON's or Python's, and how long it is with them.
+    fn key_in_quotes(&self) -> Option<(&'t str, usize)> {
+        let rest = self.rest();
+        let near = rest.get(..floor(rest, LONGEST_NAME)).unwrap_or(rest);
+        let quote = near.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+        let (key, behind) = near.get(1..)?.split_once(quote)?;
+        let is = behind.trim_start().starts_with([':', '=']) && !key.contains(['\\', '\n']);
+        is.then_some((key, key.len() + 2))
+    }
+
+    /// How long the bare key at the cursor is that goes on behind a colon at `length`. That is not meant as the key's end where a
+    /// value in markers or brackets stands behind another one, or where only the longer key is one of the `schema`.
+    fn longer_key(&self, length: usize, schema: Option<&'t Schema>) -> usize {
+        let rest = self.rest();
+        let near = rest.get(..floor(rest, LONGEST_NAME)).unwrap_or(rest);
+        let properties = find(schema, self.root, 0, &|s| s.get("properties")).and_then(Schema::as_object);
+        let declares = |end: usize| {
+            let key = near.get(..end).unwrap_or_default().trim();
+            properties.is_some_and(|properties| properties.contains_key(key))
+        };
+        if near.as_bytes().get(length) != Some(&b':') || declares(length) {
+            return length;
+        }
+        let stops = [':', '=', '}', ')', ']', ',', '{', '[', '(', '<', ';', '"', '\'', ' ', '\n'];
+        let mut end = length;
+        while let Some(more) = near.get(end + 1..).and_then(|behind| behind.find(stops)) {
+            end += 1 + more;
+            if near.as_bytes().get(end) != Some(&b':') {
+                break;
+            }
+            let value = near.get(end + 1..).unwrap_or_default();
+            let marked = value.starts_with(['{', '[']) || !self.quote.is_empty() && value.starts_with(self.quote);
+            let named = properties.is_some_and(|properties| !properties.is_empty());
+            if declares(end) || marked && !named {
+                return end;
+            }
+        }
+        length
     }
 
     /// The bare text that is the value at the cursor and all that follows it; `Nothing` if it cannot be.
@@ -276,7 +322,7 @@ impl<'t> Values<'t> {
         let mut keys = KeyIndex::default();
         loop {
             let start = self.at;
-            let Some(key) = self.key() else { break };
+            let Some(key) = self.key(schema) else { break };
             let of = find(schema, self.root, 0, &|s| s.get("properties").and_then(|p| p.get(&key)))
                 .or_else(|| find(schema, self.root, 0, &|s| s.get("additionalProperties")));
             let value = self.value(depth, of, false);

@@ -65,7 +65,7 @@ impl JsonCalls {
     pub(super) fn is_worth_repair(
         &mut self,
         cx: &Reader<'_>,
-        out: &Output,
+        out: &mut Output,
         writer: &mut Writer,
         (start, error): (usize, usize),
         broke: Broke,
@@ -81,6 +81,11 @@ impl JsonCalls {
             match call_key_in(cx, start) {
                 Look::Is(()) => {}
                 Look::No => {
+                    match if self.before.is_some() { message_at(cx, start) } else { Look::No } {
+                        Look::Is(()) => self.recorded(cx, out, writer),
+                        Look::More => return Flow::Stop(Progress::More),
+                        Look::No => {}
+                    }
                     // What stands there may be a marker that was taken for the beginning of a list.
                     let value = self.scanner_start();
                     let near = broke == Broke::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
@@ -146,9 +151,16 @@ impl JsonCalls {
             {
                 return flow;
             }
+            let text = cx.slice(start, limit);
+            let prose = if mended.complete() { None } else { lenient::prose_behind(&mended, text) };
+            let before = prose.map(|prose| text.get(..prose).unwrap_or_default().trim_ascii_end().len());
+            let mended = match before.map(|before| lenient::repair(cx, start, start + before)) {
+                Some(Ok(before)) => before,
+                _ => mended,
+            };
             self.mended_envelope(out, writer, envelope, error.min(self.scanner_start()), &mended);
             self.frames.pop();
-            return self.closed(cx, writer, start + mended.consumed);
+            return self.closed(cx, writer, start + before.unwrap_or(mended.consumed));
         }
         if closed || mended.complete() {
             let mended = Repaired { guessed: mended.guessed || bound.doubts(cx), ..mended };
@@ -241,6 +253,9 @@ impl JsonCalls {
         let passed = writer.passed();
         inner.read_made(cx, out, writer, &mended.json);
         if writer.begun == before {
+            if begun.is_none() && before > 0 && message_at(readable, start) == Look::Is(()) {
+                self.recorded(cx, out, writer);
+            }
             // What stands in it is text as it was written, not as it was mended.
             writer.forget(passed);
         }
@@ -367,9 +382,11 @@ impl JsonCalls {
             self.expect = Expect::Lenient { start, error: bound.at.min(self.at), searched: bound.at };
             return None;
         }
-        if self.open_envelope().is_some() {
-            self.broken(cx, self.at);
-            return None;
+        if let Some(start) = self.frames.last().map(|frame| frame.start).filter(|_| self.open_envelope().is_some()) {
+            return match self.lenient(cx, out, writer, start, self.at, self.at) {
+                Flow::On => None,
+                Flow::Stop(progress) => Some(progress),
+            };
         }
         // Calls in it are whole, only the brackets round them are missing.
         let Some(frame) = self.frames.iter().rfind(|frame| frame.is_call()) else {

@@ -25,6 +25,21 @@ impl JsonCalls {
         }
     }
 
+    /// Where keys name tools, the one before the object at `value` names one, though it is a word for a part of calls as well: nothing
+    /// of a call stands before it, and the object begins with a parameter of that tool.
+    pub(super) fn names_tool(&self, cx: &Reader<'_>, writer: &Writer, key: &str, value: usize) -> Look<()> {
+        let by_key = writer.origin.row(cx).is_some_and(|row| row.dialect.name_as_key);
+        let first = |frame: &Frame| frame.is_call() && frame.name.is_none() && frame.arguments.is_none();
+        if !by_key || cx.bytes().get(value) != Some(&b'{') || !self.frames.last().is_some_and(first) {
+            return Look::No;
+        }
+        let Some(tool) = cx.tool(key).filter(|tool| tool.name == key) else { return Look::No };
+        cx.behind_space(value, value + 1).then(|inside| match cx.bytes().get(inside) {
+            Some(b'}') if tool.parameters.is_empty() => Look::Is(()),
+            _ => key_at(cx, inside, |key| tool.declares(key)),
+        })
+    }
+
     /// `{"get_weather": {...}}`: each key that names a tool calls it.
     fn named_by_keys(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
         let named_by_key = writer.origin.row(cx).is_some_and(|r| r.dialect.name_as_key);
@@ -165,6 +180,14 @@ impl JsonCalls {
         }
         self.read_rest(cx, out, writer, others.iter().filter(|member| !declared(member)));
         Flow::On
+    }
+
+    /// The calls of an envelope are over, and it is not: what that says before them is content all the same.
+    pub(super) fn envelope_is_left(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
+        let open = |frame: &&Frame| frame.envelope == Some(Envelope::Calls) && frame.content.is_some();
+        if let Some(frame) = self.frames.iter().find(open).filter(|_| writer.begun > 0 && !cx.made) {
+            whole_envelope(cx, out, writer, frame, Envelope::Calls);
+        }
     }
 
     /// The last frame is an envelope whose calls are over, and what stands beside them had to be repaired, at `from`.

@@ -5,9 +5,12 @@ use super::*;
 /// The roles of the side that makes calls.
 pub(crate) const OWN_ROLES: [&str; 3] = ["assistant", "model", "ai"];
 
+/// The first member of a message is no longer.
+const NEAR: usize = 128;
+
 impl JsonCalls {
-    /// The last member that was read stands in an element of the outermost list, and no call has begun: messages have such members,
-    /// and what follows them may make the list a record. Until then nothing of it is certain.
+    /// The last member that was read stands in an element of the outermost list or in an object of its own, and no call has begun:
+    /// messages have such members, and what follows them may make a record of all of them. Until then nothing of it is certain.
     pub(super) fn may_record(&self, cx: &Reader<'_>, writer: &mut Writer) {
         let Some(member) = self.frames.last().and_then(|frame| frame.others.last()) else { return };
         let message = match member.raw_key(cx) {
@@ -16,54 +19,89 @@ impl JsonCalls {
             "type" => matches!(decode(member.value(cx)).as_ref(), "function_call" | "tool_use"),
             _ => false,
         };
-        if message {
-            self.may_be_message(cx, writer);
+        if message && self.frames.len() == 1 {
+            Self::may_be_record(writer);
+        } else if message {
+            self.may_be_message(writer);
         }
     }
 
-    /// As [`Self::may_record`], whatever the member is.
-    pub(super) fn may_be_message(&self, cx: &Reader<'_>, writer: &mut Writer) {
-        if self.in_outer_list() && writer.begun == 0 && writer.is_unmarked() && !cx.made {
+    /// As [`Self::may_record`], whatever the member of an element is.
+    pub(super) fn may_be_message(&self, writer: &mut Writer) {
+        if self.in_outer_list() {
+            Self::may_be_record(writer);
+        }
+    }
+
+    fn may_be_record(writer: &mut Writer) {
+        if writer.begun == 0 && writer.is_unmarked() {
             writer.record = Record::Possible;
         }
     }
 
     /// The element that the last frame is makes a record of the list: it is a message of another role, or what a call gave. So is
-    /// one in a line of its own behind that of a call.
+    /// one in a line of its own behind that of a call, and between markers in any line.
     pub(super) fn records(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> bool {
         let Some(frame) = self.frames.last() else { return false };
-        let line = self.frames.len() == 1 && self.before.is_some();
-        if !(line || self.in_outer_list())
-            || !writer.is_unmarked()
-            || cx.made
-            || frame.index.is_some()
-            || frame.arguments.is_some()
-        {
+        let marked = !writer.is_unmarked();
+        let line = self.frames.len() == 1 && (marked || self.before.is_some());
+        if !(line || self.in_outer_list()) || cx.made || frame.index.is_some() || frame.arguments.is_some() {
             return false;
         }
+        let tool = self.name(cx).and_then(|name| cx.tool(&name));
         let says = |member: &Other| {
             let value = decode(member.value(cx));
-            match member.raw_key(cx) {
+            let key = member.raw_key(cx);
+            let says = match key {
                 "role" => !value.is_empty() && !OWN_ROLES.contains(&value.as_ref()),
                 "type" => matches!(value.as_ref(), "function_call_output" | "tool_result"),
                 _ => false,
-            }
+            };
+            says && !tool.is_some_and(|tool| tool.declares(key))
         };
         if !frame.others.iter().any(says) {
             return false;
         }
-        if !line && (writer.begun == 0 || writer.record == Record::Possible) {
+        if writer.begun == 0 && (marked || !line) || writer.record == Record::Possible && !line {
             out.trace.refuse(Reason::Quoted, "");
             writer.record = Record::Certain;
         } else {
-            // What was said of the calls before it has perhaps left already.
-            tear(writer);
+            self.recorded(cx, out, writer);
         }
         true
+    }
+
+    /// The calls that were read stand in a record. What was said of those before the last one has left already, if nothing said
+    /// that they may.
+    pub(super) fn recorded(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
+        tear(writer);
+        if writer.record == Record::Possible {
+            writer.refuse_all(cx, out);
+        }
     }
 
     /// The last frame is an element of the outermost list.
     fn in_outer_list(&self) -> bool {
         self.frames.len() == 2 && self.frames.parent().is_some_and(|frame| frame.kind == Kind::List)
     }
+}
+
+/// An object stands at `at` whose first member says that it is a message of another role, or what a call gave, in quotes of JSON's or
+/// Python's.
+pub(super) fn message_at(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.near(at, NEAR);
+    let all = cx.eof || near.len() == NEAR;
+    let mut words = near.split(|byte| matches!(byte, b'"' | b'\''));
+    let mut word = || words.next().filter(|_| words.clone().next().is_some() || all);
+    let parts = (word(), word(), word(), word());
+    let (Some(open), Some(key), Some(colon), Some(value)) = parts else {
+        return if all { Look::No } else { Look::More };
+    };
+    let own = || OWN_ROLES.iter().any(|own| own.as_bytes() == value);
+    let says = match key {
+        b"role" => !value.is_empty() && !own(),
+        b"type" => matches!(value, b"function_call_output" | b"tool_result"),
+        _ => false,
+    };
+    if says && open.trim_ascii() == b"{" && colon.trim_ascii() == b":" { Look::Is(()) } else { Look::No }
 }

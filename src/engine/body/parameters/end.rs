@@ -2,6 +2,7 @@
 use super::open::{Closer, Openings};
 use super::value::Within;
 use super::*;
+use crate::engine::body::lenient::is_prose;
 
 /// Where a value ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -389,7 +390,11 @@ impl OpenValue {
             (None, Some(Closer { at, end })) => {
                 let declared = called.filter(|_| self.closes_by_key());
                 let cut = cut_marker(cx, row, tail, end) || cut_key(cx, parameter, declared, end);
-                if cut { Look::Is(Ended::closed(at, end, Closing::Own)) } else { Look::No }
+                if cut || self.closes_by_key() && prose_behind(cx, end).is_some() {
+                    Look::Is(Ended::closed(at, end, Closing::Own))
+                } else {
+                    Look::No
+                }
             }
             _ => Look::No,
         }
@@ -415,6 +420,12 @@ impl Parameter {
             after => head::head(cx, end, after).map(|head| head.end),
         }
     }
+}
+
+/// Where the lines of prose begin behind the parameter that ended at `end`, if all of the text there is that.
+pub(super) fn prose_behind(cx: &Reader<'_>, end: usize) -> Option<usize> {
+    let at = cx.skip_space(end);
+    (cx.slice(end, at).contains('\n') && is_prose(cx.rest(at))).then_some(at)
 }
 
 /// The text ends in the first bytes of what closes the call or of another parameter.
