@@ -68,6 +68,11 @@ impl Head {
         if name.is_empty() || name.starts_with(strange) { None } else { Some(Cow::Borrowed(name)) }
     }
 
+    /// It holds a name. Mostly that need not be read to see it.
+    pub(crate) fn is_named(&self, cx: &Reader<'_>) -> bool {
+        self.name.is_some() || self.name(cx).is_some()
+    }
+
     /// What is wrong with it, in a call that begins at `start`.
     pub(crate) fn slips(&self, start: usize) -> Vec<Repair> {
         if !(self.twice || self.unopened || self.quoted || self.misquoted) {

@@ -45,8 +45,7 @@ pub(crate) struct Parameters {
     value: Option<OpenValue>,
     /// What closes the call, where that is not as its template says.
     closer: Option<Arc<[Element]>>,
-    /// What stands at a place, as the end of a value has shown.
-    ahead: Option<(usize, Next)>,
+    ahead: Ahead,
     /// Something was given out, so the opening brace is.
     opened: bool,
     /// A parameter stands there that cannot be read.
@@ -61,6 +60,9 @@ pub(crate) struct Parameters {
     junk: Option<usize>,
     repairs: Vec<Repair>,
 }
+
+/// What stands at a place, as the end of a value has shown.
+type Ahead = Option<(usize, Next)>;
 
 /// What the parameters of a call are read by.
 #[derive(Clone, Copy)]
