@@ -403,6 +403,16 @@ impl OpenValue {
 }
 
 impl Parameter {
+    /// White space alone stands before the value, behind the key.
+    pub(super) fn opens_in_space(&self) -> bool {
+        matches!(self.head.last(), Some(Element::Space))
+    }
+
+    /// Where its head stands, it begins, whatever the tool declares.
+    pub(super) fn is_told_by_head(&self) -> bool {
+        self.behind_key.is_none() && !self.opens_in_space()
+    }
+
     /// What ends the text of a CDATA section, where all values are such.
     pub(super) fn closes_section(&self) -> Option<&'static str> {
         let [_, closer] = CDATA;
