@@ -163,8 +163,10 @@ impl StreamParser {
         self.flush_bytes();
         let at = self.text.len();
         self.text.push_str(chunk);
-        if !self.engine.flows(&self.text, &self.dialects) {
-            self.advance(false);
+        match self.engine.flows(&self.text, at, &self.dialects) {
+            Look::Is(whole) => return Some(whole),
+            Look::More => return None,
+            Look::No => self.advance(false),
         }
         if self.engine.hold.is_some() { None } else { self.engine.out.only(&(at..self.text.len())) }
     }

@@ -4,16 +4,17 @@ use super::named::{APART, printed, without_number};
 use crate::char_class::NAME_IN_PROSE;
 use crate::dialect::Dialects;
 use crate::engine::reader::begins_line;
-use crate::engine::{Engine, Mode, Reader, State};
+use crate::engine::{Engine, Look, Mode, Reader, State, Whole};
 
 /// A chunk is a few letters, mostly.
 const SHORT: usize = 16;
 
 impl Engine {
     /// The text that came is a few letters in the middle of a line in which nothing can begin: it leaves without another
-    /// look. What comes out is what [`Self::prose`] would give out, in less than half the instructions.
+    /// look. What comes out is what [`Self::prose`] would give out, in less than half the instructions. `Is`: that is all there is to
+    /// tell, and all the text since `chunk`. `More`: it is among what is to be told.
     #[inline]
-    pub(crate) fn flows(&mut self, text: &str, dialects: &Dialects) -> bool {
+    pub(crate) fn flows(&mut self, text: &str, chunk: usize, dialects: &Dialects) -> Look<Whole> {
         let came = text.as_bytes().get(self.at..).unwrap_or_default();
         let expected = self.given.fresh || self.given.opener.is_some() || self.inline.is_some() || self.fence.is_some();
         let headed = self.plain.is_some() || self.channel.is_some();
@@ -28,11 +29,15 @@ impl Engine {
             || !dialects.markers.none_in(came)
             || begins_line(text, self.at) != Some(false)
         {
-            return false;
+            return Look::No;
         }
-        self.out.text(self.given.mode, text, self.at..text.len());
+        let range = self.at..text.len();
         (self.at, self.given.from) = (text.len(), text.len());
-        true
+        if self.hold.is_none() && range.start == chunk {
+            return self.out.text_alone(self.given.mode, text, range).map_or(Look::More, Look::Is);
+        }
+        self.out.text(self.given.mode, text, range);
+        Look::More
     }
 
     /// A line begins at `at`, or the text does behind a marker that was taken out.
