@@ -121,7 +121,7 @@ pub(super) fn may_be_json(text: &str) -> bool {
 
 /// Which member has which key, so that one that stands twice is found however many there are.
 #[derive(Debug, Default)]
-pub(super) struct KeyIndex(Option<Box<HashMap<Box<[u8]>, usize>>>);
+pub(super) struct KeyIndex(Option<HashMap<Box<[u8]>, usize>>);
 
 impl KeyIndex {
     /// Up to so many members are looked through one by one.
