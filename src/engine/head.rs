@@ -68,6 +68,11 @@ impl Head {
         if name.is_empty() || name.starts_with(strange) { None } else { Some(Cow::Borrowed(name)) }
     }
 
+    /// It holds a name. Mostly that need not be read to see it.
+    pub(crate) fn is_named(&self, cx: &Reader<'_>) -> bool {
+        self.name.is_some() || self.name(cx).is_some()
+    }
+
     /// What is wrong with it, in a call that begins at `start`.
     pub(crate) fn slips(&self, start: usize) -> Vec<Repair> {
         if !(self.twice || self.unopened || self.quoted || self.misquoted) {
@@ -267,6 +272,11 @@ fn stands(
 fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit: usize) -> Look<()> {
     // A name of several words is as long as its line, and nothing but the tool tells it from text.
     let line = slot == Slot::Name && until.is_some_and(is_blank);
+    if let Some(range) = until.filter(|_| !line).and_then(|until| plain_name(cx, head.end, until, limit)) {
+        head.end = range.end;
+        head.set(slot, range);
+        return Look::Is(());
+    }
     let limit = if line { limit.min(head.end + LONGEST_NAME) } else { limit };
     let filled = match until {
         Some(until) => delimited(cx, head.end, until, slot, limit),
@@ -374,6 +384,18 @@ fn undelimited(cx: &Reader<'_>, at: usize, limit: usize) -> Look<Range<usize>> {
         return Look::No;
     }
     if end == cx.text.len() && !cx.eof { Look::More } else { Look::Is(at..end) }
+}
+
+/// Mostly a hole holds a plain name, and the literal `until` stands right behind it: whatever the hole is for, that is its text.
+#[inline]
+fn plain_name(cx: &Reader<'_>, at: usize, until: &str, limit: usize) -> Option<Range<usize>> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let bounded = rest.get(..limit.saturating_sub(at)).unwrap_or(rest);
+    let length = bounded.iter().position(|byte| !char_class::NAME.has_ascii(*byte))?;
+    let begins = bounded.first().is_some_and(u8::is_ascii_alphanumeric);
+    let behind = bounded.get(length..)?;
+    let ends = behind.first() == until.as_bytes().first() && behind.starts_with(until.as_bytes());
+    (begins && ends).then_some(at..at + length)
 }
 
 /// The text of a hole, up to the literal `until` that follows.

@@ -24,6 +24,7 @@ use crate::schema::ToolSet;
 use crate::turn::{Event, Issue, IssueCode, Turn, new_call_id};
 use call::CallState;
 use output::{Call, Mark, Output};
+use prose::flow::Flown;
 use std::sync::Arc;
 use trace::Trace;
 use writer::Origin;
@@ -163,8 +164,10 @@ impl StreamParser {
         self.flush_bytes();
         let at = self.text.len();
         self.text.push_str(chunk);
-        if !self.engine.flows(&self.text, &self.dialects) {
-            self.advance(false);
+        match self.engine.flows(&self.text, at, &self.dialects) {
+            Some(Flown::Alone(whole)) => return Some(whole),
+            Some(Flown::Among) => return None,
+            None => self.advance(false),
         }
         if self.engine.hold.is_some() { None } else { self.engine.out.only(&(at..self.text.len())) }
     }

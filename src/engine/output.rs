@@ -374,7 +374,27 @@ impl Output {
 
     /// Gives out the text of a range in the mode it stands in.
     pub(crate) fn text(&mut self, mode: Mode, text: &str, range: Range<usize>) {
-        let Some(last) = text.as_bytes().get(range.clone()).and_then(<[u8]>::last) else { return };
+        if self.keep_text(mode, text, range.clone()) && self.streaming {
+            self.told.push(Told::Text(mode, range));
+        }
+    }
+
+    /// As [`Self::text`]. If nothing else is to be told, what it is comes back, and counts as told.
+    pub(crate) fn text_alone(&mut self, mode: Mode, text: &str, range: Range<usize>) -> Option<Whole> {
+        if !self.told.is_empty() {
+            self.text(mode, text, range);
+            return None;
+        }
+        self.keep_text(mode, text, range).then_some(match mode {
+            Mode::Content => Whole::Text,
+            Mode::Reasoning => Whole::Reasoning,
+        })
+    }
+
+    /// The text of a range is content or reasoning, if there is any.
+    #[inline]
+    fn keep_text(&mut self, mode: Mode, text: &str, range: Range<usize>) -> bool {
+        let Some(last) = text.as_bytes().get(range.clone()).and_then(<[u8]>::last) else { return false };
         let (pieces, sealed) = match mode {
             Mode::Content => {
                 self.content_ends_in_space = last.is_ascii_whitespace();
@@ -385,11 +405,9 @@ impl Output {
         let open = pieces.len() > sealed;
         match pieces.last_mut() {
             Some(Piece::Span(last)) if open && last.end == range.start => last.end = range.end,
-            _ => pieces.push(Piece::Span(range.clone())),
+            _ => pieces.push(Piece::Span(range)),
         }
-        if self.streaming {
-            self.told.push(Told::Text(mode, range));
-        }
+        true
     }
 
     /// Gives out content that stands nowhere in the text as such (the decoded `content` of an envelope).

@@ -1,5 +1,6 @@
 //! The text as every step of the engine sees it, and what was found out about it already.
 use super::Look;
+use super::body::parameters::FirstSeen;
 use super::options::Policy;
 use super::output::{Output, Piece};
 use crate::char_class::CharClass;
@@ -50,6 +51,8 @@ pub(crate) struct Memo {
     pub(super) called_name: Cell<Without>,
     /// Which brackets close which, as far as repair asked.
     pub(super) pairs: Cell<Pairs>,
+    /// The parameter that a call was seen to begin with, when it was asked whether what stands there can be its body.
+    pub(super) first_parameter: Cell<Option<FirstSeen>>,
     /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
     named: Cell<(Sought, Option<usize>)>,
 }

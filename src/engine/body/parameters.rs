@@ -46,8 +46,7 @@ pub(crate) struct Parameters {
     value: Option<OpenValue>,
     /// What closes the call, where that is not as its template says.
     closer: Option<Arc<[Element]>>,
-    /// What stands at a place, as the end of a value has shown.
-    ahead: Option<(usize, Next)>,
+    ahead: Ahead,
     /// Something was given out, so the opening brace is.
     opened: bool,
     /// A parameter stands there that cannot be read.
@@ -62,6 +61,9 @@ pub(crate) struct Parameters {
     junk: Option<usize>,
     repairs: Vec<Repair>,
 }
+
+/// What stands at a place, as the end of a value has shown.
+type Ahead = Option<(usize, Next)>;
 
 /// What the parameters of a call are read by.
 #[derive(Clone, Copy)]
@@ -87,6 +89,23 @@ struct Begun {
     twice: bool,
     /// A quote of an attribute is missing or stands twice.
     misquoted: bool,
+}
+
+impl Begun {
+    /// By the parameter template of this number, with such a `head`.
+    fn by(template: usize, head: Head) -> Self {
+        let Head { key, kind, end, twice, misquoted, .. } = head;
+        Self { template, key, kind, end, twice, misquoted }
+    }
+}
+
+/// The parameter that a call begins with, as one of these templates has it.
+#[derive(Debug)]
+pub(crate) struct FirstSeen {
+    at: usize,
+    /// Where the dialect's parameter templates lie.
+    templates: usize,
+    begun: Begun,
 }
 
 /// What follows a place.
@@ -150,9 +169,17 @@ impl Parameters {
             return if vouched() { Look::Is(()) } else { Look::No };
         }
         let mut more = false;
-        for parameter in &row.parameters {
-            match head::head(cx, at, &parameter.head) {
-                Look::Is(_) => return Look::Is(()),
+        for (template, parameter) in row.parameters.iter().enumerate() {
+            let mut found = Head::default();
+            match head::fill(cx, at, &parameter.head, &mut found) {
+                Look::Is(()) => {
+                    // Mostly it need not be read once more.
+                    if !more && parameter.is_told_by_head() {
+                        let (templates, begun) = (row.parameters.as_ptr().addr(), Begun::by(template, found));
+                        cx.memo.first_parameter.set(Some(FirstSeen { at, templates, begun }));
+                    }
+                    return Look::Is(());
+                }
                 Look::More => more = true,
                 // A parameter that breaks off still shows what this is.
                 Look::No if head::literal(cx, at, &parameter.opener) == Look::Is(at + parameter.opener.len()) => {
@@ -203,7 +230,7 @@ impl Parameters {
     fn begins(cx: &Reader<'_>, parameter: &Parameter, at: usize, declared: Option<&Tool>, head: &mut Head) -> Look<()> {
         let look = match head::fill(cx, at, &parameter.head, head) {
             // Without a marker of its own before it, the value does not begin with one.
-            Look::Is(()) if matches!(parameter.head.last(), Some(Element::Space)) => match cx.bytes().get(head.end) {
+            Look::Is(()) if parameter.opens_in_space() => match cx.bytes().get(head.end) {
                 Some(b'<') => Look::No,
                 None if !cx.eof => Look::More,
                 _ => Look::Is(()),
@@ -226,10 +253,7 @@ impl Parameters {
         let mut head = Head::default();
         for (template, parameter) in row.parameters.iter().enumerate() {
             match Self::begins(cx, parameter, at, declared, &mut head) {
-                Look::Is(()) => {
-                    let Head { key, kind, end, twice, misquoted, .. } = head;
-                    return Next::Parameter(Begun { template, key, kind, end, twice, misquoted });
-                }
+                Look::Is(()) => return Next::Parameter(Begun::by(template, head)),
                 // A template further down may fit already, but this one would fit better; and what may yet be a parameter is
                 // none before that is clear.
                 Look::More => return Next::More,
@@ -301,6 +325,7 @@ impl Parameters {
         let tail = writer.origin.tail(cx);
         if begins {
             self.closer = self.named_closer(cx, tail);
+            self.see_first(cx, row);
         }
         let named = self.closer.clone();
         let tail = named.as_deref().unwrap_or(tail);
@@ -342,6 +367,15 @@ impl Parameters {
                     }
                 },
             }
+        }
+    }
+
+    /// The first parameter may have been seen already.
+    fn see_first(&mut self, cx: &Reader<'_>, row: &Row) {
+        let seen = cx.memo.first_parameter.take();
+        let here = |seen: &FirstSeen| (seen.at, seen.templates) == (self.at, row.parameters.as_ptr().addr());
+        if let Some(seen) = seen.filter(|seen| self.ahead.is_none() && here(seen)) {
+            self.ahead = Some((self.at, Next::Parameter(seen.begun)));
         }
     }
 

@@ -121,7 +121,7 @@ pub(super) fn may_be_json(text: &str) -> bool {
 
 /// Which member has which key, so that one that stands twice is found however many there are.
 #[derive(Debug, Default)]
-pub(super) struct KeyIndex(HashMap<Box<[u8]>, usize>);
+pub(super) struct KeyIndex(Option<HashMap<Box<[u8]>, usize>>);
 
 impl KeyIndex {
     /// Up to so many members are looked through one by one.
@@ -137,16 +137,18 @@ impl KeyIndex {
         if count <= Self::FEW {
             return (0..count).find(|i| name(*i).is_some_and(|n| n == key.as_bytes()));
         }
-        for i in self.0.len()..count {
+        let index = self.0.get_or_insert_default();
+        for i in index.len()..count {
             if let Some(name) = name(i) {
-                self.0.insert(name.into(), i);
+                index.insert(name.into(), i);
             }
         }
-        self.0.get(key.as_bytes()).copied()
+        index.get(key.as_bytes()).copied()
     }
 }
 
 /// The part of the input that `made` is, or `made` itself.
+#[inline]
 pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
     // Mostly it was cut out of the text, and then its place says where.
     let start = made.as_ptr().addr().wrapping_sub(text.as_ptr().addr());

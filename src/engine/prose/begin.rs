@@ -95,14 +95,13 @@ impl Engine {
         }
         let naked = form.is_naked();
         if template.body != Body::Json && template.body != Body::Python {
-            match found.name(cx) {
-                Some(name) if naked && !cx.offered(&name) => {
-                    let reason = if cx.tools.is_some() { Reason::NameNotOffered } else { Reason::NoTools };
-                    self.out.trace.refuse(reason, &name);
-                    return Look::No;
-                }
-                Some(_) => {}
-                None => return Look::No,
+            if !found.is_named(cx) {
+                return Look::No;
+            }
+            if naked && let Some(name) = found.name(cx).filter(|name| !cx.offered(name)) {
+                let reason = if cx.tools.is_some() { Reason::NameNotOffered } else { Reason::NoTools };
+                self.out.trace.refuse(reason, &name);
+                return Look::No;
             }
         } else if naked && cx.tools.is_none() {
             self.out.trace.refuse(Reason::NoTools, "");

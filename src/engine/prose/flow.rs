@@ -4,16 +4,25 @@ use super::named::{APART, printed, without_number};
 use crate::char_class::NAME_IN_PROSE;
 use crate::dialect::Dialects;
 use crate::engine::reader::begins_line;
-use crate::engine::{Doubt, Engine, Mode, Reader, State};
+use crate::engine::{Doubt, Engine, Mode, Reader, State, Whole};
 
 /// A chunk is a few letters, mostly.
 const SHORT: usize = 16;
 
+/// Text that has left without another look.
+pub(crate) enum Flown {
+    /// It is the whole chunk, and all there is to tell.
+    Alone(Whole),
+    /// It is among what is to be told.
+    Among,
+}
+
 impl Engine {
     /// The text that came is a few letters in the middle of a line in which nothing can begin: it leaves without another
     /// look. What comes out is what [`Self::prose`] would give out, in less than half the instructions.
+    /// The chunk begins at `chunk`.
     #[inline]
-    pub(crate) fn flows(&mut self, text: &str, dialects: &Dialects) -> bool {
+    pub(crate) fn flows(&mut self, text: &str, chunk: usize, dialects: &Dialects) -> Option<Flown> {
         let came = text.as_bytes().get(self.at..).unwrap_or_default();
         let expected = self.given.fresh || self.given.opener.is_some() || self.inline.is_some() || self.fence.is_some();
         let headed = self.plain.is_some() || self.channel.is_some();
@@ -29,11 +38,15 @@ impl Engine {
             || !dialects.markers.none_in(came)
             || begins_line(text, self.at) != Some(false)
         {
-            return false;
+            return None;
         }
-        self.out.text(self.given.mode, text, self.at..text.len());
+        let range = self.at..text.len();
         (self.at, self.given.from) = (text.len(), text.len());
-        true
+        if self.hold.is_none() && range.start == chunk {
+            return Some(self.out.text_alone(self.given.mode, text, range).map_or(Flown::Among, Flown::Alone));
+        }
+        self.out.text(self.given.mode, text, range);
+        Some(Flown::Among)
     }
 
     /// A line begins at `at`, or the text does behind a marker that was taken out.

@@ -320,14 +320,15 @@ impl Engine {
                 let open = self.section.is_some_and(|(open, _)| open == row) || self.call_ended(cx, at, row);
                 let close = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.sections.get(usize::from(section)));
                 let Some((_, close)) = close else { return Look::No };
-                match head::head(cx, at, close) {
-                    Look::Is(found) if !open => self.closes_nothing(cx, at, found.end, row),
+                let mut found = Head::default();
+                match head::behind_marker(cx, at, length, close, &mut 0, &mut found) {
+                    Look::Is(()) if !open => self.closes_nothing(cx, at, found.end, row),
                     // No call stood in it, and what opened it is text.
-                    Look::Is(_) if self.given.opener.is_some() || self.opener_given == Some(self.out.calls.len()) => {
+                    Look::Is(()) if self.given.opener.is_some() || self.opener_given == Some(self.out.calls.len()) => {
                         self.section = None;
                         Look::No
                     }
-                    Look::Is(found) => {
+                    Look::Is(()) => {
                         self.remove(cx, at, found.end);
                         self.section = None;
                         Look::Is(())
@@ -494,9 +495,10 @@ impl Engine {
         if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
             return Look::No;
         }
+        let mut found = Head::default();
         for (i, call) in entry.calls.iter().enumerate() {
-            match head::head(cx, inside, &call.head) {
-                Look::Is(mut found) => {
+            match head::fill(cx, inside, &call.head, &mut found) {
+                Look::Is(()) => {
                     found.twice |= twice;
                     match self.begin(cx, at, row, i as u16, &mut found, Some(section)) {
                         Look::No => {}

@@ -63,7 +63,7 @@ impl OpenValue {
     /// A tag like its closing marker stands at `hit`, the structure goes on right behind it, and the value holds no such
     /// tag that it could close.
     #[cold]
-    fn misspelt_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
+    fn misspelt_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, ahead: &mut Ahead) -> Look<Ended> {
         if self.tagged {
             return Look::No;
         }
@@ -89,7 +89,7 @@ impl OpenValue {
         let ended = Ended::closed(hit, tag.end, Closing::Misspelt);
         // Where only its name makes a parameter, the tool has one of that name.
         let declared = called.filter(|_| self.closes_by_key());
-        let mut ahead = None;
+        let mut begins = None;
         match Parameters::next(cx, row, tail, tag.end, declared) {
             Next::More => return Look::More,
             Next::Junk => return Look::No,
@@ -97,7 +97,7 @@ impl OpenValue {
                 if !self.goes_before(cx, within, begun.key.as_ref(), at) {
                     return Look::No;
                 }
-                ahead = Some(Next::Parameter(begun));
+                begins = Some((tag.end, Next::Parameter(begun)));
             }
             Next::Close => {
                 let last = match whole_tail(cx, row, tail, at) {
@@ -120,7 +120,7 @@ impl OpenValue {
         if !tag.name.is_empty() && self.holds_tag(cx, hit, &format!("<{}", tag.name)) {
             return Look::No;
         }
-        self.ahead = ahead;
+        *ahead = begins;
         if tag.name.is_empty() {
             return Look::Is(ended);
         }
@@ -176,35 +176,41 @@ impl OpenValue {
         if self.holds_tag(cx, hit, opener) { Look::No } else { Look::Is(Ended::closed(hit, again, Closing::Twice)) }
     }
 
-    /// Its closing marker stands at `hit` and ends at `end`: it is one only if the structure goes on behind it.
-    fn closes(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, end: usize) -> Look<Ended> {
+    /// Its closing marker, `own`, stands there: it is one only if the structure goes on behind it.
+    fn closes(&mut self, cx: &Reader<'_>, within: &Within<'_>, own: Closer, ahead: &mut Ahead) -> Look<Ended> {
         let Within { row, tail, called, .. } = *within;
         let declared = called.filter(|_| self.closes_by_key());
-        let next = Parameters::next(cx, row, tail, end, declared);
-        match self.closes_shown(cx, within, &next, end) {
-            Look::Is(()) => return Look::No,
+        let next = Parameters::next(cx, row, tail, own.end, declared);
+        // In mere text nothing stands that it could close instead.
+        let inner = if self.marked { self.closes_inner(cx, within, &next, own) } else { Look::No };
+        match inner {
+            Look::Is(Some(ended)) => return Look::Is(ended),
+            Look::Is(None) => return Look::No,
             Look::More => return Look::More,
             Look::No => {}
-        }
-        match self.ends_own(cx, within, &next, end) {
-            Look::Is(()) => return Look::No,
-            Look::More => return Look::More,
-            Look::No => {}
-        }
-        if let Some(ended) = self.ends_before_same(&next) {
-            return Look::Is(ended);
-        }
-        if self.closes_same(&next, Closer { at: hit, end }) {
-            return Look::No;
         }
         match next {
             Next::More => Look::More,
-            Next::Junk => self.closes_before_text(cx, within, Closer { at: hit, end }),
-            ahead => {
-                self.ahead = Some(ahead);
-                Look::Is(Ended::closed(hit, end, Closing::Own))
+            Next::Junk => self.closes_before_text(cx, within, own),
+            next => {
+                *ahead = Some((own.end, next));
+                Look::Is(Ended::closed(own.at, own.end, Closing::Own))
             }
         }
+    }
+
+    /// What looks like its closing marker, `own`, with `next` behind it, closes something that the value holds; with that the value
+    /// may have ended before.
+    fn closes_inner(&mut self, cx: &Reader<'_>, within: &Within<'_>, next: &Next, own: Closer) -> Look<Option<Ended>> {
+        let shown = match self.closes_shown(cx, within, next, own.end) {
+            Look::No => self.ends_own(cx, within, next, own.end),
+            look => look,
+        };
+        if shown != Look::No {
+            return shown.map(|()| None);
+        }
+        let before = self.ends_before_same(next);
+        if before.is_some() || self.closes_same(next, own) { Look::Is(before) } else { Look::No }
     }
 
     /// Its closing marker, `own`, has something behind it that does not follow a parameter.
@@ -322,8 +328,8 @@ impl OpenValue {
         Look::No
     }
 
-    /// Where the value ends. `No`: the text is over, and it does not.
-    pub(super) fn find_end(&mut self, cx: &Reader<'_>, within: &Within<'_>) -> Look<Ended> {
+    /// Where the value ends, and what stands `ahead` if that was looked at. `No`: the text is over, and the value is not.
+    pub(super) fn find_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, ahead: &mut Ahead) -> Look<Ended> {
         let parameter = within.parameter;
         let bytes = cx.bytes();
         let own = self.closer.clone();
@@ -343,7 +349,7 @@ impl OpenValue {
                 Look::More => return Look::More,
                 Look::No => self.other_ends(cx, within, hit),
                 Look::Is(end) => match parameter.behind_closer(cx, end) {
-                    Look::Is(end) => self.closes(cx, within, hit, end),
+                    Look::Is(end) => self.closes(cx, within, Closer { at: hit, end }, ahead),
                     Look::More => return Look::More,
                     Look::No => Look::No,
                 },
@@ -356,7 +362,7 @@ impl OpenValue {
                 // It is part of what the value shows.
                 continue;
             }
-            let ended = if ended == Look::No { self.misspelt_end(cx, within, hit) } else { ended };
+            let ended = if ended == Look::No { self.misspelt_end(cx, within, hit, ahead) } else { ended };
             let ended = if ended == Look::No { self.section_ends(cx, within, hit) } else { ended };
             if ended != Look::No {
                 return ended;
@@ -402,6 +408,16 @@ impl OpenValue {
 }
 
 impl Parameter {
+    /// White space alone stands before the value, behind the key.
+    pub(super) fn opens_in_space(&self) -> bool {
+        matches!(self.head.last(), Some(Element::Space))
+    }
+
+    /// Where its head stands, it begins, whatever the tool declares.
+    pub(super) fn is_told_by_head(&self) -> bool {
+        self.behind_key.is_none() && !self.opens_in_space()
+    }
+
     /// What ends the text of a CDATA section, where all values are such.
     pub(super) fn closes_section(&self) -> Option<&'static str> {
         let [_, closer] = CDATA;

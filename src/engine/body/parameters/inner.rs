@@ -101,7 +101,7 @@ impl OpenValue {
 
     /// Nothing of its own opens the value, and what opens others stands in it.
     pub(super) fn holds_opening(&self, cx: &Reader<'_>, row: &Row, parameter: &Parameter, end: usize) -> bool {
-        if !matches!(parameter.head.last(), Some(Element::Space)) {
+        if !parameter.opens_in_space() {
             return false;
         }
         let text = cx.slice(self.start, end);

@@ -17,8 +17,6 @@ pub(super) struct OpenValue {
     pub(super) sent: Sent,
     /// How far closing markers have been looked for.
     pub(super) searched: usize,
-    /// What stands behind the marker that closes it, if it was looked at.
-    pub(super) ahead: Option<Next>,
     pub(super) ends: Ends,
     pub(super) openings: Openings,
     /// Calls and parameters that it shows, as far as their ends have not come.
@@ -128,7 +126,6 @@ impl OpenValue {
             frame: Frame::Unseen,
             sent: Sent { to: start, blank: start, streams },
             searched: start,
-            ahead: None,
             ends: Ends::default(),
             openings: Openings::None,
             shown: Shown::default(),
@@ -171,6 +168,7 @@ impl OpenValue {
     }
 
     /// Settles where its text begins. `More`: its first byte has not come.
+    #[inline]
     pub(super) fn see_start(&mut self, cx: &Reader<'_>, trim: Trim) -> Look<()> {
         if self.frame != Frame::Unseen {
             return Look::Is(());
@@ -184,7 +182,7 @@ impl OpenValue {
         if trim == Trim::Newline {
             self.skip_break(rest);
             // It may have stood in the opening marker, for its bracket.
-            if cx.bytes().get(..self.opening.end).is_some_and(|before| before.ends_with(b"\n")) {
+            if self.opening.end.checked_sub(1).and_then(|last| cx.bytes().get(last)) == Some(&b'\n') {
                 self.frame = Frame::Padded;
             }
         }

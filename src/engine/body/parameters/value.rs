@@ -249,13 +249,14 @@ impl Parameters {
             return Look::More;
         }
         let within = Within { row, parameter, tail, called, taken: &self.members };
-        match value.find_end(cx, &within) {
+        match value.find_end(cx, &within, &mut self.ahead) {
             Look::Is(Ended { end, next, closing }) => {
-                self.ahead = match value.ahead.take() {
-                    _ if closing == Closing::BeforeCall => Some((next, Next::Close)),
-                    Some(ahead) if !value.closes_by_key() => Some((next, ahead)),
-                    _ => None,
-                };
+                if closing == Closing::BeforeCall {
+                    self.ahead = Some((next, Next::Close));
+                } else if value.closes_by_key() {
+                    // Only the tool's own parameters were seen there.
+                    self.ahead = None;
+                }
                 // Mere text that its own marker closes leaves no doubt.
                 if value.marked || closing != Closing::Own {
                     self.broken |= value.is_torn(cx, &within, end, closing);
@@ -272,7 +273,9 @@ impl Parameters {
                 self.end_value(cx, out, writer, around, end);
                 // What nothing closed takes the place of no other value.
                 self.broken |= closing == Closing::Missing && self.members.len() == before;
-                self.repairs.extend(closing.slip().map(|what| Repair::at(RepairCode::Marker, end, what)));
+                if let Some(what) = closing.slip() {
+                    self.repairs.push(Repair::at(RepairCode::Marker, end, what));
+                }
                 self.at = next;
                 Look::Is(())
             }
