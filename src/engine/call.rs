@@ -47,13 +47,21 @@ impl CallState {
         before: Given,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
-        let (slips, stray) = (head.slips(start), head.stray.clone());
-        let mut writer = Writer::new(origin, start, evidence);
+        let mut call = Self {
+            origin,
+            start,
+            inside: at,
+            body: BodyState::new(cx, body, at, head),
+            tail: None,
+            writer: Writer::new(origin, start, evidence),
+            before,
+            slips: head.slips(start),
+            stray: head.stray.clone(),
+        };
         if body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
-            writer.in_list();
+            call.writer.in_list();
         }
-        let body = BodyState::new(cx, body, at, head);
-        Self { origin, start, inside: at, body, tail: None, writer, before, slips, stray }
+        call
     }
 
     /// The call stands in this section of its row.

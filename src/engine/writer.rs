@@ -142,6 +142,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// For calls of `origin` that begin at `start`.
+    #[inline]
     pub(super) fn new(origin: Origin, start: usize, evidence: Evidence) -> Self {
         Self {
             origin,

@@ -472,19 +472,28 @@ pub(super) enum Stop {
 
 #[inline(always)]
 fn skip_white(text: &[u8], mut at: usize) -> usize {
-    if text.get(at).is_some_and(|&byte| byte > b' ') {
-        return at;
-    }
-    while let Some(b' ' | b'\n' | b'\r' | b'\t') = text.get(at) {
+    // Mostly there is none.
+    while let Some(byte @ ..=b' ') = text.get(at) {
+        if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+            break;
+        }
         at += 1;
     }
     at
 }
 
-#[inline]
-fn scan_string(text: &[u8], mut at: usize) -> Stop {
+/// Reads on in a string: at its start or anywhere, but not inside an escape.
+#[inline(always)]
+fn scan_string(text: &[u8], at: usize) -> Stop {
+    let at = find_special(text, at);
+    // Most strings hold no escape.
+    if text.get(at) == Some(&b'"') { Stop::End(at) } else { scan_escapes(text, at) }
+}
+
+/// As [`scan_string`], from a byte on that does not close the string.
+#[inline(never)]
+fn scan_escapes(text: &[u8], mut at: usize) -> Stop {
     loop {
-        at = find_special(text, at);
         match text.get(at) {
             None => return Stop::More(at),
             Some(b'"') => return Stop::End(at),
@@ -499,6 +508,7 @@ fn scan_string(text: &[u8], mut at: usize) -> Stop {
             },
             Some(_) => return Stop::Bad(at, ScanError::ControlCharacter),
         }
+        at = find_special(text, at);
     }
 }
 

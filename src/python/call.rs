@@ -28,8 +28,8 @@ pub(super) struct ToolCall {
     pub(super) name: Py<PyString>,
     written: Arguments,
     status: CallStatus,
-    repairs: Vec<turn::Repair>,
-    errors: Vec<turn::ArgumentError>,
+    // Most calls have none, and small objects are made faster.
+    faults: Option<Box<Faults>>,
     raw: Text,
     input: Input,
     /// The tools that were offered: for messages to the model, and for the names that a provider was told.
@@ -39,6 +39,13 @@ pub(super) struct ToolCall {
     // Both forms of the arguments are made when they are first asked for.
     arguments: Made<PyAny>,
     arguments_json: Made<PyString>,
+}
+
+/// What was mended, and what the schema refuses.
+#[derive(Debug, PartialEq)]
+struct Faults {
+    repairs: Vec<turn::Repair>,
+    errors: Vec<turn::ArgumentError>,
 }
 
 /// As [`turn::Arguments`], as ranges of the input where it is in it.
@@ -62,15 +69,16 @@ impl ToolCall {
         input: &Input,
         tools: Option<&Arc<schema::ToolSet>>,
     ) -> Self {
-        Self::cut(py, call, (input, input.as_str(py)), tools)
+        Self::cut(py, call, (input, input.as_str(py)), tools, &mut Keys::open(py))
     }
 
-    /// As [`Self::from_core`], where the text of the `input` is known.
-    pub(super) fn cut(
-        py: Python<'_>,
+    /// As [`Self::from_core`], where the text of the `input` is known; `names` makes its name.
+    pub(super) fn cut<'py>(
+        py: Python<'py>,
         call: turn::ToolCall<'_>,
         (input, all): (&Input, &str),
         tools: Option<&Arc<schema::ToolSet>>,
+        names: &mut Keys<'py>,
     ) -> Self {
         let text = |piece| Text::new(piece, all);
         let written = match call.arguments {
@@ -85,11 +93,10 @@ impl ToolCall {
         };
         Self {
             id: if call.id.is_empty() { Made::new() } else { Made::of(PyString::new(py, &call.id)) },
-            name: Keys::open(py).get(&call.name).unbind(),
+            name: names.get(&call.name).unbind(),
             written,
             status: call.status,
-            repairs: call.repairs,
-            errors: call.errors,
+            faults: Faults::of(call.repairs, call.errors),
             raw: text(call.raw),
             input: input.clone_ref(py),
             tools: tools.cloned(),
@@ -114,6 +121,14 @@ impl ToolCall {
         self.tools.as_ref().or_else(|| self.unpickled.get())
     }
 
+    fn repairs(&self) -> &[turn::Repair] {
+        self.faults.as_deref().map_or(&[], |faults| &faults.repairs)
+    }
+
+    fn errors(&self) -> &[turn::ArgumentError] {
+        self.faults.as_deref().map_or(&[], |faults| &faults.errors)
+    }
+
     /// The call as the core knows it.
     pub(super) fn to_core<'a>(&'a self, py: Python<'_>) -> PyResult<turn::ToolCall<'a>> {
         Ok(turn::ToolCall {
@@ -121,8 +136,8 @@ impl ToolCall {
             name: Cow::Borrowed(self.name.to_str(py)?),
             arguments: self.core_arguments(py),
             status: self.status,
-            repairs: self.repairs.clone(),
-            errors: self.errors.clone(),
+            repairs: self.repairs().to_vec(),
+            errors: self.errors().to_vec(),
             raw: Cow::Borrowed(self.raw.as_str(self.input.as_str(py))),
         })
     }
@@ -176,12 +191,11 @@ impl ToolCall {
                     let dict = PyDict::new(py);
                     let mut keys = Keys::open(py);
                     for (key, value) in members {
-                        let key = keys.get(key.as_str(all));
                         let value = match value {
                             Member::Text(value) => self.input.cut(py, all, value).into_any(),
                             Member::Json(value) => json_with(py, value.as_str(all), &mut keys)?,
                         };
-                        dict.set_item(key, value)?;
+                        keys.with(key.as_str(all), |key| dict.set_item(key, value))?;
                     }
                     Ok(dict.into_any())
                 }
@@ -196,10 +210,16 @@ impl ToolCall {
         dict.set_item("name", &self.name)?;
         dict.set_item("arguments", self.json(py)?)?;
         dict.set_item("status", self.status(py))?;
-        dict.set_item("repairs", self.repairs(py)?)?;
-        dict.set_item("errors", self.errors(py)?)?;
+        dict.set_item("repairs", self.repair_objects(py)?)?;
+        dict.set_item("errors", self.error_objects(py)?)?;
         dict.set_item("raw", self.raw(py))?;
         Ok(dict)
+    }
+}
+
+impl Faults {
+    fn of(repairs: Vec<turn::Repair>, errors: Vec<turn::ArgumentError>) -> Option<Box<Self>> {
+        (!repairs.is_empty() || !errors.is_empty()).then(|| Box::new(Self { repairs, errors }))
     }
 }
 
@@ -314,15 +334,15 @@ impl ToolCall {
     }
 
     #[doc = stub!("ToolCall.repairs")]
-    #[getter]
-    fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple_of(py, &self.repairs, Repair)
+    #[getter(repairs)]
+    fn repair_objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple_of(py, self.repairs(), Repair)
     }
 
     #[doc = stub!("ToolCall.errors")]
-    #[getter]
-    fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple_of(py, &self.errors, ArgumentError)
+    #[getter(errors)]
+    fn error_objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple_of(py, self.errors(), ArgumentError)
     }
 
     #[doc = stub!("ToolCall.raw")]
@@ -352,8 +372,8 @@ impl ToolCall {
         let dicts = |records: Bound<'py, PyTuple>| {
             records.iter().map(|record| record.call_method0(intern!(py, "to_dict"))).collect::<PyResult<Vec<_>>>()
         };
-        dict.set_item("repairs", dicts(self.repairs(py)?)?)?;
-        dict.set_item("errors", dicts(self.errors(py)?)?)?;
+        dict.set_item("repairs", dicts(self.repair_objects(py)?)?)?;
+        dict.set_item("errors", dicts(self.error_objects(py)?)?)?;
         Ok(dict)
     }
 
@@ -364,10 +384,7 @@ impl ToolCall {
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<bool> {
         let other = other.get();
-        Ok(self.status == other.status
-            && self.repairs == other.repairs
-            && self.errors == other.errors
-            && self.fields(py)?.eq(other.fields(py)?)?)
+        Ok(self.status == other.status && self.faults == other.faults && self.fields(py)?.eq(other.fields(py)?)?)
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {

@@ -26,16 +26,22 @@ impl<'py> Keys<'py> {
     }
 
     pub(super) fn get(&mut self, key: &str) -> Bound<'py, PyString> {
+        self.with(key, Bound::clone)
+    }
+
+    /// What `look` makes of the string of `key`. It is lent, since most are used once and stay here.
+    #[inline]
+    pub(super) fn with<T>(&mut self, key: &str, look: impl FnOnce(&Bound<'py, PyString>) -> T) -> T {
         let known = self.known.as_mut().filter(|_| key.len() <= LONGEST);
         let Some(place) = known.and_then(|known| known.get_mut(place(key))) else {
-            return PyString::new(self.py, key);
+            return look(&PyString::new(self.py, key));
         };
         match place {
-            Some((text, string)) if **text == *key => string.bind(self.py).clone(),
+            Some((text, string)) if **text == *key => look(string.bind(self.py)),
             place => {
                 let string = PyString::intern(self.py, key);
                 *place = Some((key.into(), string.clone().unbind()));
-                string
+                look(&string)
             }
         }
     }

@@ -4,6 +4,7 @@ use super::keys::Keys;
 use crate::json::{find_special, read_string};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
+use std::ops::Range;
 
 /// Arrays and objects are built by recursion.
 const MAX_DEPTH: usize = 200;
@@ -54,8 +55,13 @@ impl<'j, 'py> Builder<'j, 'py> {
         self.json.as_bytes().get(self.at).copied()
     }
 
+    #[inline]
     fn space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+        // Mostly there is none.
+        while let Some(byte @ ..=b' ') = self.peek() {
+            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                break;
+            }
             self.at += 1;
         }
     }
@@ -100,19 +106,28 @@ impl<'j, 'py> Builder<'j, 'py> {
         })
     }
 
-    /// The body of the string at `at` if it holds no escape. Else `at` stands behind its opening quote.
-    fn plain(&mut self) -> Option<&'j str> {
-        self.at += 1;
-        let quote = find_special(self.json.as_bytes(), self.at);
-        let body = self.json.get(self.at..quote).filter(|_| self.json.as_bytes().get(quote) == Some(&b'"'))?;
-        self.at = quote + 1;
-        Some(body)
+    /// Where the body of the string at `at` is if it holds no escape. Else `at` stands behind its opening quote.
+    #[inline(always)]
+    fn plain(&mut self) -> Option<Range<usize>> {
+        let start = self.at + 1;
+        self.at = start;
+        let quote = find_special(self.json.as_bytes(), start);
+        (self.json.as_bytes().get(quote) == Some(&b'"')).then(|| {
+            self.at = quote + 1;
+            start..quote
+        })
     }
 
     fn string(&mut self) -> Option<Bound<'py, PyString>> {
-        if let Some(body) = self.plain() {
-            return Some(PyString::new(self.py, body));
+        match self.plain() {
+            // Between quotes a character ends, so this is text.
+            Some(body) => PyString::from_bytes(self.py, self.json.as_bytes().get(body)?).ok(),
+            None => self.escaped(),
         }
+    }
+
+    /// The string behind the opening quote before `at`.
+    fn escaped(&mut self) -> Option<Bound<'py, PyString>> {
         self.text.clear();
         let quote = read_string(self.json.as_bytes(), self.at, &mut self.text)?;
         // Without a branch in it, so that the compiler looks at many bytes at once.
@@ -122,15 +137,6 @@ impl<'j, 'py> Builder<'j, 'py> {
         }
         self.at = quote + 1;
         PyString::from_bytes(self.py, &self.text).ok()
-    }
-
-    fn key(&mut self) -> Option<Bound<'py, PyString>> {
-        let start = self.at;
-        let Some(body) = self.plain() else {
-            self.at = start;
-            return self.string();
-        };
-        Some(self.keys.get(body))
     }
 
     fn object(&mut self, depth: usize) -> Option<Bound<'py, PyAny>> {
@@ -144,12 +150,19 @@ impl<'j, 'py> Builder<'j, 'py> {
             if self.peek() != Some(b'"') {
                 return None;
             }
-            let key = self.key()?;
+            let key = match self.plain() {
+                Some(key) => Ok(self.json.get(key)?),
+                None => Err(self.escaped()?),
+            };
             if !self.passes(b':') {
                 return None;
             }
             let value = self.value(depth + 1)?;
-            dict.set_item(key, value).ok()?;
+            let set = match key {
+                Ok(key) => self.keys.with(key, |key| dict.set_item(key, value)),
+                Err(key) => dict.set_item(key, value),
+            };
+            set.ok()?;
             if !self.passes(b',') {
                 return self.passes(b'}').then_some(dict.into_any());
             }

@@ -3,6 +3,7 @@ use super::blobs::message_to_py;
 use super::call::ToolCall;
 use super::convert::{from_py, to_py, type_name};
 use super::guard::guard;
+use super::keys::Keys;
 use super::made::Made;
 use super::report::{Issue, Usage, hash, opaque, repr_of, tuple_of};
 use super::text::{Input, Text, Whole};
@@ -49,7 +50,8 @@ impl Turn {
         let needs_more_work = turn.needs_more_work();
         let all = input.as_str(py);
         let calls = std::mem::take(&mut turn.tool_calls).into_iter();
-        let calls = PyTuple::new(py, calls.map(|call| ToolCall::cut(py, call, (&input, all), tools)))?;
+        let mut names = Keys::open(py);
+        let calls = PyTuple::new(py, calls.map(|call| ToolCall::cut(py, call, (&input, all), tools, &mut names)))?;
         let texts = texts(&mut turn, all);
         Bound::new(py, Self::of(&mut turn, texts, input, calls, needs_more_work))
     }

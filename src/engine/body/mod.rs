@@ -53,18 +53,19 @@ pub(super) enum Progress {
     },
 }
 
-/// A body that is being read, by its grammar.
+/// A body that is being read, by its grammar. Each stands on its own: they are large, and what holds them is made anew for every
+/// call.
 #[derive(Debug)]
 pub(super) enum BodyState {
-    Json(JsonCalls),
-    Arguments(Arguments),
+    Json(Box<JsonCalls>),
+    Arguments(Box<Arguments>),
     Parameters(Box<Parameters>),
-    Python(Python),
-    Gemma(Gemma),
-    Elements(Elements),
-    Line(Line),
+    Python(Box<Python>),
+    Gemma(Box<Gemma>),
+    Elements(Box<Elements>),
+    Line(Box<Line>),
     /// There is none: the head closed itself.
-    None(Head),
+    None(Box<Head>),
 }
 
 impl BodyState {
@@ -72,14 +73,14 @@ impl BodyState {
     #[inline]
     pub(super) fn new(cx: &Reader<'_>, body: Body, at: usize, head: &Head) -> Self {
         match body {
-            _ if head.closed => Self::None(head.clone()),
-            Body::Json => Self::Json(JsonCalls::new(at, cx.policy.max_depth)),
-            Body::Arguments => Self::Arguments(Arguments::new(at, head.clone(), cx.policy.max_depth)),
+            _ if head.closed => Self::None(Box::new(head.clone())),
+            Body::Json => Self::Json(Box::new(JsonCalls::new(at, cx.policy.max_depth))),
+            Body::Arguments => Self::Arguments(Box::new(Arguments::new(at, head.clone(), cx.policy.max_depth))),
             Body::Parameters => Self::Parameters(Box::new(Parameters::new(at, head.clone()))),
-            Body::Python => Self::Python(Python::new(at)),
-            Body::Gemma => Self::Gemma(Gemma::new(at, head.clone())),
-            Body::Elements => Self::Elements(Elements::new(at, head.clone())),
-            Body::Text => Self::Line(Line::new(at, head.clone())),
+            Body::Python => Self::Python(Box::new(Python::new(at))),
+            Body::Gemma => Self::Gemma(Box::new(Gemma::new(at, head.clone()))),
+            Body::Elements => Self::Elements(Box::new(Elements::new(at, head.clone()))),
+            Body::Text => Self::Line(Box::new(Line::new(at, head.clone()))),
         }
     }
 

@@ -105,20 +105,27 @@ struct Keys {
 }
 
 impl Keys {
+    #[inline]
     fn place(&mut self, node: &Node, key: &[u8]) -> Place {
-        let named = |i: &usize| node.properties.get(*i).is_some_and(|p| p.name.as_bytes() == key);
-        let place = Some(self.hint).filter(named).or_else(|| (0..node.properties.len()).find(named));
-        let Some((i, property)) = place.and_then(|i| Some((i, node.properties.get(i)?))) else {
-            return Place::Rest(node.rest);
-        };
-        self.hint = i + 1;
+        let likely = node.properties.get(self.hint).filter(|property| property.name.as_bytes() == key);
+        let Some(property) = likely.or_else(|| self.search(node, key)) else { return Place::Rest(node.rest) };
+        let at = self.hint;
+        self.hint += 1;
         if property.required {
             // A key that comes twice is counted once.
-            let Some(bit) = u32::try_from(i).ok().and_then(|i| 1_u64.checked_shl(i)) else { return Place::Unknown };
+            let Some(bit) = u32::try_from(at).ok().and_then(|at| 1_u64.checked_shl(at)) else { return Place::Unknown };
             self.found += u32::from(self.seen & bit == 0);
             self.seen |= bit;
         }
         Place::Property(property.node)
+    }
+
+    /// The property of this name, which the hint is of from now on.
+    #[inline(never)]
+    fn search<'n>(&mut self, node: &'n Node, key: &[u8]) -> Option<&'n Property> {
+        let found = node.properties.iter().position(|property| property.name.as_bytes() == key)?;
+        self.hint = found;
+        node.properties.get(found)
     }
 }
 

@@ -78,6 +78,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    #[inline]
     pub(super) fn new(kind: Kind, start: usize) -> Self {
         Self {
             kind,
@@ -142,11 +143,11 @@ impl Frames {
         self.outer.iter_mut().rev().find(|frame| frame.name.is_some() && frame.arguments.is_some())
     }
 
+    #[inline]
     pub(super) fn push(&mut self, frame: Frame) {
-        if self.last.is_some() {
-            self.outer.extend(self.last.take());
+        if let Some(last) = self.last.replace(frame) {
+            self.outer.push(last);
         }
-        self.last = Some(frame);
     }
 
     /// Closes the innermost one.
