@@ -138,7 +138,9 @@ const RETURNS: [&str; 2] = ["return", "yield"];
 
 /// The `text` ends where an argument or an item of source code is to follow: `f(`, `calls = [`, `f(1,`, all with comments.
 fn is_item(cx: &Reader<'_>, text: &str) -> bool {
-    let (before, line) = text.rsplit_once('\n').unwrap_or_default();
+    // By the search that is as fast as the processor: the line may be far longer than what is asked of it.
+    let line = memchr::memrchr(b'\n', text.as_bytes()).unwrap_or(text.len());
+    let (before, line) = text.split_at(line);
     if COMMENTS.iter().any(|begin| line.trim_start().starts_with(begin)) {
         return is_item(cx, before.trim_end());
     }
