@@ -241,12 +241,15 @@ impl Engine {
         if !self.before.brace(cx, from, at) || above.trim_ascii_end().ends_with(['}', ']']) {
             return false;
         }
-        let begins =
-            |line: &str| line.trim_start().strip_prefix('{').is_some_and(|text| text.trim_start().starts_with('"'));
+        // Only its first bytes are asked for, so that nothing looks for the line's end.
+        let blank = |c: char| c != '\n' && c.is_whitespace();
+        let begins = |text: &str| {
+            let object = text.trim_start_matches(blank).strip_prefix('{');
+            object.is_some_and(|text| text.trim_start_matches(blank).starts_with('"'))
+        };
         let first = from == 0 || from == self.text_begins();
         let mut lines = memchr::memrchr_iter(b'\n', above.as_bytes()).map(|i| i + 1).chain(first.then_some(0));
-        let object =
-            lines.find(|start| above.get(*start..).is_some_and(|text| begins(text.lines().next().unwrap_or(text))));
+        let object = lines.find(|start| above.get(*start..).is_some_and(begins));
         let Some(text) = object.and_then(|start| above.get(start..)) else { return false };
         let (mut open, mut escaped, mut valued, mut depth) = (false, false, false, 0_usize);
         for byte in text.bytes() {
