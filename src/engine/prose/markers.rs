@@ -102,9 +102,9 @@ impl Engine {
             let longest_first = ends[..count].iter().rev();
             let words = longest_first.flat_map(|(length, list)| {
                 let behind = Self::behind(cx, at + length);
-                cx.dialects.markers.list_before(*list, behind).map(|marker| (*length, marker))
+                cx.dialects.markers.list_before(*list, behind).map(move |marker| (*length, marker, behind))
             });
-            let mut looks = words.map(|(length, marker)| self.take_word(cx, at, length, marker));
+            let mut looks = words.map(|(length, marker, behind)| self.take_word(cx, at, length, marker, behind));
             return looks.find(|look| *look != Look::No).unwrap_or(Look::No);
         }
         // While it is not clear whether the marker stands twice, what was found out about it once holds.
@@ -240,7 +240,7 @@ impl Engine {
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
         for (start, late) in late {
             let taken = match head::literal(cx, start, &late.text) {
-                Look::Is(end) => self.take_word(cx, start, end - start, late.marker),
+                Look::Is(end) => self.take_word(cx, start, end - start, late.marker, Self::behind(cx, end)),
                 other => other.map(|_| ()),
             };
             if taken != Look::No {
@@ -250,9 +250,10 @@ impl Engine {
         Look::No
     }
 
-    /// A marker that is a word: it says less than signs do, so what follows it without being a call is no issue.
-    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker) -> Taken {
-        if !self.may_go_on(cx, marker, Self::behind(cx, start + length)) {
+    /// A marker that is a word, with what stands `behind` it: it says less than signs do, so what follows it without being a call
+    /// is no issue.
+    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker, behind: &[u8]) -> Taken {
+        if !self.may_go_on(cx, marker, behind) {
             return Look::No;
         }
         let taken = self.take(cx, start, length, marker, Standing::Word);
