@@ -131,7 +131,11 @@ impl Without {
         to: usize,
         search: impl Fn(&[u8]) -> Option<usize>,
     ) -> Option<usize> {
-        let last = |from: usize, to: usize| Some(from + search(text.get(from..to)?)?);
+        // Mostly one of the two parts is empty, or both are.
+        let last = |from: usize, to: usize| {
+            let part = text.get(from..to).filter(|part| !part.is_empty())?;
+            Some(from + search(part)?)
+        };
         let known = *self;
         let meets = known.since <= known.until && known.since <= to && from <= known.until;
         let (since, until) = if meets { (known.since.max(from), known.until.min(to)) } else { (to, to) };
