@@ -202,16 +202,22 @@ fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Hea
     if text.len() < 4 || next - head.end > 64 || next >= cx.text.len() {
         return Look::No;
     }
-    let mut again = Head { end: next, ..Head::default() };
-    match stands(cx, next, marker, 0, &mut again, &mut 0) {
-        Look::Is(()) => {
-            (head.end, head.twice) = (again.end, true);
+    let again = match marker {
+        [_] => literal(cx, next, text),
+        _ => {
+            let mut again = Head { end: next, ..Head::default() };
+            stands(cx, next, marker, 0, &mut again, &mut 0).map(|()| again.end)
+        }
+    };
+    match again {
+        Look::Is(end) => {
+            (head.end, head.twice) = (end, true);
             let once = *reached;
             let look = stands(cx, at, elements, last + 1, head, reached);
             *reached = once.max(*reached);
             look
         }
-        look => look,
+        other => other.map(|_| ()),
     }
 }
 

@@ -115,7 +115,9 @@ fn hash(text: &str, salt: u64) -> u64 {
 /// The letters and digits of a name in small letters: what is left when case and separators do not count.
 fn fold(name: &str) -> String {
     if name.is_ascii() {
-        return name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| char::from(b.to_ascii_lowercase())).collect();
+        let mut folded = String::with_capacity(name.len());
+        folded.extend(name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| char::from(b.to_ascii_lowercase())));
+        return folded;
     }
     letters(name).collect()
 }
@@ -181,12 +183,19 @@ impl Spellings {
     /// models invent.
     pub(super) fn lead_on(&self, written: &str) -> bool {
         let known = |written: &str| {
-            let next = self.beginnings.partition_point(|name| name.chars().lt(letters(written)));
-            let mut name = self.beginnings.get(next).map(|name| name.chars());
-            name.as_mut().is_some_and(|name| letters(written).all(|letter| name.next() == Some(letter)))
+            let written = fold(written);
+            let next = self.beginnings.partition_point(|name| *name < written);
+            self.beginnings.get(next).is_some_and(|name| name.starts_with(&written))
         };
         if !written.starts_with(char::is_alphanumeric) {
             return false;
+        }
+        // Mostly the first letter tells already.
+        if let Some(first) = written.bytes().next().filter(u8::is_ascii).map(|byte| byte.to_ascii_lowercase()) {
+            let next = self.beginnings.partition_point(|name| name.bytes().next() < Some(first));
+            if self.beginnings.get(next).and_then(|name| name.bytes().next()) != Some(first) {
+                return false;
+            }
         }
         let mut rest = written;
         // As many prefixes as a name may have taken away.

@@ -66,17 +66,23 @@ impl Members {
         value: Value,
     ) -> bool {
         if let Some(index) = index.filter(|_| out.streaming()) {
-            let mut json = String::new();
-            match &value {
-                Value::Text(piece) => push_string(&mut json, &piece.get(cx.text)),
-                Value::Json(piece) => json.push_str(&piece.get(cx.text)),
-            }
+            let json = match &value {
+                Value::Text(piece) => {
+                    let text = piece.as_str(cx.text);
+                    let mut json = String::with_capacity(text.len() + 2);
+                    push_string(&mut json, text);
+                    json
+                }
+                Value::Json(piece) => piece.as_str(cx.text).to_owned(),
+            };
             if self.told.is_empty() {
                 self.open(out, writer, index, key.as_str(cx.text));
+                writer.piece(out, index, json);
+            } else {
+                // Where it came otherwise the call is not as it was written, and what counts comes at its end.
+                writer.piece(out, index, json.strip_prefix(&self.told).unwrap_or("\""));
+                self.told.clear();
             }
-            // Where it came otherwise the call is not as it was written, and what counts comes at its end.
-            writer.piece(out, index, json.strip_prefix(&self.told).unwrap_or("\""));
-            self.told.clear();
         }
         self.keep(cx, key, value)
     }
@@ -136,7 +142,9 @@ pub(super) fn open(out: &mut Output, writer: &Writer, index: usize, key: &str, o
     if !out.streaming() {
         return;
     }
-    let mut text = String::from(if *opened { ", " } else { "{" });
+    // What stands round the key has six bytes.
+    let mut text = String::with_capacity(key.len() + 6);
+    text.push_str(if *opened { ", " } else { "{" });
     *opened = true;
     push_string(&mut text, key);
     text.push_str(": ");

@@ -141,6 +141,8 @@ enum Closes {
     String,
     /// The string was over at the quote before, which opened this key.
     Key,
+    /// The string, and the comma behind it is missing: a key follows.
+    Member,
 }
 
 impl Strings {
@@ -336,7 +338,11 @@ impl Strings {
                 Look::Is(closes) => {
                     self.trusted |= string.closer.is_some();
                     (self.string, self.begins) = (None, true);
-                    self.key &= !matches!(closes, Closes::Key);
+                    match closes {
+                        Closes::String => {}
+                        Closes::Key => self.key = false,
+                        Closes::Member => self.key = true,
+                    }
                     self.at += 1;
                     Look::No
                 }
@@ -469,7 +475,7 @@ fn closes(cx: &Reader<'_>, string: &mut OpenString, open: &[u8], at: usize) -> L
         b',' | b';' => true,
         b':' if ended_before(cx, string, at) => return Look::Is(Closes::Key),
         // The comma before it is missing.
-        b'"' | b'\'' if object => return whole_key(cx, next).map(|()| Closes::String),
+        b'"' | b'\'' if object => return whole_key(cx, next).map(|()| Closes::Member),
         _ => false,
     };
     if closes { Look::Is(Closes::String) } else { Look::No }

@@ -4,6 +4,7 @@ use crate::engine::reader::floor;
 use crate::engine::{Engine, Reader, Without};
 use aho_corasick::AhoCorasick;
 use once_cell::sync::Lazy;
+use std::borrow::Cow;
 
 /// What says that an example follows, in the languages that models answer in most.
 const SAYS: [&str; 31] = [
@@ -56,8 +57,11 @@ const DIRECTIVES: [&str; 4] = ["code", "code-block", "sourcecode", "parsed-liter
 /// So many places before a call are taken for directives.
 const MOST_DIRECTIVES: usize = 4;
 
-/// All of these words, in small letters.
-static WORDS: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(SAYS.iter().chain(&SAYS_UNPARTED)).ok());
+/// All of these words, with ASCII's letters small or capital, and others small.
+static WORDS: Lazy<Option<AhoCorasick>> = Lazy::new(|| {
+    let words = SAYS.iter().chain(&SAYS_UNPARTED);
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+});
 
 /// A longer sentence is not looked through, and further behind an example is another paragraph.
 const NEAR: usize = 1024;
@@ -138,7 +142,9 @@ const RETURNS: [&str; 2] = ["return", "yield"];
 
 /// The `text` ends where an argument or an item of source code is to follow: `f(`, `calls = [`, `f(1,`, all with comments.
 fn is_item(cx: &Reader<'_>, text: &str) -> bool {
-    let (before, line) = text.rsplit_once('\n').unwrap_or_default();
+    // By the search that is as fast as the processor: the line may be far longer than what is asked of it.
+    let line = memchr::memrchr(b'\n', text.as_bytes()).unwrap_or(text.len());
+    let (before, line) = text.split_at(line);
     if COMMENTS.iter().any(|begin| line.trim_start().starts_with(begin)) {
         return is_item(cx, before.trim_end());
     }
@@ -230,8 +236,8 @@ fn last_sentence(line: &str) -> Option<usize> {
 /// A word in the sentence, or in the rest of one that `goes_on` here, says that an example follows.
 fn says_example(sentence: &str, goes_on: bool) -> bool {
     let Some(words) = &*WORDS else { return false };
-    let sentence = sentence.to_lowercase();
-    words.find_overlapping_iter(&sentence).any(|found| {
+    let sentence = if sentence.is_ascii() { Cow::Borrowed(sentence) } else { Cow::Owned(sentence.to_lowercase()) };
+    words.find_overlapping_iter(&*sentence).any(|found| {
         let unparted = found.pattern().as_usize() >= SAYS.len();
         unparted || !(goes_on && found.start() == 0) && stands_alone(&sentence, found.start(), found.end())
     })

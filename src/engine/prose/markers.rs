@@ -1,7 +1,7 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::Taken;
 use super::quoted::{Quote, stands_in_string};
-use crate::dialect::{CallTemplate, Element, LateMarker, Marker};
+use crate::dialect::{CallTemplate, Element, LateMarker, Marker, MarkersAt};
 use crate::engine::head::{self, Head};
 use crate::engine::trace::Reason;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, State};
@@ -98,13 +98,16 @@ impl Engine {
             At::Some { more: true, .. } if !cx.eof => return Look::More,
             At::Some { ends, count, .. } => (ends, count),
         };
+        if Self::before_partial(cx, at, &ends[..count]) {
+            return Look::More;
+        }
         if cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric) {
             let longest_first = ends[..count].iter().rev();
             let words = longest_first.flat_map(|(length, list)| {
                 let behind = Self::behind(cx, at + length);
-                cx.dialects.markers.list_before(*list, behind).map(|marker| (*length, marker))
+                cx.dialects.markers.list_before(*list, behind).map(move |marker| (*length, marker, behind))
             });
-            let mut looks = words.map(|(length, marker)| self.take_word(cx, at, length, marker));
+            let mut looks = words.map(|(length, marker, behind)| self.take_word(cx, at, length, marker, behind));
             return looks.find(|look| *look != Look::No).unwrap_or(Look::No);
         }
         // While it is not clear whether the marker stands twice, what was found out about it once holds.
@@ -168,6 +171,17 @@ impl Engine {
             Look::No => self.unread_opener(cx, at, &ends[..count], quote),
             taken => taken,
         }
+    }
+
+    /// The longest of the markers at `at`, which `ends` lists, opens calls, and the text ends behind it in what may be another
+    /// one. Most templates would say no more than that they wait, with every chunk anew.
+    fn before_partial(cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> bool {
+        let markers = &cx.dialects.markers;
+        let Some((length, list)) = ends.last().filter(|(_, list)| !cx.eof && markers.opens_calls(*list)) else {
+            return false;
+        };
+        let next = cx.skip_markup_space(at + length);
+        next < cx.text.len() && markers.at(cx.bytes(), next) == MarkersAt::Partial
     }
 
     /// None of the markers at `at`, which `ends` lists, is what it seems: what opens calls stands there twice, or is text.
@@ -244,7 +258,7 @@ impl Engine {
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
         for (start, late) in late {
             let taken = match head::literal(cx, start, &late.text) {
-                Look::Is(end) => self.take_word(cx, start, end - start, late.marker),
+                Look::Is(end) => self.take_word(cx, start, end - start, late.marker, Self::behind(cx, end)),
                 other => other.map(|_| ()),
             };
             if taken != Look::No {
@@ -254,9 +268,10 @@ impl Engine {
         Look::No
     }
 
-    /// A marker that is a word: it says less than signs do, so what follows it without being a call is no issue.
-    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker) -> Taken {
-        if !self.may_go_on(cx, marker, Self::behind(cx, start + length)) {
+    /// A marker that is a word, with what stands `behind` it: it says less than signs do, so what follows it without being a call
+    /// is no issue.
+    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker, behind: &[u8]) -> Taken {
+        if !self.may_go_on(cx, marker, behind) {
             return Look::No;
         }
         let taken = self.take(cx, start, length, marker, Standing::Word);

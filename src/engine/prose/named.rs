@@ -51,15 +51,16 @@ impl Engine {
         }
         let end = at - (text.len() - before.len());
         let start = end - length;
-        let name = without_number(cx.slice(start, end)).replace('\\', "");
         let elsewhere = self.section.is_some_and(|(row, _)| Some(row) != inside);
         if elsewhere || self.drafts(cx) || self.inline.is_some() || self.fence.is_some() {
             return None;
         }
-        if !cx.offered(&name) || !tools.leads_to(&name) || !self.begins_line(cx, start) {
+        // Mostly no line begins there, and that is seen without its name.
+        if !self.begins_line(cx, start) {
             return None;
         }
-        Some(start..end)
+        let name = without_number(cx.slice(start, end)).replace('\\', "");
+        (cx.offered(&name) && tools.leads_to(&name)).then_some(start..end)
     }
 
     /// The name that ends before `at` is none of a call.

@@ -150,6 +150,10 @@ impl Engine {
             return None;
         }
         let from = from.max(floor(cx.text, to.saturating_sub(LONGEST)));
+        // A run of blanks that is waited for is not looked through with every chunk.
+        if cx.skip_space(from) >= to {
+            return None;
+        }
         let text = cx.slice(from, to);
         let line = from + memchr::memrchr(b'\n', text.trim_ascii_end().as_bytes()).map_or(0, |i| i + 1);
         let line = line + cx.slice(line, to).len() - cx.slice(line, to).trim_start_matches(blank).len();
