@@ -2,7 +2,7 @@
 //! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
 use crate::engine::Reader;
 use crate::engine::reader::floor;
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use once_cell::sync::Lazy;
 use std::ops::Range;
 
@@ -40,8 +40,10 @@ const BEFORE_DOCUMENT: [&str; 9] = ["=", "(", "[", ",", ".", "return", "yield", 
 /// What stands behind the word of a here document where its line is a command, and no sentence.
 const BEHIND_WORD: [char; 7] = ['>', '|', ';', '&', '\\', '#', '2'];
 
-/// All of what may begin a listing.
-static FINDER: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(BEGINS).ok());
+/// All of what may begin a listing. None begins as another does, so that any kind of match is the same; this one can search with the
+/// processor's widest comparison.
+static FINDER: Lazy<Option<AhoCorasick>> =
+    Lazy::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(BEGINS).ok());
 
 /// A longer line does not begin a listing.
 const LINE: usize = 512;

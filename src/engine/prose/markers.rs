@@ -177,7 +177,7 @@ impl Engine {
     /// one. Most templates would say no more than that they wait, with every chunk anew.
     fn before_partial(cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> bool {
         let markers = &cx.dialects.markers;
-        let Some((length, list)) = ends.last().filter(|(_, list)| !cx.eof && markers.opens_calls(*list)) else {
+        let Some((length, _)) = ends.last().filter(|(_, list)| !cx.eof && markers.opens_calls(*list)) else {
             return false;
         };
         let next = cx.skip_markup_space(at + length);
