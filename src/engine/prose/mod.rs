@@ -108,8 +108,6 @@ impl Engine {
             _ => Look::No,
         };
         match taken {
-            // Code behind it is no part of what is quoted.
-            Look::Is(()) if matches!(self.state, State::Code { .. }) => self.keep_words(),
             Look::Is(()) => {}
             Look::More if !cx.eof => return Step::More,
             _ => self.keep_words(),
