@@ -23,13 +23,15 @@ use crate::dialect::{Dialect, Dialects};
 use crate::schema::ToolSet;
 use crate::turn::{Event, Issue, IssueCode, Turn, new_call_id};
 use call::CallState;
-use output::{Call, Mark, Output};
+use output::{Mark, Output};
 use prose::flow::Flown;
 use std::sync::Arc;
 use trace::Trace;
 use writer::Origin;
 
-pub(crate) use output::{Fresh, Piece, Whole};
+pub(crate) use output::{Call, Fresh, Piece, Whole};
+#[cfg(feature = "python")]
+pub(crate) use output::{Found, Value};
 use reader::{Known, Memo};
 pub(crate) use reader::{Reader, Without};
 pub use trace::Reason;
@@ -45,17 +47,25 @@ pub(crate) use trace::{Markup, Note, Noted};
 /// assert_eq!(turn.content.trim(), "Hi");
 /// ```
 pub fn extract<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options) -> Turn<'a> {
-    with_ids(read(text, dialects, tools, options))
+    let (mut turn, calls) = read(text, dialects, tools, options);
+    turn.tool_calls = calls.into_iter().map(|call| call.into_tool_call(text)).collect();
+    with_ids(turn)
 }
 
-/// As [`extract`], but a call that came without an id has an empty one: whoever wants ids makes them.
-pub(crate) fn read<'a>(text: &'a str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options) -> Turn<'a> {
+/// As [`extract`], with the calls as they were found instead of the turn's own. One that came without an id has an empty one:
+/// whoever wants ids makes them.
+pub(crate) fn read<'a>(
+    text: &'a str,
+    dialects: &Dialects,
+    tools: Option<&ToolSet>,
+    options: &Options,
+) -> (Turn<'a>, Vec<Call>) {
     let policy = options.policy.clamped();
     let mut engine = Engine::new(options, false);
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
-    engine.out.into_turn(text, dialects)
+    engine.out.into_found(text, dialects)
 }
 
 fn with_ids(mut turn: Turn<'_>) -> Turn<'_> {

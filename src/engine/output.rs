@@ -28,6 +28,7 @@ impl Piece {
     }
 
     /// How many bytes it has.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Span(range) => range.len(),
@@ -36,6 +37,7 @@ impl Piece {
     }
 
     /// As [`Self::get`], without a copy.
+    #[inline]
     pub(crate) fn as_str<'t>(&'t self, text: &'t str) -> &'t str {
         match self {
             Self::Span(range) => text.get(range.clone()).unwrap_or(""),
@@ -44,6 +46,7 @@ impl Piece {
     }
 
     /// As [`Self::as_str`], for a comparison: where it begins and ends is not looked at.
+    #[inline]
     pub(crate) fn as_bytes<'t>(&'t self, text: &'t str) -> &'t [u8] {
         match self {
             Self::Span(range) => text.as_bytes().get(range.clone()).unwrap_or_default(),
@@ -124,6 +127,22 @@ impl Found {
         match self {
             Self::Json(piece) => crate::json::deeper_than(piece.as_str(text), limit),
             Self::Members(members) => members.iter().any(|(_, value)| member(value)),
+        }
+    }
+
+    /// As [`Self::into_arguments`], to look at.
+    #[cfg(feature = "python")]
+    pub(crate) fn lend<'t>(&'t self, text: &'t str) -> Arguments<'t> {
+        let lent = |piece: &'t Piece| Cow::Borrowed(piece.as_str(text));
+        let value = |value: &'t Value| match value {
+            Value::Text(piece) => ArgumentValue::Text(lent(piece)),
+            Value::Json(piece) => ArgumentValue::Json(lent(piece)),
+        };
+        match self {
+            Self::Json(piece) => Arguments::Json(lent(piece)),
+            Self::Members(members) => {
+                Arguments::Members(members.iter().map(|(key, of)| (lent(key), value(of))).collect())
+            }
         }
     }
 
@@ -246,7 +265,7 @@ impl Call {
         }
     }
 
-    fn into_tool_call<'t>(self, text: &'t str) -> ToolCall<'t> {
+    pub(super) fn into_tool_call<'t>(self, text: &'t str) -> ToolCall<'t> {
         ToolCall {
             id: Cow::Owned(self.id),
             name: self.name.into_text(text),
@@ -564,24 +583,28 @@ impl Output {
 
     /// The turn that all of it is, of the `text` that was read.
     pub(crate) fn into_turn<'t>(self, text: &'t str, dialects: &Dialects) -> Turn<'t> {
+        let (turn, calls) = self.into_found(text, dialects);
+        Turn { tool_calls: calls.into_iter().map(|call| call.into_tool_call(text)).collect(), ..turn }
+    }
+
+    /// As [`Self::into_turn`], with the calls as they were found instead of the turn's own.
+    pub(crate) fn into_found<'t>(self, text: &'t str, dialects: &Dialects) -> (Turn<'t>, Vec<Call>) {
         let dialect = self.calls.iter().find_map(|call| call.origin.dialect(dialects));
-        let dialect = dialect.map(|dialect| dialect.name.clone());
-        let tool_calls: Vec<_> = self.calls.into_iter().map(|c| c.into_tool_call(text)).collect();
-        let runnable = tool_calls.iter().any(ToolCall::runnable);
-        Turn {
+        let turn = Turn {
             content: Self::join(&self.content, text),
             reasoning: Self::join(&self.reasoning, text),
-            stop_reason: match tool_calls.last().map(|c| c.status) {
+            stop_reason: match self.calls.last().map(|call| call.status) {
                 Some(CallStatus::Incomplete) => StopReason::Length,
-                _ if runnable => StopReason::ToolCalls,
+                _ if self.calls.iter().any(|call| call.status.runnable()) => StopReason::ToolCalls,
                 _ => StopReason::Stop,
             },
             usage: None,
-            source: if tool_calls.is_empty() { Source::None } else { Source::Text },
-            tool_calls,
-            dialect,
+            source: if self.calls.is_empty() { Source::None } else { Source::Text },
+            tool_calls: Vec::new(),
+            dialect: dialect.map(|dialect| dialect.name.clone()),
             issues: self.issues,
             provider_state: None,
-        }
+        };
+        (turn, self.calls)
     }
 }

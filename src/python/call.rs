@@ -7,9 +7,10 @@ use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
 use super::source::tools_argument;
 use super::text::{Input, Text, Whole, whole};
 use super::tools::ToolSet;
+use crate::engine::{self, Found, Value};
 use crate::provider::Provider;
 use crate::schema;
-use crate::turn::{self, ArgumentValue, CallStatus};
+use crate::turn::{self, CallStatus};
 use crate::{Error, ErrorCode};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -26,7 +27,7 @@ pub(super) struct ToolCall {
     #[doc = stub!("ToolCall.name")]
     #[pyo3(get)]
     pub(super) name: Py<PyString>,
-    written: Arguments,
+    written: Found,
     status: CallStatus,
     // Most calls have none, and small objects are made faster.
     faults: Option<Box<Faults>>,
@@ -48,57 +49,50 @@ struct Faults {
     errors: Vec<turn::ArgumentError>,
 }
 
-/// As [`turn::Arguments`], as ranges of the input where it is in it.
-#[derive(Debug)]
-enum Arguments {
-    Json(Text),
-    Members(Vec<(Text, Member)>),
-}
-
-#[derive(Debug)]
-enum Member {
-    Text(Text),
-    Json(Text),
-}
-
 impl ToolCall {
-    /// The call for Python; `input` is the text that its pieces may point into, `tools` are those that were offered.
-    pub(super) fn from_core(
-        py: Python<'_>,
-        call: turn::ToolCall<'_>,
-        input: &Input,
-        tools: Option<&Arc<schema::ToolSet>>,
-    ) -> Self {
-        Self::cut(py, call, (input, input.as_str(py)), tools, &mut Keys::open(py))
+    /// The call for Python; `tools` are those that were offered.
+    pub(super) fn from_core(py: Python<'_>, call: turn::ToolCall<'_>, tools: Option<&Arc<schema::ToolSet>>) -> Self {
+        let faults = Faults::of(call.repairs, call.errors);
+        let (name, raw) = (Keys::open(py).get(&call.name), Text::Made(call.raw.into_owned()));
+        Self::of(Self::id_of(py, &call.id), name, call.arguments.into(), call.status, faults, raw, (Input::NONE, tools))
     }
 
-    /// As [`Self::from_core`], where the text of the `input` is known; `names` makes its name.
-    pub(super) fn cut<'py>(
+    /// The call as it was found in the `input`, which is the text `all`; `names` makes its name.
+    pub(super) fn found<'py>(
         py: Python<'py>,
-        call: turn::ToolCall<'_>,
+        call: engine::Call,
         (input, all): (&Input, &str),
         tools: Option<&Arc<schema::ToolSet>>,
         names: &mut Keys<'py>,
     ) -> Self {
-        let text = |piece| Text::new(piece, all);
-        let written = match call.arguments {
-            turn::Arguments::Json(json) => Arguments::Json(text(json)),
-            turn::Arguments::Members(members) => {
-                let member = |value| match value {
-                    ArgumentValue::Text(value) => Member::Text(text(value)),
-                    ArgumentValue::Json(value) => Member::Json(text(value)),
-                };
-                Arguments::Members(members.into_iter().map(|(key, value)| (text(key), member(value))).collect())
-            }
-        };
+        let faults = Faults::of(call.repairs, call.errors);
+        let (name, raw) = (names.get(call.name.as_str(all)), Text::Span(call.raw));
+        let from = (input.clone_ref(py), tools);
+        Self::of(Self::id_of(py, &call.id), name, call.arguments, call.status, faults, raw, from)
+    }
+
+    fn id_of(py: Python<'_>, id: &str) -> Made<PyString> {
+        if id.is_empty() { Made::new() } else { Made::of(PyString::new(py, id)) }
+    }
+
+    #[inline]
+    fn of(
+        id: Made<PyString>,
+        name: Bound<'_, PyString>,
+        written: Found,
+        status: CallStatus,
+        faults: Option<Box<Faults>>,
+        raw: Text,
+        (input, tools): (Input, Option<&Arc<schema::ToolSet>>),
+    ) -> Self {
         Self {
-            id: if call.id.is_empty() { Made::new() } else { Made::of(PyString::new(py, &call.id)) },
-            name: names.get(&call.name).unbind(),
+            id,
+            name: name.unbind(),
             written,
-            status: call.status,
-            faults: Faults::of(call.repairs, call.errors),
-            raw: text(call.raw),
-            input: input.clone_ref(py),
+            status,
+            faults,
+            raw,
+            input,
             tools: tools.cloned(),
             unpickled: OnceLock::new(),
             arguments: Made::new(),
@@ -159,20 +153,14 @@ impl ToolCall {
     }
 
     fn core_arguments(&self, py: Python<'_>) -> turn::Arguments<'_> {
-        let all = self.input.as_str(py);
-        match &self.written {
-            Arguments::Json(json) => turn::Arguments::Json(Cow::Borrowed(json.as_str(all))),
-            Arguments::Members(members) => turn::Arguments::Members(
-                members.iter().map(|(key, value)| (Cow::Borrowed(key.as_str(all)), value.to_core(all))).collect(),
-            ),
-        }
+        self.written.lend(self.input.as_str(py))
     }
 
     fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         self.arguments_json.get_or_try(py, || {
             Ok(match &self.written {
-                Arguments::Json(json) => self.input.to_py(py, json),
-                Arguments::Members(_) => PyString::new(py, &self.core_arguments(py).to_json()),
+                Found::Json(json) => self.input.to_py(py, json),
+                Found::Members(_) => PyString::new(py, &self.core_arguments(py).to_json()),
             })
         })
     }
@@ -181,19 +169,19 @@ impl ToolCall {
         self.arguments.get_or_try(py, || {
             let all = self.input.as_str(py);
             match &self.written {
-                Arguments::Json(json) => {
+                Found::Json(json) => {
                     let value = json_to_py(py, json.as_str(all))?;
                     // What could not be read and is no object is for `arguments_json`.
                     let object = self.status.readable() || value.is_instance_of::<PyDict>();
                     Ok(if object { value } else { PyDict::new(py).into_any() })
                 }
-                Arguments::Members(members) => {
+                Found::Members(members) => {
                     let dict = PyDict::new(py);
                     let mut keys = Keys::open(py);
                     for (key, value) in members {
                         let value = match value {
-                            Member::Text(value) => self.input.cut(py, all, value).into_any(),
-                            Member::Json(value) => json_with(py, value.as_str(all), &mut keys)?,
+                            Value::Text(value) => self.input.cut(py, all, value).into_any(),
+                            Value::Json(value) => json_with(py, value.as_str(all), &mut keys)?,
                         };
                         keys.with(key.as_str(all), |key| dict.set_item(key, value))?;
                     }
@@ -220,15 +208,6 @@ impl ToolCall {
 impl Faults {
     fn of(repairs: Vec<turn::Repair>, errors: Vec<turn::ArgumentError>) -> Option<Box<Self>> {
         (!repairs.is_empty() || !errors.is_empty()).then(|| Box::new(Self { repairs, errors }))
-    }
-}
-
-impl Member {
-    fn to_core<'a>(&'a self, input: &'a str) -> ArgumentValue<'a> {
-        match self {
-            Self::Text(text) => ArgumentValue::Text(Cow::Borrowed(text.as_str(input))),
-            Self::Json(json) => ArgumentValue::Json(Cow::Borrowed(json.as_str(input))),
-        }
     }
 }
 
@@ -293,7 +272,7 @@ impl ToolCall {
             errors,
             raw: raw.0.into(),
         };
-        Ok(Self::from_core(py, call, &Input::NONE, None))
+        Ok(Self::from_core(py, call, None))
     }
 
     #[doc = stub!("ToolCall.id")]
@@ -354,7 +333,7 @@ impl ToolCall {
     #[doc = stub!("ToolCall._with_id")]
     fn _with_id(&self, py: Python<'_>, id: String) -> PyResult<Self> {
         let call = turn::ToolCall { id: id.into(), ..self.to_core(py)? };
-        Ok(Self::from_core(py, call.into_owned(), &Input::NONE, self.offer()))
+        Ok(Self::from_core(py, call, self.offer()))
     }
 
     #[doc = stub!("ToolCall.error_message")]

@@ -1,7 +1,6 @@
 //! `toolglot.Event`: one step of a streamed turn.
 use super::call::ToolCall;
 use super::report::{Issue, hash, repr_of};
-use super::text::Input;
 use crate::engine::{Fresh, Whole};
 use crate::schema;
 use crate::{Error, ErrorCode, turn};
@@ -65,7 +64,7 @@ impl Event {
                 Step::CallStarted { index, id: string(&id), name: string(&name) }
             }
             turn::Event::CallEnded { index, call } => {
-                let call = ToolCall::from_core(py, *call, &Input::NONE, tools);
+                let call = ToolCall::from_core(py, *call, tools);
                 Step::CallEnded { index, call: Py::new(py, call)? }
             }
             turn::Event::Reclassified => Step::Reclassified,

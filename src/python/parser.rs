@@ -41,11 +41,11 @@ pub(super) fn extract<'py>(
     let options = options(starts_in, policy)?;
     let read = |text: &Bound<'_, PyString>, all: &str, issue: Option<Issue>| {
         let read = || {
-            let mut turn = engine::read(all, &dialects, tools.as_deref(), &options);
+            let (mut turn, calls) = engine::read(all, &dialects, tools.as_deref(), &options);
             turn.issues.extend(issue);
-            turn
+            (turn, calls)
         };
-        Turn::from_core(py, guard_detached(py, all.len(), read)?, Input::new(text), tools.as_ref())
+        Turn::found(py, guard_detached(py, all.len(), read)?, Input::new(text), tools.as_ref())
     };
     if let Ok(text) = text.cast::<PyString>() {
         return match utf8(text)? {

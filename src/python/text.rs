@@ -9,34 +9,20 @@ use std::borrow::Cow;
 ///
 /// Results keep the input `str` alive and cut pieces out of it when they are asked for. So reading 200 KB of prose
 /// copies nothing, and `raw` costs nothing unless somebody looks at it.
-#[derive(Debug)]
-pub(super) enum Text {
-    Input { start: usize, end: usize },
-    Own(String),
-}
+pub(super) use crate::engine::Piece as Text;
 
-impl Text {
-    /// Keeps `text`, as a range of `input` if it points into it.
-    pub(super) fn new(text: Cow<'_, str>, input: &str) -> Self {
-        match text {
-            Cow::Borrowed("") => Self::Input { start: 0, end: 0 },
-            Cow::Borrowed(piece) => {
-                let start = (piece.as_ptr().addr()).wrapping_sub(input.as_ptr().addr());
-                match start.checked_add(piece.len()) {
-                    Some(end) if end <= input.len() => Self::Input { start, end },
-                    _ => Self::Own(piece.to_owned()),
-                }
+/// Keeps `text`, as a range of `input` if it points into it.
+pub(super) fn kept(text: Cow<'_, str>, input: &str) -> Text {
+    match text {
+        Cow::Borrowed("") => Text::Span(0..0),
+        Cow::Borrowed(piece) => {
+            let start = (piece.as_ptr().addr()).wrapping_sub(input.as_ptr().addr());
+            match start.checked_add(piece.len()) {
+                Some(end) if end <= input.len() => Text::Span(start..end),
+                _ => Text::Made(piece.to_owned()),
             }
-            Cow::Owned(text) => Self::Own(text),
         }
-    }
-
-    /// The text; `input` is what [`Text::new`] was given.
-    pub(super) fn as_str<'a>(&'a self, input: &'a str) -> &'a str {
-        match self {
-            Self::Input { start, end } => input.get(*start..*end).unwrap_or_default(),
-            Self::Own(text) => text,
-        }
+        Cow::Owned(text) => Text::Made(text),
     }
 }
 
@@ -68,7 +54,7 @@ impl Input {
     /// As [`Self::to_py`], where the input is known to be `all`.
     pub(super) fn cut<'py>(&self, py: Python<'py>, all: &str, text: &Text) -> Bound<'py, PyString> {
         match (&self.0, text) {
-            (Some(input), Text::Input { start: 0, end }) if *end == all.len() => input.bind(py).clone(),
+            (Some(input), Text::Span(range)) if *range == (0..all.len()) => input.bind(py).clone(),
             _ => PyString::new(py, text.as_str(all)),
         }
     }

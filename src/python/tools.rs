@@ -7,7 +7,7 @@ use super::plain::PlainDicts;
 use super::report::{hash, repr_of};
 use super::served::Served;
 use super::source::{self, JsonText, Source};
-use super::text::{Input, Whole, whole};
+use super::text::{Whole, whole};
 use crate::schema::convert::{self, Format, GeminiSchema, LossKind, Target};
 use crate::schema::{self, Resolution};
 use crate::{Error, ErrorCode};
@@ -275,7 +275,7 @@ impl ToolSet {
         };
         let set = self.core(py)?;
         let call = guard(|| set.check(&name.0, &json, id))?;
-        Ok(ToolCall::from_core(py, call, &Input::NONE, Some(set)))
+        Ok(ToolCall::from_core(py, call, Some(set)))
     }
 
     #[doc = stub!("ToolSet.error_message")]

@@ -6,7 +6,8 @@ use super::guard::guard;
 use super::keys::Keys;
 use super::made::Made;
 use super::report::{Issue, Usage, hash, opaque, repr_of, tuple_of};
-use super::text::{Input, Text, Whole};
+use super::text::{Input, Text, Whole, kept};
+use crate::engine;
 use crate::provider::Provider;
 use crate::schema;
 use crate::turn::{self, Source, StopReason};
@@ -48,10 +49,24 @@ impl Turn {
         tools: Option<&Arc<schema::ToolSet>>,
     ) -> PyResult<Bound<'py, Self>> {
         let needs_more_work = turn.needs_more_work();
-        let all = input.as_str(py);
         let calls = std::mem::take(&mut turn.tool_calls).into_iter();
+        let calls = PyTuple::new(py, calls.map(|call| ToolCall::from_core(py, call, tools)))?;
+        let texts = texts(&mut turn, input.as_str(py));
+        Bound::new(py, Self::of(&mut turn, texts, input, calls, needs_more_work))
+    }
+
+    /// As [`Self::from_core`], of what was found in the `input`.
+    pub(super) fn found<'py>(
+        py: Python<'py>,
+        (mut turn, calls): (turn::Turn<'_>, Vec<engine::Call>),
+        input: Input,
+        tools: Option<&Arc<schema::ToolSet>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let needs_more_work = calls.iter().any(|call| call.status.runnable());
+        let all = input.as_str(py);
         let mut names = Keys::open(py);
-        let calls = PyTuple::new(py, calls.map(|call| ToolCall::cut(py, call, (&input, all), tools, &mut names)))?;
+        let calls = calls.into_iter().map(|call| ToolCall::found(py, call, (&input, all), tools, &mut names));
+        let calls = PyTuple::new(py, calls)?;
         let texts = texts(&mut turn, all);
         Bound::new(py, Self::of(&mut turn, texts, input, calls, needs_more_work))
     }
@@ -151,7 +166,7 @@ impl Turn {
 
 /// The content and the reasoning of `turn`, as ranges of the `input` where they are in it.
 fn texts(turn: &mut turn::Turn<'_>, input: &str) -> (Text, Text) {
-    let text = |of: &mut Cow<'_, str>| Text::new(std::mem::take(of), input);
+    let text = |of: &mut Cow<'_, str>| kept(std::mem::take(of), input);
     (text(&mut turn.content), text(&mut turn.reasoning))
 }
 

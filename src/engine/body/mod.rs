@@ -73,14 +73,14 @@ impl BodyState {
     #[inline]
     pub(super) fn new(cx: &Reader<'_>, body: Body, at: usize, head: &Head) -> Self {
         match body {
-            _ if head.closed => Self::None(Box::new(head.clone())),
-            Body::Json => Self::Json(Box::new(JsonCalls::new(at, cx.policy.max_depth))),
-            Body::Arguments => Self::Arguments(Box::new(Arguments::new(at, head.clone(), cx.policy.max_depth))),
-            Body::Parameters => Self::Parameters(Box::new(Parameters::new(at, head.clone()))),
-            Body::Python => Self::Python(Box::new(Python::new(at))),
-            Body::Gemma => Self::Gemma(Box::new(Gemma::new(at, head.clone()))),
-            Body::Elements => Self::Elements(Box::new(Elements::new(at, head.clone()))),
-            Body::Text => Self::Line(Box::new(Line::new(at, head.clone()))),
+            _ if head.closed => Self::None(apart(|| head.clone())),
+            Body::Json => Self::Json(apart(|| JsonCalls::new(at, cx.policy.max_depth))),
+            Body::Arguments => Self::Arguments(apart(|| Arguments::new(at, head.clone(), cx.policy.max_depth))),
+            Body::Parameters => Self::Parameters(apart(|| Parameters::new(at, head.clone()))),
+            Body::Python => Self::Python(apart(|| Python::new(at))),
+            Body::Gemma => Self::Gemma(apart(|| Gemma::new(at, head.clone()))),
+            Body::Elements => Self::Elements(apart(|| Elements::new(at, head.clone()))),
+            Body::Text => Self::Line(apart(|| Line::new(at, head.clone()))),
         }
     }
 
@@ -191,6 +191,12 @@ fn no_body(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, head: &Head) 
     writer.piece(out, index, "{}");
     writer.over(index, Found::none(), writer.start..head.end);
     Progress::Done { end: head.end }
+}
+
+/// What is made, in a place of its own: `Box::new` would copy it once more.
+#[inline(always)]
+fn apart<T>(make: impl FnOnce() -> T) -> Box<T> {
+    Box::write(Box::new_uninit(), make())
 }
 
 /// The first byte after `at` that is no white space.

@@ -145,9 +145,10 @@ impl Frames {
 
     #[inline]
     pub(super) fn push(&mut self, frame: Frame) {
-        if let Some(last) = self.last.replace(frame) {
-            self.outer.push(last);
+        if self.last.is_some() {
+            self.outer.extend(self.last.take());
         }
+        self.last = Some(frame);
     }
 
     /// Closes the innermost one.
