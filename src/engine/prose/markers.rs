@@ -1,7 +1,7 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::Taken;
 use super::quoted::{Quote, stands_in_string};
-use crate::dialect::{CallTemplate, Element, LateMarker, Marker, MarkersAt};
+use crate::dialect::{CallTemplate, Element, LateMarker, Marker};
 use crate::engine::head::{self, Head};
 use crate::engine::trace::Reason;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, State};
@@ -98,9 +98,6 @@ impl Engine {
             At::Some { more: true, .. } if !cx.eof => return Look::More,
             At::Some { ends, count, .. } => (ends, count),
         };
-        if Self::before_partial(cx, at, &ends[..count]) {
-            return Look::More;
-        }
         if cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric) {
             let longest_first = ends[..count].iter().rev();
             let words = longest_first.flat_map(|(length, list)| {
@@ -171,17 +168,6 @@ impl Engine {
             Look::No => self.unread_opener(cx, at, &ends[..count], quote),
             taken => taken,
         }
-    }
-
-    /// The longest of the markers at `at`, which `ends` lists, opens calls, and the text ends behind it in what may be another
-    /// one. Most templates would say no more than that they wait, with every chunk anew.
-    fn before_partial(cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> bool {
-        let markers = &cx.dialects.markers;
-        let Some((length, _)) = ends.last().filter(|(_, list)| !cx.eof && markers.opens_calls(*list)) else {
-            return false;
-        };
-        let next = cx.skip_markup_space(at + length);
-        next < cx.text.len() && markers.at(cx.bytes(), next) == MarkersAt::Partial
     }
 
     /// None of the markers at `at`, which `ends` lists, is what it seems: what opens calls stands there twice, or is text.
