@@ -73,14 +73,14 @@ impl BodyState {
     #[inline]
     pub(super) fn new(cx: &Reader<'_>, body: Body, at: usize, head: &Head) -> Self {
         match body {
-            _ if head.closed => Self::None(apart(|| head.clone())),
-            Body::Json => Self::Json(apart(|| JsonCalls::new(at, cx.policy.max_depth))),
-            Body::Arguments => Self::Arguments(apart(|| Arguments::new(at, head.clone(), cx.policy.max_depth))),
-            Body::Parameters => Self::Parameters(apart(|| Parameters::new(at, head.clone()))),
-            Body::Python => Self::Python(apart(|| Python::new(at))),
-            Body::Gemma => Self::Gemma(apart(|| Gemma::new(at, head.clone()))),
-            Body::Elements => Self::Elements(apart(|| Elements::new(at, head.clone()))),
-            Body::Text => Self::Line(apart(|| Line::new(at, head.clone()))),
+            _ if head.closed => Self::None(boxed(|| head.clone())),
+            Body::Json => Self::Json(boxed(|| JsonCalls::new(at, cx.policy.max_depth))),
+            Body::Arguments => Self::Arguments(boxed(|| Arguments::new(at, head.clone(), cx.policy.max_depth))),
+            Body::Parameters => Self::Parameters(boxed(|| Parameters::new(at, head.clone()))),
+            Body::Python => Self::Python(boxed(|| Python::new(at))),
+            Body::Gemma => Self::Gemma(boxed(|| Gemma::new(at, head.clone()))),
+            Body::Elements => Self::Elements(boxed(|| Elements::new(at, head.clone()))),
+            Body::Text => Self::Line(boxed(|| Line::new(at, head.clone()))),
         }
     }
 
@@ -193,9 +193,9 @@ fn no_body(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, head: &Head) 
     Progress::Done { end: head.end }
 }
 
-/// What is made, in a place of its own: `Box::new` would copy it once more.
+/// A box of what is made, made in it: `Box::new` would copy it once more.
 #[inline(always)]
-fn apart<T>(make: impl FnOnce() -> T) -> Box<T> {
+fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
     Box::write(Box::new_uninit(), make())
 }
 

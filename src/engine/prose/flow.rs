@@ -19,8 +19,8 @@ pub(crate) enum Flown {
 
 impl Engine {
     /// The text that came is a few letters in the middle of a line in which nothing can begin: it leaves without another
-    /// look. What comes out is what [`Self::prose`] would give out, in less than half the instructions.
-    /// The chunk begins at `chunk`.
+    /// look. What comes out is what [`Self::prose`] would give out, in less than half the instructions. What came last is the text
+    /// from `chunk` on.
     #[inline]
     pub(crate) fn flows(&mut self, text: &str, chunk: usize, dialects: &Dialects) -> Option<Flown> {
         let came = text.as_bytes().get(self.at..).unwrap_or_default();
