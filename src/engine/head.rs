@@ -15,6 +15,9 @@ use attributes::attributes;
 /// What is recorded of an attribute whose value begins or ends with too few quotes, or too many.
 pub(super) const MISQUOTED: &str = "a quote of an attribute is missing or stands twice";
 
+/// What is recorded of a tag whose end is missing.
+pub(super) const UNCLOSED: &str = "the end of a tag is missing";
+
 /// The holes of a head, filled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Head {
@@ -36,6 +39,8 @@ pub(crate) struct Head {
     pub(crate) quoted: bool,
     /// A quote of an attribute is missing or stands twice.
     pub(crate) misquoted: bool,
+    /// What ends its tag is missing behind the attributes.
+    pub(crate) unclosed: bool,
 }
 
 impl Head {
@@ -75,7 +80,7 @@ impl Head {
 
     /// What is wrong with it, in a call that begins at `start`.
     pub(crate) fn slips(&self, start: usize) -> Vec<Repair> {
-        if !(self.twice || self.unopened || self.quoted || self.misquoted) {
+        if !(self.twice || self.unopened || self.quoted || self.misquoted || self.unclosed) {
             return Vec::new();
         }
         let slip = |is: bool, code, what| is.then(|| Repair::at(code, start, what));
@@ -83,7 +88,8 @@ impl Head {
         let unopened = slip(self.unopened, RepairCode::Marker, "the opening marker is missing");
         let quoted = slip(self.quoted, RepairCode::Quotes, "quotes round the name were left out");
         let misquoted = slip(self.misquoted, RepairCode::Quotes, MISQUOTED);
-        [twice, unopened, quoted, misquoted].into_iter().flatten().collect()
+        let unclosed = slip(self.unclosed, RepairCode::Marker, UNCLOSED);
+        [twice, unopened, quoted, misquoted, unclosed].into_iter().flatten().collect()
     }
 
     /// The id, if the head holds one.
@@ -260,8 +266,14 @@ fn stands(
                 }
                 look
             }
-            Element::Attributes(list) => match behind.iter().find(|element| **element != Element::Space) {
-                Some(Element::Literal(until)) => attributes(cx, head, list, until, limit),
+            Element::Attributes(list) => match behind.iter().position(|element| *element != Element::Space) {
+                Some(last) if let Some(Element::Literal(until)) = behind.get(last) => {
+                    let look = attributes(cx, head, list, until, limit);
+                    if head.unclosed {
+                        rest = behind.get(last + 1..).unwrap_or_default();
+                    }
+                    look
+                }
                 _ => Look::No,
             },
             Element::Body(_) => Look::No,

@@ -405,7 +405,9 @@ impl JsonCalls {
             } else {
                 reached
             };
-            if certain > self.sent && out.streaming() {
+            // An empty object is told once what stands beside it is known.
+            let told = self.sent > self.scanner_start() || !is_empty_object(cx.slice(self.sent, certain));
+            if certain > self.sent && told && out.streaming() {
                 if cx.made {
                     writer.piece(out, index, cx.slice(self.sent, certain));
                 } else {
@@ -429,7 +431,7 @@ impl JsonCalls {
                         return Flow::Stop(progress);
                     }
                     if let Some(index) = self.frames.last().and_then(|f| f.index) {
-                        writer.piece(out, index, cx.part(&arguments));
+                        self.tell_whole(cx, out, writer, index, &arguments);
                     }
                 }
             }
@@ -604,6 +606,11 @@ impl JsonCalls {
 /// The string at `at` is the key of a call whose opening brace is missing: `"name": "get_weather", ...}`.
 fn unopened_key(cx: &Reader<'_>, at: usize) -> Look<()> {
     key_at(cx, at, |key| matches!(Key::of(key), Key::Name | Key::Arguments))
+}
+
+/// The object holds no members, as far as it has come.
+fn is_empty_object(text: &str) -> bool {
+    text.starts_with('{') && text.bytes().all(|byte| matches!(byte, b'{' | b'}') || byte.is_ascii_whitespace())
 }
 
 /// A list or an envelope closes at `at`, right behind a comma.

@@ -89,13 +89,15 @@ struct Begun {
     twice: bool,
     /// A quote of an attribute is missing or stands twice.
     misquoted: bool,
+    /// What ends its tag is missing.
+    unclosed: bool,
 }
 
 impl Begun {
     /// By the parameter template of this number, with such a `head`.
     fn by(template: usize, head: Head) -> Self {
-        let Head { key, kind, end, twice, misquoted, .. } = head;
-        Self { template, key, kind, end, twice, misquoted }
+        let Head { key, kind, end, twice, misquoted, unclosed, .. } = head;
+        Self { template, key, kind, end, twice, misquoted, unclosed }
     }
 }
 
@@ -130,7 +132,7 @@ impl Parameters {
         let repairs = repairs.collect();
         let first = |key| {
             let key = Some(key);
-            Next::Parameter(Begun { template: 0, key, kind: None, end: at, twice: false, misquoted: false })
+            Next::Parameter(Begun::by(0, Head { key, end: at, ..Head::default() }))
         };
         let ahead = key.map(|key| (at, first(key)));
         Self {
@@ -391,13 +393,16 @@ impl Parameters {
     /// A parameter has begun, and if its head holds a key, a value that stands behind that.
     fn open_value(&mut self, cx: &Reader<'_>, around: Around<'_>, begun: Begun) {
         let Around { row, called, .. } = around;
-        let Begun { template, key, kind, end, twice, misquoted } = begun;
+        let Begun { template, key, kind, end, twice, misquoted, unclosed } = begun;
         if twice {
             let what = "a marker of a parameter stood twice";
             self.repairs.push(Repair::at(RepairCode::Marker, self.at, what));
         }
         if misquoted {
             self.repairs.push(Repair::at(RepairCode::Quotes, self.at, head::MISQUOTED));
+        }
+        if unclosed {
+            self.repairs.push(Repair::at(RepairCode::Marker, self.at, head::UNCLOSED));
         }
         self.at = end;
         let Some(key) = key else { return };

@@ -17,7 +17,8 @@ struct Value {
     misquoted: bool,
 }
 
-/// Attributes up to `until`: `name="f" string='true' index=1`. None ends behind `limit`.
+/// Attributes up to `until`: `name="f" string='true' index=1`. None ends behind `limit`. Where `until` is missing, they end behind
+/// the last one that `list` has.
 #[inline(never)]
 pub(super) fn attributes(
     cx: &Reader<'_>,
@@ -25,6 +26,40 @@ pub(super) fn attributes(
     list: &[(Box<str>, Slot)],
     until: &str,
     limit: usize,
+) -> Look<()> {
+    let mut known = None;
+    match closed(cx, head, list, until, limit, &mut known) {
+        Look::No => known.map_or(Look::No, |end| unclosed(cx, head, end, until, limit)),
+        look => look,
+    }
+}
+
+/// Attributes that end at `end`, behind which another tag begins before `until` stands there.
+#[cold]
+fn unclosed(cx: &Reader<'_>, head: &mut Head, end: usize, until: &str, limit: usize) -> Look<()> {
+    let near = floor(cx.text, limit.saturating_add(until.len()));
+    let behind = cx.bytes().get(end..near).unwrap_or_default();
+    let Some(first) = until.bytes().next() else { return Look::No };
+    match memchr::memchr2(b'<', first, behind) {
+        Some(next) if behind.get(next) == Some(&b'<') => {
+            // What seemed to be an attribute behind it is text.
+            head.stray.take_if(|stray| stray.start >= end);
+            (head.end, head.unclosed) = (end, true);
+            Look::Is(())
+        }
+        None if !cx.eof && near == cx.text.len() => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// As [`attributes`], with `until` behind them. The last one that `list` has ends at `known`, once the name or key is filled.
+fn closed(
+    cx: &Reader<'_>,
+    head: &mut Head,
+    list: &[(Box<str>, Slot)],
+    until: &str,
+    limit: usize,
+    known: &mut Option<usize>,
 ) -> Look<()> {
     // What shows the end of one may stand behind it.
     let near = floor(cx.text, limit.saturating_add(until.len()));
@@ -83,6 +118,7 @@ pub(super) fn attributes(
                 filled = !value.inside.is_empty();
             }
             head.set(*slot, value.inside);
+            *known = filled.then_some(at);
         } else {
             head.stray.get_or_insert(start..at).end = at;
         }

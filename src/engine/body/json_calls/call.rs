@@ -53,17 +53,36 @@ impl JsonCalls {
         }
     }
 
+    /// The whole `arguments` of a call are told, unless they are empty: others may stand beside those, so that they wait for the end
+    /// of its object.
+    pub(super) fn tell_whole(
+        &self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &Writer,
+        index: usize,
+        arguments: &Range<usize>,
+    ) {
+        let text = cx.part(arguments);
+        if text.starts_with('{') && !is_empty_object(text) {
+            writer.piece(out, index, text);
+        }
+    }
+
     /// The arguments of a call are whole.
     pub(super) fn over(
         &mut self,
         cx: &Reader<'_>,
-        out: &Output,
+        out: &mut Output,
         writer: &mut Writer,
         index: usize,
         arguments: Range<usize>,
         raw: Range<usize>,
     ) {
         let text = cx.part(&arguments);
+        if is_empty_object(text) {
+            writer.piece(out, index, text);
+        }
         let tool = cx.called(out, index);
         let (found, status, repair) = whole_arguments(tool, text, || self.piece(cx, arguments.clone()));
         let repairs = std::mem::take(&mut self.repairs);

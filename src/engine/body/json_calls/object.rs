@@ -18,9 +18,10 @@ impl JsonCalls {
                 return Flow::On;
             }
         }
-        match (&frame.name, frame.arguments.clone()) {
-            (None, None) => self.named_by_keys(cx, out, writer, raw),
-            (Some(_), Some(arguments)) => self.with_arguments(cx, out, writer, arguments, raw),
+        match (frame.name.is_some(), frame.arguments.clone()) {
+            (false, None) => self.named_by_keys(cx, out, writer, raw),
+            (true, Some(arguments)) if self.beside_empty(cx, &arguments) => self.flat(cx, out, writer, raw),
+            (true, Some(arguments)) => self.with_arguments(cx, out, writer, arguments, raw),
             _ => self.flat(cx, out, writer, raw),
         }
     }
@@ -62,7 +63,10 @@ impl JsonCalls {
             if !cx.made {
                 out.trace.note(member.key.clone(), Noted::Name);
             }
-            writer.piece(out, index, if value.starts_with('n') { "{}" } else { value });
+            if value.starts_with('n') {
+                writer.piece(out, index, "{}");
+            }
+            self.tell_whole(cx, out, writer, index, &member.value);
             let lost = cx.tool(&name).is_some_and(|tool| argument_outside(cx, tool, &member.value, &members));
             self.over(cx, out, writer, index, member.value.clone(), raw.clone());
             if lost {
@@ -91,8 +95,8 @@ impl JsonCalls {
             return Flow::Stop(progress);
         }
         let index = self.frames.last().and_then(|frame| frame.index);
-        if let (Some(index), false, true) = (index, told, cx.bytes().get(arguments.start) == Some(&b'{')) {
-            writer.piece(out, index, cx.part(&arguments));
+        if let (Some(index), false) = (index, told) {
+            self.tell_whole(cx, out, writer, index, &arguments);
         }
         // In a list of its own further calls may have begun: then it was over before them.
         let Some(index) = index.filter(|index| writer.is_open(*index)) else { return Flow::On };
@@ -135,6 +139,18 @@ impl JsonCalls {
         report(cx, out, writer.start, members.filter(|member| content != Some(&member.value)));
     }
 
+    /// The object under `arguments` is empty, and parameters of the tool stand beside it: they were meant to be in it.
+    fn beside_empty(&self, cx: &Reader<'_>, arguments: &Range<usize>) -> bool {
+        let Some(frame) = self.frames.last().filter(|frame| !frame.others.is_empty()) else { return false };
+        let text = decode(cx.part(arguments));
+        if !(is_empty_object(text.trim()) || text.is_empty() || text == "null") {
+            return false;
+        }
+        let Some(tool) = self.name(cx).and_then(|name| cx.tool(&name)) else { return false };
+        let mut keys = frame.others.iter().map(|member| (member.raw_key(cx), member.key(cx)));
+        keys.any(|(raw, key)| tool.declares(&key) && !Key::is_about(raw)) && !self.is_ambiguous(cx, arguments)
+    }
+
     /// The arguments stand flat beside the name, or there are none.
     fn flat(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
         let others = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.others)).unwrap_or_default();
@@ -146,7 +162,8 @@ impl JsonCalls {
         let declared = |member: &Other| tool.is_some_and(|tool| tool.declares(&member.key(cx)));
         // Markers say that it is a call all the same.
         let schema = |member: &Other| Key::is_schema(member.raw_key(cx)) && member.value(cx).starts_with('{');
-        if writer.is_unmarked() && others.iter().any(|member| schema(member) && !declared(member)) {
+        let begun = self.frames.last().is_some_and(|frame| frame.index.is_some());
+        if writer.is_unmarked() && !begun && others.iter().any(|member| schema(member) && !declared(member)) {
             out.trace.refuse(Reason::Definition, &name);
             return Flow::On;
         }
@@ -172,6 +189,7 @@ impl JsonCalls {
         let json = object_of(cx, &flat);
         writer.piece(out, index, &json);
         let pending = writer.over(index, Found::Json(Piece::Made(json)), raw);
+        pending.repairs = std::mem::take(&mut self.repairs);
         if self.guessed || lost {
             pending.status = CallStatus::Malformed;
         }
