@@ -352,7 +352,8 @@ fn is_sound(call: &Call) -> bool {
     let quoted = matches!(call.arguments, Found::Json(_));
     match call.status {
         CallStatus::Ok => true,
-        CallStatus::Repaired => call.repairs.iter().all(sound),
+        // Empty arguments have no strings.
+        CallStatus::Repaired => call.arguments.say_nothing() || call.repairs.iter().all(sound),
         CallStatus::Invalid | CallStatus::UnknownTool => quoted && call.repairs.iter().all(sound),
         CallStatus::Malformed | CallStatus::Incomplete => false,
     }
