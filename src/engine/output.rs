@@ -363,8 +363,12 @@ impl Output {
 
     /// A piece of a call's arguments that stands in the input.
     pub(crate) fn arguments(&mut self, index: usize, range: Range<usize>) {
-        if self.streaming && !range.is_empty() {
-            self.told.push(Told::Arguments(index, range));
+        if !self.streaming || range.is_empty() {
+            return;
+        }
+        match self.told.last_mut() {
+            Some(Told::Arguments(same, told)) if *same == index && told.end == range.start => told.end = range.end,
+            _ => self.told.push(Told::Arguments(index, range)),
         }
     }
 

@@ -405,9 +405,11 @@ impl JsonCalls {
             } else {
                 reached
             };
-            // An empty object is told once what stands beside it is known.
-            let told = self.sent > self.scanner_start() || !is_empty_object(cx.slice(self.sent, certain));
-            if certain > self.sent && told && out.streaming() {
+            // An empty object closes once what stands beside it is known.
+            let empty = matches!(result, ScanResult::Complete { .. })
+                && is_empty_object(cx.slice(self.scanner_start(), certain));
+            let certain = certain - usize::from(empty);
+            if certain > self.sent && out.streaming() {
                 if cx.made {
                     writer.piece(out, index, cx.slice(self.sent, certain));
                 } else {
@@ -608,7 +610,7 @@ fn unopened_key(cx: &Reader<'_>, at: usize) -> Look<()> {
     key_at(cx, at, |key| matches!(Key::of(key), Key::Name | Key::Arguments))
 }
 
-/// The object holds no members, as far as it has come.
+/// The object holds no members.
 fn is_empty_object(text: &str) -> bool {
     text.starts_with('{') && text.bytes().all(|byte| matches!(byte, b'{' | b'}') || byte.is_ascii_whitespace())
 }

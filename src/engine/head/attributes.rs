@@ -34,13 +34,14 @@ pub(super) fn attributes(
     }
 }
 
-/// Attributes that end at `end`, behind which another tag begins before `until` stands there.
+/// Attributes that end at `end`, behind which another tag begins before `until` stands there. A longer one than a sign may stand
+/// there misspelt.
 #[cold]
 fn unclosed(cx: &Reader<'_>, head: &mut Head, end: usize, until: &str, limit: usize) -> Look<()> {
     let near = floor(cx.text, limit.saturating_add(until.len()));
     let behind = cx.bytes().get(end..near).unwrap_or_default();
-    let Some(first) = until.bytes().next() else { return Look::No };
-    match memchr::memchr2(b'<', first, behind) {
+    let [sign] = until.as_bytes() else { return Look::No };
+    match memchr::memchr2(b'<', *sign, behind) {
         Some(next) if behind.get(next) == Some(&b'<') => {
             // What seemed to be an attribute behind it is text.
             head.stray.take_if(|stray| stray.start >= end);

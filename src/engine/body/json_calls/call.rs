@@ -53,8 +53,7 @@ impl JsonCalls {
         }
     }
 
-    /// The whole `arguments` of a call are told, unless they are empty: others may stand beside those, so that they wait for the end
-    /// of its object.
+    /// The whole `arguments` of a call are told, but for the brace that closes empty ones: others may stand beside those.
     pub(super) fn tell_whole(
         &self,
         cx: &Reader<'_>,
@@ -64,8 +63,9 @@ impl JsonCalls {
         arguments: &Range<usize>,
     ) {
         let text = cx.part(arguments);
-        if text.starts_with('{') && !is_empty_object(text) {
-            writer.piece(out, index, text);
+        if text.starts_with('{') {
+            let open = text.strip_suffix('}').filter(|_| is_empty_object(text));
+            writer.piece(out, index, open.unwrap_or(text));
         }
     }
 
@@ -80,8 +80,10 @@ impl JsonCalls {
         raw: Range<usize>,
     ) {
         let text = cx.part(&arguments);
-        if is_empty_object(text) {
-            writer.piece(out, index, text);
+        if is_empty_object(text) && cx.made {
+            writer.piece(out, index, "}");
+        } else if is_empty_object(text) {
+            writer.span(out, index, arguments.end - 1..arguments.end);
         }
         let tool = cx.called(out, index);
         let (found, status, repair) = whole_arguments(tool, text, || self.piece(cx, arguments.clone()));

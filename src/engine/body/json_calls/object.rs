@@ -162,8 +162,10 @@ impl JsonCalls {
         let declared = |member: &Other| tool.is_some_and(|tool| tool.declares(&member.key(cx)));
         // Markers say that it is a call all the same.
         let schema = |member: &Other| Key::is_schema(member.raw_key(cx)) && member.value(cx).starts_with('{');
-        let begun = self.frames.last().is_some_and(|frame| frame.index.is_some());
-        if writer.is_unmarked() && !begun && others.iter().any(|member| schema(member) && !declared(member)) {
+        // An empty object that was to hold them, as far as it has been told.
+        let begun = self.frames.last().filter(|frame| frame.index.is_some());
+        let told = begun.and_then(|frame| cx.part(frame.arguments.as_ref()?).strip_suffix('}')).unwrap_or_default();
+        if writer.is_unmarked() && told.is_empty() && others.iter().any(|member| schema(member) && !declared(member)) {
             out.trace.refuse(Reason::Definition, &name);
             return Flow::On;
         }
@@ -186,8 +188,8 @@ impl JsonCalls {
             return Flow::Stop(progress);
         }
         let Some(index) = self.frames.last().and_then(|f| f.index) else { return Flow::On };
-        let json = object_of(cx, &flat);
-        writer.piece(out, index, &json);
+        let json = object_of(cx, told, &flat);
+        writer.piece(out, index, json.get(told.len()..).unwrap_or_default());
         let pending = writer.over(index, Found::Json(Piece::Made(json)), raw);
         pending.repairs = std::mem::take(&mut self.repairs);
         if self.guessed || lost {
@@ -306,11 +308,11 @@ fn needs_more_work(at: usize) -> Issue {
     Issue::at(IssueCode::EnvelopeMember, at, "there are no calls, and the envelope says that more work is needed")
 }
 
-/// An object of these members.
-fn object_of(cx: &Reader<'_>, members: &[&Other]) -> String {
-    let mut json = String::from("{");
-    for member in members {
-        if json.len() > 1 {
+/// An object of these members, which begins with what was `told` of it.
+fn object_of(cx: &Reader<'_>, told: &str, members: &[&Other]) -> String {
+    let mut json = String::from(if told.is_empty() { "{" } else { told });
+    for (i, member) in members.iter().enumerate() {
+        if i > 0 {
             json.push_str(", ");
         }
         json.push('"');
