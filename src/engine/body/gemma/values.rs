@@ -260,8 +260,11 @@ impl<'t> Values<'t> {
     fn unopened_text(&mut self, text: &str) -> String {
         self.mend(self.at, RepairCode::Marker, UNOPENED);
         let length = text.find('>').map_or(0, |end| end + 1);
-        let tag = text.get(..length.min(2 * self.quote.len())).unwrap_or_default();
-        if strsim::osa_distance(tag, self.quote) <= 1 {
+        let tag = text.get(..length.min(3 * self.quote.len())).unwrap_or_default();
+        // Doubled bars, wide ones and none are as good as the right ones, and so are capitals.
+        let bare = |tag: &str| tag.replace(['|', '｜'], "").to_ascii_lowercase();
+        let open = self.quote.strip_suffix('>').is_some_and(|open| text.starts_with(open));
+        if open || strsim::osa_distance(&bare(tag), &bare(self.quote)) <= 1 {
             self.fits(Fit::Part);
         }
         text.to_owned()

@@ -487,7 +487,7 @@ pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize
                     seen += 1;
                 }
                 Look::More => return Look::More,
-                Look::No if seen == 0 => return Look::No,
+                Look::No if seen == 0 && matches!(element, Element::Literal(_)) => return Look::No,
                 Look::No => {}
             },
             _ => {}
