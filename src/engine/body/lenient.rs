@@ -106,12 +106,23 @@ pub(super) fn leave_list(mended: &mut Repaired<'_>, text: &str) {
     }
 }
 
-/// The first marker of what closes a call.
+/// The first marker of what closes a call. A mere sign that may stand before it is none: strings have it as well.
 pub(super) fn closer(tail: &[Element]) -> Option<&str> {
-    tail.iter().find_map(|e| match e {
+    tail.iter().enumerate().find_map(|(i, element)| match element {
+        Element::Optional(text) if text.len() == 1 && i + 1 < tail.len() => None,
         Element::Literal(text) | Element::Optional(text) => Some(&**text),
         _ => None,
     })
+}
+
+/// Where what closes a call begins, whose first marker stands at `at`: before the sign that may stand there.
+pub(super) fn with_sign(cx: &Reader<'_>, tail: &[Element], at: usize) -> usize {
+    let sign = |element: &Element| match element {
+        Element::Optional(text) if text.len() == 1 => cx.slice(0, at).ends_with(&**text),
+        _ => false,
+    };
+    let signs = tail.split_last().is_some_and(|(_, before)| before.iter().any(sign));
+    at - usize::from(signs)
 }
 
 /// The first line at or after `from` that closes the fence, or the end of the text. The search goes on at `from`, next time.

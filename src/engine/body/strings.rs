@@ -1,6 +1,6 @@
 //! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
 //! one that closes the call.
-use super::lenient::{self, Bound, Ends, LINE, closer};
+use super::lenient::{self, Bound, Ends, LINE, closer, with_sign};
 use crate::char_class;
 use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
@@ -173,6 +173,10 @@ impl Strings {
     /// Where what closes the call bounds the value. `No`: nothing does.
     pub(super) fn bound(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<Bound> {
         let tail = writer.closing(cx);
+        self.search(cx, writer, tail).map(|bound| Bound { at: with_sign(cx, tail, bound.at), ..bound })
+    }
+
+    fn search(&mut self, cx: &Reader<'_>, writer: &Writer, tail: &[Element]) -> Look<Bound> {
         let closer = closer(tail);
         // Where nothing must close a call, the next one's marker does.
         let origin = Some(writer.origin).filter(|_| !tail.iter().any(|e| matches!(e, Element::Literal(_))));

@@ -427,7 +427,14 @@ impl<'t> Values<'t> {
                 self.fits(Fit::Part);
                 text.to_owned()
             }
-            None => word.to_owned(),
+            None => {
+                // What it opens nothing in it closes, or it is the last in a list that nothing closes: a member of something else.
+                let unclosed = listed && rest.get(length..).is_some_and(|behind| behind.starts_with('}'));
+                if word.contains(['{', '[', '(']) || (unclosed && word.contains(':')) {
+                    self.fits(Fit::Part);
+                }
+                word.to_owned()
+            }
         };
         let word = self.word(word);
         self.at += length;
