@@ -73,6 +73,11 @@ impl Listings {
         self.looked = self.looked.max(at);
     }
 
+    /// One is open where the text has been looked through.
+    pub(super) const fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// What is open is left at `at`: another text begins there.
     pub(super) fn leave(&mut self, at: usize) {
         self.skip(at);

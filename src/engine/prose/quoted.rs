@@ -326,6 +326,12 @@ impl Engine {
     /// As [`Self::is_listed`], for a call with markers, which a string does not show.
     pub(super) fn is_marked_listed(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         if let Some(last) = self.out.calls.last() {
+            // Mostly nothing but markers stands between two calls: in those no listing begins, though one may end there.
+            let near = self.given.text_from < last.raw.end && self.fresh_at(cx, at);
+            if near && !self.listings.is_open() {
+                self.listings.skip(at);
+                return false;
+            }
             self.listings.skip(last.raw.end);
         }
         self.listings.show_marked(cx, at)
