@@ -399,9 +399,9 @@ fn plain_name(cx: &Reader<'_>, at: usize, until: &str, limit: usize) -> Option<R
     let bounded = rest.get(..limit.saturating_sub(at)).unwrap_or(rest);
     let length = bounded.iter().position(|byte| !char_class::NAME.has_ascii(*byte))?;
     let begins = bounded.first().is_some_and(u8::is_ascii_alphanumeric);
-    let behind = bounded.get(length..)?;
-    let ends = behind.first() == until.as_bytes().first() && behind.starts_with(until.as_bytes());
-    (begins && ends).then_some(at..at + length)
+    let end = at + length;
+    let ends = || matches!(literal(cx, end, until), Look::Is(behind) if behind <= limit);
+    (begins && ends()).then_some(at..end)
 }
 
 /// The text of a hole, up to the literal `until` that follows.
