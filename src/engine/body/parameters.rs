@@ -4,8 +4,8 @@ use super::Progress;
 use super::elements::nested;
 use super::lenient::is_prose;
 use super::values::{
-    CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
-    may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
+    CDATA, KeyIndex, decode_entities, find_near, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata,
+    may_be_json, may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
 };
 use crate::char_class;
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
@@ -251,7 +251,8 @@ impl Parameters {
             return if cx.eof { Next::End } else { Next::More };
         }
         let mut head = Head::default();
-        for (template, parameter) in row.parameters.iter().enumerate() {
+        let may_begin = row.first_parameter.may_be(cx.bytes().get(at..).unwrap_or_default());
+        for (template, parameter) in row.parameters.iter().enumerate().filter(|_| may_begin) {
             match Self::begins(cx, parameter, at, declared, &mut head) {
                 Look::Is(()) => return Next::Parameter(Begun::by(template, head)),
                 // A template further down may fit already, but this one would fit better; and what may yet be a parameter is

@@ -192,9 +192,16 @@ pub(super) fn unwrapped(
     Some(inner.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v.to_string())))).collect())
 }
 
+/// The first `byte` in `text`. Most names and values are short, and end before a search would have begun.
+pub(super) fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
+    const NEAR: usize = 12;
+    let (near, far) = text.split_at(text.len().min(NEAR));
+    near.iter().position(|b| *b == byte).or_else(|| memchr::memchr(byte, far).map(|at| NEAR + at))
+}
+
 /// `&lt;`, `&gt;`, `&amp;`, `&quot;`, `&apos;` and numeric references as characters.
 pub(crate) fn decode_entities(text: &str) -> Cow<'_, str> {
-    let Some(first) = memchr::memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
+    let Some(first) = find_near(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
     let mut rest = &text[first..];

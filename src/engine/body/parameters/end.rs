@@ -337,7 +337,7 @@ impl OpenValue {
         let Some(first) = closer.as_bytes().first().copied() else { return Look::No };
         loop {
             let rest = bytes.get(self.searched..).unwrap_or_default();
-            let Some(hit) = memchr::memchr(first, rest).map(|i| self.searched + i) else {
+            let Some(hit) = find_near(first, rest).map(|i| self.searched + i) else {
                 self.searched = bytes.len();
                 break;
             };
