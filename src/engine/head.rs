@@ -2,6 +2,7 @@
 use super::body::values::decode_entities;
 use super::reader::{blank, floor};
 use super::{Look, Reader};
+use crate::bytes::begins;
 use crate::char_class;
 use crate::dialect::{Element, Slot};
 use crate::turn::{Repair, RepairCode};
@@ -125,7 +126,7 @@ pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> 
         _ => {}
     }
     if rest.len() >= want.len() {
-        if rest.starts_with(want) { Look::Is(at + want.len()) } else { Look::No }
+        if begins(rest, want) { Look::Is(at + want.len()) } else { Look::No }
     } else if !cx.eof && want.starts_with(rest) {
         Look::More
     } else {
