@@ -275,7 +275,7 @@ fn stands(
 }
 
 /// Fills the hole at the end of `head`, up to the literal `until` if one is to stand behind it.
-#[inline]
+#[inline(always)]
 fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit: usize) -> Look<()> {
     // A name of several words is as long as its line, and nothing but the tool tells it from text.
     let line = slot == Slot::Name && until.is_some_and(is_blank);
