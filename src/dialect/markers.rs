@@ -378,11 +378,14 @@ impl Markers {
         let mut count = 0;
         let mut here = at;
         let over = loop {
-            let rest = text.get(here..).unwrap_or_default();
-            if !begins(rest, &node.run) {
-                break node.run.starts_with(rest);
+            // Mostly nothing must.
+            if !node.run.is_empty() {
+                let rest = text.get(here..).unwrap_or_default();
+                if !begins(rest, &node.run) {
+                    break node.run.starts_with(rest);
+                }
+                here += node.run.len();
             }
-            here += node.run.len();
             if let Some(list) = node.list {
                 if count == ends.len() {
                     ends.rotate_left(1);

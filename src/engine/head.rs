@@ -118,20 +118,11 @@ pub(super) fn bare_name(text: &str) -> &str {
 pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let want = literal.as_bytes();
-    // Mostly the first bytes tell already: of tags, the second.
-    match (rest, want) {
-        ([byte, ..], [only]) => return if byte == only { Look::Is(at + 1) } else { Look::No },
-        ([byte, ..], [first, ..]) if byte != first => return Look::No,
-        ([_, byte, ..], [_, second, ..]) if byte != second => return Look::No,
-        _ => {}
+    if begins(rest, want) {
+        return Look::Is(at + want.len());
     }
-    if rest.len() >= want.len() {
-        if begins(rest, want) { Look::Is(at + want.len()) } else { Look::No }
-    } else if !cx.eof && want.starts_with(rest) {
-        Look::More
-    } else {
-        Look::No
-    }
+    let more = rest.len() < want.len() && !cx.eof && want.starts_with(rest);
+    if more { Look::More } else { Look::No }
 }
 
 /// Matches `elements` at `at`. The search for a delimiter is bounded by the policy's `max_markup_bytes`.

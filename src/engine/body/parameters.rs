@@ -4,8 +4,8 @@ use super::Progress;
 use super::elements::nested;
 use super::lenient::is_prose;
 use super::values::{
-    CDATA, KeyIndex, decode_entities, find_near, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata,
-    may_be_json, may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
+    CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
+    may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
 };
 use crate::char_class;
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
@@ -423,6 +423,8 @@ impl Parameters {
         let streams = Self::streams(cx, row, expected, kind.as_ref());
         let opening = Opening { template, key, declared, key_at, kind, end };
         let marked = !parameter.is_some_and(|p| p.tags);
+        // There is none. Where that is plain, the new one is made in its place.
+        self.value = None;
         self.value = Some(OpenValue::new(opening, expected, closer, streams, marked));
     }
 

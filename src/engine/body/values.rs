@@ -1,6 +1,7 @@
 //! What a parameter's text means: typed by what is written beside it or by the schema, entities decoded, arguments that
 //! one parameter wraps taken out of it.
 use super::lenient;
+use crate::bytes::find_near;
 use crate::engine::Reader;
 use crate::engine::output::{Output, Piece, Value, span};
 use crate::json::push_string;
@@ -190,13 +191,6 @@ pub(super) fn unwrapped(
         return None;
     }
     Some(inner.into_iter().map(|(k, v)| (Piece::Made(k), Value::Json(Piece::Made(v.to_string())))).collect())
-}
-
-/// The first `byte` in `text`. Most names and values are short, and end before a search would have begun.
-pub(super) fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
-    const NEAR: usize = 12;
-    let (near, far) = text.split_at(text.len().min(NEAR));
-    near.iter().position(|b| *b == byte).or_else(|| memchr::memchr(byte, far).map(|at| NEAR + at))
 }
 
 /// `&lt;`, `&gt;`, `&amp;`, `&quot;`, `&apos;` and numeric references as characters.

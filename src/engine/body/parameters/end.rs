@@ -2,6 +2,7 @@
 use super::open::{Closer, Openings};
 use super::value::Within;
 use super::*;
+use crate::bytes::find_near;
 use crate::engine::body::lenient::is_prose;
 
 /// Where a value ended.
