@@ -179,7 +179,10 @@ impl Engine {
     pub(super) fn line_quotes(&mut self, cx: &Reader<'_>, at: usize) -> Quote {
         // Behind a marker that was taken out a line begins.
         let begun = self.text_begins();
-        let Some(line) = self.before.line(cx, at).filter(|_| begun < at) else { return Quote::No };
+        if begun >= at {
+            return Quote::No;
+        }
+        let Some(line) = self.before.line(cx, at) else { return Quote::No };
         let line = cx.slice((at - line.len()).max(begun), at).trim_ascii_start();
         if line.is_empty() {
             return Quote::No;

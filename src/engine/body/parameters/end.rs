@@ -181,22 +181,21 @@ impl OpenValue {
     fn closes(&mut self, cx: &Reader<'_>, within: &Within<'_>, own: Closer, ahead: &mut Ahead) -> Look<Ended> {
         let Within { row, tail, called, .. } = *within;
         let declared = called.filter(|_| self.closes_by_key());
-        let next = Parameters::next(cx, row, tail, own.end, declared);
+        // Mostly it goes on there: what was seen stays where it is kept.
+        let (_, next) = ahead.insert((own.end, Parameters::next(cx, row, tail, own.end, declared)));
         // In mere text nothing stands that it could close instead.
-        let inner = if self.marked { self.closes_inner(cx, within, &next, own) } else { Look::No };
-        match inner {
-            Look::Is(Some(ended)) => return Look::Is(ended),
-            Look::Is(None) => return Look::No,
-            Look::More => return Look::More,
-            Look::No => {}
+        let inner = if self.marked { self.closes_inner(cx, within, next, own) } else { Look::No };
+        let (more, junk) = (matches!(next, Next::More), matches!(next, Next::Junk));
+        if inner == Look::No && !more && !junk {
+            return Look::Is(Ended::closed(own.at, own.end, Closing::Own));
         }
-        match next {
-            Next::More => Look::More,
-            Next::Junk => self.closes_before_text(cx, within, own),
-            next => {
-                *ahead = Some((own.end, next));
-                Look::Is(Ended::closed(own.at, own.end, Closing::Own))
-            }
+        *ahead = None;
+        match inner {
+            Look::Is(Some(ended)) => Look::Is(ended),
+            Look::Is(None) => Look::No,
+            Look::More => Look::More,
+            Look::No if more => Look::More,
+            Look::No => self.closes_before_text(cx, within, own),
         }
     }
 
