@@ -55,7 +55,7 @@ mod tests {
         let text: Vec<u8> = (0..40).collect();
         for length in 0..text.len() {
             let one = &text[..length];
-            assert!(same(one, &one.to_vec()) && begins(&text, one));
+            assert!(same(one, &text.clone()[..length]) && begins(&text, one));
             assert!(!same(one, &text[..=length]) && !begins(one, &text[..=length]));
             for at in 0..length {
                 let mut other = one.to_vec();
