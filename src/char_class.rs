@@ -5,8 +5,13 @@
 //!
 //! Sets with a purpose of one place only (the digits of a number, what may stand in a provider's ids) are written there.
 
-/// Letters, digits and some ASCII signs.
-pub(crate) struct CharClass([bool; 128]);
+/// Letters, digits and some ASCII signs. For each byte, what it is: mostly one look at the table is all that a byte costs.
+pub(crate) struct CharClass([u8; 256]);
+
+/// The byte is one of these.
+const ASCII: u8 = 1;
+/// The byte is a part of a character beyond ASCII.
+const BEYOND: u8 = 2;
 
 /// Of Python's identifiers, of JSON keys that look like them, and of words: what `\w` is to a regular expression.
 pub(crate) const IDENTIFIER: CharClass = CharClass::with(b"_");
@@ -47,15 +52,15 @@ pub(crate) const SCALAR: CharClass = CharClass::with(b"_-+.");
 
 impl CharClass {
     const fn with(signs: &[u8]) -> Self {
-        let mut class = [false; 128];
+        let mut class = [0; 256];
         let mut at = 0;
         while at < class.len() {
-            class[at] = (at as u8).is_ascii_alphanumeric();
+            class[at] = if at >= 0x80 { BEYOND } else { (at as u8).is_ascii_alphanumeric() as u8 * ASCII };
             at += 1;
         }
         let mut at = 0;
         while at < signs.len() {
-            class[signs[at] as usize] = true;
+            class[signs[at] as usize] = ASCII;
             at += 1;
         }
         Self(class)
@@ -71,13 +76,13 @@ impl CharClass {
     /// say), but needs no whole character: for text that is cut anywhere, and where it must be fast.
     #[inline]
     pub(crate) const fn has_byte(&self, byte: u8) -> bool {
-        byte >= 0x80 || self.has_ascii(byte)
+        self.0[byte as usize] != 0
     }
 
     /// The byte is one of these and ASCII.
     #[inline]
     pub(crate) const fn has_ascii(&self, byte: u8) -> bool {
-        byte < 0x80 && self.0[byte as usize]
+        self.0[byte as usize] == ASCII
     }
 
     /// How many bytes `text` begins with that [`Self::has_byte`] takes.

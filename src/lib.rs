@@ -3,6 +3,7 @@
 //! Data flows one way: model text goes through [`engine`], a provider's JSON through [`provider`]; both end in a
 //! [`turn::Turn`], whose calls [`schema`] names, types and validates. Nothing in this crate does I/O, and nothing
 //! outside `python` knows of Python.
+mod bytes;
 mod char_class;
 pub mod dialect;
 pub mod engine;

@@ -172,6 +172,8 @@ pub(crate) struct Row {
     by_name: bool,
     pub(crate) calls: Vec<CallTemplate>,
     pub(crate) parameters: Vec<Parameter>,
+    /// What a parameter may begin with.
+    pub(crate) first_parameter: First,
     /// What opens and closes each section.
     pub(crate) sections: Vec<(Vec<Element>, Vec<Element>)>,
     /// What a call in a section may begin with.
@@ -235,6 +237,7 @@ impl Row {
         let mut row = Self {
             calls: Vec::new(),
             parameters: Vec::new(),
+            first_parameter: First::default(),
             sections: Vec::new(),
             first: First::default(),
             twin: false,
@@ -246,6 +249,7 @@ impl Row {
         for text in &dialect.parameters {
             row.parameters.push(read_parameter(text)?);
         }
+        row.first_parameter = First::one_of(row.parameters.iter().map(|parameter| &*parameter.opener));
         for (i, text) in dialect.calls.iter().enumerate() {
             let (opener, call) = read_call(text, &row)?;
             if call.body == Body::Parameters && row.parameters.is_empty() {

@@ -2,6 +2,7 @@
 use super::choice::Choice;
 use super::compiled::First;
 use super::late::{Late, in_word};
+use crate::bytes::begins;
 use crate::char_class;
 use aho_corasick::{Span, packed};
 use std::collections::{HashMap, HashSet};
@@ -377,10 +378,10 @@ impl Markers {
         let mut count = 0;
         let mut here = at;
         let over = loop {
-            // Comparing nothing would be right as well, but a vector load of nothing from nowhere is slow.
+            // Mostly nothing must.
             if !node.run.is_empty() {
                 let rest = text.get(here..).unwrap_or_default();
-                if !rest.starts_with(&node.run) {
+                if !begins(rest, &node.run) {
                     break node.run.starts_with(rest);
                 }
                 here += node.run.len();

@@ -2,6 +2,7 @@
 use super::body::values::decode_entities;
 use super::reader::{blank, floor};
 use super::{Look, Reader};
+use crate::bytes::begins;
 use crate::char_class;
 use crate::dialect::{Element, Slot};
 use crate::turn::{Repair, RepairCode};
@@ -123,20 +124,11 @@ pub(super) fn bare_name(text: &str) -> &str {
 pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let want = literal.as_bytes();
-    // Mostly the first bytes tell already: of tags, the second.
-    match (rest, want) {
-        ([byte, ..], [only]) => return if byte == only { Look::Is(at + 1) } else { Look::No },
-        ([byte, ..], [first, ..]) if byte != first => return Look::No,
-        ([_, byte, ..], [_, second, ..]) if byte != second => return Look::No,
-        _ => {}
+    if begins(rest, want) {
+        return Look::Is(at + want.len());
     }
-    if rest.len() >= want.len() {
-        if rest.starts_with(want) { Look::Is(at + want.len()) } else { Look::No }
-    } else if !cx.eof && want.starts_with(rest) {
-        Look::More
-    } else {
-        Look::No
-    }
+    let more = rest.len() < want.len() && !cx.eof && want.starts_with(rest);
+    if more { Look::More } else { Look::No }
 }
 
 /// Matches `elements` at `at`. The search for a delimiter is bounded by the policy's `max_markup_bytes`.
@@ -286,7 +278,7 @@ fn stands(
 }
 
 /// Fills the hole at the end of `head`, up to the literal `until` if one is to stand behind it.
-#[inline]
+#[inline(always)]
 fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit: usize) -> Look<()> {
     // A name of several words is as long as its line, and nothing but the tool tells it from text.
     let line = slot == Slot::Name && until.is_some_and(is_blank);
@@ -411,9 +403,9 @@ fn plain_name(cx: &Reader<'_>, at: usize, until: &str, limit: usize) -> Option<R
     let bounded = rest.get(..limit.saturating_sub(at)).unwrap_or(rest);
     let length = bounded.iter().position(|byte| !char_class::NAME.has_ascii(*byte))?;
     let begins = bounded.first().is_some_and(u8::is_ascii_alphanumeric);
-    let behind = bounded.get(length..)?;
-    let ends = behind.first() == until.as_bytes().first() && behind.starts_with(until.as_bytes());
-    (begins && ends).then_some(at..at + length)
+    let end = at + length;
+    let ends = || matches!(literal(cx, end, until), Look::Is(behind) if behind <= limit);
+    (begins && ends()).then_some(at..end)
 }
 
 /// The text of a hole, up to the literal `until` that follows.

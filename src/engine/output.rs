@@ -122,6 +122,8 @@ impl Found {
     pub(crate) fn deeper_than(&self, text: &str, limit: usize) -> bool {
         let member = |value: &Value| match value {
             Value::Text(_) => false,
+            // Mostly it is so short that it need not be cut out to see it.
+            Value::Json(piece) if piece.len() / 2 < limit => false,
             Value::Json(piece) => crate::json::deeper_than(piece.as_str(text), limit.saturating_sub(1)),
         };
         match self {

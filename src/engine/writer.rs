@@ -3,6 +3,7 @@ use super::head::{self, Head};
 use super::output::{Call, Found, Output, Piece, Value};
 use super::trace::{Noted, Reason};
 use super::{Look, Mode, Reader, UnknownTools};
+use crate::bytes::same;
 use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
@@ -287,7 +288,7 @@ impl Writer {
         self.unvouched = first && self.evidence == Evidence::AnyName && !offered;
         let tool = found.and_then(|(tool, _)| u32::try_from(tool).ok());
         let name = match cx.tool_at(tool) {
-            Some(tool) if tool.name != written => Piece::Made(tool.name.clone()),
+            Some(tool) if !same(tool.name.as_bytes(), written.as_bytes()) => Piece::Made(tool.name.clone()),
             _ => cx.piece(written),
         };
         let mut repairs = Vec::new();

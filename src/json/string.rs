@@ -1,6 +1,7 @@
 //! Reading, writing and comparing JSON strings.
 use super::block::{BLOCK, find_special, quote_or_backslash};
 use super::scan::{Member, Stop, scan_unicode};
+use crate::bytes::find_near;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -61,7 +62,7 @@ fn read_escape(json: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
 
 /// The body of a JSON string, without its quotes, with its escapes undone; as it stands if it is not valid.
 pub(crate) fn unescaped(body: &str) -> Cow<'_, str> {
-    if memchr::memchr(b'\\', body.as_bytes()).is_none() {
+    if find_near(b'\\', body.as_bytes()).is_none() {
         return Cow::Borrowed(body);
     }
     let mut text = Vec::with_capacity(body.len());

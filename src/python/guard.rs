@@ -17,9 +17,15 @@ pub(super) fn guard<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
-/// [`guard`] for work on `bytes` bytes of input that needs nothing of Python: long work releases the interpreter.
+/// Runs `work` on `bytes` bytes of input, which needs nothing of Python: long work releases the interpreter. A panic in it takes
+/// that back.
+pub(super) fn detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
+    if bytes > DETACH_BYTES { py.detach(work) } else { work() }
+}
+
+/// [`guard`] for such work.
 pub(super) fn guard_detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    if bytes > DETACH_BYTES { py.detach(|| guard(work)) } else { guard(work) }
+    guard(|| detached(py, bytes, work))
 }
 
 #[doc = stub!("_panic")]

@@ -1,5 +1,6 @@
 //! Names of tools and of members as Python strings. The same few are written in call after call, so the string that was
 //! made for one is kept for the next, with its hash.
+use crate::bytes::same;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::sync::{Mutex, MutexGuard};
@@ -37,7 +38,7 @@ impl<'py> Keys<'py> {
             return look(&PyString::new(self.py, key));
         };
         match place {
-            Some((text, string)) if **text == *key => look(string.bind(self.py)),
+            Some((text, string)) if same(text.as_bytes(), key.as_bytes()) => look(string.bind(self.py)),
             place => {
                 let string = PyString::intern(self.py, key);
                 *place = Some((key.into(), string.clone().unbind()));

@@ -1,7 +1,7 @@
 //! Reading text: `toolglot.extract` and `toolglot.StreamParser`.
 use super::dialect::dialect_argument;
 use super::event::Event;
-use super::guard::{guard, guard_detached};
+use super::guard::{detached, guard, guard_detached};
 use super::policy::{Choice, policy_argument};
 use super::source::tools_argument;
 use super::text::{Input, bytes_of, no_text, utf8};
@@ -40,12 +40,13 @@ pub(super) fn extract<'py>(
     let dialects = dialect_argument(dialect)?;
     let options = options(starts_in, policy)?;
     let read = |text: &Bound<'_, PyString>, all: &str, issue: Option<Issue>| {
-        let read = || {
-            let (mut turn, calls) = engine::read(all, &dialects, tools.as_deref(), &options);
+        // What was found does not leave the guard before Python has it: it is large.
+        guard(|| {
+            let read = || engine::read(all, &dialects, tools.as_deref(), &options);
+            let (mut turn, calls) = detached(py, all.len(), read);
             turn.issues.extend(issue);
-            (turn, calls)
-        };
-        Turn::found(py, guard_detached(py, all.len(), read)?, Input::new(text), tools.as_ref())
+            Turn::found(py, (turn, calls), Input::new(text), tools.as_ref())
+        })?
     };
     if let Ok(text) = text.cast::<PyString>() {
         return match utf8(text)? {

@@ -1,6 +1,7 @@
 //! One tool.
 use super::Expected;
 use super::judge::Judge;
+use crate::bytes::same;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ impl Tool {
 
     /// Which of the parameters is called `name`. Models keep the schema's order, so it mostly is the one at `likely`.
     pub(crate) fn position(&self, name: &[u8], likely: usize) -> Option<usize> {
-        let named = |at: &usize| self.parameters.get(*at).is_some_and(|(n, _)| n.as_bytes() == name);
+        let named = |at: &usize| self.parameters.get(*at).is_some_and(|(n, _)| same(n.as_bytes(), name));
         Some(likely).filter(named).or_else(|| (0..self.parameters.len()).find(named))
     }
 

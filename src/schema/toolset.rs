@@ -5,6 +5,7 @@ use super::input::Reader;
 use super::names::{self, Spellings};
 use super::problems;
 use super::settle::settle;
+use crate::bytes::same;
 use crate::error::{Error, ErrorCode};
 use crate::json::{self, RepairOptions, ScanResult, Scanner};
 use crate::turn::{Arguments, CallStatus, Repair, RepairCode, ToolCall};
@@ -142,7 +143,7 @@ impl ToolSet {
 
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         if self.tools.len() <= FEW {
-            return self.tools.iter().position(|tool| tool.name == name);
+            return self.tools.iter().position(|tool| same(tool.name.as_bytes(), name.as_bytes()));
         }
         self.by_name.get(name).copied()
     }

@@ -253,7 +253,8 @@ impl Parameters {
             return if cx.eof { Next::End } else { Next::More };
         }
         let mut head = Head::default();
-        for (template, parameter) in row.parameters.iter().enumerate() {
+        let may_begin = row.first_parameter.may_be(cx.bytes().get(at..).unwrap_or_default());
+        for (template, parameter) in row.parameters.iter().enumerate().filter(|_| may_begin) {
             match Self::begins(cx, parameter, at, declared, &mut head) {
                 Look::Is(()) => return Next::Parameter(Begun::by(template, head)),
                 // A template further down may fit already, but this one would fit better; and what may yet be a parameter is
@@ -427,6 +428,8 @@ impl Parameters {
         let streams = Self::streams(cx, row, expected, kind.as_ref());
         let opening = Opening { template, key, declared, key_at, kind, end };
         let marked = !parameter.is_some_and(|p| p.tags);
+        // There is none. Where that is plain, the new one is made in its place.
+        self.value = None;
         self.value = Some(OpenValue::new(opening, expected, closer, streams, marked));
     }
 

@@ -1,6 +1,7 @@
 //! What a parameter's text means: typed by what is written beside it or by the schema, entities decoded, arguments that
 //! one parameter wraps taken out of it.
 use super::lenient;
+use crate::bytes::find_near;
 use crate::engine::Reader;
 use crate::engine::output::{Output, Piece, Value, span};
 use crate::json::push_string;
@@ -194,7 +195,7 @@ pub(super) fn unwrapped(
 
 /// `&lt;`, `&gt;`, `&amp;`, `&quot;`, `&apos;` and numeric references as characters.
 pub(crate) fn decode_entities(text: &str) -> Cow<'_, str> {
-    let Some(first) = memchr::memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
+    let Some(first) = find_near(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
     let mut rest = &text[first..];

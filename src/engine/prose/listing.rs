@@ -2,7 +2,7 @@
 //! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
 use crate::engine::Reader;
 use crate::engine::reader::floor;
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, packed};
 use once_cell::sync::Lazy;
 use std::ops::Range;
 
@@ -40,10 +40,12 @@ const BEFORE_DOCUMENT: [&str; 9] = ["=", "(", "[", ",", ".", "return", "yield", 
 /// What stands behind the word of a here document where its line is a command, and no sentence.
 const BEHIND_WORD: [char; 7] = ['>', '|', ';', '&', '\\', '#', '2'];
 
-/// All of what may begin a listing. None begins as another does, so that any kind of match is the same; this one can search with the
-/// processor's widest comparison.
-static FINDER: Lazy<Option<AhoCorasick>> =
-    Lazy::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(BEGINS).ok());
+/// All of what may begin a listing, for the processor's widest comparison. None begins as another does, so that any kind of match is
+/// the same.
+static SEARCHER: Lazy<Option<packed::Searcher>> = Lazy::new(|| packed::Searcher::new(BEGINS));
+
+/// The same, where the processor is too plain.
+static FINDER: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(BEGINS).ok());
 
 /// A longer line does not begin a listing.
 const LINE: usize = 512;
@@ -71,6 +73,11 @@ impl Listings {
     /// The text up to `at` has been read in another way.
     pub(super) fn skip(&mut self, at: usize) {
         self.looked = self.looked.max(at);
+    }
+
+    /// One is open where the text has been looked through.
+    pub(super) const fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     /// What is open is left at `at`: another text begins there.
@@ -149,7 +156,11 @@ impl Listing {
 /// The first listing that begins in `from..to`, and where what says so ends.
 fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
     let text = cx.slice(from, to);
-    FINDER.as_ref()?.find_iter(text).find_map(|found| {
+    let searcher = SEARCHER.as_ref();
+    let plain = if searcher.is_none() { FINDER.as_ref() } else { None };
+    let plain = plain.into_iter().flat_map(|finder| finder.find_iter(text));
+    let mut all = searcher.into_iter().flat_map(|searcher| searcher.find_iter(text)).chain(plain);
+    all.find_map(|found| {
         let (at, end) = (from + found.start(), from + found.end());
         let next = cx.bytes().get(end).copied().unwrap_or(b'\n');
         // Most of them in a row are none: that costs no look at their line.

@@ -179,7 +179,10 @@ impl Engine {
     pub(super) fn line_quotes(&mut self, cx: &Reader<'_>, at: usize) -> Quote {
         // Behind a marker that was taken out a line begins.
         let begun = self.text_begins();
-        let Some(line) = self.before.line(cx, at).filter(|_| begun < at) else { return Quote::No };
+        if begun >= at {
+            return Quote::No;
+        }
+        let Some(line) = self.before.line(cx, at) else { return Quote::No };
         let line = cx.slice((at - line.len()).max(begun), at).trim_ascii_start();
         if line.is_empty() {
             return Quote::No;
@@ -326,6 +329,12 @@ impl Engine {
     /// As [`Self::is_listed`], for a call with markers, which a string does not show.
     pub(super) fn is_marked_listed(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         if let Some(last) = self.out.calls.last() {
+            // Mostly nothing but markers stands between two calls: in those no listing begins, though one may end there.
+            let near = self.given.text_from < last.raw.end && self.fresh_at(cx, at);
+            if near && !self.listings.is_open() {
+                self.listings.skip(at);
+                return false;
+            }
             self.listings.skip(last.raw.end);
         }
         self.listings.show_marked(cx, at)

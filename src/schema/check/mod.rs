@@ -7,6 +7,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use crate::bytes::same;
 use crate::json::{Kind, Member};
 use crate::turn::ArgumentValue;
 use read::Reader;
@@ -107,7 +108,7 @@ struct Keys {
 impl Keys {
     #[inline]
     fn place(&mut self, node: &Node, key: &[u8]) -> Place {
-        let likely = node.properties.get(self.hint).filter(|property| property.name.as_bytes() == key);
+        let likely = node.properties.get(self.hint).filter(|property| same(property.name.as_bytes(), key));
         let Some(property) = likely.or_else(|| self.search(node, key)) else { return Place::Rest(node.rest) };
         let at = self.hint;
         self.hint += 1;
@@ -123,7 +124,7 @@ impl Keys {
     /// The property of this name, which the hint is of from now on.
     #[inline(never)]
     fn search<'n>(&mut self, node: &'n Node, key: &[u8]) -> Option<&'n Property> {
-        let found = node.properties.iter().position(|property| property.name.as_bytes() == key)?;
+        let found = node.properties.iter().position(|property| same(property.name.as_bytes(), key))?;
         self.hint = found;
         node.properties.get(found)
     }

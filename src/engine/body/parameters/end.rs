@@ -2,6 +2,7 @@
 use super::open::{Closer, Openings};
 use super::value::Within;
 use super::*;
+use crate::bytes::find_near;
 use crate::engine::body::lenient::is_prose;
 
 /// Where a value ended.
@@ -180,22 +181,21 @@ impl OpenValue {
     fn closes(&mut self, cx: &Reader<'_>, within: &Within<'_>, own: Closer, ahead: &mut Ahead) -> Look<Ended> {
         let Within { row, tail, called, .. } = *within;
         let declared = called.filter(|_| self.closes_by_key());
-        let next = Parameters::next(cx, row, tail, own.end, declared);
+        // Mostly it goes on there: what was seen stays where it is kept.
+        let (_, next) = ahead.insert((own.end, Parameters::next(cx, row, tail, own.end, declared)));
         // In mere text nothing stands that it could close instead.
-        let inner = if self.marked { self.closes_inner(cx, within, &next, own) } else { Look::No };
-        match inner {
-            Look::Is(Some(ended)) => return Look::Is(ended),
-            Look::Is(None) => return Look::No,
-            Look::More => return Look::More,
-            Look::No => {}
+        let inner = if self.marked { self.closes_inner(cx, within, next, own) } else { Look::No };
+        let (more, junk) = (matches!(next, Next::More), matches!(next, Next::Junk));
+        if inner == Look::No && !more && !junk {
+            return Look::Is(Ended::closed(own.at, own.end, Closing::Own));
         }
-        match next {
-            Next::More => Look::More,
-            Next::Junk => self.closes_before_text(cx, within, own),
-            next => {
-                *ahead = Some((own.end, next));
-                Look::Is(Ended::closed(own.at, own.end, Closing::Own))
-            }
+        *ahead = None;
+        match inner {
+            Look::Is(Some(ended)) => Look::Is(ended),
+            Look::Is(None) => Look::No,
+            Look::More => Look::More,
+            Look::No if more => Look::More,
+            Look::No => self.closes_before_text(cx, within, own),
         }
     }
 
@@ -337,7 +337,7 @@ impl OpenValue {
         let Some(first) = closer.as_bytes().first().copied() else { return Look::No };
         loop {
             let rest = bytes.get(self.searched..).unwrap_or_default();
-            let Some(hit) = memchr::memchr(first, rest).map(|i| self.searched + i) else {
+            let Some(hit) = find_near(first, rest).map(|i| self.searched + i) else {
                 self.searched = bytes.len();
                 break;
             };

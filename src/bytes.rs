@@ -1,0 +1,67 @@
+//! Looks at few bytes, as markers, names and most values have them: there the call of what is fast for many costs more than the
+//! look.
+
+/// Both are the same bytes.
+#[inline]
+pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
+    // In this order: mostly there are more than seven.
+    match one.len() {
+        length if length != other.len() => false,
+        17.. => one == other,
+        8.. => ends_are_same::<8>(one, other),
+        4.. => ends_are_same::<4>(one, other),
+        2.. => ends_are_same::<2>(one, other),
+        _ => one.first() == other.first(),
+    }
+}
+
+/// `text` begins with `with`.
+#[inline]
+pub(crate) fn begins(text: &[u8], with: &[u8]) -> bool {
+    text.get(..with.len()).is_some_and(|begun| same(begun, with))
+}
+
+/// The first `byte` in `text`. Most names and values are short, and end before a search would have begun.
+pub(crate) fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
+    const NEAR: usize = 12;
+    let (near, far) = text.split_at(text.len().min(NEAR));
+    near.iter().position(|b| *b == byte).or_else(|| memchr::memchr(byte, far).map(|at| NEAR + at))
+}
+
+/// Their first and last `N` bytes, of which they have so many, are the same: of no more than twice that, those are all.
+#[inline]
+fn ends_are_same<const N: usize>(one: &[u8], other: &[u8]) -> bool {
+    one.first_chunk::<N>() == other.first_chunk::<N>() && one.last_chunk::<N>() == other.last_chunk::<N>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{begins, find_near, same};
+
+    #[test]
+    fn a_byte_is_found_near_and_far() {
+        for length in 0..40 {
+            let mut text = vec![b' '; length];
+            assert_eq!(find_near(b'x', &text), None);
+            for at in (0..length).rev() {
+                text[at] = b'x';
+                assert_eq!(find_near(b'x', &text), Some(at));
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_are_the_same_of_any_length() {
+        let text: Vec<u8> = (0..40).collect();
+        for length in 0..text.len() {
+            let one = &text[..length];
+            assert!(same(one, &text.clone()[..length]) && begins(&text, one));
+            assert!(!same(one, &text[..=length]) && !begins(one, &text[..=length]));
+            for at in 0..length {
+                let mut other = one.to_vec();
+                other[at] ^= 1;
+                assert!(!same(one, &other) && !begins(&text, &other), "{length} {at}");
+            }
+        }
+    }
+}
