@@ -34,6 +34,8 @@ pub(crate) struct Tried {
     /// The head that stood there last, by the number of all of it, when the text was so long, if several templates have it.
     found: Option<(u16, Head)>,
     long: usize,
+    /// What stands there is quoted, if that was asked: it is the same for all templates.
+    quoted: Option<bool>,
 }
 
 impl Tried {
@@ -44,12 +46,14 @@ impl Tried {
             self.failed.clear();
             self.refused.clear();
             self.long = 0;
+            self.quoted = None;
         }
     }
 
     /// A call was begun or given up: what stands at a place may now be one though it was none before.
     pub(crate) fn try_again(&mut self) {
         self.refused.clear();
+        self.quoted = None;
     }
 
     /// Fills the `head` of `template`, whose opening marker of `length` stands at `at`.
@@ -398,7 +402,7 @@ impl Engine {
                 }
                 let taken = match self.tried.head(cx, at, length, template, &mut found) {
                     // What quotes it is looked for where there is something to quote.
-                    Look::Is(()) if standing == Standing::Word && self.fence.is_none() && self.is_quoted(cx, at) => {
+                    Look::Is(()) if standing == Standing::Word && self.fence.is_none() && self.quotes_word(cx, at) => {
                         self.pass(cx, at, Reason::Quoted);
                         Look::No
                     }
@@ -414,6 +418,13 @@ impl Engine {
                 taken
             }
         }
+    }
+
+    /// The word at `at`, which is being tried, is quoted.
+    fn quotes_word(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let quoted = self.tried.quoted.unwrap_or_else(|| self.is_quoted(cx, at));
+        self.tried.quoted = Some(quoted);
+        quoted
     }
 
     /// A marker inside the text that is none of it. It counts where its dialect was named, or has shown itself.
