@@ -6,6 +6,7 @@ use crate::dialect::{CallTemplate, Element, LateMarker, Marker};
 use crate::engine::head::{self, Head};
 use crate::engine::trace::Reason;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, State};
+use crate::schema::ToolSet;
 use crate::turn::{Issue, IssueCode};
 use smallvec::SmallVec;
 
@@ -601,6 +602,6 @@ impl Engine {
 /// The marker at `at`, of a section, is also the tag of an offered tool of just that name, where tags are named after tools.
 fn is_tools_tag(cx: &Reader<'_>, at: usize, length: usize) -> bool {
     let tag = || cx.slice(at, at + length).strip_prefix('<')?.strip_suffix('>');
-    let named = |name: &str| cx.tool(name).is_some_and(|tool| tool.name == name);
-    cx.dialects.elements.is_some() && cx.tools.is_some() && tag().is_some_and(named)
+    let named = |tools: &ToolSet| tag().is_some_and(|name| tools.get(name).is_some());
+    cx.dialects.elements.is_some() && cx.tools.is_some_and(named)
 }
