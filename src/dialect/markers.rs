@@ -335,7 +335,8 @@ impl Markers {
         text.iter().all(|byte| self.quiet[usize::from(*byte)])
     }
 
-    fn is_stop(&self, text: &[u8], at: usize) -> bool {
+    /// Something may begin at `at`.
+    pub(crate) fn is_stop(&self, text: &[u8], at: usize) -> bool {
         text.get(at).is_some_and(|byte| self.stops[usize::from(*byte)]) && self.may_begin(text, at)
     }
 
@@ -437,10 +438,12 @@ impl Markers {
         self.lists.get(list as usize).is_some_and(|list| list.ambiguous)
     }
 
-    /// As [`Self::list`], without most of what `behind`, which stands behind the marker and white space, rules out.
-    pub(crate) fn list_before(&self, list: u32, behind: &[u8]) -> impl Iterator<Item = Marker> {
+    /// As [`Self::list`], each with its place in that, without most of what `behind`, which stands behind the marker and white
+    /// space, rules out.
+    pub(crate) fn list_before(&self, list: u32, behind: &[u8]) -> impl Iterator<Item = (usize, Marker)> {
         let list = self.lists.get(list as usize);
-        list.into_iter().flat_map(|list| list.choice.before(behind).filter_map(|i| list.markers.get(i).copied()))
+        let meaning = |list: &List, i: usize| list.markers.get(i).map(|marker| (i, *marker));
+        list.into_iter().flat_map(move |list| list.choice.before(behind).filter_map(move |i| meaning(list, i)))
     }
 }
 

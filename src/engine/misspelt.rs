@@ -188,8 +188,18 @@ pub(super) fn is_like(name: &str, meant: &str) -> bool {
         return false;
     }
     let plain = |text: &str| -> SmallVec<[u8; 64]> {
-        let last = text.rfind(['|', ':', '｜']).and_then(|at| text.get(at..)).unwrap_or(text);
-        last.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
+        // Mostly it is ASCII's, whose bytes are compared at once.
+        let last = if text.is_ascii() {
+            text.bytes().rposition(|byte| matches!(byte, b'|' | b':'))
+        } else {
+            text.rfind(['|', ':', '｜'])
+        };
+        text.get(last.unwrap_or(0)..)
+            .unwrap_or(text)
+            .bytes()
+            .filter(u8::is_ascii_alphanumeric)
+            .map(|byte| byte.to_ascii_lowercase())
+            .collect()
     };
     let (name, meant) = (plain(name), plain(meant));
     if name == meant {

@@ -410,8 +410,7 @@ pub(crate) struct Engine {
     before: prose::quoted::Before,
     tried: prose::markers::Tried,
     examples: prose::example::Examples,
-    /// The marker at this place was tried and is none; only whether it stands twice ([`prose::twice`]) is still unclear.
-    refused: Option<usize>,
+    unclear: prose::unclear::Unclear,
     /// The row of the dialect whose special token came last.
     speaks: Option<u16>,
     /// An opening marker was left in the text because no readable call followed it.
@@ -456,7 +455,7 @@ impl Engine {
             before: prose::quoted::Before::default(),
             tried: prose::markers::Tried::default(),
             examples: prose::example::Examples::default(),
-            refused: None,
+            unclear: prose::unclear::Unclear::default(),
             speaks: None,
             unread: false,
             opened: Vec::new(),
@@ -509,6 +508,7 @@ impl Engine {
     /// From here on a call is read, once `set` has said what else is known of it.
     fn begin_call(&mut self, call: CallState, set: impl FnOnce(&mut CallState)) {
         self.tried.try_again();
+        self.unclear.forget();
         let mut call = match self.spare.take() {
             Some(mut spare) => {
                 *spare = call;
@@ -540,6 +540,7 @@ impl Engine {
     fn keep(&mut self, doubt: Doubt) {
         if self.holds(doubt) {
             self.hold = None;
+            self.unclear.forget();
         }
     }
 
@@ -555,7 +556,7 @@ impl Engine {
         let calls = self.out.go_back(hold.mark, hold.doubt.reason());
         self.given = hold.before;
         self.opener_given = hold.opener_given;
-        self.refused = None;
+        self.unclear.forget();
         self.at = to;
         self.section = None;
         self.unclosed = None;

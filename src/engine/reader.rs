@@ -227,8 +227,8 @@ impl<'t> Reader<'t> {
         let text = |at: usize| self.bytes().get(at).is_some_and(|b| b.is_ascii_graphic() && *b != b'\\');
         match self.bytes().get(at) {
             _ if text(at) => at,
-            // Mostly a line ends there, and that is all.
-            Some(b'\n') if text(at + 1) => at + 1,
+            // Mostly a line ends there, or a word, and that is all.
+            Some(b'\n' | b' ') if text(at + 1) => at + 1,
             _ => self.skip_some_markup_space(at),
         }
     }

@@ -203,7 +203,10 @@ impl Spellings {
             if known(rest) {
                 return true;
             }
-            let Some(next) = INVENTED_PREFIXES.iter().find_map(|prefix| rest.strip_prefix(*prefix)) else { break };
+            // Mostly the first letter tells already.
+            let first = rest.as_bytes().first();
+            let mut prefixes = INVENTED_PREFIXES.iter().filter(|prefix| prefix.as_bytes().first() == first);
+            let Some(next) = prefixes.find_map(|prefix| rest.strip_prefix(*prefix)) else { break };
             rest = next.trim_start_matches(SEPARATORS);
         }
         false

@@ -56,11 +56,11 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
     }
     let bounded = rest.get(..EVIDENCE).unwrap_or(rest);
     let all = bounded.len() == EVIDENCE || cx.eof;
-    let any = any_call_key(cx, start, start + bounded.len());
-    if all && !any {
+    let first = first_colon(cx, start, start + bounded.len());
+    if all && first.is_none() {
         return Look::No;
     }
-    if !any && !any_brace(cx, start, start + bounded.len()) {
+    if first.is_none() && !any_brace(cx, start, start + bounded.len()) {
         return Look::More;
     }
     let mut depth = 0_usize;
@@ -69,17 +69,19 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
             b'{' => depth += 1,
             b'}' if depth <= 1 => return Look::No,
             b'}' => depth -= 1,
-            b':' if any && depth == 1 => match call_key_before(cx, start, start + i) {
-                Look::No => {}
-                look => return look,
-            },
+            b':' if depth == 1 && first.is_some_and(|first| start + i >= first) => {
+                match call_key_before(cx, start, start + i) {
+                    Look::No => {}
+                    look => return look,
+                }
+            }
             _ => {}
         }
     }
     if all { Look::No } else { Look::More }
 }
 
-/// Whether a closing brace stands between `start` and `end`. Each byte is looked at once, as with [`any_call_key`].
+/// Whether a closing brace stands between `start` and `end`. Each byte is looked at once, as with [`first_colon`].
 fn any_brace(cx: &Reader<'_>, start: usize, end: usize) -> bool {
     let known = cx.memo.unclosed.get();
     let from = known.known(start).unwrap_or(start);
@@ -112,16 +114,15 @@ pub(crate) fn no_call(cx: &Reader<'_>, start: usize) -> Look<usize> {
     }
 }
 
-/// Whether a colon may stand behind a key of a call between `start` and `end`. Objects may begin at every byte, but each
-/// colon is looked at once.
-fn any_call_key(cx: &Reader<'_>, start: usize, end: usize) -> bool {
+/// The first colon between `start` and `end` that may stand behind a key of a call. Objects may begin at every byte, but each
+/// colon that does not is looked at once.
+fn first_colon(cx: &Reader<'_>, start: usize, end: usize) -> Option<usize> {
     let known = cx.memo.unkeyed.get();
     let from = known.known(start).unwrap_or(start);
     let text = cx.bytes().get(from..end).unwrap_or_default();
-    let found = memchr::memchr_iter(b':', text).any(|i| call_key_before(cx, start, from + i) != Look::No);
-    if !found {
-        cx.memo.unkeyed.set(known.and(start, end));
-    }
+    let mut colons = memchr::memchr_iter(b':', text).map(|i| from + i);
+    let found = colons.find(|colon| call_key_before(cx, start, *colon) != Look::No);
+    cx.memo.unkeyed.set(known.and(start, found.unwrap_or(end)));
     found
 }
 

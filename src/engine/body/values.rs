@@ -10,6 +10,7 @@ use crate::turn::ArgumentValue;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 /// A parameter's text as a value: by the type written beside it, else by the schema.
@@ -128,7 +129,7 @@ impl KeyIndex {
     /// Up to so many members are looked through one by one.
     const FEW: usize = 16;
 
-    /// The member of `key`, of `count` members that have the keys `name`.
+    /// The member of `key`, of `count` members that have the keys `name`. If there is none, the caller adds it behind them.
     pub(super) fn position<'k>(
         &mut self,
         key: &str,
@@ -144,7 +145,13 @@ impl KeyIndex {
                 index.insert(name.into(), i);
             }
         }
-        index.get(key.as_bytes()).copied()
+        match index.entry(key.as_bytes().into()) {
+            Entry::Occupied(member) => Some(*member.get()),
+            Entry::Vacant(member) => {
+                member.insert(count);
+                None
+            }
+        }
     }
 }
 

@@ -280,7 +280,10 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     let says = |spelling: &&str| {
         let alike =
             |(a, b): ((&str, &str), (&str, &str))| a.0.eq_ignore_ascii_case(b.0) && a.1.eq_ignore_ascii_case(b.1);
-        spelling.eq_ignore_ascii_case(label) || spelling.split_once('_').zip(label.split_once(' ')).is_some_and(alike)
+        // Mostly the line is longer than any.
+        spelling.len() == label.len()
+            && (spelling.eq_ignore_ascii_case(label)
+                || spelling.split_once('_').zip(label.split_once(' ')).is_some_and(alike))
     };
     let mut spellings = Key::Function.spellings().iter().filter(|spelling| spelling.len() > "function".len());
     spellings.clone().any(|spelling| *spelling == word) || spellings.any(says)

@@ -61,21 +61,26 @@ impl Engine {
         self.leave_paragraph(cx, to);
         if !last {
             to = cx.dialects.markers.late().certain(cx.text, self.given.from, to);
-            to = self.before_name(cx, self.given.from, to);
-            to = if self.given.fresh { self.stops(cx).unwrap_or(to).min(to) } else { to };
-            to = self.header_line(cx, self.given.from, to).map_or(to, |(_, line)| line);
+            // What else waits stands at the beginning of a line, or behind what was taken out.
+            if self.may_begin_line(cx, self.given.from, to) {
+                to = self.before_name(cx, self.given.from, to);
+                to = if self.given.fresh { self.stops(cx).unwrap_or(to).min(to) } else { to };
+                to = self.header_line(cx, self.given.from, to).map_or(to, |(_, line)| line);
+            }
         }
         self.give(cx, to, last);
     }
 
-    /// Where text ends that cannot be the beginning of a bare call's name.
+    /// A line may begin in the text between two places. Mostly that is a few letters in the middle of one.
     #[inline]
-    pub(super) fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
-        // Mostly it is a few letters in the middle of a line.
+    fn may_begin_line(&self, cx: &Reader<'_>, from: usize, to: usize) -> bool {
         let bytes = cx.bytes().get(from..to).unwrap_or_default();
-        if bytes.len() <= SHORT && !bytes.contains(&b'\n') && !self.begins_line(cx, from) {
-            return to;
-        }
+        bytes.len() > SHORT || bytes.contains(&b'\n') || self.begins_line(cx, from)
+    }
+
+    /// Where text ends that cannot be the beginning of a bare call's name.
+    fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
+        let bytes = cx.bytes().get(from..to).unwrap_or_default();
         // Or else it ends in a word there, or behind one.
         let spaces = bytes.iter().rev().take(APART + 1).take_while(|byte| byte.is_ascii_whitespace()).count();
         let word = bytes.iter().rev().skip(spaces).take(256).take_while(|byte| NAME_IN_PROSE.has_byte(**byte)).count();

@@ -1,10 +1,12 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::Taken;
 use super::quoted::{Quote, stands_in_string};
+use super::unclear::Stage;
 use crate::dialect::{CallTemplate, Element, LateMarker, Marker};
 use crate::engine::head::{self, Head};
 use crate::engine::trace::Reason;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, State};
+use crate::schema::ToolSet;
 use crate::turn::{Issue, IssueCode};
 use smallvec::SmallVec;
 
@@ -33,6 +35,8 @@ pub(crate) struct Tried {
     /// The head that stood there last, by the number of all of it, when the text was so long, if several templates have it.
     found: Option<(u16, Head)>,
     long: usize,
+    /// What stands there is quoted, if that was asked: it is the same for all templates.
+    quoted: Option<bool>,
 }
 
 impl Tried {
@@ -43,12 +47,14 @@ impl Tried {
             self.failed.clear();
             self.refused.clear();
             self.long = 0;
+            self.quoted = None;
         }
     }
 
     /// A call was begun or given up: what stands at a place may now be one though it was none before.
     pub(crate) fn try_again(&mut self) {
         self.refused.clear();
+        self.quoted = None;
     }
 
     /// Fills the `head` of `template`, whose opening marker of `length` stands at `at`.
@@ -84,60 +90,104 @@ impl Tried {
     }
 }
 
+/// The markers that stand at a place, and how far they were tried.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    ends: [(usize, u32); 4],
+    count: usize,
+    quote: Quote,
+    /// So many of the literals are none of theirs, from the longest on, and so many meanings of the next one.
+    none: (usize, usize),
+}
+
 impl Engine {
     /// A literal marker at `at`, if there is one and it is what it seems.
     pub(super) fn marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         use crate::dialect::MarkersAt as At;
-        let (ends, count) = match cx.dialects.markers.at(cx.bytes(), at) {
-            At::Nothing => return Look::No,
-            At::Partial if !cx.eof => return Look::More,
-            At::Partial => match self.opens_nothing(cx, at, &[]) {
-                Look::No => return self.cut_closer(cx, at),
-                taken => return taken,
-            },
-            At::Some { more: true, .. } if !cx.eof => return Look::More,
-            At::Some { ends, count, .. } => (ends, count),
+        let word = cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric);
+        let known = match self.unclear.stage(cx, at) {
+            Some(Stage::Markers(found)) => Some(*found),
+            Some(Stage::Unmarked) => return Look::No,
+            Some(Stage::Anything) | None => None,
         };
-        if cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric) {
-            let longest_first = ends[..count].iter().rev();
-            let words = longest_first.flat_map(|(length, list)| {
-                let behind = Self::behind(cx, at + length);
-                cx.dialects.markers.list_before(*list, behind).map(move |marker| (*length, marker, behind))
-            });
-            let mut looks = words.map(|(length, marker, behind)| self.take_word(cx, at, length, marker, behind));
-            return looks.find(|look| *look != Look::No).unwrap_or(Look::No);
+        let mut found = match known {
+            Some(found) => found,
+            None => match cx.dialects.markers.at(cx.bytes(), at) {
+                At::Some { ends, count, more } if cx.eof || !more => {
+                    Found { ends, count, quote: Quote::No, none: (0, 0) }
+                }
+                At::Nothing => return Look::No,
+                At::Partial if cx.eof => return self.opens_nothing(cx, at, &[]).or(|| self.cut_closer(cx, at)),
+                At::Partial | At::Some { .. } => return Look::More,
+            },
+        };
+        let taken = match (word, known) {
+            (true, _) => self.try_words(cx, at, &mut found),
+            (false, Some(_)) => self.try_markers(cx, at, &mut found),
+            (false, None) => self.first_try(cx, at, &mut found),
+        };
+        if taken == Look::More {
+            self.unclear.set(at, Stage::Markers(found));
         }
-        // While it is not clear whether the marker stands twice, what was found out about it once holds.
-        let refused = self.refused.take() == Some(at) && !cx.eof;
-        if !refused {
-            self.out.trace.forget();
+        taken
+    }
+
+    /// The words `found` at `at`.
+    fn try_words(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
+        let (lists, markers) = found.none;
+        for (i, (length, list)) in found.ends[..found.count].iter().rev().enumerate().skip(lists) {
+            let behind = Self::behind(cx, at + length);
+            let tried = if i == lists { markers } else { 0 };
+            for (k, marker) in cx.dialects.markers.list_before(*list, behind).skip_while(|(k, _)| *k < tried) {
+                found.none = (i, k);
+                match self.take_word(cx, at, *length, marker, behind) {
+                    Look::No => {}
+                    taken => return taken,
+                }
+            }
         }
+        Look::No
+    }
+
+    /// What is `found` at `at` is looked at for the first time.
+    fn first_try(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
+        self.out.trace.forget();
         let known = &cx.dialects.markers;
-        if ends[..count].iter().any(|(_, list)| known.opens_calls(*list)) && self.in_invented_turn(cx, at) {
+        let ends = &found.ends[..found.count];
+        if ends.iter().any(|(_, list)| known.opens_calls(*list)) && self.in_invented_turn(cx, at) {
             // What opens calls in one dialect may be a mere token of others.
             let token = |(length, list): &(usize, u32)| {
                 let markers = known.list(*list).iter();
                 markers.copied().find(|m| m.is_token()).map(|token| (*length, token))
             };
-            if let Some((length, token)) = ends[..count].iter().rev().find_map(token) {
+            if let Some((length, token)) = ends.iter().rev().find_map(token) {
                 return self.take(cx, at, length, token, Standing::Once);
             }
-            self.out.trace.kept(at..at + ends[count - 1].0, None, Reason::Runaway);
+            self.out.trace.kept(at..at + ends[found.count - 1].0, None, Reason::Runaway);
             self.unread = true;
             return Look::No;
         }
         let prose = self.fence.is_none() && self.section.is_none();
-        let mut quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
+        found.quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
         let may_be_listed = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| Quote::Listed.holds(*m));
-        if prose && quote == Quote::No && ends[..count].iter().any(may_be_listed) && self.is_marked_listed(cx, at) {
-            quote = Quote::Listed;
+        if prose && found.quote == Quote::No && ends.iter().any(may_be_listed) && self.is_marked_listed(cx, at) {
+            found.quote = Quote::Listed;
         }
-        for (length, list) in ends[..count].iter().rev().filter(|_| !refused) {
+        self.try_markers(cx, at, found)
+    }
+
+    /// What is `found` at `at`, and is not known to be none of it.
+    fn try_markers(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
+        let known = &cx.dialects.markers;
+        let Found { ends, count, quote, none: (lists, markers) } = *found;
+        let ends = &ends[..count];
+        for (i, (length, list)) in ends.iter().rev().enumerate().skip(lists) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
             let is_section = |marker: &Marker| matches!(marker, Marker::Section { .. });
+            let tried = if i == lists { markers } else { 0 };
             let mut tag = None;
-            for marker in known.list_before(*list, behind) {
+            for (k, marker) in known.list_before(*list, behind).skip_while(|(k, _)| *k < tried) {
                 // Where it stands decides.
                 let other =
                     known.is_ambiguous(*list) && if reasoning { marker.is_token() } else { marker.closes_reasoning() };
@@ -153,7 +203,10 @@ impl Engine {
                         self.note_markup(at, at + *length, marker);
                         return Look::Is(());
                     }
-                    Look::More => return Look::More,
+                    Look::More => {
+                        found.none = (i, k);
+                        return Look::More;
+                    }
                 }
             }
             // Whatever stands behind it, which a stream does not know yet, this is the tool's.
@@ -161,11 +214,13 @@ impl Engine {
                 return Look::No;
             }
         }
+        // Only whether it stands twice, or opens nothing, may still be unclear.
+        found.none = (count, 0);
         if cx.eof && self.cut_closer(cx, at) == Look::Is(()) {
             return Look::Is(());
         }
-        match self.opens_nothing(cx, at, &ends[..count]) {
-            Look::No => self.unread_opener(cx, at, &ends[..count], quote),
+        match self.opens_nothing(cx, at, ends) {
+            Look::No => self.unread_opener(cx, at, ends, quote),
             taken => taken,
         }
     }
@@ -182,10 +237,6 @@ impl Engine {
         if calls && !quoted {
             match self.doubled_opener(cx, at, length, longest) {
                 Look::No => {}
-                Look::More => {
-                    self.refused = Some(at);
-                    return Look::More;
-                }
                 taken => return taken,
             }
         }
@@ -352,7 +403,7 @@ impl Engine {
                 }
                 let taken = match self.tried.head(cx, at, length, template, &mut found) {
                     // What quotes it is looked for where there is something to quote.
-                    Look::Is(()) if standing == Standing::Word && self.fence.is_none() && self.is_quoted(cx, at) => {
+                    Look::Is(()) if standing == Standing::Word && self.fence.is_none() && self.quotes_word(cx, at) => {
                         self.pass(cx, at, Reason::Quoted);
                         Look::No
                     }
@@ -368,6 +419,13 @@ impl Engine {
                 taken
             }
         }
+    }
+
+    /// The word at `at`, which is being tried, is quoted.
+    fn quotes_word(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let quoted = self.tried.quoted.unwrap_or_else(|| self.is_quoted(cx, at));
+        self.tried.quoted = Some(quoted);
+        quoted
     }
 
     /// A marker inside the text that is none of it. It counts where its dialect was named, or has shown itself.
@@ -544,6 +602,6 @@ impl Engine {
 /// The marker at `at`, of a section, is also the tag of an offered tool of just that name, where tags are named after tools.
 fn is_tools_tag(cx: &Reader<'_>, at: usize, length: usize) -> bool {
     let tag = || cx.slice(at, at + length).strip_prefix('<')?.strip_suffix('>');
-    let named = |name: &str| cx.tool(name).is_some_and(|tool| tool.name == name);
-    cx.dialects.elements.is_some() && cx.tools.is_some() && tag().is_some_and(named)
+    let named = |tools: &ToolSet| tag().is_some_and(|name| tools.get(name).is_some());
+    cx.dialects.elements.is_some() && cx.tools.is_some_and(named)
 }

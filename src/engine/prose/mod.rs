@@ -17,10 +17,12 @@ pub(super) mod quoted;
 pub(super) mod runaway;
 pub(super) mod sentence;
 pub(super) mod twice;
+pub(super) mod unclear;
 
 use super::trace::Noted;
 use super::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, State, Step};
 use std::ops::Range;
+use unclear::Stage;
 
 /// What was done about the place that was looked at.
 pub(super) type Taken = Look<()>;
@@ -34,7 +36,9 @@ impl Engine {
             return self.behind_quoted_call(cx);
         }
         let bytes = cx.bytes();
-        if self.at == 0 && (cx.dialects.begins_bare || self.given.mode == Mode::Reasoning) {
+        // Where it is unclear what begins, the text before is given out and nothing else begins there.
+        let mut unclear = self.unclear.stage(cx, self.at).is_some() && cx.dialects.markers.is_stop(bytes, self.at);
+        if self.at == 0 && !unclear && (cx.dialects.begins_bare || self.given.mode == Mode::Reasoning) {
             // A header without special tokens has its object near; the others wait for a marker.
             for look in [
                 Self::opening_label,
@@ -53,13 +57,7 @@ impl Engine {
         }
         let mut next = None;
         loop {
-            // A header without special tokens may stand before the next stop, which then is still the next.
-            let stop = match next.filter(|stop| *stop >= self.at) {
-                Some(stop) => stop,
-                None => *next.insert(cx.dialects.markers.next_stop(bytes, self.at)),
-            };
-            let stop = self.plain_stop(cx, stop);
-            let stop = self.recipient_stop(cx, stop);
+            let stop = if unclear { self.at } else { self.next_stop(cx, &mut next) };
             self.at = stop;
             if stop >= bytes.len() {
                 if cx.eof {
@@ -72,13 +70,19 @@ impl Engine {
             self.leave_paragraph(cx, stop);
             match self.look(cx, stop) {
                 // Inline code was entered or left: prose goes on.
-                Look::Is(()) if matches!(self.state, State::Prose) && self.fence.is_none() => {}
+                Look::Is(()) if matches!(self.state, State::Prose) && self.fence.is_none() => unclear = false,
                 Look::Is(()) => return Step::Go,
                 Look::More => {
-                    self.give_text(cx, stop, false);
+                    if !unclear || self.given.from < stop {
+                        self.give_text(cx, stop, false);
+                    }
+                    if self.unclear.stage(cx, stop).is_none() {
+                        self.unclear.set(stop, Stage::Anything);
+                    }
                     return Step::More;
                 }
                 Look::No => {
+                    unclear = false;
                     // Whatever stands here is text; at least one byte of it has been looked at.
                     self.at = stop + 1;
                     while !cx.text.is_char_boundary(self.at) {
@@ -87,6 +91,17 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// The next place where something may begin; `known` is the one where that may be something else than a header without special
+    /// tokens, which may stand before it.
+    fn next_stop(&mut self, cx: &Reader<'_>, known: &mut Option<usize>) -> usize {
+        let stop = match known.filter(|stop| *stop >= self.at) {
+            Some(stop) => stop,
+            None => *known.insert(cx.dialects.markers.next_stop(cx.bytes(), self.at)),
+        };
+        let stop = self.plain_stop(cx, stop);
+        self.recipient_stop(cx, stop)
     }
 
     /// Behind a call that stands right behind a quotation mark, which did not close there: only more of them, or what closes their
@@ -244,14 +259,23 @@ impl Engine {
     }
 
     fn look_for_markup(&mut self, cx: &Reader<'_>, at: usize, byte: u8) -> Taken {
-        let header = if byte == b't' { self.recipient(cx, at) } else { Look::No };
-        let marker = header.or(|| self.marker(cx, at)).or(|| self.late_marker(cx, at));
-        marker.or(|| match byte {
+        if !matches!(self.unclear.stage(cx, at), Some(Stage::Unmarked)) {
+            let header = if byte == b't' { self.recipient(cx, at) } else { Look::No };
+            let marker = header.or(|| self.marker(cx, at)).or(|| self.late_marker(cx, at));
+            if marker != Look::No {
+                return marker;
+            }
+        }
+        let taken = match byte {
             b'(' => self.bare_call(cx, at),
             b'<' => self.leftover_tag(cx, at).or(|| self.bare_element(cx, at)),
             b'{' => self.named_object(cx, at).or(|| self.line_header(cx, at)).or(|| self.bare(cx, at)),
             b'[' => self.bare(cx, at),
             _ => Look::No,
-        })
+        };
+        if taken == Look::More {
+            self.unclear.set(at, Stage::Unmarked);
+        }
+        taken
     }
 }

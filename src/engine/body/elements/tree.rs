@@ -128,7 +128,7 @@ impl<'t> Tree<'t> {
         if rest.starts_with('/') {
             return None;
         }
-        let length = rest.find(['>', '<', '\n', '"'])?;
+        let length = rest.bytes().position(|byte| matches!(byte, b'>' | b'<' | b'\n' | b'"'))?;
         let name = rest.get(..length)?.trim();
         if name.is_empty() || rest.as_bytes().get(length) != Some(&b'>') {
             return None;
@@ -187,7 +187,8 @@ impl<'t> Tree<'t> {
         let length = loop {
             let tag = tags_begin(self.prefix);
             let rest = self.rest();
-            let text = rest.get(..rest.find(tag).unwrap_or(rest.len())).unwrap_or("");
+            let text =
+                rest.get(..memchr::memmem::find(rest.as_bytes(), tag.as_bytes()).unwrap_or(rest.len())).unwrap_or("");
             self.at += text.len();
             open.end = self.at;
             self.skip_prefix();
