@@ -341,6 +341,8 @@ def test_a_schema_with_parts_that_mean_nothing_is_the_backends_to_judge(part: An
 OVERTAKEN = {
     "a list is not closed before the next key",
     "a quote is missing before the next call",
+    "a quote is missing before the sign that closes the tag",
+    "a quote is missing before what closes the call",
     "a string's closing quote is missing before the last brackets",
     "a string with braces lacks its closing quote",
     "an entity closes a string",
