@@ -2,6 +2,7 @@
 use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, name_at, next_item};
 use super::value::{Argument, ValueScan};
 use super::{Begun, Expect, Python, expression, stray};
+use crate::char_class;
 use crate::dialect::Element;
 use crate::engine::body::Progress;
 use crate::engine::body::literal::{self, Literal};
@@ -277,11 +278,20 @@ impl Python {
             let whole = self.scan.is_string(text) && self.scan.shows_calls;
             !whole && opener(cx, writer).is_some_and(|opener| text.contains(opener))
         };
+        // Behind a quote that stands in the string comes the name of another argument, whose sign was lost.
+        let parameter = || {
+            let named = |rest: &str| {
+                let rest = rest.trim_start().strip_prefix(',').map_or("", str::trim_start);
+                let name = rest.get(..char_class::IDENTIFIER.length(rest.as_bytes())).unwrap_or_default();
+                cx.tool(&self.name).is_some_and(|tool| tool.declares(name))
+            };
+            text.chars().next().is_some_and(|quote| text.split(quote).skip(2).any(named))
+        };
         // The quotes of the string were written as entities, and so was what else it holds.
         let entities = ["&quot;", "&#x27;", "&#39;", "&#34;", "&apos;"];
         read.mended(RepairCode::SourceText) && argument()
             || text.starts_with(['[', '{', '(']) && unparted()
-            || read.mended(RepairCode::Quotes) && call()
+            || read.mended(RepairCode::Quotes) && (call() || parameter())
             || entities.iter().any(|quote| text.starts_with(quote))
     }
 
