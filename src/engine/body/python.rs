@@ -389,15 +389,21 @@ impl Python {
         self.begun != Begun::No
     }
 
-    /// No argument's name vouches for the call, which stands below other text, as far in as code does.
+    /// No argument's name vouches for the call, which stands below other text, as far in as code does, or names an argument that the
+    /// tool does not have.
     fn is_code(&self, cx: &Reader<'_>, out: &Output, writer: &Writer) -> bool {
         let unframed = cx.dialects.auto && writer.origin.is_bare() && writer.fence.is_none() && !self.list;
-        if self.key.is_some() || !unframed || writer.begun > 0 {
+        if !unframed || writer.begun > 0 {
             return false;
         }
+        let strange = |key: &String| {
+            let tool = cx.tool(&self.name);
+            tool.is_some_and(|tool| !tool.parameters.is_empty() && !tool.declares(key))
+        };
         let start = self.name_start;
         let goes_on = |call: &Call| cx.slice(call.raw.end, start).trim_ascii().is_empty();
-        is_indented(cx, start) && !cx.first_in_text(start) && !out.calls.last().is_some_and(goes_on)
+        let code = self.key.as_ref().map_or_else(|| is_indented(cx, start), strange);
+        code && !cx.first_in_text(start) && !out.calls.last().is_some_and(goes_on)
     }
 
     /// If it has not begun, the call stays text.

@@ -116,6 +116,11 @@ impl Engine {
             return Look::No;
         }
         if body == Body::Gemma {
+            // So are structs written, under names that have capitals.
+            let own = |name: &str| cx.tool(name).is_some_and(|tool| name.ends_with(tool.name.as_str()));
+            if !found.name(cx).is_some_and(|name| own(&name)) {
+                return Look::No;
+            }
             return match gemma_template(cx, at) {
                 Look::Is((row, call)) => self.begin(cx, start, row, call, &mut found, None),
                 other => other.map(|_| ()),
