@@ -364,8 +364,21 @@ impl Markers {
                 begins || next.is_ascii_whitespace() || list || marker() || late()
             }
             b'(' if before.is_some_and(may_end_name) => true,
-            b'<' if self.tags && (next.is_ascii_alphabetic() || next == b'_') => true,
-            _ => marker() || late(),
+            b'<' => self.tags && (next.is_ascii_alphabetic() || next == b'_') || marker() || late(),
+            _ => marker() && self.goes_on(text, at) || late(),
+        }
+    }
+
+    /// What stands at `at`, of which two bytes begin a marker, is one up to where markers part, or the text ends before that.
+    /// (Bold text begins as `**Action:**` does.)
+    fn goes_on(&self, text: &[u8], at: usize) -> bool {
+        let rest = text.get(at..).unwrap_or_default();
+        let Some((first, rest)) = rest.split_first() else { return true };
+        let Some(node) = self.nodes[0].behind(*first).and_then(|to| self.nodes.get(to)) else { return false };
+        match rest.get(node.run.len()) {
+            _ if !begins(rest, &node.run) => node.run.starts_with(rest),
+            Some(next) => node.list.is_some() || node.behind(*next).is_some(),
+            None => true,
         }
     }
 
@@ -488,6 +501,15 @@ mod tests {
                     at = stop + 1;
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_begins_as_a_marker_does_and_is_none_is_passed_over() {
+        let markers = &Dialects::auto().markers;
+        assert!(!markers.is_stop(b"**bold**", 0) && !markers.is_stop(b"Acme", 0));
+        for text in ["**Action:**", "**Act", "**", "*", "Action:", "Act"] {
+            assert!(markers.is_stop(text.as_bytes(), 0), "{text}");
         }
     }
 
