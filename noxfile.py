@@ -10,6 +10,7 @@ import nox
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 WHEELS = Path("target/wheels").resolve()
+PROFILE = Path("pgo/toolglot.profdata")
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "virtualenv"
@@ -86,6 +87,30 @@ def wheel(session: nox.Session) -> None:
     """Build the wheel into target/wheels and install it into a clean environment."""
     session.install(str(build_wheel(session)))
     session.run("toolglot", "--version")
+
+
+@nox.session
+def profile(session: nox.Session) -> None:
+    """Count anew what runs often, for the builds to come: nox -s profile [-- LLVM_PROFDATA].
+
+    A build that counts is made to do what pgo/train.py says. The counts become pgo/toolglot.profdata, which is committed.
+    The tool that merges them is that of the compiler (rustup component add llvm-tools), or the one that is named.
+    """
+    library = Path(session.run("rustc", "--print", "target-libdir", external=True, silent=True).strip())
+    merge = session.posargs[0] if session.posargs else str(library.parent / "bin" / "llvm-profdata")
+    if not shutil.which(merge):
+        session.error(f"there is no {merge}: rustup component add llvm-tools")
+    counts = Path("target/profile").resolve()
+    shutil.rmtree(counts, ignore_errors=True)
+    install_tools(session, "test")
+    session.install("maturin>=1.9,<2")
+    build = ["maturin", "build", "--release", "--out", str(counts), "--interpreter", "python"]
+    session.run(*build, "--target-dir", str(counts / "build"), "--", f"-Cprofile-generate={counts}")
+    (wheel,) = counts.glob("*.whl")
+    session.install("--force-reinstall", str(wheel))
+    session.run("python", "pgo/train.py", silent=True)
+    # Of what never ran nothing is said, so that it is built as ever.
+    session.run(merge, "merge", "--sparse", "-o", str(PROFILE), *map(str, counts.glob("*.profraw")), external=True)
 
 
 @nox.session
