@@ -190,12 +190,17 @@ pub(super) fn first_member(cx: &Reader<'_>, name: &str, at: usize) -> Look<Body>
     }
 }
 
+/// Nothing stands between the name in such a head and the first parameter, so that the key may be taken for a part of it.
+pub(super) fn may_lack_key(row: &Row, template: &CallTemplate) -> bool {
+    template.body == Body::Parameters && !template.delimits_name() && !row.by_name()
+}
+
 /// The first parameter of the call whose head was `found` lacks its opening marker: the key stands right behind the name, or
 /// is one word with it, and what closes a key follows. The head with the key in it, and its end behind what opens the value.
 #[cold]
 pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, found: &Head) -> Look<Head> {
     let (Some(tools), Some(name)) = (cx.tools, found.name.clone()) else { return Look::No };
-    if template.body != Body::Parameters || template.delimits_name() || row.by_name() {
+    if !may_lack_key(row, template) {
         return Look::No;
     }
     let rest = cx.rest(found.end);
