@@ -197,7 +197,8 @@ fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Hea
         return Look::No;
     };
     let next = cx.skip_space(head.end);
-    if text.len() < 4 || next - head.end > 64 || next >= cx.text.len() {
+    // Mostly something else stands there.
+    if cx.bytes().get(next) != text.as_bytes().first() || text.len() < 4 || next - head.end > 64 {
         return Look::No;
     }
     let again = match marker {
