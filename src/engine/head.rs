@@ -119,6 +119,11 @@ pub(super) fn bare_name(text: &str) -> &str {
     text.get(..char_class::NAME_IN_SLOT.length(text.as_bytes())).unwrap_or_default()
 }
 
+/// A name as it is without the backslashes that escape it for Markdown. Mostly there are none.
+pub(super) fn without_escapes(name: &str) -> Cow<'_, str> {
+    if name.contains('\\') { Cow::Owned(name.replace('\\', "")) } else { Cow::Borrowed(name) }
+}
+
 /// Whether the literal stands at `at`.
 #[inline]
 pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {

@@ -5,7 +5,7 @@ use super::flow::name_before;
 use crate::char_class;
 use crate::dialect::{Bare, Body, CallTemplate, Element, Row, Slot, catalogue};
 use crate::engine::body::python::PRINT;
-use crate::engine::head::{self, Head, bare_name};
+use crate::engine::head::{self, Head, bare_name, without_escapes};
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Reader};
 use std::ops::Range;
@@ -59,7 +59,7 @@ impl Engine {
         if !self.begins_line(cx, start) {
             return None;
         }
-        let name = without_number(cx.slice(start, end)).replace('\\', "");
+        let name = without_escapes(without_number(cx.slice(start, end)));
         (cx.offered(&name) && tools.leads_to(&name)).then_some(start..end)
     }
 
@@ -153,7 +153,7 @@ fn gemma_template(cx: &Reader<'_>, at: usize) -> Look<(u16, u16)> {
 
 /// The object at `at` begins with a parameter of the tool: how it is written.
 pub(super) fn first_member(cx: &Reader<'_>, name: &str, at: usize) -> Look<Body> {
-    let Some(tool) = cx.tool(&name.replace('\\', "")) else { return Look::No };
+    let Some(tool) = cx.tool(&without_escapes(name)) else { return Look::No };
     let start = cx.skip_space(at + 1);
     let rest = cx.rest(start);
     let more = !cx.eof && start - at <= APART;
