@@ -376,6 +376,8 @@ pub struct Dialects {
     pub(crate) elements: Option<u16>,
     /// Its calls stand in fences, by templates of its own.
     pub(crate) fenced: bool,
+    /// Such templates of any row whose calls are Python, from the label on.
+    python_fences: Vec<String>,
     /// Calls, or headers of messages, are looked for where an answer begins and nowhere else.
     pub(crate) begins_bare: bool,
     /// Every dialect of the catalogue is in it.
@@ -457,10 +459,7 @@ impl Dialects {
 
     /// A fence with this label is how some dialect writes calls in Python.
     pub(crate) fn calls_in_fence(&self, label: &str) -> bool {
-        let python = |call: &String| {
-            call.strip_prefix("```").is_some_and(|rest| rest.starts_with(label) && rest.contains("{python}"))
-        };
-        !label.is_empty() && self.rows.iter().any(|row| row.dialect.calls.iter().any(python))
+        !label.is_empty() && self.python_fences.iter().any(|fence| fence.starts_with(label))
     }
 
     /// Calls may stand in the text without any marker.
@@ -485,6 +484,7 @@ impl Dialects {
             gemma: Vec::new(),
             elements: None,
             fenced: false,
+            python_fences: Vec::new(),
             begins_bare: false,
             auto: false,
         }
@@ -631,6 +631,8 @@ impl Dialects {
         let word = |call: &CallTemplate| call.head.first() == Some(&Element::Slot(Slot::Ignored));
         let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
         self.words.extend(words.map(|(call, _)| (number, call as u16)));
-        self.fenced |= !self.auto && row.dialect.calls.iter().any(|call| call.starts_with("```"));
+        let fences = row.dialect.calls.iter().filter_map(|call| call.strip_prefix("```"));
+        self.fenced |= !self.auto && fences.clone().next().is_some();
+        self.python_fences.extend(fences.filter(|fence| fence.contains("{python}")).map(str::to_owned));
     }
 }
