@@ -6,7 +6,9 @@ use super::template::{Body, Element, Slot, Template};
 use super::{Bare, Dialect};
 use crate::char_class;
 use crate::error::{Error, ErrorCode};
+use memchr::memmem::Finder;
 use once_cell::sync::Lazy;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How a call is written, split at its body.
@@ -355,6 +357,8 @@ pub struct Dialects {
     /// Of all rows: what opens and closes reasoning, and tools' results.
     pub(crate) reasoning: Vec<(String, String)>,
     pub(crate) results: Vec<(String, String)>,
+    /// Searchers for what closes reasoning: they are dear to make.
+    pub(crate) reasoning_ends: Vec<Finder<'static>>,
     /// The row whose calls without markers are JSON, and the one where they are Python.
     pub(crate) bare_json: Option<u16>,
     pub(crate) bare_python: Option<u16>,
@@ -473,6 +477,7 @@ impl Dialects {
             markers: Markers::new(Vec::new(), &[]),
             reasoning: Vec::new(),
             results: Vec::new(),
+            reasoning_ends: Vec::new(),
             bare_json: None,
             bare_python: None,
             name_line: None,
@@ -504,6 +509,9 @@ impl Dialects {
         for (number, row) in set.rows.iter().enumerate() {
             entries.extend(row.dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
         }
+        let ends: BTreeSet<_> =
+            set.reasoning.iter().map(|(_, close)| close).filter(|close| !close.is_empty()).collect();
+        set.reasoning_ends = ends.into_iter().map(|close| Finder::new(close).into_owned()).collect();
         for (i, (open, close)) in set.reasoning.iter().enumerate() {
             entries.push((open.clone(), Marker::ReasoningOpen(i as u16)));
             entries.push((close.clone(), Marker::ReasoningClose(i as u16)));
