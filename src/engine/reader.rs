@@ -53,8 +53,8 @@ pub(crate) struct Memo {
     pub(super) pairs: Cell<Pairs>,
     /// The parameter that a call was seen to begin with, when it was asked whether what stands there can be its body.
     pub(super) first_parameter: Cell<Option<FirstSeen>>,
-    /// What of a parameter stands at the last two places where that was asked, for the dialect whose parameter templates lie there.
-    pub(super) parameters: Cell<[Option<((usize, usize), MayBegin)>; 2]>,
+    /// What of a parameter stands at the last two places where that was asked.
+    pub(super) parameters: Cell<[Option<MayBegin>; 2]>,
     /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
     named: Cell<(Sought, Option<usize>)>,
 }

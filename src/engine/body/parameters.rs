@@ -113,6 +113,9 @@ pub(crate) struct FirstSeen {
 /// What of a parameter stands at a place.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MayBegin {
+    at: usize,
+    /// Where the dialect's parameter templates lie.
+    templates: usize,
     /// What stands before a value.
     whole: bool,
     /// Only the marker that it begins with: one that breaks off still shows what this is.
@@ -198,19 +201,20 @@ impl Parameters {
 
     /// What of a parameter of `row` stands at `at`. Several templates ask for it, each behind its own head and behind the next one.
     fn may_begin(cx: &Reader<'_>, row: &Row, at: usize) -> MayBegin {
-        let place = (row.parameters.as_ptr().addr(), at);
+        let templates = row.parameters.as_ptr().addr();
         let [last, before] = cx.memo.parameters.get();
-        if let Some((_, known)) = [last, before].into_iter().flatten().find(|(known, _)| *known == place) {
+        let same = |known: &MayBegin| (known.at, known.templates) == (at, templates);
+        if let Some(known) = [last, before].into_iter().flatten().find(same) {
             return known;
         }
-        let mut begins = MayBegin::default();
+        let mut begins = MayBegin { at, templates, ..MayBegin::default() };
         for (template, parameter) in row.parameters.iter().enumerate() {
             let mut found = Head::default();
             match head::fill(cx, at, &parameter.head, &mut found) {
                 Look::Is(()) => {
                     // Mostly it need not be read once more.
                     if !begins.more && parameter.is_told_by_head() {
-                        let (templates, begun) = (place.0, Begun::by(template, found));
+                        let begun = Begun::by(template, found);
                         cx.memo.first_parameter.set(Some(FirstSeen { at, templates, begun }));
                     }
                     begins.whole = true;
@@ -222,7 +226,7 @@ impl Parameters {
                 }
             }
         }
-        cx.memo.parameters.set([Some((place, begins)), last]);
+        cx.memo.parameters.set([Some(begins), last]);
         begins
     }
 
