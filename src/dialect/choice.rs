@@ -2,6 +2,7 @@
 //! stands in the text once for all of them.
 use super::compiled::{First, Row};
 use super::template::Element;
+use std::ops::Range;
 
 /// For each template of each row, and each element of its head: the number of what the head begins with, up to that and what
 /// is looked at behind it to tell where a hole ends. Heads that have such a number in common fail there alike.
@@ -79,24 +80,39 @@ impl Choice {
         Self { count: meanings.len(), by }
     }
 
-    /// The numbers of those that may stand before `behind`, which may be cut off.
-    pub(super) fn before(&self, behind: &[u8]) -> impl Iterator<Item = usize> + use<> {
-        let mut may = match (&self.by, behind) {
+    /// The numbers of those from `from` on that may stand before `behind`, which may be cut off.
+    pub(super) fn before(&self, behind: &[u8], from: usize) -> Numbers {
+        let mut told = match (&self.by, behind) {
             (Some(by), [b'<', next, ..]) => by.tag[usize::from(*next)],
             (Some(by), [byte, ..]) => by.first[usize::from(*byte)],
             _ => u64::MAX,
         };
         if self.count < Self::MOST {
-            may &= (1 << self.count) - 1;
+            told &= (1 << self.count) - 1;
         }
-        let mut untold = Self::MOST..self.count;
-        std::iter::from_fn(move || match may {
-            0 => untold.next(),
-            bits => {
-                may &= bits - 1;
-                Some(bits.trailing_zeros() as usize)
-            }
-        })
+        told &= u64::MAX.checked_shl(from as u32).unwrap_or_default();
+        Numbers { told, untold: Self::MOST.max(from)..self.count }
+    }
+}
+
+/// Numbers of meanings: those that are told apart by a bit each, and then the others.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Numbers {
+    told: u64,
+    untold: Range<usize>,
+}
+
+impl Iterator for Numbers {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.told == 0 {
+            return self.untold.next();
+        }
+        let number = self.told.trailing_zeros() as usize;
+        self.told &= self.told - 1;
+        Some(number)
     }
 }
 
@@ -117,7 +133,7 @@ mod tests {
             for behind in (0..=u8::MAX).flat_map(|byte| [vec![byte], vec![b'<', byte]]).chain([Vec::new()]) {
                 let all = dialects.markers.list(list).iter().copied();
                 let may: Vec<_> = all.filter(|marker| first(*marker).is_none_or(|f| f.may_be(&behind))).collect();
-                let kept: Vec<_> = dialects.markers.list_before(list, &behind).map(|(_, marker)| marker).collect();
+                let kept: Vec<_> = dialects.markers.list_before(list, &behind, 0).map(|(_, marker)| marker).collect();
                 assert!(may.iter().all(|marker| kept.contains(marker)), "{behind:?} behind {kept:?}, not {may:?}");
                 assert!(kept.is_sorted_by_key(|marker| dialects.markers.list(list).iter().position(|m| m == marker)));
             }
@@ -126,10 +142,14 @@ mod tests {
 
     #[test]
     fn a_dialect_may_have_more_meanings_of_a_marker_than_are_told_apart() {
-        let numbers: Vec<_> = Choice::of(&[None; 70]).before(b"{").collect();
+        let numbers: Vec<_> = Choice::of(&[None; 70]).before(b"{", 0).collect();
         assert_eq!(numbers, (0..70).collect::<Vec<_>>());
-        assert_eq!(Choice::of(&[]).before(b"{").count(), 0);
-        assert_eq!(Choice::of(&[None; 64]).before(b"").count(), 64);
+        assert_eq!(Choice::of(&[]).before(b"{", 0).count(), 0);
+        assert_eq!(Choice::of(&[None; 64]).before(b"", 0).count(), 64);
+        for from in [0, 1, 63, 64, 65, 70, 71] {
+            let numbers: Vec<_> = Choice::of(&[None; 70]).before(b"{", from).collect();
+            assert_eq!(numbers, (from..70).collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -6,7 +6,9 @@ use super::template::{Body, Element, Slot, Template};
 use super::{Bare, Dialect};
 use crate::char_class;
 use crate::error::{Error, ErrorCode};
+use memchr::memmem::Finder;
 use once_cell::sync::Lazy;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How a call is written, split at its body.
@@ -355,6 +357,8 @@ pub struct Dialects {
     /// Of all rows: what opens and closes reasoning, and tools' results.
     pub(crate) reasoning: Vec<(String, String)>,
     pub(crate) results: Vec<(String, String)>,
+    /// Searchers for what closes reasoning: they are dear to make.
+    pub(crate) reasoning_ends: Vec<Finder<'static>>,
     /// The row whose calls without markers are JSON, and the one where they are Python.
     pub(crate) bare_json: Option<u16>,
     pub(crate) bare_python: Option<u16>,
@@ -376,6 +380,8 @@ pub struct Dialects {
     pub(crate) elements: Option<u16>,
     /// Its calls stand in fences, by templates of its own.
     pub(crate) fenced: bool,
+    /// Such templates of any row whose calls are Python, from the label on.
+    python_fences: Vec<String>,
     /// Calls, or headers of messages, are looked for where an answer begins and nowhere else.
     pub(crate) begins_bare: bool,
     /// Every dialect of the catalogue is in it.
@@ -457,10 +463,7 @@ impl Dialects {
 
     /// A fence with this label is how some dialect writes calls in Python.
     pub(crate) fn calls_in_fence(&self, label: &str) -> bool {
-        let python = |call: &String| {
-            call.strip_prefix("```").is_some_and(|rest| rest.starts_with(label) && rest.contains("{python}"))
-        };
-        !label.is_empty() && self.rows.iter().any(|row| row.dialect.calls.iter().any(python))
+        !label.is_empty() && self.python_fences.iter().any(|fence| fence.starts_with(label))
     }
 
     /// Calls may stand in the text without any marker.
@@ -474,6 +477,7 @@ impl Dialects {
             markers: Markers::new(Vec::new(), &[]),
             reasoning: Vec::new(),
             results: Vec::new(),
+            reasoning_ends: Vec::new(),
             bare_json: None,
             bare_python: None,
             name_line: None,
@@ -485,6 +489,7 @@ impl Dialects {
             gemma: Vec::new(),
             elements: None,
             fenced: false,
+            python_fences: Vec::new(),
             begins_bare: false,
             auto: false,
         }
@@ -504,6 +509,9 @@ impl Dialects {
         for (number, row) in set.rows.iter().enumerate() {
             entries.extend(row.dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
         }
+        let ends: BTreeSet<_> =
+            set.reasoning.iter().map(|(_, close)| close).filter(|close| !close.is_empty()).collect();
+        set.reasoning_ends = ends.into_iter().map(|close| Finder::new(close).into_owned()).collect();
         for (i, (open, close)) in set.reasoning.iter().enumerate() {
             entries.push((open.clone(), Marker::ReasoningOpen(i as u16)));
             entries.push((close.clone(), Marker::ReasoningClose(i as u16)));
@@ -631,6 +639,8 @@ impl Dialects {
         let word = |call: &CallTemplate| call.head.first() == Some(&Element::Slot(Slot::Ignored));
         let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
         self.words.extend(words.map(|(call, _)| (number, call as u16)));
-        self.fenced |= !self.auto && row.dialect.calls.iter().any(|call| call.starts_with("```"));
+        let fences = row.dialect.calls.iter().filter_map(|call| call.strip_prefix("```"));
+        self.fenced |= !self.auto && fences.clone().next().is_some();
+        self.python_fences.extend(fences.filter(|fence| fence.contains("{python}")).map(str::to_owned));
     }
 }

@@ -451,12 +451,13 @@ impl Markers {
         self.lists.get(list as usize).is_some_and(|list| list.ambiguous)
     }
 
-    /// As [`Self::list`], each with its place in that, without most of what `behind`, which stands behind the marker and white
-    /// space, rules out.
-    pub(crate) fn list_before(&self, list: u32, behind: &[u8]) -> impl Iterator<Item = (usize, Marker)> {
+    /// As [`Self::list`], each with its place in that, those `from` that place on, without most of what `behind`, which stands
+    /// behind the marker and white space, rules out.
+    pub(crate) fn list_before(&self, list: u32, behind: &[u8], from: usize) -> impl Iterator<Item = (usize, Marker)> {
         let list = self.lists.get(list as usize);
-        let meaning = |list: &List, i: usize| list.markers.get(i).map(|marker| (i, *marker));
-        list.into_iter().flat_map(move |list| list.choice.before(behind).filter_map(move |i| meaning(list, i)))
+        let markers = list.map_or(&[][..], |list| &list.markers);
+        let numbers = list.map(|list| list.choice.before(behind, from)).unwrap_or_default();
+        numbers.filter_map(move |i| markers.get(i).map(|marker| (i, *marker)))
     }
 }
 

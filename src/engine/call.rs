@@ -10,6 +10,7 @@ use super::writer::{Evidence, Origin, Record, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
+use memchr::memmem::Finder;
 use std::ops::Range;
 
 /// How much of a text may be read again, as often as the text is long.
@@ -267,15 +268,13 @@ impl Engine {
             return None;
         }
         let text = cx.slice(call.start, call.end).as_bytes();
-        let closers = cx.dialects.reasoning.iter().map(|(_, closer)| closer).filter(|closer| !closer.is_empty());
         // One in quotes of another kind than JSON's stands in a string as well.
         let draft = Reader { text: cx.slice(0, call.end), eof: true, memo: &Memo::default(), ..*cx };
-        let closes = |at: usize, closer: &str| stands_in_string(&draft, at, at + closer.len()) != Look::Is(());
-        let first = |closer: &String| {
-            let mut found = memchr::memmem::find_iter(text, closer.as_bytes()).map(|i| call.start + i);
-            found.find(|at| closes(*at, closer))
+        let first = |closer: &Finder<'_>| {
+            let closes = |at: &usize| stands_in_string(&draft, *at, at + closer.needle().len()) != Look::Is(());
+            closer.find_iter(text).map(|i| call.start + i).find(closes)
         };
-        let closer = closers.filter_map(first).min()?;
+        let closer = cx.dialects.reasoning_ends.iter().filter_map(first).min()?;
         // A text of nothing but such drafts would be read again for each of them.
         self.reread += call.end - closer;
         (self.reread <= MOST_READ_AGAIN * call.end).then_some(closer)

@@ -119,6 +119,11 @@ pub(super) fn bare_name(text: &str) -> &str {
     text.get(..char_class::NAME_IN_SLOT.length(text.as_bytes())).unwrap_or_default()
 }
 
+/// A name as it is without the backslashes that escape it for Markdown. Mostly there are none.
+pub(super) fn without_escapes(name: &str) -> Cow<'_, str> {
+    if name.contains('\\') { Cow::Owned(name.replace('\\', "")) } else { Cow::Borrowed(name) }
+}
+
 /// Whether the literal stands at `at`.
 #[inline]
 pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {
@@ -197,7 +202,8 @@ fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Hea
         return Look::No;
     };
     let next = cx.skip_space(head.end);
-    if text.len() < 4 || next - head.end > 64 || next >= cx.text.len() {
+    // Mostly something else stands there.
+    if cx.bytes().get(next) != text.as_bytes().first() || text.len() < 4 || next - head.end > 64 {
         return Look::No;
     }
     let again = match marker {

@@ -187,20 +187,13 @@ pub(super) fn is_like(name: &str, meant: &str) -> bool {
     if name.len() > 40 || meant.len() > 40 {
         return false;
     }
-    let plain = |text: &str| -> SmallVec<[u8; 64]> {
-        // Mostly it is ASCII's, whose bytes are compared at once.
-        let last = if text.is_ascii() {
-            text.bytes().rposition(|byte| matches!(byte, b'|' | b':'))
-        } else {
-            text.rfind(['|', ':', '｜'])
-        };
-        text.get(last.unwrap_or(0)..)
-            .unwrap_or(text)
-            .bytes()
-            .filter(u8::is_ascii_alphanumeric)
-            .map(|byte| byte.to_ascii_lowercase())
-            .collect()
-    };
+    // One end at least is right, unless there may be several slips; in a plural, the letter before it.
+    let last = letters(name).next_back();
+    let ends = last == letters(meant).next_back() || last == Some(b's');
+    if meant.len() < 10 && !ends && letters(name).next() != letters(meant).next() {
+        return false;
+    }
+    let plain = |text| -> SmallVec<[u8; 64]> { letters(text).collect() };
     let (name, meant) = (plain(name), plain(meant));
     if name == meant {
         return true;
@@ -213,6 +206,18 @@ pub(super) fn is_like(name: &str, meant: &str) -> bool {
         || (most < 2 && name.first() != meant.first() && name.last() != meant.last());
     let text = |name| std::str::from_utf8(name).unwrap_or_default();
     part(singular, &meant) || part(&meant, &name) || (!far && strsim::osa_distance(text(&name), text(&meant)) <= most)
+}
+
+/// The letters and digits of a tag's name without its prefix, in small letters.
+fn letters(name: &str) -> impl DoubleEndedIterator<Item = u8> {
+    // Mostly it is ASCII's, whose bytes are compared at once.
+    let last = if name.is_ascii() {
+        name.bytes().rposition(|byte| matches!(byte, b'|' | b':'))
+    } else {
+        name.rfind(['|', ':', '｜'])
+    };
+    let name = name.get(last.unwrap_or(0)..).unwrap_or(name);
+    name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The text as every step of the engine sees it, and what was found out about it already.
 use super::Look;
-use super::body::parameters::FirstSeen;
+use super::body::parameters::{FirstSeen, MayBegin};
 use super::options::Policy;
 use super::output::{Output, Piece};
 use crate::char_class::CharClass;
@@ -53,6 +53,8 @@ pub(crate) struct Memo {
     pub(super) pairs: Cell<Pairs>,
     /// The parameter that a call was seen to begin with, when it was asked whether what stands there can be its body.
     pub(super) first_parameter: Cell<Option<FirstSeen>>,
+    /// What of a parameter stands at the last two places where that was asked.
+    pub(super) parameters: Cell<[Option<MayBegin>; 2]>,
     /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
     named: Cell<(Sought, Option<usize>)>,
 }

@@ -64,17 +64,18 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
         return Look::More;
     }
     let mut depth = 0_usize;
-    for (i, byte) in bounded.iter().enumerate() {
-        match byte {
-            b'{' => depth += 1,
-            b'}' if depth <= 1 => return Look::No,
-            b'}' => depth -= 1,
-            b':' if depth == 1 && first.is_some_and(|first| start + i >= first) => {
-                match call_key_before(cx, start, start + i) {
-                    Look::No => {}
-                    look => return look,
-                }
-            }
+    // Before the first such colon only braces count.
+    let (before, behind) = bounded.split_at(first.map_or(bounded.len(), |first| first - start));
+    let signs = memchr::memchr3_iter(b'{', b'}', b':', behind).map(|i| before.len() + i);
+    for i in memchr::memchr2_iter(b'{', b'}', before).chain(signs) {
+        match bounded.get(i) {
+            Some(b'{') => depth += 1,
+            Some(b'}') if depth <= 1 => return Look::No,
+            Some(b'}') => depth -= 1,
+            _ if depth == 1 => match call_key_before(cx, start, start + i) {
+                Look::No => {}
+                look => return look,
+            },
             _ => {}
         }
     }

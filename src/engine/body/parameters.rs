@@ -110,6 +110,20 @@ pub(crate) struct FirstSeen {
     begun: Begun,
 }
 
+/// What of a parameter stands at a place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MayBegin {
+    at: usize,
+    /// Where the dialect's parameter templates lie.
+    templates: usize,
+    /// What stands before a value.
+    whole: bool,
+    /// Only the marker that it begins with: one that breaks off still shows what this is.
+    broken: bool,
+    /// The text ends before it is clear.
+    more: bool,
+}
+
 /// What follows a place.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
@@ -170,27 +184,9 @@ impl Parameters {
         if at >= cx.text.len() && cx.eof {
             return if vouched() { Look::Is(()) } else { Look::No };
         }
-        let mut more = false;
-        for (template, parameter) in row.parameters.iter().enumerate() {
-            let mut found = Head::default();
-            match head::fill(cx, at, &parameter.head, &mut found) {
-                Look::Is(()) => {
-                    // Mostly it need not be read once more.
-                    if !more && parameter.is_told_by_head() {
-                        let (templates, begun) = (row.parameters.as_ptr().addr(), Begun::by(template, found));
-                        cx.memo.first_parameter.set(Some(FirstSeen { at, templates, begun }));
-                    }
-                    return Look::Is(());
-                }
-                Look::More => more = true,
-                // A parameter that breaks off still shows what this is.
-                Look::No if head::literal(cx, at, &parameter.opener) == Look::Is(at + parameter.opener.len()) => {
-                    if vouched() {
-                        return Look::Is(());
-                    }
-                }
-                Look::No => {}
-            }
+        let begins = Self::may_begin(cx, row, at);
+        if begins.whole || begins.broken && vouched() {
+            return Look::Is(());
         }
         // Without parameters a call may lack its own closing marker, and end with its section.
         let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.slice(name.start, name.end)));
@@ -198,9 +194,40 @@ impl Parameters {
         match closes(cx, &template.tail, at).any(section) {
             Look::Is(()) if vouched() => Look::Is(()),
             Look::More => Look::More,
-            _ if more => Look::More,
+            _ if begins.more => Look::More,
             _ => Look::No,
         }
+    }
+
+    /// What of a parameter of `row` stands at `at`. Several templates ask for it, each behind its own head and behind the next one.
+    fn may_begin(cx: &Reader<'_>, row: &Row, at: usize) -> MayBegin {
+        let templates = row.parameters.as_ptr().addr();
+        let [last, before] = cx.memo.parameters.get();
+        let same = |known: &MayBegin| (known.at, known.templates) == (at, templates);
+        if let Some(known) = [last, before].into_iter().flatten().find(same) {
+            return known;
+        }
+        let mut begins = MayBegin { at, templates, ..MayBegin::default() };
+        for (template, parameter) in row.parameters.iter().enumerate() {
+            let mut found = Head::default();
+            match head::fill(cx, at, &parameter.head, &mut found) {
+                Look::Is(()) => {
+                    // Mostly it need not be read once more.
+                    if !begins.more && parameter.is_told_by_head() {
+                        let begun = Begun::by(template, found);
+                        cx.memo.first_parameter.set(Some(FirstSeen { at, templates, begun }));
+                    }
+                    begins.whole = true;
+                    break;
+                }
+                Look::More => begins.more = true,
+                Look::No => {
+                    begins.broken |= head::literal(cx, at, &parameter.opener) == Look::Is(at + parameter.opener.len())
+                }
+            }
+        }
+        cx.memo.parameters.set([Some(begins), last]);
+        begins
     }
 
     /// What closes a section of the row stands at `at`.

@@ -3,7 +3,7 @@ use super::Progress;
 use super::literal;
 use super::members::Members;
 use crate::dialect::Element;
-use crate::engine::head::LONGEST_NAME;
+use crate::engine::head::{LONGEST_NAME, without_escapes};
 use crate::engine::output::{Call, Output, Piece, Value, span};
 use crate::engine::tail::closes;
 use crate::engine::trace::Reason;
@@ -442,7 +442,7 @@ impl Python {
     fn may_be_meant(cx: &Reader<'_>, at: usize) -> bool {
         let start = if cx.bytes().get(at) == Some(&b'[') { cx.skip_space(at + 1) } else { at };
         let name = name_at(cx, start);
-        cx.tools.is_none() || cx.offered(&cx.part(&name).replace('\\', ""))
+        cx.tools.is_none() || cx.offered(&without_escapes(cx.part(&name)))
     }
 
     fn cut_off(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {

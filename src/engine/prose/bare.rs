@@ -8,7 +8,7 @@ use crate::dialect::{Body, Key, may_end_name};
 use crate::engine::body::BodyState;
 use crate::engine::body::keys::no_call;
 use crate::engine::call::CallState;
-use crate::engine::head::{self, Head};
+use crate::engine::head::{self, Head, without_escapes};
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::{Evidence, Origin};
@@ -30,7 +30,7 @@ impl Engine {
         }
         let before = cx.slice(self.given.from, at);
         let start = at - name_before(before);
-        let name = cx.slice(start, at).replace('\\', "");
+        let name = without_escapes(cx.slice(start, at));
         let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
         if cx.offered(&name)
             && let Some(start) = printed(cx, self.given.from, start, at).filter(|start| !self.refuses(cx, *start))

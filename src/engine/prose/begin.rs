@@ -1,6 +1,6 @@
 //! Where the head of a call stands: whether a call begins there.
 use super::Taken;
-use super::named::unopened_key;
+use super::named::{may_lack_key, unopened_key};
 use super::sentence;
 use super::twice::opened_twice;
 use crate::dialect::{Body, CallTemplate, Row};
@@ -28,6 +28,12 @@ impl Form<'_> {
         let special = row.dialect.special_markers && template.special;
         let labelled = template.body == Body::Json && template.labelled;
         !inside && !row.sections.is_empty() && !special || row.by_name() || labelled
+    }
+
+    /// The head has all of the name: it is not in the body, and no key is glued to it.
+    fn is_named_by_head(self) -> bool {
+        let Self { row, template, .. } = self;
+        !matches!(template.body, Body::Json | Body::Python) && !may_lack_key(row, template)
     }
 
     /// What stands behind the head `found` at `at` can be the body. A head that stands there twice, or whose body lacks its
@@ -89,11 +95,19 @@ impl Engine {
         }
         let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
         let form = Form { row: entry, template, inside };
+        let naked = form.is_naked();
+        // What stands behind a name that nothing vouches for is only looked at where somebody wants to know why it is no call.
+        if naked
+            && !self.out.trace.is_on()
+            && form.is_named_by_head()
+            && !found.name(cx).is_some_and(|n| cx.offered(&n))
+        {
+            return Look::No;
+        }
         match form.body_follows(cx, at, found) {
             Look::Is(()) => {}
             other => return other,
         }
-        let naked = form.is_naked();
         if template.body != Body::Json && template.body != Body::Python {
             if !found.is_named(cx) {
                 return Look::No;

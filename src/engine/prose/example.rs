@@ -67,7 +67,7 @@ static WORDS: Lazy<Option<AhoCorasick>> = Lazy::new(|| {
 const NEAR: usize = 1024;
 
 /// None of the words is as long as this, with the letters before and behind it.
-const LONGEST_WORD: usize = 48;
+const LONGEST_WORD: usize = 32;
 
 /// What is known of examples in the text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -192,8 +192,8 @@ fn open_bracket(text: &[u8]) -> Option<usize> {
 /// `text` ends in the block of a directive that shows code: all lines behind that are blank or further in than it, and what
 /// ends here is.
 fn in_directive(text: &str) -> bool {
-    let line = text.get(line_start(text, text.len())..).unwrap_or_default();
-    if indent(line) == 0 || indent(line) < line.len() {
+    let above = text.trim_end_matches([' ', '\t']);
+    if above.len() == text.len() || !(above.is_empty() || above.ends_with('\n')) {
         return false;
     }
     // Of what else is written so, in code, little is looked at.

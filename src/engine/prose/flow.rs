@@ -3,6 +3,7 @@
 use super::named::{APART, printed, without_number};
 use crate::char_class::NAME_IN_PROSE;
 use crate::dialect::Dialects;
+use crate::engine::head::without_escapes;
 use crate::engine::reader::begins_line;
 use crate::engine::{Doubt, Engine, Mode, Reader, State, Whole};
 
@@ -106,7 +107,7 @@ impl Engine {
         if length == 0 || length > 128 || !self.begins_line(cx, start) {
             return to;
         }
-        let written = without_number(cx.slice(start, end)).replace('\\', "");
+        let written = without_escapes(without_number(cx.slice(start, end)));
         let open = if end < to { cx.offered(&written) } else { tools.leads_to(&written) };
         if open { start } else { to }
     }

@@ -2,7 +2,7 @@
 //! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
 use crate::engine::Reader;
 use crate::engine::reader::floor;
-use aho_corasick::{AhoCorasick, packed};
+use aho_corasick::{AhoCorasick, Match, packed};
 use once_cell::sync::Lazy;
 use std::ops::Range;
 
@@ -156,11 +156,7 @@ impl Listing {
 /// The first listing that begins in `from..to`, and where what says so ends.
 fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
     let text = cx.slice(from, to);
-    let searcher = SEARCHER.as_ref();
-    let plain = if searcher.is_none() { FINDER.as_ref() } else { None };
-    let plain = plain.into_iter().flat_map(|finder| finder.find_iter(text));
-    let mut all = searcher.into_iter().flat_map(|searcher| searcher.find_iter(text)).chain(plain);
-    all.find_map(|found| {
+    let listing = |found: Match| {
         let (at, end) = (from + found.start(), from + found.end());
         let next = cx.bytes().get(end).copied().unwrap_or(b'\n');
         // Most of them in a row are none: that costs no look at their line.
@@ -194,7 +190,11 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
             "@@" => (line.trim_ascii().is_empty() || line.starts_with(' ')).then_some((end, Listing::Patch)),
             _ => Some((end, Listing::Patch)),
         }
-    })
+    };
+    match SEARCHER.as_ref() {
+        Some(searcher) => searcher.find_iter(text).find_map(listing),
+        None => FINDER.as_ref()?.find_iter(text).find_map(listing),
+    }
 }
 
 /// The word that ends a here document, where `<<` stands between what is `before` it and the rest of its `line`.

@@ -28,8 +28,9 @@ pub(crate) struct Tried {
     at: usize,
     standing: Standing,
     eof: bool,
-    /// What heads begin with that did not stand there: its numbers in [`CallTemplate::beginnings`].
-    failed: SmallVec<[u16; 8]>,
+    /// What heads begin with that did not stand there: how many elements stand before its last one, and its number in
+    /// [`CallTemplate::beginnings`], which has it at that place or nowhere.
+    failed: SmallVec<[(usize, u16); 8]>,
     /// Templates, by row and call, of which no call begins there.
     refused: SmallVec<[(u16, u16); 8]>,
     /// The head that stood there last, by the number of all of it, when the text was so long, if several templates have it.
@@ -71,7 +72,7 @@ impl Tried {
             self.long = cx.text.len();
         }
         let begins = &template.beginnings;
-        if self.failed.iter().any(|number| begins.contains(number)) {
+        if self.failed.iter().any(|(elements, number)| begins.get(*elements) == Some(number)) {
             return Look::No;
         }
         let whole = begins.last().copied();
@@ -83,7 +84,7 @@ impl Tried {
         let look = head::behind_marker(cx, at, length, &template.head, &mut reached, head);
         match look {
             Look::Is(()) if template.shares_head => self.found = whole.map(|number| (number, head.clone())),
-            Look::No => self.failed.extend(begins.get(reached).copied()),
+            Look::No => self.failed.extend(begins.get(reached).map(|number| (reached, *number))),
             Look::Is(()) | Look::More => {}
         }
         look
@@ -138,7 +139,7 @@ impl Engine {
         for (i, (length, list)) in found.ends[..found.count].iter().rev().enumerate().skip(lists) {
             let behind = Self::behind(cx, at + length);
             let tried = if i == lists { markers } else { 0 };
-            for (k, marker) in cx.dialects.markers.list_before(*list, behind).skip_while(|(k, _)| *k < tried) {
+            for (k, marker) in cx.dialects.markers.list_before(*list, behind, tried) {
                 found.none = (i, k);
                 match self.take_word(cx, at, *length, marker, behind) {
                     Look::No => {}
@@ -187,7 +188,7 @@ impl Engine {
             let is_section = |marker: &Marker| matches!(marker, Marker::Section { .. });
             let tried = if i == lists { markers } else { 0 };
             let mut tag = None;
-            for (k, marker) in known.list_before(*list, behind).skip_while(|(k, _)| *k < tried) {
+            for (k, marker) in known.list_before(*list, behind, tried) {
                 // Where it stands decides.
                 let other =
                     known.is_ambiguous(*list) && if reasoning { marker.is_token() } else { marker.closes_reasoning() };

@@ -73,7 +73,9 @@ impl Engine {
                 Look::Is(()) if matches!(self.state, State::Prose) && self.fence.is_none() => unclear = false,
                 Look::Is(()) => return Step::Go,
                 Look::More => {
-                    if !unclear || self.given.from < stop {
+                    // White space behind a marker waits, however often it is asked for.
+                    let waits = self.given.from >= stop || self.fresh_at(cx, stop);
+                    if !(unclear && waits) {
                         self.give_text(cx, stop, false);
                     }
                     if self.unclear.stage(cx, stop).is_none() {

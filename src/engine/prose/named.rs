@@ -5,7 +5,7 @@ use super::flow::name_before;
 use crate::char_class;
 use crate::dialect::{Bare, Body, CallTemplate, Element, Row, Slot, catalogue};
 use crate::engine::body::python::PRINT;
-use crate::engine::head::{self, Head, bare_name};
+use crate::engine::head::{self, Head, bare_name, without_escapes};
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Reader};
 use std::ops::Range;
@@ -59,7 +59,7 @@ impl Engine {
         if !self.begins_line(cx, start) {
             return None;
         }
-        let name = without_number(cx.slice(start, end)).replace('\\', "");
+        let name = without_escapes(without_number(cx.slice(start, end)));
         (cx.offered(&name) && tools.leads_to(&name)).then_some(start..end)
     }
 
@@ -153,7 +153,7 @@ fn gemma_template(cx: &Reader<'_>, at: usize) -> Look<(u16, u16)> {
 
 /// The object at `at` begins with a parameter of the tool: how it is written.
 pub(super) fn first_member(cx: &Reader<'_>, name: &str, at: usize) -> Look<Body> {
-    let Some(tool) = cx.tool(&name.replace('\\', "")) else { return Look::No };
+    let Some(tool) = cx.tool(&without_escapes(name)) else { return Look::No };
     let start = cx.skip_space(at + 1);
     let rest = cx.rest(start);
     let more = !cx.eof && start - at <= APART;
@@ -190,12 +190,17 @@ pub(super) fn first_member(cx: &Reader<'_>, name: &str, at: usize) -> Look<Body>
     }
 }
 
+/// Nothing stands between the name in such a head and the first parameter, so that the key may be taken for a part of it.
+pub(super) fn may_lack_key(row: &Row, template: &CallTemplate) -> bool {
+    template.body == Body::Parameters && !template.delimits_name() && !row.by_name()
+}
+
 /// The first parameter of the call whose head was `found` lacks its opening marker: the key stands right behind the name, or
 /// is one word with it, and what closes a key follows. The head with the key in it, and its end behind what opens the value.
 #[cold]
 pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, found: &Head) -> Look<Head> {
     let (Some(tools), Some(name)) = (cx.tools, found.name.clone()) else { return Look::No };
-    if template.body != Body::Parameters || template.delimits_name() || row.by_name() {
+    if !may_lack_key(row, template) {
         return Look::No;
     }
     let rest = cx.rest(found.end);

@@ -5,6 +5,8 @@ use crate::dialect::Marker;
 use crate::engine::body::OWN_ROLES;
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Fences, Look, Reader, Without};
+use memchr::memmem::Finder;
+use once_cell::sync::Lazy;
 
 /// What the line of a marker says of it: whether it is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -446,10 +448,12 @@ fn role_in(text: &[u8]) -> Option<&[u8]> {
     rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(&[quote])
 }
 
+/// The key of a message that says whose it is.
+static ROLE: Lazy<Finder<'_>> = Lazy::new(|| Finder::new("role"));
+
 /// A message of another side stands in `text`.
 fn says_other_role(text: &[u8]) -> bool {
-    let mut found = memchr::memmem::find_iter(text, b"role");
-    found.any(|i| {
+    ROLE.find_iter(text).any(|i| {
         let role = i.checked_sub(1).and_then(|quote| role_in(text.get(quote..)?));
         role.is_some_and(|role| OTHER_ROLES.iter().any(|other| role.starts_with(other.as_bytes())))
     })

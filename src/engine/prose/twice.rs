@@ -59,7 +59,8 @@ pub(super) fn opened_twice(cx: &Reader<'_>, template: &CallTemplate, at: usize, 
     };
     let tag = if matches!(byte, b'<' | b'[') { memchr::memrchr2(b'<', b'[', head.as_bytes()) } else { None };
     let mut result = Look::No;
-    for start in [whole, tag, last("```")].into_iter().flatten() {
+    // Mostly the last tag is the whole of it.
+    for start in [whole, tag.filter(|_| tag != whole), last("```")].into_iter().flatten() {
         let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE || *tag == "```").unwrap_or_default();
         match head::literal(cx, next, tag) {
             Look::Is(_) if tag.is_empty() => {}

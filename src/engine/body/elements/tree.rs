@@ -29,8 +29,9 @@ pub(super) struct Tree<'t> {
     pub(super) slips: Vec<(usize, RepairCode, &'static str)>,
     /// The elements that are open, the outermost first.
     pub(super) outer: Vec<Outer<'t>>,
-    /// Tags below the top level that were found to be text: they are not tried again.
-    text_tags: HashSet<usize>,
+    /// Tags below the top level that were found to be text, in their order: they are not tried again. Mostly one is found behind
+    /// all others.
+    text_tags: Vec<usize>,
     /// Where the last closing tag of a name stands.
     closers: Vec<(&'t str, Option<usize>)>,
     /// The tool that is called, where its parameters are read.
@@ -86,7 +87,7 @@ impl<'t> Tree<'t> {
             mends: false,
             slips: Vec::new(),
             outer: Vec::new(),
-            text_tags: HashSet::new(),
+            text_tags: Vec::new(),
             closers: Vec::new(),
             tool: None,
             taken: HashSet::new(),
@@ -138,7 +139,7 @@ impl<'t> Tree<'t> {
 
     /// The tag at the cursor was not found to be text, and behind `end`, where it does, its closing one stands.
     fn may_close(&mut self, name: &'t str, closer: &str, end: usize) -> bool {
-        if self.text_tags.contains(&self.at) {
+        if self.text_tags.last() >= Some(&self.at) && self.text_tags.binary_search(&self.at).is_ok() {
             return false;
         }
         let known = self.closers.iter().find(|(known, _)| *known == name).map(|(_, last)| *last);
@@ -152,6 +153,15 @@ impl<'t> Tree<'t> {
             }
         };
         last.is_some_and(|last| last >= end)
+    }
+
+    /// The tag at `at` was found to be text.
+    fn note_text(&mut self, at: usize) {
+        if self.text_tags.last() < Some(&at) {
+            self.text_tags.push(at);
+        } else if let Err(place) = self.text_tags.binary_search(&at) {
+            self.text_tags.insert(place, at);
+        }
     }
 
     /// The text without the beginning of a tag at its end.
@@ -238,7 +248,7 @@ impl<'t> Tree<'t> {
                 None if self.deep => return None,
                 None => {
                     // No element stands here: the tag is text.
-                    self.text_tags.insert(before);
+                    self.note_text(before);
                     self.at = before + tag.len();
                     if !self.prefix.is_empty() {
                         let cut = self.text.get(self.at..).is_some_and(|tag| !tag.contains('>'));
