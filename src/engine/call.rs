@@ -13,7 +13,7 @@ use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use std::ops::Range;
 
 /// How much of a text may be read again, as often as the text is long.
-const MOST_READ_AGAIN: usize = 4;
+pub(super) const MOST_READ_AGAIN: usize = 4;
 
 /// The calls of one template, from their head to what closes them.
 #[derive(Debug)]
