@@ -91,6 +91,19 @@ fn behind_label(cx: &Reader<'_>, at: usize) -> Look<usize> {
     }
 }
 
+/// In code, what ends at `at` and might close it has a label behind it, so that it opens a fence that the code shows. A word
+/// that begins a sentence is none.
+fn opens_inner(cx: &Reader<'_>, at: usize) -> Look<()> {
+    match cx.bytes().get(at) {
+        Some(first) if first.is_ascii_lowercase() => behind_label(cx, at).map(|_| ()),
+        Some(first) if first.is_ascii_uppercase() => behind_label(cx, at).then(|end| {
+            let lower = cx.bytes().get(at..end).is_some_and(|label| label.iter().any(u8::is_ascii_lowercase));
+            if lower { Look::No } else { Look::Is(()) }
+        }),
+        _ => Look::No,
+    }
+}
+
 /// Where the body begins and where the fence ends, if the line from `at` to `end` is a fence round calls, its label included.
 #[cold]
 fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usize, usize)> {
@@ -244,7 +257,7 @@ impl Engine {
         if let Some(reason) = never {
             self.out.trace.note(body..body, Noted::Passed(reason));
             self.at = body;
-            self.state = State::Code { ticks, tick };
+            self.state = State::Code { ticks, tick, inner: 0 };
             return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
@@ -399,7 +412,7 @@ impl Engine {
             self.out.full(at);
         }
         match fence.place {
-            Place::Lines => self.state = State::Code { ticks: fence.ticks, tick: fence.tick },
+            Place::Lines => self.state = State::Code { ticks: fence.ticks, tick: fence.tick, inner: 0 },
             Place::Line { .. } => {}
             Place::Behind(start) => {
                 self.reread += at.saturating_sub(start);
@@ -466,7 +479,9 @@ impl Engine {
 
     /// Code in a fence: text up to the line that closes it. Reasoning that closes inside an open fence is closed all the same,
     /// and so is a message, but for the answer.
-    pub(crate) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8) -> Step {
+    ///
+    /// A line with a label opens a fence in it, which is closed before it is, so many of them as are open `inner` ones.
+    pub(crate) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8, mut inner: u32) -> Step {
         let bytes = cx.bytes();
         loop {
             let hit = if self.given.mode == Mode::Reasoning || self.channel.is_some_and(|c| !c.answer) {
@@ -488,8 +503,19 @@ impl Engine {
             match run(cx, hit, tick) {
                 Look::More => break,
                 Look::Is(length) => {
-                    self.at = hit + length;
-                    if length >= ticks && cx.at_line_start(hit) {
+                    let marks = length >= ticks && cx.at_line_start(hit);
+                    match if marks { opens_inner(cx, hit + length) } else { Look::No } {
+                        Look::More => break,
+                        Look::Is(()) => {
+                            inner = inner.saturating_add(1);
+                            self.at = hit + length;
+                            continue;
+                        }
+                        Look::No => self.at = hit + length,
+                    }
+                    if marks && inner > 0 {
+                        inner -= 1;
+                    } else if marks {
                         self.skip_shown(self.at);
                         self.out.trace.note(hit..self.at, Noted::CodeEnds);
                         return Step::Go;
@@ -503,7 +529,7 @@ impl Engine {
             self.at = bytes.len();
             self.end(cx);
         }
-        self.state = State::Code { ticks, tick };
+        self.state = State::Code { ticks, tick, inner };
         Step::More
     }
 
