@@ -50,8 +50,8 @@ impl<'t> Tree<'t> {
         let length = self.prefix.len() + tag.len() + 3;
         let closing = Some((name, length, "an element's closing tag is misspelt"));
         let Some(tool) = self.tool else { return closing };
-        let within = self.outer.iter().take(depth).fold(Some(&tool.schema), |of, outer| {
-            member(of, &tool.schema, outer.name).or_else(|| items(of, &tool.schema))
+        let within = self.outer.iter().take(depth).try_fold(&tool.schema, |of, outer| {
+            member(Some(of), &tool.schema, outer.name).or_else(|| items(Some(of), &tool.schema))
         });
         let names = |name: &str| member(within, &tool.schema, name).is_some();
         match (names(name), names(tag)) {
