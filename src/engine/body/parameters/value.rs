@@ -160,8 +160,12 @@ impl OpenValue {
         row.parameters.iter().filter(|other| other.opener != parameter.opener && other.is_told_by_head()).any(|other| {
             // What has no bars is text among what has.
             let weaker = special(&parameter.opener) && !special(&other.opener);
-            let last = memchr::memmem::rfind(text.as_bytes(), other.opener.as_bytes()).filter(|_| !weaker);
-            let Some(at) = last.map(|at| self.start + at) else { return false };
+            // Mostly there is none, which the search forward knows many times faster.
+            let (text, opener) = (text.as_bytes(), other.opener.as_bytes());
+            if weaker || memchr::memmem::find(text, opener).is_none() {
+                return false;
+            }
+            let Some(at) = memchr::memmem::rfind(text, opener).map(|at| self.start + at) else { return false };
             let closed = || cx.slice(at, end).contains(self.closer(parameter));
             match head::head(cx, at, &other.head) {
                 Look::Is(next) => next.key.is_some_and(|key| lacks(cx.part(&key))) && !closed(),
