@@ -209,13 +209,9 @@ impl Engine {
     /// A call without a marker may begin with the `body` at `at`, for the place where that stands.
     fn may_stand(&self, cx: &Reader<'_>, at: usize, body: Look<Body>) -> bool {
         let list = cx.bytes().get(at) == Some(&b'[') && matches!(body, Look::Is(Body::Python) | Look::More);
-        // In the middle of a line a list of calls stands behind the end of a sentence or a colon, an object, or a list of such,
-        // behind a sentence alone: a colon announces an example as well.
-        let object = match cx.bytes().get(at) {
-            Some(b'{') => matches!(body, Look::Is(Body::Json) | Look::More),
-            Some(b'[') => body == Look::Is(Body::Json),
-            _ => false,
-        };
+        // In the middle of a line a list of calls stands behind the end of a sentence or a colon, an object behind a sentence
+        // alone: a colon announces an example as well.
+        let object = matches!(body, Look::Is(Body::Json) | Look::More) && cx.bytes().get(at) == Some(&b'{');
         let before = cx.slice(0, at).trim_end();
         let sentence = before.ends_with(ENDS_SENTENCE) || !object && before.ends_with([':', '：']);
         if !cx.dialects.auto
