@@ -29,6 +29,8 @@ pub(crate) struct CallTemplate {
     pub(crate) special: bool,
     /// Its opening marker is a label in plain words: `Action:`.
     pub(crate) labelled: bool,
+    /// Its name must be an offered one.
+    pub(crate) offered: bool,
     /// Another template of the set has the same head.
     pub(crate) shares_head: bool,
     /// An earlier row of the set reads the same calls: outside this row's section there is nothing to try again.
@@ -116,6 +118,7 @@ impl First {
             // A name begins with none of these.
             Some(Element::Slot(Slot::Name)) => Self::of((0..=255).filter(|byte| !b"<>{}[]()|\"'`".contains(byte))),
             // An attribute's name, or the end of a tag that has none.
+            Some(Element::Slot(Slot::Number)) => Self::of(*b"0123456789:"),
             Some(Element::Attributes(_)) => {
                 Self::of((0..=255).filter(|byte| char_class::ATTRIBUTE.has_ascii(*byte) || *byte == b'/'))
             }
@@ -197,7 +200,7 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
     let Some((at, body)) = template.body() else {
         return Err(Error::at(ErrorCode::BadDialect, text, "a call template needs a body, such as {json}"));
     };
-    let opener = template.opener().map(str::to_owned);
+    let (opener, offered) = (template.opener().map(str::to_owned), template.offered);
     let mut head = template.elements;
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
     let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, row);
@@ -206,9 +209,12 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
         Some(Element::Literal(opener)) => &**opener,
         _ => "",
     };
-    let (special, labelled) = (special(marker), marker.trim_end_matches('*').ends_with(':'));
+    let numbered =
+        matches!(head.get(1..3), Some([Element::Slot(Slot::Number), Element::Literal(sign)]) if &**sign == ":");
+    let (special, labelled) = (special(marker), numbered || marker.trim_end_matches('*').ends_with(':'));
     let (beginnings, shares_head, twin) = (Box::default(), false, false);
-    let template = CallTemplate { head, body, tail, first, inside, beginnings, special, labelled, shares_head, twin };
+    let template =
+        CallTemplate { head, body, tail, first, inside, beginnings, special, labelled, offered, shares_head, twin };
     Ok((opener, template))
 }
 

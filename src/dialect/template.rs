@@ -2,7 +2,8 @@
 //!
 //! A template is literal text with holes: `<function={name}> {parameters} </function>`. One space means white space
 //! of any length, also none. `{?text}` is literal text that may be missing. `{@a=slot b=slot}` reads attributes in any
-//! order, quoted or not, up to the literal that follows. `{{` is a literal brace, `{ }` a space that must be there.
+//! order, quoted or not, up to the literal that follows. `{{` is a literal brace, `{ }` a space that must be there, `{#}` the
+//! number of a label, which may be missing. `{tool}` is a `{name}` that must be one of the offered ones.
 use crate::error::{Error, ErrorCode};
 
 /// What a hole of a template holds.
@@ -20,6 +21,8 @@ pub(crate) enum Slot {
     Type,
     /// Something without meaning for us (an index).
     Ignored,
+    /// The number of a label, or nothing.
+    Number,
 }
 
 /// How the inside of a call is written.
@@ -56,16 +59,22 @@ pub(crate) enum Element {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template {
     pub(crate) elements: Vec<Element>,
+    /// The name must be an offered one.
+    pub(crate) offered: bool,
 }
+
+/// The hole for a name that must be an offered one.
+const OFFERED: &str = "tool";
 
 fn slot(name: &str) -> Option<Slot> {
     Some(match name {
-        "name" => Slot::Name,
+        "name" | OFFERED => Slot::Name,
         "id" => Slot::Id,
         "key" => Slot::Key,
         "value" => Slot::Value,
         "type" => Slot::Type,
         "_" => Slot::Ignored,
+        "#" => Slot::Number,
         _ => return None,
     })
 }
@@ -88,6 +97,7 @@ impl Template {
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let bad = |what: String| Error::at(ErrorCode::BadDialect, text, what);
         let mut elements = Vec::new();
+        let mut offered = false;
         let mut literal = String::new();
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
@@ -126,6 +136,7 @@ impl Template {
                         let list = attributes.split_whitespace().map(read).collect::<Option<Vec<_>>>();
                         Element::Attributes(list.ok_or_else(|| bad(format!("cannot read the attributes {hole:?}")))?)
                     } else if let Some(slot) = slot(hole) {
+                        offered |= hole == OFFERED;
                         Element::Slot(slot)
                     } else if let Some(body) = body(hole) {
                         Element::Body(body)
@@ -139,7 +150,7 @@ impl Template {
         if !literal.is_empty() {
             elements.push(Element::Literal(literal.into_boxed_str()));
         }
-        Ok(Self { elements })
+        Ok(Self { elements, offered })
     }
 
     /// Where the body stands, if there is one.

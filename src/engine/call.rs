@@ -6,7 +6,7 @@ use super::prose::quoted::stands_in_string;
 use super::prose::sentence;
 use super::tail::Tail;
 use super::trace::Reason;
-use super::writer::{Evidence, Origin, Record, Writer};
+use super::writer::{Evidence, Origin, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
@@ -14,7 +14,7 @@ use memchr::memmem::Finder;
 use std::ops::Range;
 
 /// How much of a text may be read again, as often as the text is long.
-const MOST_READ_AGAIN: usize = 4;
+pub(super) const MOST_READ_AGAIN: usize = 4;
 
 /// The calls of one template, from their head to what closes them.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Engine {
         let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
         // Two calls are no part of a sentence.
         let long = || writer.begun > 1 || waits && sentence::is_too_long(cx, *start);
-        if writer.vouched() && long() && writer.record == Record::No {
+        if writer.vouched() && long() && writer.record.is_none() {
             self.keep(Doubt::Bare);
         }
         match progress {
@@ -174,7 +174,7 @@ impl Engine {
         }
         if self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::Fence) {
             let reasoning = self.holds(Doubt::Reasoning);
-            let nameless = call.writer.begun == 0 || call.writer.record == Record::No;
+            let nameless = call.writer.begun == 0 || call.writer.record.is_none();
             if let Some(hold) = self.hold.as_mut().filter(|hold| nameless && hold.doubt == Doubt::Bare) {
                 hold.doubt = Doubt::Names;
             }

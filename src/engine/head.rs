@@ -51,7 +51,7 @@ impl Head {
             Slot::Id => self.id = Some(range),
             Slot::Key => self.key = Some(range),
             Slot::Type => self.kind = Some(range),
-            Slot::Value | Slot::Ignored => {}
+            Slot::Value | Slot::Ignored | Slot::Number => {}
         }
     }
 
@@ -253,6 +253,7 @@ fn stands(
             }
             Element::Literal(text) => literal(cx, head.end, text).map(|end| head.end = end),
             Element::Optional(text) => literal(cx, head.end, text).map(|end| head.end = end).or(|| Look::Is(())),
+            Element::Slot(Slot::Number) => number(cx, head.end).map(|end| head.end = end),
             Element::Slot(slot) => {
                 let until = if let Some(Element::Literal(until)) = behind.first() { Some(&**until) } else { None };
                 let look = hole(cx, head, *slot, until, limit);
@@ -313,7 +314,7 @@ fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit
     let fits = match slot {
         Slot::Name => holds(cx, &inner, char::is_alphanumeric),
         Slot::Key => holds(cx, &inner, |c| char_class::IDENTIFIER.has(c)),
-        Slot::Id | Slot::Value | Slot::Type | Slot::Ignored => true,
+        Slot::Id | Slot::Value | Slot::Type | Slot::Ignored | Slot::Number => true,
     };
     if !fits {
         return Look::No;
@@ -321,6 +322,18 @@ fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit
     head.end = end;
     head.set(slot, inner);
     Look::Is(())
+}
+
+/// The number of a label whose word ends at `at`, or nothing: where what follows it begins.
+#[cold]
+pub(super) fn number(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let blank = usize::from(rest.first() == Some(&b' '));
+    let digits = rest.iter().skip(blank).take(LONGEST_NUMBER).take_while(|byte| byte.is_ascii_digit()).count();
+    match rest.len() == blank + digits && digits < LONGEST_NUMBER && !cx.eof {
+        true => Look::More,
+        false => Look::Is(if digits > 0 { at + blank + digits } else { at }),
+    }
 }
 
 /// A name that begins at `at` and is as long as its line was `filled` in: one that leads to an offered tool.
@@ -367,6 +380,9 @@ fn trim(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
 
 /// No name that no marker delimits is longer, nor any in a tag, nor a key.
 pub(super) const LONGEST_NAME: usize = 256;
+
+/// No number of a label has more digits.
+const LONGEST_NUMBER: usize = 4;
 
 /// Bytes that no name or id holds, by value.
 const NAME_STOPS: [bool; 256] = table(b"{[<\"(>\n");
@@ -424,7 +440,7 @@ fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) 
     // Up to here it can be the hole's text; what comes next must be the literal.
     let stops = match slot {
         Slot::Name | Slot::Id => &NAME_STOPS,
-        Slot::Key | Slot::Ignored => &KEY_STOPS,
+        Slot::Key | Slot::Ignored | Slot::Number => &KEY_STOPS,
         Slot::Value | Slot::Type => &NO_STOPS,
     };
     let skip = match bounded.first() {

@@ -363,10 +363,11 @@ enum State {
         at: usize,
         searched: usize,
     },
-    /// Code in a fence: text up to its end.
+    /// Code in a fence: text up to its end. So many fences are open in it.
     Code {
         ticks: usize,
         tick: u8,
+        inner: u32,
     },
 }
 
@@ -484,7 +485,7 @@ impl Engine {
             let step = match std::mem::replace(&mut self.state, State::Prose) {
                 State::Prose => self.prose(cx),
                 State::Call(call) => self.call(cx, call),
-                State::Code { ticks, tick } => self.code(cx, ticks, tick),
+                State::Code { ticks, tick, inner } => self.code(cx, ticks, tick, inner),
                 State::Invented { result, at, searched } => self.invented(cx, result, at, searched),
             };
             if step == Step::More {

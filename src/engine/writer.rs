@@ -92,6 +92,15 @@ pub(super) enum Record {
     /// Its elements look like messages, and none says yet that it is one.
     Possible,
     Certain,
+    /// What a call gave stood behind it: those that follow rest on that.
+    Behind,
+}
+
+impl Record {
+    /// Nothing says that none of the calls is one to run.
+    pub(super) const fn is_none(self) -> bool {
+        matches!(self, Self::No | Self::Behind)
+    }
 }
 
 /// The call whose pieces are not sent while it is read.
@@ -412,6 +421,9 @@ impl Writer {
     /// The last call read is certain now.
     pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(mut pending) = self.pending.take() else { return };
+        if self.record == Record::Behind && pending.status.readable() {
+            pending.status = CallStatus::Malformed;
+        }
         let too_long = pending.status.readable() && pending.arguments.len() > cx.policy.max_arguments_bytes;
         if too_long {
             pending.arguments = Found::none();

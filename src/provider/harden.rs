@@ -154,7 +154,9 @@ fn split((head, tail): (&str, &str)) -> (String, String) {
 static STEP: Lazy<Option<Regex>> = Lazy::new(|| {
     let rows = catalogue().iter().filter(|row| !row.text_ends.is_empty());
     let written = rows.flat_map(|row| {
-        let calls = row.calls.iter().flat_map(|call| call.split(['{', '}'])).map(str::trim);
+        // Labels that only an offered name tells from others are words like any.
+        let calls = row.calls.iter().filter(|call| !call.contains("{tool}"));
+        let calls = calls.flat_map(|call| call.split(['{', '}'])).map(str::trim);
         row.text_ends.iter().map(String::as_str).chain(calls)
     });
     let labels =
@@ -162,7 +164,7 @@ static STEP: Lazy<Option<Regex>> = Lazy::new(|| {
     let mut labels: Vec<String> = labels.map(regex::escape).collect();
     labels.sort_unstable();
     labels.dedup();
-    Regex::new(&format!(r"(?m)^([ \t]*(?:{})[ \t]*):", labels.join("|"))).ok()
+    Regex::new(&format!(r"(?m)^([ \t]*(?:{})(?: \d+)?[ \t]*):", labels.join("|"))).ok()
 });
 
 /// The marker of the catalogue at the beginning of `text`, and what it is followed by makes it one.

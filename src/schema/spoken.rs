@@ -177,6 +177,7 @@ fn literal(elements: &[Element], id: Option<&str>) -> String {
         Slot::Type => "string",
         Slot::Id => id.unwrap_or_default(),
         Slot::Ignored => "0",
+        Slot::Number => "",
     };
     let mut out = String::new();
     for (at, element) in elements.iter().enumerate() {

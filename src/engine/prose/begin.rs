@@ -3,10 +3,12 @@ use super::Taken;
 use super::named::{may_lack_key, unopened_key};
 use super::sentence;
 use super::twice::opened_twice;
+use crate::char_class;
 use crate::dialect::{Body, CallTemplate, Row};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
-use crate::engine::head::Head;
+use crate::engine::head::{Head, LONGEST_NAME};
+use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls};
@@ -27,7 +29,27 @@ impl Form<'_> {
         let Self { row, template, inside } = self;
         let special = row.dialect.special_markers && template.special;
         let labelled = template.body == Body::Json && template.labelled;
-        !inside && !row.sections.is_empty() && !special || row.by_name() || labelled
+        !inside && !row.sections.is_empty() && !special || row.by_name() || labelled || template.offered
+    }
+
+    /// Labels that any text may have begin a call where they begin a line, and what stands behind the head `found` has a
+    /// parameter of the tool, or nothing, or is its only argument.
+    #[cold]
+    fn label_stands(self, cx: &Reader<'_>, at: usize, found: &Head) -> Look<()> {
+        let tool = found.name(cx).and_then(|name| cx.tool(&name)).filter(|_| cx.at_line_start(at));
+        let Some(tool) = tool else { return Look::No };
+        if self.template.body != Body::Arguments {
+            return Look::Is(());
+        }
+        // However the object and its first key are quoted.
+        let near = cx.slice(found.end, floor(cx.text, found.end + 2 * LONGEST_NAME));
+        let inside = near.trim_start_matches(|c: char| c.is_ascii_whitespace() || "{\"'`\\".contains(c));
+        let key = inside.get(..inside.bytes().take_while(|byte| char_class::NAME.has_ascii(*byte)).count());
+        match key {
+            Some(key) if tool.declares(key) || key.is_empty() && inside.starts_with('}') => Look::Is(()),
+            Some(key) if key.len() == inside.len() && near.len() < 2 * LONGEST_NAME && !cx.eof => Look::More,
+            _ => Look::No,
+        }
     }
 
     /// The head has all of the name: it is not in the body, and no key is glued to it.
@@ -120,6 +142,12 @@ impl Engine {
         } else if naked && cx.tools.is_none() {
             self.out.trace.refuse(Reason::NoTools, "");
             return Look::No;
+        }
+        if template.offered {
+            match form.label_stands(cx, at, found) {
+                Look::Is(()) => {}
+                other => return other,
+            }
         }
         if let Some(reason) = self.no_place(cx, at, entry) {
             self.out.trace.refuse(reason, &found.name(cx).unwrap_or_default());

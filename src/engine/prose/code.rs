@@ -4,6 +4,7 @@ use super::markers::Standing;
 use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::body::python::Python;
+use crate::engine::call::MOST_READ_AGAIN;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
@@ -21,14 +22,24 @@ pub(crate) struct Fence {
     labelled: bool,
     /// Its label says that calls in Python stand in it, and so may comments.
     commented: bool,
-    /// Where it ends, if that is in the line in which it begins.
-    until: Option<usize>,
+    place: Place,
+}
+
+/// Where a fence stands, and so what it is if it holds something else than calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In lines of its own: it is code up to the one that closes it.
+    Lines,
+    /// In one line, up to this place.
+    Line { until: usize },
+    /// Behind a sentence in the line where it begins, at this place: it is inline code.
+    Behind(usize),
 }
 
 impl Fence {
     /// What begins the line that closes it.
     pub(super) fn closer(self) -> Option<&'static str> {
-        self.until.is_none().then_some(if self.tick == b'~' { "~~~" } else { "```" })
+        (!matches!(self.place, Place::Line { .. })).then_some(if self.tick == b'~' { "~~~" } else { "```" })
     }
 }
 
@@ -37,6 +48,9 @@ const LONGEST_RUN: usize = 256;
 
 /// The line that opens a fence is no longer.
 const LONGEST_LINE: usize = 512;
+
+/// The label of one that begins behind a sentence is no longer, with the white space behind it.
+const LONGEST_LABEL: usize = 64;
 
 /// How many of `byte` stand at `at`.
 fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
@@ -55,6 +69,39 @@ fn is_text(info: &str) -> bool {
     let words = info.split_ascii_whitespace().count();
     let attributes = info.contains(['=', '{']);
     !attributes && (words > 2 || info.contains('<') || words > 1 && info.ends_with(['.', '!', '?', ':']))
+}
+
+/// A sentence ends before `at`, in its line.
+fn behind_sentence(cx: &Reader<'_>, at: usize) -> bool {
+    let near = cx.slice(floor(cx.text, at.saturating_sub(LONGEST_RUN)), at);
+    near.trim_end_matches([' ', '\t', '*', '_']).ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：'])
+}
+
+/// Where the body of a fence begins whose run of backticks ends at `at`: behind a line with nothing but a label.
+fn behind_label(cx: &Reader<'_>, at: usize) -> Look<usize> {
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let near = rest.get(..LONGEST_LABEL).unwrap_or(rest);
+    let label =
+        near.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+')).count();
+    let blank = near.iter().skip(label).take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+    match near.get(label + blank) {
+        Some(b'\n') => Look::Is(at + label + blank + 1),
+        None if !cx.eof && near.len() < LONGEST_LABEL => Look::More,
+        _ => Look::No,
+    }
+}
+
+/// In code, what ends at `at` and might close it has a label behind it, so that it opens a fence that the code shows. A word
+/// that begins a sentence is none.
+fn opens_inner(cx: &Reader<'_>, at: usize) -> Look<()> {
+    match cx.bytes().get(at) {
+        Some(first) if first.is_ascii_lowercase() => behind_label(cx, at).map(|_| ()),
+        Some(first) if first.is_ascii_uppercase() => behind_label(cx, at).then(|end| {
+            let lower = cx.bytes().get(at..end).is_some_and(|label| label.iter().any(u8::is_ascii_lowercase));
+            if lower { Look::No } else { Look::Is(()) }
+        }),
+        _ => Look::No,
+    }
 }
 
 /// Where the body begins and where the fence ends, if the line from `at` to `end` is a fence round calls, its label included.
@@ -114,6 +161,12 @@ impl Engine {
         let closes = self.inline.is_some_and(|inline| inline.ticks == length);
         if length >= 3 && !closes && self.begins_line(cx, at) {
             return self.fence_opens(cx, at, length, b'`');
+        }
+        if length >= 3 && self.inline.is_none() && behind_sentence(cx, at) {
+            match self.opens_behind(cx, at, length) {
+                Look::No => {}
+                taken => return taken,
+            }
         }
         match self.inline {
             Some(inline) if closes => {
@@ -204,7 +257,7 @@ impl Engine {
         if let Some(reason) = never {
             self.out.trace.note(body..body, Noted::Passed(reason));
             self.at = body;
-            self.state = State::Code { ticks, tick };
+            self.state = State::Code { ticks, tick, inner: 0 };
             return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
@@ -217,7 +270,34 @@ impl Engine {
         self.hold(Doubt::Fence, at, before);
         let label = cx.slice(at + ticks, at + line).trim();
         let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
-        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len(), labelled, commented, until: None });
+        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len(), labelled, commented, place: Place::Lines });
+        Look::Is(())
+    }
+
+    /// A fence at `at`, with so many `ticks`, behind a sentence: all of it may be calls as well.
+    #[cold]
+    fn opens_behind(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
+        let Look::Is(body) = behind_label(cx, at + ticks) else { return behind_label(cx, at + ticks).map(|_| ()) };
+        let never = cx.policy.fences == Fences::Ignore
+            || self.runs_away(cx, at)
+            || self.hold.is_some()
+            || self.given.mode == Mode::Reasoning
+            || self.reread > MOST_READ_AGAIN * at
+            || self.is_example(cx, at)
+            || self.is_shown(cx, at)
+            || self.is_listed(cx, at);
+        if never {
+            return Look::No;
+        }
+        self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
+        let before = self.remove(cx, at, body);
+        self.at = body;
+        self.out.enveloped = false;
+        self.hold(Doubt::Fence, at, before);
+        let label = cx.slice(at + ticks, body).trim();
+        let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
+        let (tick, calls) = (b'`', self.out.calls.len());
+        self.fence = Some(Fence { ticks, tick, calls, labelled, commented, place: Place::Behind(at) });
         Look::Is(())
     }
 
@@ -240,7 +320,8 @@ impl Engine {
         self.out.enveloped = false;
         self.hold(Doubt::Fence, at, before);
         let (tick, calls) = (b'`', self.out.calls.len());
-        self.fence = Some(Fence { ticks, tick, calls, labelled: false, commented: false, until: Some(until) });
+        self.fence =
+            Some(Fence { ticks, tick, calls, labelled: false, commented: false, place: Place::Line { until } });
         Look::Is(())
     }
 
@@ -322,14 +403,22 @@ impl Engine {
         self.fence = None;
         self.out.trace.note(at..at, Noted::Passed(Reason::FenceOfCode));
         let full = self.out.calls.len() >= cx.policy.max_calls;
-        self.go_back(fence.until.unwrap_or(at));
+        self.go_back(match fence.place {
+            Place::Lines => at,
+            Place::Line { until } => until,
+            Place::Behind(start) => start + fence.ticks,
+        });
         if full {
             self.out.full(at);
         }
-        if fence.until.is_some() {
-            return Step::Go;
+        match fence.place {
+            Place::Lines => self.state = State::Code { ticks: fence.ticks, tick: fence.tick, inner: 0 },
+            Place::Line { .. } => {}
+            Place::Behind(start) => {
+                self.reread += at.saturating_sub(start);
+                self.inline = Some(Inline::new(fence.ticks, start));
+            }
         }
-        self.state = State::Code { ticks: fence.ticks, tick: fence.tick };
         Step::Go
     }
 
@@ -390,7 +479,9 @@ impl Engine {
 
     /// Code in a fence: text up to the line that closes it. Reasoning that closes inside an open fence is closed all the same,
     /// and so is a message, but for the answer.
-    pub(crate) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8) -> Step {
+    ///
+    /// A line with a label opens a fence in it, which is closed before it is, so many of them as are open `inner` ones.
+    pub(crate) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8, mut inner: u32) -> Step {
         let bytes = cx.bytes();
         loop {
             let hit = if self.given.mode == Mode::Reasoning || self.channel.is_some_and(|c| !c.answer) {
@@ -412,8 +503,19 @@ impl Engine {
             match run(cx, hit, tick) {
                 Look::More => break,
                 Look::Is(length) => {
-                    self.at = hit + length;
-                    if length >= ticks && cx.at_line_start(hit) {
+                    let marks = length >= ticks && cx.at_line_start(hit);
+                    match if marks { opens_inner(cx, hit + length) } else { Look::No } {
+                        Look::More => break,
+                        Look::Is(()) => {
+                            inner = inner.saturating_add(1);
+                            self.at = hit + length;
+                            continue;
+                        }
+                        Look::No => self.at = hit + length,
+                    }
+                    if marks && inner > 0 {
+                        inner -= 1;
+                    } else if marks {
                         self.skip_shown(self.at);
                         self.out.trace.note(hit..self.at, Noted::CodeEnds);
                         return Step::Go;
@@ -427,7 +529,7 @@ impl Engine {
             self.at = bytes.len();
             self.end(cx);
         }
-        self.state = State::Code { ticks, tick };
+        self.state = State::Code { ticks, tick, inner };
         Step::More
     }
 

@@ -1,12 +1,12 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::Taken;
+use super::named::is_tools_tag;
 use super::quoted::{Quote, stands_in_string};
 use super::unclear::Stage;
 use crate::dialect::{CallTemplate, Element, LateMarker, Marker};
 use crate::engine::head::{self, Head};
 use crate::engine::trace::Reason;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, State};
-use crate::schema::ToolSet;
 use crate::turn::{Issue, IssueCode};
 use smallvec::SmallVec;
 
@@ -195,8 +195,15 @@ impl Engine {
                 if other || quote.holds(marker) || !self.may_go_on(cx, marker, behind) {
                     continue;
                 }
-                if is_section(&marker) && *tag.get_or_insert_with(|| is_tools_tag(cx, at, *length)) {
-                    return Look::No;
+                if is_section(&marker) {
+                    match *tag.get_or_insert_with(|| is_tools_tag(cx, at, *length, known.list(*list))) {
+                        Look::No => {}
+                        Look::Is(()) => return Look::No,
+                        Look::More => {
+                            found.none = (i, k);
+                            return Look::More;
+                        }
+                    }
                 }
                 match self.take(cx, at, *length, marker, Standing::Once) {
                     Look::No => {}
@@ -211,8 +218,11 @@ impl Engine {
                 }
             }
             // Whatever stands behind it, which a stream does not know yet, this is the tool's.
-            if known.list(*list).iter().any(is_section) && tag.unwrap_or_else(|| is_tools_tag(cx, at, *length)) {
-                return Look::No;
+            if known.list(*list).iter().any(is_section) {
+                match tag.unwrap_or_else(|| is_tools_tag(cx, at, *length, known.list(*list))) {
+                    Look::No => {}
+                    other => return other.then(|()| Look::No),
+                }
             }
         }
         // Only whether it stands twice, or opens nothing, may still be unclear.
@@ -598,11 +608,4 @@ impl Engine {
         }
         Look::No
     }
-}
-
-/// The marker at `at`, of a section, is also the tag of an offered tool of just that name, where tags are named after tools.
-fn is_tools_tag(cx: &Reader<'_>, at: usize, length: usize) -> bool {
-    let tag = || cx.slice(at, at + length).strip_prefix('<')?.strip_suffix('>');
-    let named = |tools: &ToolSet| tag().is_some_and(|name| tools.get(name).is_some());
-    cx.dialects.elements.is_some() && cx.tools.is_some_and(named)
 }

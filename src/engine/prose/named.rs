@@ -3,11 +3,12 @@
 use super::Taken;
 use super::flow::name_before;
 use crate::char_class;
-use crate::dialect::{Bare, Body, CallTemplate, Element, Row, Slot, catalogue};
+use crate::dialect::{Bare, Body, CallTemplate, Element, Marker, Row, Slot, catalogue};
 use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name, without_escapes};
 use crate::engine::trace::Reason;
-use crate::engine::{Engine, Look, Reader};
+use crate::engine::{Engine, Look, Reader, misspelt};
+use crate::schema::{Tool, ToolSet};
 use std::ops::Range;
 
 /// White space between a name and what stands behind it.
@@ -246,4 +247,40 @@ pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, 
         }
     }
     result
+}
+
+/// The marker at `at`, of the sections in `list`, is also the tag of an offered tool of just that name, where tags are named
+/// after tools. It is the section's where a call of that begins in it.
+#[inline]
+pub(super) fn is_tools_tag<'t>(cx: &Reader<'t>, at: usize, length: usize, list: &[Marker]) -> Look<()> {
+    let tag = || cx.slice(at, at + length).strip_prefix('<')?.strip_suffix('>');
+    let named = |tools: &'t ToolSet| tag().and_then(|name| tools.get(name));
+    match cx.tools.filter(|_| cx.dialects.elements.is_some()).and_then(named) {
+        Some(tool) => holds_no_call(cx, tool, at + length, list),
+        None => Look::No,
+    }
+}
+
+/// Behind the marker of the sections in `list`, which ends at `end`, begins no call by its own marker, unless that is the tag of a
+/// parameter of `tool`, and no list of objects.
+#[cold]
+fn holds_no_call(cx: &Reader<'_>, tool: &Tool, end: usize, list: &[Marker]) -> Look<()> {
+    let sections = list.iter().filter_map(|marker| match marker {
+        Marker::Section { row, .. } => cx.dialects.rows.get(usize::from(*row)),
+        _ => None,
+    });
+    let openers = sections.flat_map(|row| &row.calls).filter_map(|call| match call.head.first() {
+        Some(Element::Literal(opener)) => Some(&**opener),
+        _ => None,
+    });
+    let openers = openers.filter(|opener| !tool.declares(misspelt::name(opener)));
+    cx.behind_space(end, end).then(|inside| {
+        let begun = openers.map(|opener| head::literal(cx, inside, opener).map(|_| ()));
+        let object = |at: usize| if cx.bytes().get(at) == Some(&b'{') { Look::Is(()) } else { Look::No };
+        let list = || head::literal(cx, inside, "[").then(|at| cx.behind_space(at, at)).then(object);
+        match begun.fold(Look::No, Look::any).or(list) {
+            Look::No => Look::Is(()),
+            look => look.then(|()| Look::No),
+        }
+    })
 }

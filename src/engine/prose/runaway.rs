@@ -145,8 +145,8 @@ impl Engine {
         let Some(row) = last.origin.row(cx).filter(|row| !row.dialect.observations.is_empty()) else { return false };
         let from = last.raw.end;
         let near = cx.slice(from, floor(cx.text, from + LONGEST_LABEL)).trim_start();
-        let word = row.dialect.observations.iter().find(|word| near.starts_with(word.as_str()));
-        word.is_some_and(|word| !cx.slice(cx.skip_space(from) + word.len(), at).trim_ascii_start().is_empty())
+        let length = row.dialect.observations.iter().find_map(|word| label(near, word));
+        length.is_some_and(|length| !cx.slice(cx.skip_space(from) + length, at).trim_ascii_start().is_empty())
     }
 
     /// What stands at `at` is the model's answer, `Assistant:`, to a user for whom it speaks in a line above, `User: ...`,
@@ -199,4 +199,14 @@ impl Engine {
         self.runaway.looked = at;
         self.runaway.found
     }
+}
+
+/// How long the label `word` at the start of `text` is, which may have a number: `Observation 2:`.
+pub(super) fn label(text: &str, word: &str) -> Option<usize> {
+    if text.starts_with(word) {
+        return Some(word.len());
+    }
+    let number = text.strip_prefix(word.strip_suffix(':')?)?.strip_prefix(' ')?;
+    let behind = number.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(':')?;
+    (!number.starts_with(':')).then_some(text.len() - behind.len())
 }

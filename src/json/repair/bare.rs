@@ -347,7 +347,9 @@ impl Repairer<'_> {
 
     pub(super) fn write_bare_key(&mut self, at: usize, end: usize, after: usize) {
         let key = self.out.text.get(at..end).unwrap_or_default();
-        self.guess_if(!key.contains(char::is_alphanumeric) || key.contains("\\n") || key.contains("&quot;"));
+        // No key begins with a sign of markup or of an operator: it stands for a quote, or is left over.
+        let sign = key.starts_with(['<', '>', '|', ';', '*', '!', '?', '+', '^', '~', '`', '%', '&']);
+        self.guess_if(sign || !key.contains(char::is_alphanumeric) || key.contains("\\n") || key.contains("&quot;"));
         self.out.record(RepairCode::Quotes, at, "an unquoted key is in quotes now");
         if key.contains("\\_") {
             self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");

@@ -1,10 +1,11 @@
 //! Slips among the tags of elements that stand behind a prefix: which are mended, as what stands round them leaves one
 //! reading, and which lose an argument.
-use super::Node;
 use super::tree::{Open, Tree};
+use super::{Node, find};
 use crate::engine::misspelt;
 use crate::schema::Expected;
 use crate::turn::RepairCode;
+use serde_json::Value as Schema;
 
 /// No text among elements that is left out is longer. What is may be a value that lost its tags.
 const LONGEST_TEXT: usize = misspelt::LONGEST;
@@ -36,6 +37,33 @@ impl<'t> Tree<'t> {
         self.slips.push((self.at, RepairCode::Marker, "an element's closing tag stood twice"));
         self.at += self.prefix.len() + tag.len() + 3;
         true
+    }
+
+    /// A closing tag stands here that was meant for the element `name` at `depth`: the name of that, how long the tag is, and
+    /// what is wrong. Only behind a prefix, which no text has.
+    #[cold]
+    pub(super) fn misspelt(&self, depth: usize, name: &'t str) -> Option<(&'t str, usize, &'static str)> {
+        let tag = if self.prefix.is_empty() { None } else { self.closing(self.rest()) }?;
+        if !misspelt::is_slip(tag, name) {
+            return None;
+        }
+        let length = self.prefix.len() + tag.len() + 3;
+        let closing = Some((name, length, "an element's closing tag is misspelt"));
+        let Some(tool) = self.tool else { return closing };
+        let within = self.outer.iter().take(depth).try_fold(&tool.schema, |of, outer| {
+            member(Some(of), &tool.schema, outer.name).or_else(|| items(Some(of), &tool.schema))
+        });
+        let names = |name: &str| member(within, &tool.schema, name).is_some();
+        match (names(name), names(tag)) {
+            (true, false) => closing,
+            (false, true) if depth > 0 || !self.is_taken(tag) => {
+                Some((tag, length, "an element's opening tag is misspelt"))
+            }
+            // What a list holds may be called anything.
+            (false, false) if depth > 0 && items(within, &tool.schema).is_some() => closing,
+            // Nobody knows which of the two was meant.
+            _ => None,
+        }
     }
 
     /// What closes the element around one at `depth` stands at the cursor, and not once more behind it.
@@ -128,4 +156,15 @@ impl<'t> Tree<'t> {
             }
         }
     }
+}
+
+/// The schema of a member `name` in what has the schema `of`, or is a list of such.
+fn member<'s>(of: Option<&'s Schema>, root: &'s Schema, name: &str) -> Option<&'s Schema> {
+    let property = |of| find(of, Some(root), 0, &|schema| schema.get("properties")?.get(name));
+    property(of).or_else(|| property(items(of, root)))
+}
+
+/// The schema of what a list holds.
+fn items<'s>(of: Option<&'s Schema>, root: &'s Schema) -> Option<&'s Schema> {
+    find(of, Some(root), 0, &|schema| schema.get("items"))
 }

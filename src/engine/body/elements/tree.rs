@@ -1,7 +1,6 @@
 //! Reads elements from a text that has come whole.
 use super::node::Node;
 use super::tag::tags_begin;
-use crate::engine::misspelt;
 use crate::engine::reader::begun;
 use crate::schema::Tool;
 use crate::turn::RepairCode;
@@ -107,12 +106,6 @@ impl<'t> Tree<'t> {
         rest.get(..rest.find('>')?).filter(|name| !name.is_empty() && !name.contains(['<', '\n']))
     }
 
-    /// A closing tag stands here that was meant for `name`: its length. Only behind a prefix, which no text has.
-    fn misspelt(&self, name: &str) -> Option<usize> {
-        let tag = if self.prefix.is_empty() { None } else { self.closing(self.rest()) }?;
-        misspelt::is_slip(tag, name).then_some(self.prefix.len() + tag.len() + 3)
-    }
-
     /// What has not been read.
     pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or("")
@@ -181,7 +174,7 @@ impl<'t> Tree<'t> {
         let slips = self.slips.len();
         self.skip_prefix();
         let (name, end) = self.opening()?;
-        let closer = format!("{}</{name}>", self.prefix);
+        let mut closer = format!("{}</{name}>", self.prefix);
         if depth > 0 && self.prefix.is_empty() && !self.may_close(name, &closer, end) {
             return None;
         }
@@ -230,8 +223,10 @@ impl<'t> Tree<'t> {
                 self.slips.push((self.at, RepairCode::Marker, "an element's closing tag is missing"));
                 break 0;
             }
-            if let Some(length) = self.misspelt(name) {
-                self.slips.push((self.at, RepairCode::Marker, "an element's closing tag is misspelt"));
+            if let Some((meant, length, slip)) = self.misspelt(depth, name) {
+                self.slips.push((if meant == name { self.at } else { open.first }, RepairCode::Marker, slip));
+                open.name = meant;
+                closer = format!("{}</{meant}>", self.prefix);
                 break length;
             }
             let before = self.at;

@@ -49,7 +49,9 @@ impl JsonCalls {
         let begun = writer.begun;
         for member in &members {
             let (name, value) = (member.key(cx), member.value(cx));
-            let calls = value.starts_with(['{', 'n']) && (named_by_key || cx.offered(&name));
+            // Arguments in a string say less: between markers only an offered name does.
+            let encoded = || value.starts_with("\"{") && !writer.is_unmarked() && cx.offered(&name);
+            let calls = value.starts_with(['{', 'n']) && (named_by_key || cx.offered(&name)) || encoded();
             // A key alone is no evidence: in other objects it may be any word.
             let foreign = calls && writer.is_unmarked() && cx.tool(&name).is_some_and(|tool| is_foreign(tool, value));
             if foreign {

@@ -2,6 +2,7 @@
 use super::end::{Closing, Ended};
 use super::open::{Frame, Openings};
 use super::*;
+use crate::char_class;
 use crate::dialect::{Dialect, special};
 use crate::engine::body::lenient;
 use crate::engine::body::members::open;
@@ -125,6 +126,7 @@ impl OpenValue {
             || before_cut(text, closer).len() < text.len()
             || rest.is_some_and(|rest| unsigned(text).ends_with(&rest))
             || tokens()
+            || ends_in_tag(text)
     }
 
     /// What stands in it or behind it says that its end at `end`, which `closing` made one, may not be where it was meant to
@@ -142,6 +144,34 @@ impl OpenValue {
             || inner && self.holds_call(cx, row, end, missing)
             || self.ends.parameter == Some(end) && self.is_long(cx, end)
             || self.holds_opening(cx, row, parameter, end)
+            || self.holds_other_form(cx, within, end)
+    }
+
+    /// The last marker in it that opens a parameter by another of the dialect's templates names one that the tool has and that is
+    /// not there, and its own closing marker is the first behind that: it is that parameter's.
+    fn holds_other_form(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> bool {
+        let Within { row, parameter, called, taken, .. } = *within;
+        let Some(tool) = called.filter(|_| row.parameters.len() > 1 && !self.closes_by_key()) else { return false };
+        let text = cx.slice(self.start, end);
+        let lacks = |key: &str| {
+            let given = taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key);
+            tool.declares(key) && !given && key != self.key(cx)
+        };
+        row.parameters.iter().filter(|other| other.opener != parameter.opener && other.is_told_by_head()).any(|other| {
+            // What has no bars is text among what has.
+            let weaker = special(&parameter.opener) && !special(&other.opener);
+            // Mostly there is none, which the search forward knows many times faster.
+            let (text, opener) = (text.as_bytes(), other.opener.as_bytes());
+            if weaker || memchr::memmem::find(text, opener).is_none() {
+                return false;
+            }
+            let Some(at) = memchr::memmem::rfind(text, opener).map(|at| self.start + at) else { return false };
+            let closed = || cx.slice(at, end).contains(self.closer(parameter));
+            match head::head(cx, at, &other.head) {
+                Look::Is(next) => next.key.is_some_and(|key| lacks(cx.part(&key))) && !closed(),
+                _ => false,
+            }
+        })
     }
 
     /// What closes the call stands at its end, and not behind its closing marker, where no parameter follows: the two are in
@@ -216,6 +246,14 @@ impl OpenValue {
             ArgumentValue::Json(made) => Value::Json(piece_of(range, text, &made)),
         }
     }
+}
+
+/// `text` ends in a closing tag that nothing in it opens: what was to close it, most likely.
+fn ends_in_tag(text: &str) -> bool {
+    let Some((before, tag)) = text.rfind("</").and_then(|at| text.split_at_checked(at)) else { return false };
+    let inside = tag.trim_start_matches(['<', '/']);
+    let name = inside.split(|c: char| !(char_class::TAG.has(c) || c == '｜')).next().unwrap_or_default();
+    tag.len() <= misspelt::LONGEST && tag.ends_with('>') && (name.is_empty() || !before.contains(&format!("<{name}")))
 }
 
 /// `text` ends in the letters of `rest`, whatever stands between them.
