@@ -117,8 +117,8 @@ impl First {
             Some(Element::Literal(text)) => Self::one_of(std::iter::once(&**text)),
             // A name begins with none of these.
             Some(Element::Slot(Slot::Name)) => Self::of((0..=255).filter(|byte| !b"<>{}[]()|\"'`".contains(byte))),
-            // An attribute's name, or the end of a tag that has none.
             Some(Element::Slot(Slot::Number)) => Self::of(*b"0123456789:"),
+            // An attribute's name, or the end of a tag that has none.
             Some(Element::Attributes(_)) => {
                 Self::of((0..=255).filter(|byte| char_class::ATTRIBUTE.has_ascii(*byte) || *byte == b'/'))
             }

@@ -123,7 +123,7 @@ impl Elements {
                     return self.finish(out, writer, index, end, CallStatus::Ok);
                 }
                 Next::More if !cx.eof => {
-                    self.tell(cx, out, writer, index, within.trim);
+                    self.tell(cx, out, writer, index, &within);
                     return Progress::More;
                 }
                 Next::Unfit | Next::More => self.unfit = Some(self.does_not_fit()),
@@ -194,14 +194,18 @@ impl Elements {
     }
 
     /// Gives out what is certain of the string that is open.
-    fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, trim: Trim) {
+    fn tell(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, index: usize, within: &Within<'_>) {
         let Some(open) = self.open.as_mut().filter(|open| open.streams && out.streaming()) else { return };
         // White space at its ends may be the markup's.
-        if trim != Trim::None {
+        if within.trim != Trim::None {
             return;
         }
         let text = cx.slice(open.sent, open.certain());
         let (Some(own), false) = (open.tags.first(), text.is_empty()) else { return };
+        // A name that the tool does not have may be a slip, which the closing tag shows.
+        if within.tool.is_some_and(|tool| !tool.parameters.is_empty() && !tool.declares(own.name(cx))) {
+            return;
+        }
         if !self.members.is_told() && may_be_null(text) {
             return;
         }
