@@ -3,17 +3,23 @@ use crate::char_class;
 use crate::engine::Policy;
 use crate::json::{self, LiteralOptions, ScanResult, Scanner};
 use crate::turn::{Repair, RepairCode};
+use std::borrow::Cow;
 
 /// What was read of a literal.
 #[derive(Debug)]
-pub(super) struct Literal {
-    pub(super) json: String,
+pub(super) struct Literal<'t> {
+    pub(super) json: Cow<'t, str>,
     pub(super) repairs: Vec<Repair>,
     /// What a value in it was meant to be is a guess.
     pub(super) guessed: bool,
 }
 
-impl Literal {
+impl<'t> Literal<'t> {
+    /// It is this JSON, and nothing of it was mended.
+    fn sound(json: &'t str) -> Self {
+        Self { json: Cow::Borrowed(json), repairs: Vec::new(), guessed: false }
+    }
+
     /// One of its repairs has this code.
     pub(super) fn mended(&self, code: RepairCode) -> bool {
         self.repairs.iter().any(|repair| repair.code == code)
@@ -21,7 +27,10 @@ impl Literal {
 }
 
 /// A Python or JSON literal as JSON text. What is no literal is kept as its source text, in a string.
-pub(super) fn read(text: &str, offset: usize) -> Literal {
+pub(super) fn read(text: &str, offset: usize) -> Literal<'_> {
+    if let Some(json) = same_in_json(text) {
+        return Literal::sound(json);
+    }
     if text.trim().is_empty() {
         let repairs = vec![Repair::at(RepairCode::Literal, offset, "a missing value became null")];
         return Literal { json: "null".into(), repairs, guessed: false };
@@ -44,33 +53,44 @@ fn is_too_deep(text: &str) -> bool {
 }
 
 /// As [`read`], for one string: the search for its end has found that quotes which stand in it are a part of it.
-pub(super) fn read_string(text: &str, offset: usize) -> Literal {
-    if means_the_same_in_json(text) {
-        return Literal { json: text.to_owned(), repairs: Vec::new(), guessed: false };
+pub(super) fn read_string(text: &str, offset: usize) -> Literal<'_> {
+    if let Some(json) = same_in_json(text) {
+        return Literal::sound(json);
     }
-    let Some(read) = quotes_escaped(text).and_then(|escaped| whole_literal(&escaped)) else {
-        return read(text, offset);
-    };
-    let mut read = settled(text, read, offset);
+    let escaped = quotes_escaped(text);
+    let Some(whole) = escaped.as_deref().and_then(whole_literal) else { return read(text, offset) };
+    let Literal { json, repairs, guessed } = settled(text, whole, offset);
+    let mut read = Literal { json: json.into_owned().into(), repairs, guessed };
     // The places are those of the text with its quotes escaped.
     read.repairs.iter_mut().filter(|r| r.code != RepairCode::Quotes).for_each(|r| r.offset = Some(offset));
     read
 }
 
-/// `text` is a string of JSON's that Python reads alike: of JSON's escapes, that of a slash is none there.
-fn means_the_same_in_json(text: &str) -> bool {
-    let scan = || Scanner::new(0, 0).scan(text.as_bytes(), true) == ScanResult::Complete { end: text.len() };
-    text.starts_with('"') && scan() && memchr::memmem::find(text.as_bytes(), b"\\/").is_none()
+/// The JSON that Python reads alike: that which is `text`, or a word of Python's for one of JSON's. Of JSON's escapes, that of
+/// a slash is none in Python.
+fn same_in_json(text: &str) -> Option<&str> {
+    match text {
+        "True" => Some("true"),
+        "False" => Some("false"),
+        "None" => Some("null"),
+        _ => {
+            let scan = || Scanner::new(0, Policy::MAX_DEPTH).scan(text.as_bytes(), true);
+            let json = text.starts_with(|c: char| c.is_ascii_graphic())
+                && scan() == ScanResult::Complete { end: text.len() }
+                && memchr::memmem::find(text.as_bytes(), b"\\/").is_none();
+            json.then_some(text)
+        }
+    }
 }
 
-fn whole_literal(text: &str) -> Option<Literal> {
+fn whole_literal(text: &str) -> Option<Literal<'_>> {
     let options = LiteralOptions { source_text: true, ..LiteralOptions::default() };
     let read = json::literal(text, 0, &options)?;
     // Of words, the last quote may close one of theirs.
     let bare = !text.starts_with(['"', '\'', '[', '{', '(']);
     let quoted = bare && read.repairs.iter().any(|repair| repair.code == RepairCode::SourceText) && pairs_quotes(text);
     let whole = text.get(read.end..)?.trim().is_empty() && !quoted;
-    whole.then(|| Literal { json: read.json.into_owned(), repairs: read.repairs, guessed: read.guessed })
+    whole.then_some(Literal { json: read.json, repairs: read.repairs, guessed: read.guessed })
 }
 
 /// A quote stands in `text`, and another one ends it.
@@ -79,15 +99,15 @@ fn pairs_quotes(text: &str) -> bool {
     last.is_some_and(|quote| text.matches(quote).count() % 2 == 0)
 }
 
-fn source_text(text: &str) -> Literal {
+fn source_text(text: &str) -> Literal<'static> {
     let mut json = String::new();
     json::push_string(&mut json, text);
     let repairs = vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")];
-    Literal { json, repairs, guessed: is_too_deep(text) }
+    Literal { json: json.into(), repairs, guessed: is_too_deep(text) }
 }
 
 /// What was read of `text`, which stands at `offset`, with the repairs that are some in Python as well.
-fn settled(text: &str, mut read: Literal, offset: usize) -> Literal {
+fn settled<'t>(text: &str, mut read: Literal<'t>, offset: usize) -> Literal<'t> {
     let joined = read.mended(RepairCode::Joined);
     // Python's spelling is what this dialect is: no repair.
     read.repairs.retain(|repair| !spelt_so_in_python(text, repair));
@@ -188,8 +208,9 @@ pub(super) fn certain(text: &str) -> Option<String> {
         _ if half_escaped(inner) => inner.get(..inner.len() - 1)?,
         _ => inner,
     };
-    let read = read(&format!("{quote}{inner}{quote}"), 0);
-    read.json.starts_with('"').then_some(read.json)
+    let whole = format!("{quote}{inner}{quote}");
+    let read = read(&whole, 0);
+    read.json.starts_with('"').then(|| read.json.into_owned())
 }
 
 /// The text can be a complete literal: quoted, bracketed, a number or a word of JSON or Python.

@@ -402,7 +402,7 @@ impl<'t> Values<'t> {
         self.at += length;
         match serde_json::from_str::<String>(&read.json) {
             Ok(text) => Read::Text(text),
-            Err(_) => Read::Json(read.json),
+            Err(_) => Read::Json(read.json.into_owned()),
         }
     }
 
@@ -498,7 +498,7 @@ pub(super) fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
     }
     match read_text(word, expected) {
         ArgumentValue::Text(_) if expected.is_any() && matches!(word, "True" | "False") => {
-            ArgumentValue::Json(literal::read(word, 0).json.into())
+            ArgumentValue::Json(literal::read(word, 0).json)
         }
         value => value,
     }

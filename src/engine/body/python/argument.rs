@@ -13,6 +13,7 @@ use crate::engine::{Look, Reader};
 use crate::json::{Member, ScanResult, Scanner, unescaped};
 use crate::schema::Tool;
 use crate::turn::{Repair, RepairCode};
+use std::borrow::Cow;
 
 impl Python {
     /// An argument, or what closes the call, stands at `at`.
@@ -148,7 +149,7 @@ impl Python {
                 return fail;
             }
             for (key, value) in members {
-                self.member(cx, out, writer, key, value);
+                self.member(cx, out, writer, key, value.into());
             }
             self.is_expression(text, &read.repairs)
         } else {
@@ -173,8 +174,12 @@ impl Python {
         None
     }
 
-    fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: String, json: String) {
-        let (key, value) = (Piece::Made(key), Value::Json(Piece::Made(json)));
+    fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: String, json: Cow<'_, str>) {
+        let json = match json {
+            Cow::Borrowed(json) => cx.piece(json),
+            Cow::Owned(json) => Piece::Made(json),
+        };
+        let (key, value) = (Piece::Made(key), Value::Json(json));
         if self.members.add(cx, out, writer, self.begun.index(), key, value) {
             let what = "an argument stood twice: the last value counts";
             self.repairs.push(Repair::new(RepairCode::DuplicateKey, what));

@@ -63,7 +63,8 @@ impl ValueScan {
             push_escaped(&mut json, text);
         } else {
             let quote = char::from(string.quote);
-            let read = literal::read_string(&format!("{quote}{text}{quote}"), from);
+            let whole = format!("{quote}{text}{quote}");
+            let read = literal::read_string(&whole, from);
             json.push_str(read.json.strip_prefix('"')?.strip_suffix('"')?);
         }
         Some(json)
