@@ -28,6 +28,14 @@ pub(crate) fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
     near.iter().position(|b| *b == byte).or_else(|| memchr::memchr(byte, far).map(|at| NEAR + at))
 }
 
+/// `text` without the white space round it. Mostly there is none.
+#[inline]
+pub(crate) fn trimmed(text: &str) -> &str {
+    let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    let bare = visible(text.as_bytes().first()) && visible(text.as_bytes().last());
+    if bare { text } else { text.trim() }
+}
+
 /// Their first and last `N` bytes, of which they have so many, are the same: of no more than twice that, those are all.
 #[inline]
 fn ends_are_same<const N: usize>(one: &[u8], other: &[u8]) -> bool {

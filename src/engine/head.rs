@@ -2,7 +2,7 @@
 use super::body::values::decode_entities;
 use super::reader::{blank, floor};
 use super::{Look, Reader};
-use crate::bytes::begins;
+use crate::bytes::{begins, find_near};
 use crate::char_class;
 use crate::dialect::{Element, Slot};
 use crate::turn::{Repair, RepairCode};
@@ -121,7 +121,7 @@ pub(super) fn bare_name(text: &str) -> &str {
 
 /// A name as it is without the backslashes that escape it for Markdown. Mostly there are none.
 pub(super) fn without_escapes(name: &str) -> Cow<'_, str> {
-    if name.contains('\\') { Cow::Owned(name.replace('\\', "")) } else { Cow::Borrowed(name) }
+    if find_near(b'\\', name.as_bytes()).is_some() { Cow::Owned(name.replace('\\', "")) } else { Cow::Borrowed(name) }
 }
 
 /// Whether the literal stands at `at`.

@@ -7,6 +7,7 @@ use crate::char_class::CharClass;
 use crate::dialect::Dialects;
 use crate::json::Pairs;
 use crate::schema::{Tool, ToolSet};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -204,6 +205,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The text between two places; empty if they are none.
+    #[inline]
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or("")
     }
@@ -219,6 +221,14 @@ impl<'t> Reader<'t> {
         match start.checked_add(part.len()) {
             Some(end) if end <= self.text.len() && !self.made => Piece::Span(start..end),
             _ => Piece::Made(part.to_owned()),
+        }
+    }
+
+    /// As [`Self::piece`], of what may have been made.
+    pub(super) fn piece_of(&self, part: Cow<'_, str>) -> Piece {
+        match part {
+            Cow::Borrowed(part) => self.piece(part),
+            Cow::Owned(made) => Piece::Made(made),
         }
     }
 

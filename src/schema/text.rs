@@ -1,5 +1,6 @@
 //! What bare text means (XML parameters and their like): the value of the type that the schema expects.
 use super::Expected;
+use crate::bytes::trimmed;
 use crate::json::{self, Ending, LiteralOptions, RepairOptions};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
 use serde::de::IgnoredAny;
@@ -23,12 +24,6 @@ pub fn read_text(text: &str, expected: Expected) -> ArgumentValue<'_> {
 /// the caller to record. `None` if the text spells nothing that is expected.
 pub(super) fn read_mended(text: &str, expected: Expected) -> Option<Cow<'_, str>> {
     read_other(trimmed(text), expected, mended_container)
-}
-
-fn trimmed(text: &str) -> &str {
-    let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
-    let bare = visible(text.as_bytes().first()) && visible(text.as_bytes().last());
-    if bare { text } else { text.trim() }
 }
 
 /// What reads an object or array, and says that it is all of the text.

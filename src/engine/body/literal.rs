@@ -12,12 +12,14 @@ pub(super) struct Literal<'t> {
     pub(super) repairs: Vec<Repair>,
     /// What a value in it was meant to be is a guess.
     pub(super) guessed: bool,
+    /// The text is JSON as it stands, or a word of Python's for one of JSON's.
+    pub(super) sound: bool,
 }
 
 impl<'t> Literal<'t> {
     /// It is this JSON, and nothing of it was mended.
     fn sound(json: &'t str) -> Self {
-        Self { json: Cow::Borrowed(json), repairs: Vec::new(), guessed: false }
+        Self { json: Cow::Borrowed(json), repairs: Vec::new(), guessed: false, sound: true }
     }
 
     /// One of its repairs has this code.
@@ -33,7 +35,7 @@ pub(super) fn read(text: &str, offset: usize) -> Literal<'_> {
     }
     if text.trim().is_empty() {
         let repairs = vec![Repair::at(RepairCode::Literal, offset, "a missing value became null")];
-        return Literal { json: "null".into(), repairs, guessed: false };
+        return Literal { json: "null".into(), repairs, guessed: false, sound: false };
     }
     settled(text, whole_literal(text).unwrap_or_else(|| source_text(text)), offset)
 }
@@ -59,8 +61,8 @@ pub(super) fn read_string(text: &str, offset: usize) -> Literal<'_> {
     }
     let escaped = quotes_escaped(text);
     let Some(whole) = escaped.as_deref().and_then(whole_literal) else { return read(text, offset) };
-    let Literal { json, repairs, guessed } = settled(text, whole, offset);
-    let mut read = Literal { json: json.into_owned().into(), repairs, guessed };
+    let Literal { json, repairs, guessed, sound } = settled(text, whole, offset);
+    let mut read = Literal { json: json.into_owned().into(), repairs, guessed, sound };
     // The places are those of the text with its quotes escaped.
     read.repairs.iter_mut().filter(|r| r.code != RepairCode::Quotes).for_each(|r| r.offset = Some(offset));
     read
@@ -75,9 +77,13 @@ fn same_in_json(text: &str) -> Option<&str> {
         "None" => Some("null"),
         _ => {
             let scan = || Scanner::new(0, Policy::MAX_DEPTH).scan(text.as_bytes(), true);
+            let escapes_slash = || {
+                let first = memchr::memchr(b'\\', text.as_bytes()).and_then(|at| text.as_bytes().get(at..));
+                first.is_some_and(|rest| memchr::memmem::find(rest, b"\\/").is_some())
+            };
             let json = text.starts_with(|c: char| c.is_ascii_graphic())
                 && scan() == ScanResult::Complete { end: text.len() }
-                && memchr::memmem::find(text.as_bytes(), b"\\/").is_none();
+                && !escapes_slash();
             json.then_some(text)
         }
     }
@@ -90,7 +96,7 @@ fn whole_literal(text: &str) -> Option<Literal<'_>> {
     let bare = !text.starts_with(['"', '\'', '[', '{', '(']);
     let quoted = bare && read.repairs.iter().any(|repair| repair.code == RepairCode::SourceText) && pairs_quotes(text);
     let whole = text.get(read.end..)?.trim().is_empty() && !quoted;
-    whole.then_some(Literal { json: read.json, repairs: read.repairs, guessed: read.guessed })
+    whole.then_some(Literal { json: read.json, repairs: read.repairs, guessed: read.guessed, sound: false })
 }
 
 /// A quote stands in `text`, and another one ends it.
@@ -103,7 +109,7 @@ fn source_text(text: &str) -> Literal<'static> {
     let mut json = String::new();
     json::push_string(&mut json, text);
     let repairs = vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")];
-    Literal { json: json.into(), repairs, guessed: is_too_deep(text) }
+    Literal { json: json.into(), repairs, guessed: is_too_deep(text), sound: false }
 }
 
 /// What was read of `text`, which stands at `offset`, with the repairs that are some in Python as well.

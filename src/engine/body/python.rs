@@ -10,6 +10,7 @@ use crate::engine::trace::Reason;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::turn::{CallStatus, Repair, RepairCode};
+use std::borrow::Cow;
 use std::ops::Range;
 
 mod after;
@@ -125,7 +126,7 @@ pub(crate) struct Python {
     escaped: bool,
     /// The bracket that closes the call: a list's own, where it is written as `['f', {'a': 1}]`.
     closes: u8,
-    name: String,
+    name: Piece,
     name_start: usize,
     begun: Begun,
     /// What one of its values was meant to be is not clear: it is not to be run.
@@ -135,7 +136,7 @@ pub(crate) struct Python {
     members: Members,
     repairs: Vec<Repair>,
     /// The name of the argument that is being read; none for a positional one.
-    key: Option<String>,
+    key: Option<Piece>,
     scan: ValueScan,
 }
 
@@ -206,7 +207,7 @@ impl Python {
             quoted: Quoted::No,
             escaped: false,
             closes: b')',
-            name: String::new(),
+            name: Piece::Made(String::new()),
             name_start: at,
             begun: Begun::No,
             unreadable: false,
@@ -240,7 +241,7 @@ impl Python {
                 Some(Progress::More) if cx.eof => return self.cut_off(cx, out, writer),
                 Some(progress) => {
                     if matches!(progress, Progress::Fail { .. }) {
-                        out.trace.refuse(Reason::NotReadable, &self.name);
+                        out.trace.refuse(Reason::NotReadable, self.name.as_str(cx.text));
                     }
                     return progress;
                 }
@@ -293,7 +294,7 @@ impl Python {
             Look::Is(Pair { name, arguments }) => {
                 self.quoted = Quoted::No;
                 self.closes = if byte == Some(b'[') { b']' } else { b')' };
-                self.begin_reading(at, cx.part(&name).to_owned(), arguments);
+                self.begin_reading(at, cx.piece(cx.part(&name)), arguments);
                 return None;
             }
             Look::More => return Some(Progress::More),
@@ -344,13 +345,17 @@ impl Python {
         // A tool as an object whose method is called.
         let tool =
             text.strip_suffix(".call").filter(|tool| !cx.offered(&text) && (cx.tools.is_none() || cx.offered(tool)));
-        self.begin_reading(start, tool.map(str::to_owned).unwrap_or(text), open + 1);
+        let name = match tool {
+            Some(tool) => cx.piece(tool),
+            None => cx.piece_of(text),
+        };
+        self.begin_reading(start, name, open + 1);
         self.escaped = escaped;
         None
     }
 
     /// The call to `name`, which begins at `start`, has its arguments at `at`.
-    fn begin_reading(&mut self, start: usize, name: String, at: usize) {
+    fn begin_reading(&mut self, start: usize, name: Piece, at: usize) {
         self.name_start = start;
         self.escaped = false;
         self.name = name;
@@ -363,14 +368,13 @@ impl Python {
     }
 
     /// The name at `name`, and whether Markdown's backslashes, which are taken out of it, stand in it.
-    fn read_name(&mut self, cx: &Reader<'_>, name: Range<usize>) -> (String, bool) {
-        let text = cx.part(&name);
-        let escaped = text.contains('\\');
-        if !escaped {
-            return (text.to_owned(), false);
+    fn read_name<'t>(&mut self, cx: &Reader<'t>, name: Range<usize>) -> (Cow<'t, str>, bool) {
+        let text = without_escapes(cx.part(&name));
+        let escaped = matches!(text, Cow::Owned(_));
+        if escaped {
+            self.repairs.push(Repair::at(RepairCode::MarkdownEscape, name.start, "Markdown escapes were removed"));
         }
-        self.repairs.push(Repair::at(RepairCode::MarkdownEscape, name.start, "Markdown escapes were removed"));
-        (text.replace('\\', ""), true)
+        (text, escaped)
     }
 
     /// Begins the call, now that its first argument (or that it has none) is certain.
@@ -379,7 +383,7 @@ impl Python {
             if self.is_code(cx, out, writer) {
                 return false;
             }
-            self.begun = match writer.begin(cx, out, &self.name, None) {
+            self.begun = match writer.begin(cx, out, self.name.as_str(cx.text), None) {
                 Some(index) => Begun::Call(index),
                 // One name too many does not void its siblings.
                 None if writer.begun > 0 => Begun::Passed,
@@ -396,9 +400,9 @@ impl Python {
         if !unframed || writer.begun > 0 {
             return false;
         }
-        let strange = |key: &String| {
-            let tool = cx.tool(&self.name);
-            tool.is_some_and(|tool| !tool.parameters.is_empty() && !tool.declares(key))
+        let strange = |key: &Piece| {
+            let tool = cx.tool(self.name.as_str(cx.text));
+            tool.is_some_and(|tool| !tool.parameters.is_empty() && !tool.declares(key.as_str(cx.text)))
         };
         let start = self.name_start;
         let goes_on = |call: &Call| cx.slice(call.raw.end, start).trim_ascii().is_empty();
@@ -449,7 +453,7 @@ impl Python {
         let end = cx.text.len();
         let named = !matches!(self.expect, Expect::Call | Expect::AfterCall);
         // Behind its name and the parenthesis, what else has begun or a marker vouches for it.
-        if named && cx.offered(&self.name) && (writer.begun > 0 || !writer.origin.is_bare()) {
+        if named && cx.offered(self.name.as_str(cx.text)) && (writer.begun > 0 || !writer.origin.is_bare()) {
             self.begin(cx, out, writer);
         }
         match self.begun.index() {
@@ -457,7 +461,7 @@ impl Python {
                 if let (Expect::Value, Some(key)) = (self.expect, self.key.take())
                     && let Some(json) = literal::certain(cx.slice(self.scan.start, end))
                 {
-                    self.members.keep_cut(Piece::Made(key), Value::Json(Piece::Made(json)));
+                    self.members.keep_cut(key, Value::Json(Piece::Made(json)));
                 }
                 let found = self.members.take();
                 let pending = writer.over(index, found, self.name_start..end);

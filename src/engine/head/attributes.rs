@@ -1,5 +1,6 @@
 //! The attributes of a tag.
 use super::{Head, literal};
+use crate::bytes::begins;
 use crate::char_class;
 use crate::dialect::Slot;
 use crate::engine::reader::{begun, floor};
@@ -27,11 +28,39 @@ pub(super) fn attributes(
     until: &str,
     limit: usize,
 ) -> Look<()> {
+    if let Some((value, slot, end)) = plain(cx, head.end, list, until, limit) {
+        head.set(slot, value);
+        head.end = end;
+        return Look::Is(());
+    }
     let mut known = None;
     match closed(cx, head, list, until, limit, &mut known) {
         Look::No => known.map_or(Look::No, |end| unclosed(cx, head, end, until, limit)),
         look => look,
     }
+}
+
+/// Mostly there is but one, the first that `list` has, and a plain name stands in its quotes: the value, what it is, and where
+/// `until` stands behind it.
+#[inline]
+fn plain(
+    cx: &Reader<'_>,
+    at: usize,
+    list: &[(Box<str>, Slot)],
+    until: &str,
+    limit: usize,
+) -> Option<(Range<usize>, Slot, usize)> {
+    let (name, slot) = list.first().filter(|(_, slot)| matches!(slot, Slot::Name | Slot::Key))?;
+    let at = cx.skip_space(at);
+    let equals = at + name.len();
+    let start = equals + 2;
+    let bytes = cx.bytes().get(..limit).unwrap_or(cx.bytes());
+    if !begins(bytes.get(at..)?, name.as_bytes()) || !begins(bytes.get(equals..)?, b"=\"") {
+        return None;
+    }
+    let end = start + bytes.get(start..)?.iter().position(|byte| !char_class::NAME.has_ascii(*byte))?;
+    let closes = bytes.get(end) == Some(&b'"') && literal(cx, end + 1, until) == Look::Is(end + 1 + until.len());
+    (closes && end > start).then_some((start..end, *slot, end + 1))
 }
 
 /// Attributes that end at `end`, behind which another tag begins before `until` stands there. A longer one than a sign may stand

@@ -182,6 +182,7 @@ impl Check {
             let fits = match value {
                 Written::Text(text) => free & STRING != 0 || self.string(node, text),
                 Written::Json(json) => match json.first() {
+                    Some(b'"') if free & STRING != 0 => true,
                     Some(b't' | b'f') if free & BOOLEAN != 0 => true,
                     _ => Reader::new(self, json).value(node),
                 },

@@ -51,7 +51,7 @@ impl Python {
         if self.list && at == behind && matches!(cx.bytes().get(at), Some(b':' | b'.')) {
             return Look::Is(());
         }
-        stray::argument_at(cx, at, &self.name)
+        stray::argument_at(cx, at, self.name.as_str(cx.text))
     }
 
     /// `byte` stands at `at`, behind a call. `None` if the calls go on, or are over only behind what closes them.

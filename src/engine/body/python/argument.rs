@@ -2,6 +2,7 @@
 use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, name_at, next_item};
 use super::value::{Argument, ValueScan};
 use super::{Begun, Expect, Python, expression, stray};
+use crate::bytes::trimmed;
 use crate::char_class;
 use crate::dialect::Element;
 use crate::engine::body::Progress;
@@ -48,7 +49,7 @@ impl Python {
         }
         if keyed {
             let (key, _) = self.read_name(cx, name);
-            self.key = Some(key);
+            self.key = Some(cx.piece_of(key));
             if !self.begin(cx, out, writer) {
                 return Some(Progress::Fail { at });
             }
@@ -79,12 +80,13 @@ impl Python {
 
     /// Reads the value of an argument on. `None`: it is over.
     pub(super) fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
-        let argument = Argument { row: writer.origin.row(cx), keyed: self.key.is_some(), called: &self.name };
+        let argument =
+            Argument { row: writer.origin.row(cx), keyed: self.key.is_some(), called: self.name.as_str(cx.text) };
         let Look::Is(end) = self.scan.end(cx, argument) else {
             self.tell(cx, out, writer);
             return Some(Progress::More);
         };
-        let text = cx.slice(self.scan.start, end).trim();
+        let text = trimmed(cx.slice(self.scan.start, end));
         self.at = end;
         self.expect = Expect::AfterArgument;
         self.unreadable |= self.scan.torn;
@@ -112,21 +114,24 @@ impl Python {
             return;
         }
         if let Some(json) = self.scan.certain(cx) {
-            self.members.grow(out, writer, index, key, &json);
+            self.members.grow(out, writer, index, key.as_str(cx.text), &json);
         }
     }
 
     /// The argument `key` has the value `text`, which ends at `end`.
-    fn named(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: String, (text, end): (&str, usize)) {
+    fn named(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: Piece, (text, end): (&str, usize)) {
         let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
         let text = if self.escaped { &unescaped } else { text };
         let read = if self.scan.is_string(text) { literal::read_string } else { literal::read };
         let read = read(text, self.scan.start);
+        if read.sound {
+            return self.member(cx, out, writer, key, read.json);
+        }
         // Of `l=imit=5`, the first sign is one too many.
-        let unknown = |tool: &Tool| !tool.parameters.is_empty() && !tool.declares(&key);
+        let unknown = |tool: &Tool| !tool.parameters.is_empty() && !tool.declares(key.as_str(cx.text));
         let sign_in_key = || {
             let source = read.mended(RepairCode::SourceText) && text.contains('=');
-            source && cx.tool(&self.name).is_some_and(unknown)
+            source && cx.tool(self.name.as_str(cx.text)).is_some_and(unknown)
         };
         self.valueless |= text.is_empty();
         self.unreadable |= read.guessed
@@ -141,7 +146,7 @@ impl Python {
     /// A value without a name: the schema's next parameter, or a dict of them all.
     fn positional(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, text: &str) -> Option<Progress> {
         let fail = Some(Progress::Fail { at: self.scan.start });
-        let Some(tool) = cx.tool(&self.name) else { return fail };
+        let Some(tool) = cx.tool(self.name.as_str(cx.text)) else { return fail };
         let read = literal::read(text.trim_start_matches("**"), self.scan.start);
         let members = members(&read.json).filter(|list| list.iter().all(|(key, _)| tool.declares(key)));
         let doubtful = if let Some(members) = members {
@@ -149,7 +154,7 @@ impl Python {
                 return fail;
             }
             for (key, value) in members {
-                self.member(cx, out, writer, key, value.into());
+                self.member(cx, out, writer, Piece::Made(key), value.into());
             }
             self.is_expression(text, &read.repairs)
         } else {
@@ -164,7 +169,7 @@ impl Python {
             // Where others have been named, its place says nothing, unless they were the first.
             let mut before = self.members.list().iter().zip(&tool.parameters);
             let in_order = before.all(|((name, _), (known, _))| name.as_str(cx.text) == known);
-            self.member(cx, out, writer, key.clone(), read.json);
+            self.member(cx, out, writer, Piece::Made(key.clone()), read.json);
             expression::is_pair(text) || !in_order
         };
         self.unreadable |= read.guessed || doubtful;
@@ -174,12 +179,8 @@ impl Python {
         None
     }
 
-    fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: String, json: Cow<'_, str>) {
-        let json = match json {
-            Cow::Borrowed(json) => cx.piece(json),
-            Cow::Owned(json) => Piece::Made(json),
-        };
-        let (key, value) = (Piece::Made(key), Value::Json(json));
+    fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: Piece, json: Cow<'_, str>) {
+        let value = Value::Json(cx.piece_of(json));
         if self.members.add(cx, out, writer, self.begun.index(), key, value) {
             let what = "an argument stood twice: the last value counts";
             self.repairs.push(Repair::new(RepairCode::DuplicateKey, what));
@@ -204,7 +205,7 @@ impl Python {
             }
             Some(byte) if byte == self.closes => self.end_call(cx, out, writer, at + 1),
             Some(byte) => {
-                match behind_wide_comma(cx, at, &self.name) {
+                match behind_wide_comma(cx, at, self.name.as_str(cx.text)) {
                     Look::More => return Some(Progress::More),
                     Look::Is(Item::Argument) => {
                         self.repairs.push(Repair::at(
@@ -218,7 +219,7 @@ impl Python {
                     }
                     _ => {}
                 }
-                match next_item(cx, at, &self.name) {
+                match next_item(cx, at, self.name.as_str(cx.text)) {
                     Look::More => return Some(Progress::More),
                     Look::Is(Item::Argument) => {
                         self.repairs.push(Repair::at(RepairCode::Comma, self.at, "a missing comma was added"));
@@ -259,7 +260,7 @@ impl Python {
             (None, _) if near.len() < 64 && !cx.eof => Look::More,
             (Some(b')'), None) if !cx.eof => Look::More,
             (Some(b')'), Some(b']')) => Look::Is(end),
-            (Some(b')'), Some(b',')) => match next_item(cx, cx.skip_space(next + 1), &self.name) {
+            (Some(b')'), Some(b',')) => match next_item(cx, cx.skip_space(next + 1), self.name.as_str(cx.text)) {
                 Look::Is(Item::Call) => Look::Is(end),
                 Look::More => Look::More,
                 _ => Look::No,
@@ -270,7 +271,7 @@ impl Python {
 
     /// What belongs to something else stands in the value, whose `text` ends at `end`, or what it was meant as is not clear.
     fn holds_other(&self, cx: &Reader<'_>, writer: &Writer, (text, end): (&str, usize), read: &Literal) -> bool {
-        let argument = || stray::argument_within(cx, self.scan.start, end, &self.name);
+        let argument = || stray::argument_within(cx, self.scan.start, end, self.name.as_str(cx.text));
         // What was meant as a list or an object is none, or has items that nothing parts.
         let unparted = || {
             // Strings in parentheses are joined.
@@ -288,7 +289,7 @@ impl Python {
             let named = |rest: &str| {
                 let rest = rest.trim_start().strip_prefix(',').map_or("", str::trim_start);
                 let name = rest.get(..char_class::IDENTIFIER.length(rest.as_bytes())).unwrap_or_default();
-                cx.tool(&self.name).is_some_and(|tool| tool.declares(name))
+                cx.tool(self.name.as_str(cx.text)).is_some_and(|tool| tool.declares(name))
             };
             text.chars().next().is_some_and(|quote| text.split(quote).skip(2).any(named))
         };

@@ -114,7 +114,7 @@ impl OpenString {
         self.format && cx.slice(self.start, end).contains('{')
     }
 
-    /// Reads on from `at`, behind the next quote of its kind or the next escape. `nested`: it stands in brackets.
+    /// Reads on from `at`, behind the next quote of its kind. `nested`: it stands in brackets.
     pub(super) fn read(
         &mut self,
         cx: &Reader<'_>,
@@ -122,16 +122,22 @@ impl OpenString {
         argument: Argument<'_>,
         nested: bool,
     ) -> Look<Means> {
-        let rest = cx.bytes().get(*at..).unwrap_or_default();
-        let Some(hit) = memchr::memchr2(self.quote, b'\\', rest) else {
-            *at = cx.text.len();
-            return Look::More;
+        let rest = loop {
+            let rest = cx.bytes().get(*at..).unwrap_or_default();
+            let Some(hit) = memchr::memchr2(self.quote, b'\\', rest) else {
+                *at = cx.text.len();
+                return Look::More;
+            };
+            *at += hit;
+            let rest = rest.get(hit..).unwrap_or_default();
+            if rest.first() != Some(&b'\\') {
+                break rest;
+            }
+            match self.escape(cx, *at, argument) {
+                Look::Is(end) => *at = end,
+                _ => return Look::More,
+            }
         };
-        *at += hit;
-        let rest = rest.get(hit..).unwrap_or_default();
-        if rest.first() == Some(&b'\\') {
-            return self.escape(cx, at, argument);
-        }
         if self.triple {
             if rest.len() < 3 && !cx.eof {
                 return Look::More;
@@ -150,24 +156,26 @@ impl OpenString {
         look
     }
 
-    /// A backslash stands at `at`.
-    fn escape(&mut self, cx: &Reader<'_>, at: &mut usize, argument: Argument<'_>) -> Look<Means> {
-        let Some(escaped) = cx.bytes().get(*at + 1).copied() else { return Look::More };
-        if escaped == self.quote && !self.triple && argument.keyed {
-            match unescaped_argument(cx, *at + 2, self.quote, argument.called) {
-                Look::More => return Look::More,
-                look => self.torn |= look == Look::Is(()),
+    /// A backslash stands at `at`: where what it escapes ends.
+    fn escape(&mut self, cx: &Reader<'_>, at: usize, argument: Argument<'_>) -> Look<usize> {
+        let Some(escaped) = cx.bytes().get(at + 1).copied() else { return Look::More };
+        let mut end = at + 2;
+        if escaped == b'"' || escaped == b'\'' {
+            if escaped == self.quote && !self.triple && argument.keyed {
+                match unescaped_argument(cx, end, self.quote, argument.called) {
+                    Look::More => return Look::More,
+                    look => self.torn |= look == Look::Is(()),
+                }
             }
+            self.kept.odd_escaped ^= escaped == b'"' && self.quote == b'"';
         }
-        self.kept.odd_escaped ^= escaped == b'"' && self.quote == b'"';
         // Two of them may be one character.
-        let first = self.escape.map(|escape| last_half(cx, escape));
-        self.escape = first.filter(|first| first + 6 == *at && is_half(cx, *first)).or(Some(*at));
-        *at += 2;
-        while !cx.text.is_char_boundary(*at) {
-            *at += 1;
+        let first = self.escape.filter(|_| escaped == b'u').map(|escape| last_half(cx, escape));
+        self.escape = first.filter(|first| first + 6 == at && is_half(cx, *first)).or(Some(at));
+        while !cx.text.is_char_boundary(end) {
+            end += 1;
         }
-        Look::Is(Means::Text)
+        Look::Is(end)
     }
 
     /// A quote of its kind stands at `at`. It closes the string only where the structure goes on; else it is an apostrophe, or

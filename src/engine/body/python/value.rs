@@ -2,6 +2,7 @@
 use super::ahead::{behind_wide_comma, fence_closes, is_wide_comma, next_is_argument, next_item};
 use super::space::{self, behind_comment};
 use super::string::{Means, OpenString, last_half};
+use crate::bytes::trimmed;
 use crate::dialect::Row;
 use crate::engine::body::literal;
 use crate::engine::{Look, Reader};
@@ -94,6 +95,7 @@ impl ValueScan {
             let Some(byte) = cx.bytes().get(self.at).copied() else { return Look::More };
             // Whether the value ends here, and where it goes on if it does not.
             let (ends, next) = match byte {
+                b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => (Look::No, word_end(cx, self.at)),
                 b'"' | b'\'' => match OpenString::at(cx, self.start, self.at) {
                     Look::Is(string) => {
                         let text = string.text();
@@ -147,7 +149,7 @@ impl ValueScan {
 
     /// The comma of bare words (`location=Palo Alto, CA`) belongs to the value unless a name follows.
     fn ends_at_comma(&self, cx: &Reader<'_>, argument: Argument<'_>) -> Look<()> {
-        if !argument.keyed || literal::looks_like_one(cx.slice(self.start, self.at).trim()) {
+        if !argument.keyed || literal::looks_like_one(trimmed(cx.slice(self.start, self.at))) {
             return Look::Is(());
         }
         next_is_argument(cx, self.at + 1)
@@ -155,7 +157,7 @@ impl ValueScan {
 
     /// The comma of another script parts arguments where one follows, or the next call.
     fn ends_at_wide_comma(&self, cx: &Reader<'_>, called: &str) -> Look<()> {
-        let whole = || literal::looks_like_one(cx.slice(self.start, self.at).trim());
+        let whole = || literal::looks_like_one(trimmed(cx.slice(self.start, self.at)));
         match behind_wide_comma(cx, self.at, called) {
             Look::Is(_) if cx.tools.is_some() || whole() => Look::Is(()),
             Look::More => Look::More,
@@ -180,6 +182,11 @@ impl ValueScan {
             _ => Look::No,
         }
     }
+}
+
+/// Where the letters and digits at `at` end.
+fn word_end(cx: &Reader<'_>, at: usize) -> usize {
+    at + cx.bytes().get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()
 }
 
 /// Where the comment at `at`, in a list or an object, ends: quotes in it open nothing. `#fff` and `#tag` may be values.
