@@ -102,7 +102,6 @@ def profile(session: nox.Session) -> None:
         session.error(f"there is no {merge}: rustup component add llvm-tools")
     counts = Path("target/profile").resolve()
     shutil.rmtree(counts, ignore_errors=True)
-    install_tools(session, "test")
     session.install("maturin>=1.9,<2")
     build = ["maturin", "build", "--release", "--out", str(counts), "--interpreter", "python"]
     session.run(*build, "--target-dir", str(counts / "build"), "--", f"-Cprofile-generate={counts}")

@@ -123,8 +123,8 @@ pub struct Dialect {
     pub sections: Vec<(String, String)>,
     /// How a call is written, most specific first. A template is literal text with holes, as in
     /// `<function={name}> {parameters} </function>`: a space is optional white space, `{?x}` an optional literal,
-    /// `{@name=name}` attributes in any order, `{#}` a number or nothing, `{tool}` a name that must be an offered one; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}`,
-    /// `{elements}` and `{text}` are bodies.
+    /// `{@name=name}` attributes in any order, `{#}` a number or nothing, `{tool}` a name that must be an offered
+    /// one; `{json}`, `{arguments}`, `{parameters}`, `{python}`, `{gemma}`, `{elements}` and `{text}` are bodies.
     pub calls: Vec<String>,
     /// How a parameter is written, for `{parameters}`: `<parameter={key}>{value}</parameter>`, or `<{key}>{value}</{key}>`.
     pub parameters: Vec<String>,

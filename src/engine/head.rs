@@ -324,9 +324,20 @@ fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit
     Look::Is(())
 }
 
+/// The `label` stands at `at`, maybe with a number (`Observation 2:`): where it ends.
+pub(super) fn label(cx: &Reader<'_>, at: usize, label: &str) -> Look<usize> {
+    match (literal(cx, at, label), label.strip_suffix(':')) {
+        (Look::No, Some(word)) => {
+            let number = literal(cx, at, word).then(|end| number(cx, end));
+            number.then(|end| literal(cx, end, ":"))
+        }
+        (look, _) => look,
+    }
+}
+
 /// The number of a label whose word ends at `at`, or nothing: where what follows it begins.
 #[cold]
-pub(super) fn number(cx: &Reader<'_>, at: usize) -> Look<usize> {
+fn number(cx: &Reader<'_>, at: usize) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let blank = usize::from(rest.first() == Some(&b' '));
     let digits = rest.iter().skip(blank).take(LONGEST_NUMBER).take_while(|byte| byte.is_ascii_digit()).count();

@@ -215,7 +215,7 @@ impl Line {
 /// model was stopped.
 pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
     let rest = Some(cx.rest(at)).filter(|rest| rest.len() <= LONGEST_GAP).map_or("", str::trim_ascii_end);
-    let looks = row.dialect.text_ends.iter().map(|stop| match label(cx, at, stop) {
+    let looks = row.dialect.text_ends.iter().map(|stop| match head::label(cx, at, stop) {
         // One byte alone is no evidence. White space may be all that comes behind it.
         Look::No if rest.len() > 1 && stop.starts_with(rest) => {
             if cx.eof {
@@ -227,17 +227,6 @@ pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
         look => look.map(|_| ()),
     });
     looks.fold(Look::No, Look::any)
-}
-
-/// The `label` stands at `at`, maybe with a number (`Observation 2:`): where it ends.
-fn label(cx: &Reader<'_>, at: usize, label: &str) -> Look<usize> {
-    match (head::literal(cx, at, label), label.strip_suffix(':')) {
-        (Look::No, Some(word)) => {
-            let number = head::literal(cx, at, word).then(|end| head::number(cx, end));
-            number.then(|end| head::literal(cx, end, ":"))
-        }
-        (look, _) => look,
-    }
 }
 
 /// The text without white space and one pair of quotes round it.

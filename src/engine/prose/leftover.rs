@@ -28,14 +28,12 @@ impl Engine {
             return None;
         }
         let row = self.out.calls.last().and_then(|call| call.origin.row(cx))?;
-        let rest = rest.trim_ascii_end();
-        // `Observation 2:` is a label as well.
-        let numbered = |stop: &str| {
-            let number = rest.strip_prefix(stop.strip_suffix(':')?.as_bytes())?.strip_prefix(b" ")?;
-            let number = number.strip_suffix(b":").unwrap_or(number);
-            Some(!number.is_empty() && number.iter().all(u8::is_ascii_digit))
+        let end = at + rest.trim_ascii_end().len();
+        let unfinished = Reader { text: cx.slice(0, end), eof: false, ..*cx };
+        let begins = |stop: &String| match head::label(&unfinished, at, stop) {
+            Look::Is(behind) => behind == end,
+            look => look == Look::More,
         };
-        let begins = |stop: &String| stop.as_bytes().starts_with(rest) || numbered(stop) == Some(true);
         row.dialect.stops.iter().chain(&row.dialect.observations).any(begins).then_some(at)
     }
 

@@ -2,7 +2,7 @@
 //! quoted the answer. What looks like a call there is not its own.
 use super::Taken;
 use crate::engine::reader::floor;
-use crate::engine::{Engine, Look, Reader};
+use crate::engine::{Engine, Look, Reader, head};
 use crate::turn::{Issue, IssueCode};
 
 /// What begins the other side's turn, in plain text.
@@ -143,10 +143,9 @@ impl Engine {
     fn observed(&self, cx: &Reader<'_>, at: usize) -> bool {
         let Some(last) = self.out.calls.last() else { return false };
         let Some(row) = last.origin.row(cx).filter(|row| !row.dialect.observations.is_empty()) else { return false };
-        let from = last.raw.end;
-        let near = cx.slice(from, floor(cx.text, from + LONGEST_LABEL)).trim_start();
-        let length = row.dialect.observations.iter().find_map(|word| label(near, word));
-        length.is_some_and(|length| !cx.slice(cx.skip_space(from) + length, at).trim_ascii_start().is_empty())
+        let from = cx.skip_space(last.raw.end);
+        let says = |look| matches!(look, Look::Is(end) if !cx.slice(end, at).trim_ascii_start().is_empty());
+        row.dialect.observations.iter().any(|word| says(head::label(cx, from, word)))
     }
 
     /// What stands at `at` is the model's answer, `Assistant:`, to a user for whom it speaks in a line above, `User: ...`,
@@ -199,14 +198,4 @@ impl Engine {
         self.runaway.looked = at;
         self.runaway.found
     }
-}
-
-/// How long the label `word` at the start of `text` is, which may have a number: `Observation 2:`.
-pub(super) fn label(text: &str, word: &str) -> Option<usize> {
-    if text.starts_with(word) {
-        return Some(word.len());
-    }
-    let number = text.strip_prefix(word.strip_suffix(':')?)?.strip_prefix(' ')?;
-    let behind = number.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(':')?;
-    (!number.starts_with(':')).then_some(text.len() - behind.len())
 }
