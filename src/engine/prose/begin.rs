@@ -46,8 +46,9 @@ impl Form<'_> {
         let inside = near.trim_start_matches(|c: char| c.is_ascii_whitespace() || "{\"'`\\".contains(c));
         let key = inside.get(..inside.bytes().take_while(|byte| char_class::NAME.has_ascii(*byte)).count());
         match key {
-            Some(key) if tool.declares(key) || key.is_empty() && inside.starts_with('}') => Look::Is(()),
+            // It may go on.
             Some(key) if key.len() == inside.len() && near.len() < 2 * LONGEST_NAME && !cx.eof => Look::More,
+            Some(key) if tool.declares(key) || key.is_empty() && inside.starts_with('}') => Look::Is(()),
             _ => Look::No,
         }
     }
