@@ -1,7 +1,8 @@
 //! A call that is being read: its body, what closes it, and whether it is one.
 use super::body::{BodyState, Progress, first_key, names};
+use super::found::Found;
 use super::head::Head;
-use super::output::{Call, Found, Output};
+use super::output::{Call, Output};
 use super::prose::quoted::stands_in_string;
 use super::prose::sentence;
 use super::tail::Tail;

@@ -6,6 +6,7 @@
 //! it is read on, but nothing of it leaves before it is certain.
 mod body;
 mod call;
+mod found;
 mod head;
 mod misspelt;
 mod options;
@@ -29,9 +30,10 @@ use std::sync::Arc;
 use trace::Trace;
 use writer::Origin;
 
-pub(crate) use output::{Call, Fresh, Piece, Whole};
+pub(crate) use found::Piece;
 #[cfg(feature = "python")]
-pub(crate) use output::{Found, Value};
+pub(crate) use found::{Found, Value};
+pub(crate) use output::{Call, Fresh, Whole};
 use reader::{Known, Memo};
 pub(crate) use reader::{Reader, Without};
 pub use trace::Reason;

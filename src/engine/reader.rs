@@ -1,8 +1,9 @@
 //! The text as every step of the engine sees it, and what was found out about it already.
 use super::Look;
 use super::body::parameters::{FirstSeen, MayBegin};
+use super::found::Piece;
 use super::options::Policy;
-use super::output::{Output, Piece};
+use super::output::Output;
 use crate::char_class::CharClass;
 use crate::dialect::Dialects;
 use crate::json::Pairs;

@@ -1,7 +1,7 @@
 //! What the engine noticed on its way, for [`crate::explain`]. Switched off it is one null pointer: nothing is noted,
 //! and nothing is made for a note.
+use super::found::{Found, Piece, Value};
 use super::head::Head;
-use super::output::{Found, Piece, Value};
 use super::{Engine, Reader};
 use crate::dialect::Marker;
 use crate::json::{ScanResult, Scanner};

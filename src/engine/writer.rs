@@ -1,6 +1,7 @@
 //! The calls of one template on their way into the output, and what each is worth in the end.
+use super::found::{Found, Piece, Value};
 use super::head::{self, Head};
-use super::output::{Call, Found, Output, Piece, Value};
+use super::output::{Call, Output};
 use super::trace::{Noted, Reason};
 use super::{Look, Mode, Reader, UnknownTools};
 use crate::bytes::same;

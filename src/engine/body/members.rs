@@ -1,7 +1,8 @@
 //! The arguments of a call that are read one by one. Each leaves as soon as it is certain, a string while it is written.
 use super::values::KeyIndex;
 use crate::engine::Reader;
-use crate::engine::output::{Found, Output, Piece, Value};
+use crate::engine::found::{Found, Piece, Value};
+use crate::engine::output::Output;
 use crate::engine::writer::Writer;
 use crate::json::push_string;
 use crate::turn::ArgumentValue;

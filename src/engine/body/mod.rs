@@ -15,8 +15,9 @@ mod shown;
 pub(super) mod strings;
 pub(super) mod values;
 
+use super::found::Found;
 use super::head::Head;
-use super::output::{Found, Output};
+use super::output::Output;
 use super::tail::cut_off;
 use super::writer::Writer;
 use super::{Look, Reader, UnknownTools};

@@ -9,8 +9,9 @@ use super::values::{
 };
 use crate::char_class;
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
+use crate::engine::found::{Found, Piece, Value, span};
 use crate::engine::head::{self, Head};
-use crate::engine::output::{Found, Output, Piece, Value, span};
+use crate::engine::output::Output;
 use crate::engine::tail::closes;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, misspelt};

@@ -3,7 +3,8 @@
 use super::lenient;
 use crate::bytes::find_near;
 use crate::engine::Reader;
-use crate::engine::output::{Output, Piece, Value, span};
+use crate::engine::found::{Piece, Value, span};
+use crate::engine::output::Output;
 use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;

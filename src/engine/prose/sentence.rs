@@ -1,6 +1,6 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
 use crate::dialect::MarkersAt;
-use crate::engine::output::{Found, Piece};
+use crate::engine::found::{Found, Piece};
 use crate::engine::reader::floor;
 use crate::engine::writer::Pending;
 use crate::engine::{Look, Reader};

@@ -3,7 +3,7 @@ use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, next_item};
 use super::{Expect, Python, Quoted, space, stray};
 use crate::dialect::Element;
 use crate::engine::body::{Progress, mend_last};
-use crate::engine::output::span;
+use crate::engine::found::span;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::turn::{CallStatus, RepairCode};
