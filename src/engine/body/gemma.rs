@@ -163,14 +163,16 @@ impl Gemma {
                     None => return Next::More,
                 },
                 Some(quote @ (b'"' | b'\'')) => self.quoted = self.quoted_behind(cx, *quote),
-                Some(b'{' | b'(' | b'[' | b'}' | b')' | b']') if self.quoted.is_some() => match self.all_closes(cx, tail) {
-                    Look::No => {}
-                    Look::More => return Next::More,
-                    Look::Is(()) => {
-                        self.quoted = None;
-                        continue;
+                Some(b'{' | b'(' | b'[' | b'}' | b')' | b']') if self.quoted.is_some() => {
+                    match self.all_closes(cx, tail) {
+                        Look::No => {}
+                        Look::More => return Next::More,
+                        Look::Is(()) => {
+                            self.quoted = None;
+                            continue;
+                        }
                     }
-                },
+                }
                 Some(b'{' | b'(' | b'[') => self.depth += 1,
                 Some(b'}' | b')' | b']') if self.depth <= 1 => {
                     return match self.closes_early(cx, quote, tail, tool) {

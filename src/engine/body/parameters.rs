@@ -440,8 +440,8 @@ impl Parameters {
         let declared = position(cx.bytes().get(key.clone()).unwrap_or_default());
         let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
         let parameter = row.parameters.get(template);
-        // A marker that its line ends may have lost more of its key than that.
-        let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with('\n'));
+        // A marker that its line ends, or another sign, may have lost more of its key than that.
+        let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with(['\n', '=']));
         // And where a quote is missing, letters may be.
         let cut = |p: &Parameter| misquoted || cut(p);
         self.broken |= declared.is_none() && called.is_some() && parameter.is_some_and(cut);
