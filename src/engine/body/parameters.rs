@@ -307,7 +307,7 @@ impl Parameters {
             Some(Element::Literal(text)) => head::literal(cx, at, text),
             _ => Look::No,
         };
-        let heads = row.calls.iter().map(|c| first(&c.head));
+        let heads = row.marked_calls().map(|c| first(&c.head));
         for look in heads.chain(row.sections.iter().map(|(_, close)| first(close))) {
             match look {
                 Look::Is(_) => return Look::Is(()),
@@ -342,7 +342,7 @@ impl Parameters {
             _ => Look::No,
         };
         let sections = row.sections.iter().flat_map(|(open, close)| [first(open), first(close)]);
-        let looks = row.calls.iter().map(|call| first(&call.head)).chain(sections);
+        let looks = row.marked_calls().map(|call| first(&call.head)).chain(sections);
         looks.fold(Look::No, Look::any)
     }
 
