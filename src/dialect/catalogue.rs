@@ -41,7 +41,7 @@ const THINKING: [(&str, &str); 4] = [
 ];
 
 /// How wide bars and blanks come out where they are no single token: as ASCII's, or doubled.
-const SPELLINGS: [(&str, &str); 4] = [("|", "▁"), ("|", "_"), ("｜｜", "▁"), ("||", "▁")];
+const SPELLINGS: [(&str, &str); 5] = [("|", "▁"), ("|", "_"), ("｜｜", "▁"), ("||", "▁"), ("‖", "▁")];
 
 /// The row, and its markers with wide bars in all their spellings.
 fn respelt(mut row: Dialect) -> Dialect {

@@ -31,6 +31,8 @@ pub(crate) struct CallTemplate {
     pub(crate) labelled: bool,
     /// Its name must be an offered one.
     pub(crate) offered: bool,
+    /// So it must, and a parameter begins with the same marker: inside a call that marker is the parameter's.
+    as_parameter: bool,
     /// Another template of the set has the same head.
     pub(crate) shares_head: bool,
     /// An earlier row of the set reads the same calls: outside this row's section there is nothing to try again.
@@ -212,9 +214,22 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
     let numbered =
         matches!(head.get(1..3), Some([Element::Slot(Slot::Number), Element::Literal(sign)]) if &**sign == ":");
     let (special, labelled) = (special(marker), numbered || marker.trim_end_matches('*').ends_with(':'));
+    let as_parameter = offered && row.parameters.iter().any(|parameter| *parameter.opener == *marker);
     let (beginnings, shares_head, twin) = (Box::default(), false, false);
-    let template =
-        CallTemplate { head, body, tail, first, inside, beginnings, special, labelled, offered, shares_head, twin };
+    let template = CallTemplate {
+        head,
+        body,
+        tail,
+        first,
+        inside,
+        beginnings,
+        special,
+        labelled,
+        offered,
+        as_parameter,
+        shares_head,
+        twin,
+    };
     Ok((opener, template))
 }
 
@@ -333,6 +348,11 @@ impl Row {
     pub(crate) fn first_in(&self, section: u16) -> Option<&First> {
         let (open, _) = self.sections.get(usize::from(section))?;
         (open.len() == 1).then_some(&self.first)
+    }
+
+    /// Its calls that their marker shows inside another call as well.
+    pub(crate) fn marked_calls(&self) -> impl Iterator<Item = &CallTemplate> {
+        self.calls.iter().filter(|call| !call.as_parameter)
     }
 
     /// Its tags are named after the tools and their parameters.

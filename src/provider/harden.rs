@@ -74,7 +74,7 @@ struct Markers {
 }
 
 static MARKERS: Lazy<Markers> = Lazy::new(|| {
-    let (mut whole, mut brackets) = (Vec::new(), Vec::new());
+    let (mut whole, mut begun, mut brackets) = (Vec::new(), Vec::new(), Vec::new());
     for row in catalogue() {
         let pairs = row.sections.iter().chain(&row.reasoning).chain(&row.results);
         whole.extend(pairs.flat_map(|(open, close)| [open.as_str(), close]));
@@ -85,20 +85,31 @@ static MARKERS: Lazy<Markers> = Lazy::new(|| {
         }
         // What a call begins with, and a parameter: literal text up to the first hole.
         let templates = || row.calls.iter().chain(&row.parameters);
-        whole.extend(templates().filter_map(|template| template.split(['{', ' ']).next()));
+        begun.extend(templates().filter_map(|template| opening(template)));
         // Those in brackets stand in the middle of a call as well.
         let inner = templates().flat_map(|template| template.split(['{', '}', ' ', '?']));
         brackets.extend(inner.chain(row.turns.iter().map(String::as_str)).filter_map(bracket));
     }
-    whole.retain(|marker: &&str| marker.len() > 2 && marker.starts_with(['<', '[', ']', '>', '｜']));
+    // As it is written, and as it comes out.
+    let both = |marker: &str| [marker.to_owned(), marker.replace(BLANK, " ")];
+    let mut whole: Vec<String> = whole.into_iter().flat_map(both).chain(begun).collect();
+    whole.retain(|marker| marker.len() > 2 && marker.starts_with(['<', '[', ']', '>', '｜']));
     let mut tags: Vec<String> = whole.iter().filter_map(|marker| family(marker)).collect();
-    let mut whole: Vec<String> = whole.into_iter().map(str::to_owned).collect();
     for list in [&mut whole, &mut tags, &mut brackets] {
         list.sort_unstable();
         list.dedup();
     }
     Markers { whole, tags, brackets }
 });
+
+/// How templates write a blank that must stand there.
+const BLANK: &str = "{ }";
+
+/// The literal text that a `template` begins with, up to its first hole or the next marker.
+fn opening(template: &str) -> Option<String> {
+    let blanks = template.replace(BLANK, "\u{1}");
+    Some(blanks.split(['{', ' ']).next()?.replace('\u{1}', " "))
+}
 
 /// What stands behind the bracket that begins the `marker` and its slash.
 fn bracket(marker: &str) -> Option<String> {
@@ -173,7 +184,10 @@ fn in_catalogue(text: &str) -> bool {
     let from = markers.partition_point(|marker| marker.as_bytes().first() < text.as_bytes().first());
     let same = markers.iter().skip(from).take_while(|marker| marker.as_bytes().first() == text.as_bytes().first());
     same.into_iter().any(|marker| {
-        let Some(after) = text.get(marker.len()..).filter(|_| starts_with(text, marker)) else { return false };
+        // A label's first word is one of many texts in small letters (`[tool.ruff]`), where it begins no call.
+        let word = marker.starts_with('[') && !marker.ends_with([']', ':']);
+        let stands = if word { text.starts_with(marker.as_str()) } else { starts_with(text, marker) };
+        let Some(after) = text.get(marker.len()..).filter(|_| stands) else { return false };
         // `>>>name` begins a call, `>>> ` is Python's prompt.
         !marker.ends_with(">>>") || after.starts_with(|c: char| c.is_alphabetic() || c == '_')
     })

@@ -438,7 +438,7 @@ fn from_string(text: &str, expected: Expected) -> Option<(Value, &'static str)> 
 }
 
 /// Arguments that are JSON inside a string.
-fn decoded_object(value: &Value) -> Option<Value> {
+pub(super) fn decoded_object(value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim();
     let decoded: Value = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
     decoded.is_object().then_some(decoded)

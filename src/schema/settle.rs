@@ -1,11 +1,11 @@
 //! Settling a call: are its arguments what the tool's schema allows, and if not, can they be made so?
 use super::Tool;
 use super::check::Written;
-use super::coerce::Coercer;
+use super::coerce::{Coercer, decoded_object};
 use super::pointer;
 use super::told::real_names;
 use crate::json::Member;
-use crate::turn::{ArgumentError, ArgumentValue, Arguments, CallStatus, RepairCode, ToolCall};
+use crate::turn::{ArgumentError, ArgumentValue, Arguments, CallStatus, Repair, RepairCode, ToolCall};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -105,8 +105,12 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     let schema = tool.judge.schema(&tool.schema);
     let mut coercer = Coercer::new(schema, tool.judge.patterns(&tool.schema), &text, from_text, &call.repairs);
     let mut settled = written.clone();
+    if let Some(inner) = held(tool, &settled).filter(|_| !tool.judge.is_valid(&tool.schema, &settled)) {
+        settled = inner;
+        coercer.repairs.push(Repair::new(RepairCode::Misplaced, "one member held all arguments"));
+    }
     if tool.judge.respelt(&tool.schema) {
-        coercer.repairs = real_names(schema, &mut settled);
+        coercer.repairs.append(&mut real_names(schema, &mut settled));
     }
     if !tool.judge.is_valid(&tool.schema, &settled) {
         coercer.root(&mut settled);
@@ -127,6 +131,24 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
         call.errors = errors;
     }
     changed
+}
+
+/// What models call a member that holds all arguments, after the schema they were shown.
+pub(crate) const WRAPPERS: [&str; 4] = ["arguments", "input", "properties", "parameters"];
+
+/// The object that holds the tool's parameters in place of `arguments`, which have none of them: their only member, or beside
+/// the tool's own name, where the whole call was written once more.
+fn held(tool: &Tool, arguments: &Value) -> Option<Value> {
+    let outer = arguments.as_object()?;
+    let (_, inner) = outer.iter().find(|(key, _)| WRAPPERS.contains(&key.as_str()))?;
+    let again = || outer.len() == 2 && outer.get("name").and_then(Value::as_str) == Some(tool.name.as_str());
+    if outer.len() != 1 && !again() || outer.keys().any(|key| tool.declares(key)) {
+        return None;
+    }
+    let inner = decoded_object(inner).unwrap_or_else(|| inner.clone());
+    let object = inner.as_object()?;
+    let fits = object.keys().all(|key| tool.declares(key)) && object.is_empty() == tool.parameters.is_empty();
+    fits.then_some(inner)
 }
 
 /// Makes `4.0` the integer that it is wherever the schema takes integers and no other numbers: for arguments that fit, and

@@ -36,6 +36,8 @@ pub(crate) struct Gemma {
     member: usize,
     /// A string is open.
     string: Option<OpenString>,
+    /// A string in quotes of JSON's or Python's is open, and this is the quote: a bracket in it is text.
+    quoted: Option<u8>,
     /// Where strings of that member begin and end that show calls.
     shown: Vec<Range<usize>>,
     members: Members,
@@ -68,6 +70,7 @@ impl Gemma {
             index: None,
             member: at + 1,
             string: None,
+            quoted: None,
             shown: Vec::new(),
             members: Members::default(),
             closed: false,
@@ -90,6 +93,7 @@ impl Gemma {
                     self.read(cx, out, writer, index, self.at, false);
                     self.at += 1;
                     self.member = self.at;
+                    self.quoted = None;
                     self.shown.clear();
                 }
                 Next::Closing => {
@@ -154,6 +158,22 @@ impl Gemma {
             }
             match bytes.get(self.at) {
                 None => return Next::More,
+                Some(b'\\') if self.quoted.is_some() => match bytes.get(self.at + 1) {
+                    // What it escapes is no quote.
+                    Some(_) => self.at += 1,
+                    None => return Next::More,
+                },
+                Some(quote @ (b'"' | b'\'')) => self.quoted = self.quoted_behind(cx, *quote),
+                Some(b'{' | b'(' | b'[' | b'}' | b')' | b']') if self.quoted.is_some() => {
+                    match self.all_closes(cx, tail) {
+                        Look::No => {}
+                        Look::More => return Next::More,
+                        Look::Is(()) => {
+                            self.quoted = None;
+                            continue;
+                        }
+                    }
+                }
                 Some(b'{' | b'(' | b'[') => self.depth += 1,
                 Some(b'}' | b')' | b']') if self.depth <= 1 => {
                     return match self.closes_early(cx, quote, tail, tool) {
@@ -175,6 +195,7 @@ impl Gemma {
                 Some(b'<') => {
                     match head::literal(cx, self.at, quote) {
                         Look::Is(end) if !quote.is_empty() => {
+                            self.quoted = None;
                             self.string = self.opened(cx, quote, end);
                             self.at = end;
                             continue;
@@ -192,6 +213,29 @@ impl Gemma {
                 Some(_) => {}
             }
             self.at += 1;
+        }
+    }
+
+    /// The quote of the string that is open behind the `quote` at hand: that opens one where a key or a value begins, and closes
+    /// its own.
+    fn quoted_behind(&self, cx: &Reader<'_>, quote: u8) -> Option<u8> {
+        if let Some(open) = self.quoted {
+            return Some(open).filter(|open| *open != quote);
+        }
+        let before = cx.slice(self.start, self.at).bytes().rev().find(|byte| !byte.is_ascii_whitespace());
+        Some(quote).filter(|_| before.is_some_and(|byte| b":=,[{(".contains(&byte)))
+    }
+
+    /// Behind the bracket at hand, which stands in a string in quotes, and others all is over: what closes the string is missing.
+    fn all_closes(&self, cx: &Reader<'_>, tail: &[Element]) -> Look<()> {
+        let near = cx.near(self.at, LONGEST_NAME);
+        let closing = |byte: u8| matches!(byte, b'}' | b')' | b']') || byte.is_ascii_whitespace();
+        match near.iter().position(|byte| !closing(*byte)) {
+            Some(0) => Look::No,
+            Some(length) => closes(cx, tail, self.at + length),
+            None if near.len() >= LONGEST_NAME => Look::No,
+            None if cx.eof => Look::Is(()),
+            None => Look::More,
         }
     }
 

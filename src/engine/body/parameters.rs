@@ -308,7 +308,7 @@ impl Parameters {
             Some(Element::Literal(text)) => head::literal(cx, at, text),
             _ => Look::No,
         };
-        let heads = row.calls.iter().map(|c| first(&c.head));
+        let heads = row.marked_calls().map(|c| first(&c.head));
         for look in heads.chain(row.sections.iter().map(|(_, close)| first(close))) {
             match look {
                 Look::Is(_) => return Look::Is(()),
@@ -343,7 +343,7 @@ impl Parameters {
             _ => Look::No,
         };
         let sections = row.sections.iter().flat_map(|(open, close)| [first(open), first(close)]);
-        let looks = row.calls.iter().map(|call| first(&call.head)).chain(sections);
+        let looks = row.marked_calls().map(|call| first(&call.head)).chain(sections);
         looks.fold(Look::No, Look::any)
     }
 
@@ -441,8 +441,8 @@ impl Parameters {
         let declared = position(cx.bytes().get(key.clone()).unwrap_or_default());
         let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
         let parameter = row.parameters.get(template);
-        // A marker that its line ends may have lost more of its key than that.
-        let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with('\n'));
+        // A marker that its line ends, or another sign, may have lost more of its key than that.
+        let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with(['\n', '=']));
         // And where a quote is missing, letters may be.
         let cut = |p: &Parameter| misquoted || cut(p);
         self.broken |= declared.is_none() && called.is_some() && parameter.is_some_and(cut);

@@ -17,7 +17,7 @@ pub(super) fn begins(cx: &Reader<'_>, row: &Row, at: usize) -> Look<usize> {
         _ => Look::No,
     };
     // A template further down may fit already where this one would fit better.
-    row.calls.iter().fold(Look::No, |look, call| look.or(|| begins(call)))
+    row.marked_calls().fold(Look::No, |look, call| look.or(|| begins(call)))
 }
 
 /// As [`begins`], with the beginning of its arguments.

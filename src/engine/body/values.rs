@@ -6,7 +6,7 @@ use crate::engine::Reader;
 use crate::engine::found::{Piece, Value, span};
 use crate::engine::output::Output;
 use crate::json::push_string;
-use crate::schema::{Expected, read_text};
+use crate::schema::{Expected, WRAPPERS, read_text};
 use crate::turn::ArgumentValue;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
@@ -171,9 +171,6 @@ pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
     }
     Piece::Made(made.to_owned())
 }
-
-/// What models call a parameter that holds all arguments, after the schema they were shown.
-const WRAPPERS: [&str; 4] = ["arguments", "input", "properties", "parameters"];
 
 /// What a single parameter holds that is called so and that the tool does not declare: all of them.
 pub(super) fn unwrapped(

@@ -83,6 +83,44 @@ pub(super) fn unglued<'w>(cx: &Reader<'_>, channels: &Channels, written: &'w str
     typed.into_iter().chain(names).chain(both).find(|name| cx.offered(name)).unwrap_or(written)
 }
 
+/// Where in the text the name of the offered tool stands that `recipient` is.
+fn offered_tool(cx: &Reader<'_>, channels: &Channels, recipient: Range<usize>) -> Option<Range<usize>> {
+    let start = recipient.start + opens_call(cx, channels, cx.part(&recipient))?;
+    let name = unglued(cx, channels, cx.slice(start, recipient.end));
+    cx.offered(name).then(|| start..start + name.len())
+}
+
+/// Where in the `rest` of a header, whose opening marker stands at `marker`, an object begins that is its message, as the marker
+/// between them is missing. Nothing else than what headers hold stands before it, and it is for an offered tool, or the answer.
+fn unended(cx: &Reader<'_>, channels: &Channels, marker: Range<usize>, rest: &str) -> Option<usize> {
+    let opened = channels.opens.iter().any(|open| cx.rest(marker.start).starts_with(open.as_str()));
+    let brace = memchr::memchr(b'{', rest.as_bytes()).filter(|_| opened && !channels.calls_to_recipients)?;
+    let (at, from, body) = (marker.start, marker.end, marker.end + brace);
+    let found = read(cx, channels, at, body);
+    let behind = match &found.recipient {
+        Some(recipient) => offered_tool(cx, channels, recipient.clone()).map(|_| recipient.end)?,
+        None => {
+            let channel =
+                found.channel.filter(|c| channels.content.first().is_some_and(|first| first == cx.part(c)))?;
+            channel.end
+        }
+    };
+    // Other tokens may stand there, and what the message is written in.
+    let words = |text: &str| {
+        let known = |word: &str| channels.formats.iter().chain(&channels.content).any(|format| format == word);
+        text.split_whitespace().all(known)
+    };
+    let mut between = cx.slice(behind.max(from), body);
+    while let Some((text, token)) = between.split_once("<|") {
+        let (name, after) = token.split_once("|>")?;
+        if !words(text) || !name.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return None;
+        }
+        between = after;
+    }
+    words(between).then_some(brace)
+}
+
 impl Engine {
     pub(super) fn channels<'t>(cx: &Reader<'t>, row: u16) -> Option<&'t Channels> {
         cx.dialects.rows.get(usize::from(row))?.dialect.channels.as_ref()
@@ -123,7 +161,12 @@ impl Engine {
         }
         let rest = cx.rest(from);
         let bounded = &rest[..floor(rest, cx.policy.max_markup_bytes.min(LONGEST))];
-        let Some(length) = memchr::memmem::find(bounded.as_bytes(), channels.message.as_bytes()) else {
+        let message = memchr::memmem::find(bounded.as_bytes(), channels.message.as_bytes());
+        let lost = || unended(cx, channels, at..from, &bounded[..message.unwrap_or(bounded.len())]);
+        if let Some(brace) = lost().filter(|_| self.channel.is_none_or(|c| c.calls && !c.answer)) {
+            return self.unended_header(cx, at, from + brace, row);
+        }
+        let Some(length) = message else {
             if cx.eof && bounded.len() == rest.len() && from > at {
                 self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no message follows this header"));
             }
@@ -195,6 +238,43 @@ impl Engine {
         let dropped = listed(&channels.dropped);
         let answer = channels.content.first().is_some_and(|first| first == key);
         self.channel = Some(Channel { row, calls: tool || !channels.calls_to_recipients, dropped, answer });
+        Look::Is(())
+    }
+
+    /// The header at `at` lacks the marker of its end, and its message, an object, begins at `body`: it is a call of an offered
+    /// tool, or the answer.
+    #[cold]
+    fn unended_header(&mut self, cx: &Reader<'_>, at: usize, body: usize, row: u16) -> Taken {
+        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        let found = read(cx, channels, at, body);
+        let Some(recipient) = found.recipient else {
+            self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "the end of this header is missing"));
+            self.out.trace.note(at..body, Noted::Marker(Markup::Header));
+            self.end_message(cx, at, body, row);
+            self.channel = Some(Channel { row, calls: true, dropped: false, answer: true });
+            return Look::Is(());
+        };
+        if self.in_invented_turn(cx, at) {
+            return Look::No;
+        }
+        if self.out.calls.len() >= cx.policy.max_calls {
+            self.out.full(at);
+            return Look::No;
+        }
+        let before = self.end_message(cx, at, body, row);
+        let Some(name) = offered_tool(cx, channels, recipient) else { return Look::No };
+        self.out.trace.note(name.clone(), Noted::Name);
+        let head = Head { name: Some(name), end: body, unclosed: true, ..Head::default() };
+        let state = CallState::new(
+            cx,
+            Origin::Template { row, call: 0 },
+            Body::Arguments,
+            at,
+            &head,
+            Evidence::Markers,
+            before,
+        );
+        self.begin_call(state, |_| ());
         Look::Is(())
     }
 

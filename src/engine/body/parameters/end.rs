@@ -508,7 +508,7 @@ pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize
         _ => Look::No,
     };
     let mut more = false;
-    for look in row.calls.iter().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
+    for look in row.marked_calls().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
         match look {
             Look::Is(_) => return Look::Is(true),
             Look::More => more = true,

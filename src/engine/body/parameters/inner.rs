@@ -91,7 +91,7 @@ impl OpenValue {
                 Some(Element::Literal(first)) => memchr::memmem::find(text, first.as_bytes()),
                 _ => None,
             };
-            let call = row.calls.iter().filter_map(|call| first(&call.head)).min();
+            let call = row.marked_calls().filter_map(|call| first(&call.head)).min();
             let parameters = row.parameters.iter().filter_map(|p| memchr::memmem::rfind(text, p.opener.as_bytes()));
             (parameters.max().map(|at| self.start + at), call.map(|at| self.start + at))
         };

@@ -157,7 +157,7 @@ impl OpenValue {
             _ => Look::No,
         };
         let calls =
-            row.calls.iter().map(|call| first(&call.head)).chain(row.sections.iter().map(|(open, _)| first(open)));
+            row.marked_calls().map(|call| first(&call.head)).chain(row.sections.iter().map(|(open, _)| first(open)));
         let begins = calls.fold(Look::No, Look::any);
         let closer = self.closer(parameter);
         match begins.any(head::literal(cx, next, closer).map(|_| ())).any(first(tail)) {
