@@ -3,6 +3,7 @@ use super::Look;
 use super::body::parameters::{FirstSeen, MayBegin};
 use super::options::Policy;
 use super::output::{Output, Piece};
+use super::prose::unclear::Awaited;
 use crate::char_class::CharClass;
 use crate::dialect::Dialects;
 use crate::json::Pairs;
@@ -55,6 +56,8 @@ pub(crate) struct Memo {
     pub(super) first_parameter: Cell<Option<FirstSeen>>,
     /// What of a parameter stands at the last two places where that was asked.
     pub(super) parameters: Cell<[Option<MayBegin>; 2]>,
+    /// What literals are to go on with in which the text ends.
+    pub(super) awaited: Cell<Awaited>,
     /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
     named: Cell<(Sought, Option<usize>)>,
 }
