@@ -4,6 +4,7 @@ use super::body::parameters::{FirstSeen, MayBegin};
 use super::options::Policy;
 use super::output::{Output, Piece};
 use super::prose::unclear::Awaited;
+use crate::bytes;
 use crate::char_class::CharClass;
 use crate::dialect::Dialects;
 use crate::json::Pairs;
@@ -266,7 +267,7 @@ impl<'t> Reader<'t> {
 
     /// Where `closer` stands first at or after `from`, if it does.
     pub(crate) fn find_closer(&self, closer: &str, from: usize) -> Option<usize> {
-        self.find(&self.memo.closer, closer, from, |rest| memchr::memmem::find(rest, closer.as_bytes()))
+        self.find(&self.memo.closer, closer, from, |rest| bytes::find(rest, closer.as_bytes()))
     }
 
     /// The first line at or after `from` that begins with `fence`, if there is one.
