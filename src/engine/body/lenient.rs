@@ -219,11 +219,6 @@ pub(super) fn is_prose(words: &str) -> bool {
     says && !words.contains(['{', '[', '(', '<'])
 }
 
-/// Repair of the value at `start`, up to `limit`, ends in a string that nothing closes.
-pub(super) fn ends_in_string(cx: &Reader<'_>, start: usize, limit: usize) -> bool {
-    repair(cx, start, limit).is_ok_and(|mended| mended.unended)
-}
-
 /// A mended value ended too early: what stands `behind` it is a part of it. Up to the marker that closes the call (`closed`),
 /// that is whatever is more than signs and plain words. Where no marker bounds it, it is what begins right behind the value, or
 /// a line that closes more brackets than it opens.
