@@ -36,6 +36,18 @@ pub(crate) fn trimmed(text: &str) -> &str {
     if bare { text } else { text.trim() }
 }
 
+/// The first place in `text` where `what` stands. A few bytes are looked through before a search would have been prepared.
+pub(crate) fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    const FEW: usize = 64;
+    match what.first() {
+        Some(first) if text.len() <= FEW => {
+            let mut places = memchr::memchr_iter(*first, text);
+            places.find(|at| text.get(*at..).is_some_and(|rest| begins(rest, what)))
+        }
+        _ => memchr::memmem::find(text, what),
+    }
+}
+
 /// Their first and last `N` bytes, of which they have so many, are the same: of no more than twice that, those are all.
 #[inline]
 fn ends_are_same<const N: usize>(one: &[u8], other: &[u8]) -> bool {
@@ -44,7 +56,7 @@ fn ends_are_same<const N: usize>(one: &[u8], other: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{begins, find_near, same};
+    use super::{begins, find, find_near, same};
 
     #[test]
     fn a_byte_is_found_near_and_far() {
@@ -54,6 +66,16 @@ mod tests {
             for at in (0..length).rev() {
                 text[at] = b'x';
                 assert_eq!(find_near(b'x', &text), Some(at));
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_are_found_in_few_and_in_many() {
+        for length in 0..100 {
+            let text = [&vec![b'x'; length][..], b"xyxyz", &vec![b'y'; length]].concat();
+            for what in [&b"xyz"[..], b"x", b"xyy", b"zyx", b""] {
+                assert_eq!(find(&text, what), memchr::memmem::find(&text, what), "{length} {what:?}");
             }
         }
     }

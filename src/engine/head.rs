@@ -133,7 +133,14 @@ pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> 
         return Look::Is(at + want.len());
     }
     let more = rest.len() < want.len() && !cx.eof && want.starts_with(rest);
-    if more { Look::More } else { Look::No }
+    if more { begun(cx, want.get(rest.len()..).unwrap_or_default()) } else { Look::No }
+}
+
+/// The text ends in a literal of which this `rest` is to come.
+#[cold]
+fn begun(cx: &Reader<'_>, rest: &[u8]) -> Look<usize> {
+    cx.memo.awaited.set(cx.memo.awaited.get().and(cx.text.len(), rest));
+    Look::More
 }
 
 /// Matches `elements` at `at`. The search for a delimiter is bounded by the policy's `max_markup_bytes`.

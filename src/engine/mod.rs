@@ -381,8 +381,9 @@ const PATIENCE: usize = 64;
 pub(crate) struct Engine {
     /// The next byte to read.
     at: usize,
-    /// What stands at `at` is unclear, and not looked at again before the text is so long.
+    /// What stands at `at` is unclear, and not looked at again before the text is so long, or goes on otherwise than awaited.
     until: usize,
+    awaited: prose::unclear::Awaited,
     given: Given,
     /// What is being read at `at`.
     state: State,
@@ -440,6 +441,7 @@ impl Engine {
         Self {
             at: 0,
             until: 0,
+            awaited: prose::unclear::Awaited::default(),
             given: Given { from: 0, text_from: 0, fresh: true, removed: false, space: None, opener: None, mode },
             state: State::Prose,
             section: None,
@@ -478,7 +480,7 @@ impl Engine {
 
     /// Reads as far as the text allows; with `eof`, to its end.
     fn advance(&mut self, cx: &Reader<'_>) {
-        if cx.text.len() < self.until && !cx.eof {
+        if cx.text.len() < self.until && !cx.eof && self.awaited.goes_on(cx.text) {
             return;
         }
         let start = self.at;
@@ -505,6 +507,7 @@ impl Engine {
         let waited = cx.text.len().saturating_sub(since);
         if waited > PATIENCE {
             self.until = cx.text.len() + waited / 4;
+            self.awaited = prose::unclear::Awaited::default();
         }
     }
 

@@ -4,6 +4,8 @@ use super::body::parameters::{FirstSeen, MayBegin};
 use super::found::Piece;
 use super::options::Policy;
 use super::output::Output;
+use super::prose::unclear::Awaited;
+use crate::bytes;
 use crate::char_class::CharClass;
 use crate::dialect::Dialects;
 use crate::json::Pairs;
@@ -57,6 +59,8 @@ pub(crate) struct Memo {
     pub(super) first_parameter: Cell<Option<FirstSeen>>,
     /// What of a parameter stands at the last two places where that was asked.
     pub(super) parameters: Cell<[Option<MayBegin>; 2]>,
+    /// What literals are to go on with in which the text ends.
+    pub(super) awaited: Cell<Awaited>,
     /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
     named: Cell<(Sought, Option<usize>)>,
 }
@@ -274,7 +278,7 @@ impl<'t> Reader<'t> {
 
     /// Where `closer` stands first at or after `from`, if it does.
     pub(crate) fn find_closer(&self, closer: &str, from: usize) -> Option<usize> {
-        self.find(&self.memo.closer, closer, from, |rest| memchr::memmem::find(rest, closer.as_bytes()))
+        self.find(&self.memo.closer, closer, from, |rest| bytes::find(rest, closer.as_bytes()))
     }
 
     /// The first line at or after `from` that begins with `fence`, if there is one.

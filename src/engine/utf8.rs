@@ -9,6 +9,13 @@ pub(crate) struct Decoder {
 impl Decoder {
     /// Appends `chunk` to `text`; true if some of it was no UTF-8.
     pub(crate) fn push(&mut self, chunk: &[u8], text: &mut String) -> bool {
+        // Mostly a chunk is whole characters.
+        if self.pending.is_empty()
+            && let Ok(good) = std::str::from_utf8(chunk)
+        {
+            text.push_str(good);
+            return false;
+        }
         if self.pending.is_empty() {
             let (rest, bad) = Self::decode(chunk, text);
             self.pending.extend_from_slice(rest);

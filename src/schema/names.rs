@@ -190,10 +190,16 @@ impl Spellings {
         if !written.starts_with(char::is_alphanumeric) {
             return false;
         }
-        // Mostly the first letter tells already.
-        if let Some(first) = written.bytes().next().filter(u8::is_ascii).map(|byte| byte.to_ascii_lowercase()) {
+        // Mostly the first two letters tell already: no prefix that is taken away has fewer.
+        let letter = |i: usize| {
+            let byte = written.as_bytes().get(i).filter(|byte| byte.is_ascii_alphanumeric());
+            byte.map(u8::to_ascii_lowercase)
+        };
+        if let Some(first) = letter(0) {
             let next = self.beginnings.partition_point(|name| name.bytes().next() < Some(first));
-            if self.beginnings.get(next).and_then(|name| name.bytes().next()) != Some(first) {
+            let alike = self.beginnings.iter().skip(next).take_while(|name| name.bytes().next() == Some(first));
+            let second = letter(1);
+            if !alike.into_iter().any(|name| second.is_none() || name.bytes().nth(1) == second) {
                 return false;
             }
         }

@@ -294,7 +294,7 @@ impl Arguments {
         };
         let limit = bound.at;
         let closed = limit < cx.text.len();
-        let mended = lenient::repair(cx, self.start, limit).ok();
+        let mended = strings.repair(cx, limit).ok();
         if let Some(mended) = &mended {
             out.ahead.add(mended.ahead + strings.ahead(self.start + mended.consumed), limit);
         }

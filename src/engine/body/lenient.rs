@@ -49,29 +49,28 @@ const NEAR: usize = 1024;
 
 /// How far the text is read for the end of a value that is no JSON: to its end, or for [`NEAR`] bytes.
 pub(super) struct Window {
-    near: Option<usize>,
-    memo: Memo,
+    near: Option<(usize, Memo)>,
 }
 
 impl Window {
     /// For the value at `start`.
     pub(super) fn new(cx: &Reader<'_>, out: &Output, start: usize) -> Self {
-        let near = floor(cx.text, start.saturating_add(NEAR));
-        let near = Some(near).filter(|near| out.ahead.is_too_much() && *near < cx.text.len());
-        Self { near, memo: Memo::default() }
+        let near = Some(start.saturating_add(NEAR)).filter(|near| out.ahead.is_too_much() && *near < cx.text.len());
+        Self { near: near.map(|near| (floor(cx.text, near), Memo::default())) }
     }
 
     /// The text up to the end of the window.
     pub(super) fn reader<'t>(&'t self, cx: &Reader<'t>) -> Reader<'t> {
-        match self.near {
-            Some(near) => Reader { text: cx.slice(0, near), eof: true, memo: &self.memo, ..*cx },
+        match &self.near {
+            Some((near, memo)) => Reader { text: cx.slice(0, *near), eof: true, memo, ..*cx },
             None => *cx,
         }
     }
 
     /// `bound`, found in the window, as one of the whole text: where only the window ends, the value need not.
     pub(super) fn bound(&self, bound: Bound) -> Bound {
-        let ends = if self.near == Some(bound.at) { Ends::Perhaps } else { bound.ends };
+        let is_end = self.near.as_ref().is_some_and(|(near, _)| *near == bound.at);
+        let ends = if is_end { Ends::Perhaps } else { bound.ends };
         Bound { ends, ..bound }
     }
 }
@@ -185,7 +184,7 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
     let mut mended = mend(text, cx.policy.max_depth, &mut pairs);
     cx.memo.pairs.set(pairs);
     if let Ok(mended) = &mut mended {
-        mended.guessed |= placeholder::mended(text, &mended.repairs);
+        mended.guessed = mended.guessed || placeholder::mended(text, &mended.repairs);
     }
     mended.map_err(place)
 }
@@ -218,11 +217,6 @@ pub(super) fn is_prose(words: &str) -> bool {
     let word = words.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
     let says = word.len() < words.len() && !word.trim_ascii_start().starts_with([':', '=']);
     says && !words.contains(['{', '[', '(', '<'])
-}
-
-/// Repair of the value at `start`, up to `limit`, ends in a string that nothing closes.
-pub(super) fn ends_in_string(cx: &Reader<'_>, start: usize, limit: usize) -> bool {
-    repair(cx, start, limit).is_ok_and(|mended| mended.unended)
 }
 
 /// A mended value ended too early: what stands `behind` it is a part of it. Up to the marker that closes the call (`closed`),

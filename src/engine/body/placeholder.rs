@@ -23,7 +23,8 @@ pub(super) fn mended(text: &str, repairs: &[Repair]) -> bool {
 /// Such a word stands at `at`, behind a key and its sign, or an ellipsis in the place of members or items.
 fn stands(text: &str, at: usize) -> bool {
     let behind = text.get(at..floor(text, at + LONGEST)).unwrap_or_default();
-    let end = behind.find([',', ')', '}', ']', '\n']).unwrap_or(behind.len());
+    let ends = |byte| matches!(byte, b',' | b')' | b'}' | b']' | b'\n');
+    let end = behind.bytes().position(ends).unwrap_or(behind.len());
     let word = behind.get(..end).unwrap_or_default().trim_ascii_end();
     let before = text.get(floor(text, at.saturating_sub(LONGEST))..at).unwrap_or_default().trim_ascii_end();
     let Some(key) = before.strip_suffix(['=', ':']) else {

@@ -6,7 +6,7 @@ use crate::dialect::{Element, Marker, MarkersAt};
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
 use crate::engine::{Look, Reader, head};
-use crate::json::Balance;
+use crate::json::{Balance, Repaired};
 
 /// A key is no longer.
 const KEY: usize = 128;
@@ -36,6 +36,8 @@ pub(super) struct Strings {
     stop: usize,
     /// How many bytes of it repair has read to see whether a string had ended. They have a bound.
     repaired: usize,
+    /// What it made of it then, and up to where: mostly the value ends there.
+    mended: Option<(usize, Repaired<'static>)>,
 }
 
 /// The line behind a closing marker, as far as it was read.
@@ -162,6 +164,7 @@ impl Strings {
             searched: start,
             stop: start,
             repaired: 0,
+            mended: None,
         }
     }
 
@@ -230,7 +233,16 @@ impl Strings {
             return true;
         }
         self.repaired += at - self.start;
-        !lenient::ends_in_string(cx, self.start, at)
+        let mended = lenient::repair(cx, self.start, at).ok();
+        let in_string = mended.as_ref().is_some_and(|mended| mended.unended);
+        self.mended = mended.map(|mended| (at, mended.into_owned()));
+        !in_string
+    }
+
+    /// The value as repair reads it up to `limit`: see [`lenient::repair`].
+    pub(super) fn repair<'t>(&mut self, cx: &Reader<'t>, limit: usize) -> Result<Repaired<'t>, usize> {
+        let known = self.mended.take().filter(|(at, _)| *at == limit);
+        known.map_or_else(|| lenient::repair(cx, self.start, limit), |(_, mended)| Ok(mended))
     }
 
     /// The value ends before the marker at `at`.

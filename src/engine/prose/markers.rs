@@ -182,6 +182,9 @@ impl Engine {
         let known = &cx.dialects.markers;
         let Found { ends, count, quote, none: (lists, markers) } = *found;
         let ends = &ends[..count];
+        if ends.last().is_some_and(|(length, list)| known.opens_calls(*list) && Self::may_be_doubled(cx, at, *length)) {
+            return Look::More;
+        }
         for (i, (length, list)) in ends.iter().rev().enumerate().skip(lists) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
@@ -238,15 +241,15 @@ impl Engine {
 
     /// None of the markers at `at`, which `ends` lists, is what it seems: what opens calls stands there twice, or is text.
     fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)], quote: Quote) -> Taken {
-        let (length, longest) =
-            ends.last().map_or((0, &[][..]), |(length, list)| (*length, cx.dialects.markers.list(*list)));
+        let Some((length, list)) = ends.last().copied() else { return Look::No };
+        let longest = cx.dialects.markers.list(list);
         let calls = longest.iter().any(|marker| marker.opens_calls());
         let quoted = longest.iter().any(|marker| quote.holds(*marker));
         if quoted {
             self.quotes(at);
         }
         if calls && !quoted {
-            match self.doubled_opener(cx, at, length, longest) {
+            match self.doubled_opener(cx, at, length, list) {
                 Look::No => {}
                 taken => return taken,
             }

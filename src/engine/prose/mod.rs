@@ -81,6 +81,8 @@ impl Engine {
                     if self.unclear.stage(cx, stop).is_none() {
                         self.unclear.set(stop, Stage::Anything);
                     }
+                    self.awaited = cx.memo.awaited.get();
+                    self.until = self.awaited.until();
                     return Step::More;
                 }
                 Look::No => {

@@ -1,7 +1,7 @@
 //! Opening markers that stand twice where one was meant: the second is left out, with a repair.
 use super::Taken;
 use super::markers::Standing;
-use crate::dialect::{CallTemplate, Element, Marker};
+use crate::dialect::{CallTemplate, Element};
 use crate::engine::head::{self, Head};
 use crate::engine::{Engine, Look, Reader, misspelt};
 
@@ -9,8 +9,17 @@ use crate::engine::{Engine, Look, Reader, misspelt};
 const SHORTEST_TWICE: usize = 4;
 
 impl Engine {
+    /// What stands behind the opening marker at `at`, of `length`, is a part of the same marker: what it opens is asked once that is
+    /// clear, and not with every chunk.
+    pub(super) fn may_be_doubled(cx: &Reader<'_>, at: usize, length: usize) -> bool {
+        let next = cx.skip_markup_space(at + length);
+        length >= SHORTEST_TWICE
+            && next < cx.text.len()
+            && head::literal(cx, next, cx.slice(at, at + length)) == Look::More
+    }
+
     /// The opening marker at `at`, of `length`, stands there twice, and a call follows the second.
-    pub(super) fn doubled_opener(&mut self, cx: &Reader<'_>, at: usize, length: usize, markers: &[Marker]) -> Taken {
+    pub(super) fn doubled_opener(&mut self, cx: &Reader<'_>, at: usize, length: usize, list: u32) -> Taken {
         let text = cx.slice(at, at + length);
         if text.len() < SHORTEST_TWICE {
             return Look::No;
@@ -19,17 +28,19 @@ impl Engine {
             Look::Is(end) => end,
             other => return other.map(|_| ()),
         };
-        let behind = Self::behind(cx, end);
-        if behind.starts_with(text.as_bytes()) {
-            return Look::No;
+        match head::literal(cx, cx.skip_markup_space(end), text) {
+            Look::No => {}
+            more => return more.then(|_| Look::No),
         }
-        for marker in markers.iter().filter(|marker| marker.opens_calls()) {
-            if !self.may_go_on(cx, *marker, behind) {
+        let behind = Self::behind(cx, end);
+        let markers = cx.dialects.markers.list_before(list, behind, 0);
+        for (_, marker) in markers.filter(|(_, marker)| marker.opens_calls()) {
+            if !self.may_go_on(cx, marker, behind) {
                 continue;
             }
-            let taken = self.take(cx, at, end - at, *marker, Standing::Twice);
+            let taken = self.take(cx, at, end - at, marker, Standing::Twice);
             if taken == Look::Is(()) {
-                self.note_markup(at, end, *marker);
+                self.note_markup(at, end, marker);
             }
             if taken != Look::No {
                 return taken;

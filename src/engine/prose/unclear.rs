@@ -6,6 +6,45 @@ use crate::engine::Reader;
 #[derive(Debug, Default)]
 pub(crate) struct Unclear(Option<(usize, Stage)>);
 
+/// How the text goes on if the literals stand there that it ends in: what is to come of them, as far as they have it in common.
+/// While it goes on so, a look at them would say no more than the last one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Awaited {
+    /// So long was the text.
+    end: usize,
+    rest: [u8; Self::MOST],
+    length: u8,
+}
+
+impl Awaited {
+    /// Of a longer literal no more is kept.
+    const MOST: usize = 15;
+
+    /// The text, which is so long, also ends in a literal of which this `rest` is to come.
+    pub(crate) fn and(mut self, end: usize, rest: &[u8]) -> Self {
+        let known = self.end == end;
+        let mut length = 0;
+        for (slot, byte) in self.rest.iter_mut().zip(rest) {
+            if known && (length == self.length || slot != byte) {
+                break;
+            }
+            *slot = *byte;
+            length += 1;
+        }
+        Self { end, length, ..self }
+    }
+
+    /// Only once the text is so long, one of them may stand there.
+    pub(crate) fn until(&self) -> usize {
+        self.end + usize::from(self.length)
+    }
+
+    /// The text goes on so, up to its end.
+    pub(crate) fn goes_on(&self, text: &str) -> bool {
+        self.length == 0 || self.rest.starts_with(text.as_bytes().get(self.end..).unwrap_or_default())
+    }
+}
+
 /// What is left to be asked.
 #[derive(Debug)]
 pub(super) enum Stage {

@@ -98,6 +98,13 @@ pub struct Repaired<'a> {
 }
 
 impl Repaired<'_> {
+    /// The same, with JSON of its own.
+    pub(crate) fn into_owned(self) -> Repaired<'static> {
+        let Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed, unended, ahead } = self;
+        let json = Cow::Owned(json.into_owned());
+        Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed, unended, ahead }
+    }
+
     /// The value ended in the text: nothing of it was cut off.
     pub fn complete(&self) -> bool {
         self.ending == Ending::Closed

@@ -129,7 +129,9 @@ impl JsonCalls {
         let limit = bound.at;
         let over = limit < cx.text.len();
         let closed = over && !bare;
-        let mended = match lenient::repair(cx, start, limit) {
+        let strings = self.strings.as_mut().filter(|strings| strings.start == start);
+        let repaired = strings.map_or_else(|| lenient::repair(cx, start, limit), |strings| strings.repair(cx, limit));
+        let mended = match repaired {
             Ok(mended) => mended,
             Err(reached) => {
                 let reached = error.max(reached);
