@@ -199,7 +199,7 @@ impl Spellings {
             let next = self.beginnings.partition_point(|name| name.bytes().next() < Some(first));
             let alike = self.beginnings.iter().skip(next).take_while(|name| name.bytes().next() == Some(first));
             let second = letter(1);
-            if !alike.into_iter().any(|name| second.is_none() || name.bytes().nth(1) == second) {
+            if !alike.into_iter().any(|name| second.is_none() || name.as_bytes().get(1).copied() == second) {
                 return false;
             }
         }
