@@ -1,4 +1,5 @@
 //! The calls of one template on their way into the output, and what each is worth in the end.
+use super::body::first_key;
 use super::found::{Found, Piece, Value};
 use super::head::{self, Head};
 use super::output::{Call, Output};
@@ -113,11 +114,13 @@ enum Muted {
     /// The last one of several, of which this is the last so far: it is cut off, and what closes it was made up. The pieces of
     /// those before it are sent as they stand.
     Last(usize),
+    /// This one: its first member may hold all of its arguments, which shows once they are whole.
+    Wrapped(usize),
 }
 
 impl Muted {
     const fn is(self, index: usize) -> bool {
-        matches!(self, Self::Mended(muted) | Self::Last(muted) if muted == index)
+        matches!(self, Self::Mended(muted) | Self::Last(muted) | Self::Wrapped(muted) if muted == index)
     }
 }
 
@@ -387,11 +390,41 @@ impl Writer {
         self.muted = Muted::Last(index);
     }
 
+    /// Tells of the arguments of the call at `index`, an object that begins at `start`, what was read from `sent` on, up to
+    /// `reached`; how far they are told then. Behind the brace that is once their first key is known, and not where that may hold
+    /// all of them.
+    pub(super) fn tell(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        index: usize,
+        (start, sent, reached): (usize, usize, usize),
+    ) -> usize {
+        if !out.streaming() || reached <= sent {
+            return sent;
+        }
+        let inside = start + 1;
+        let first = if sent > inside || self.muted != Muted::None { Look::No } else { first_key(cx, start) };
+        let may_wrap = |key: &Range<usize>| cx.called(out, index).is_some_and(|tool| tool.may_wrap(cx.part(key)));
+        let wraps = matches!(&first, Look::Is(key) if may_wrap(key));
+        let held = wraps || first == Look::More || self.muted == Muted::Wrapped(index);
+        let end = if held { reached.min(inside) } else { reached };
+        if cx.made {
+            self.piece(out, index, cx.slice(sent, end));
+        } else {
+            self.span(out, index, sent..end);
+        }
+        if wraps {
+            self.muted = Muted::Wrapped(index);
+        }
+        end.max(sent)
+    }
+
     /// The pieces of calls are sent again. The call whose pieces were not.
     pub(super) fn unmute(&mut self) -> Option<usize> {
         match std::mem::replace(&mut self.muted, Muted::None) {
             Muted::None => None,
-            Muted::Mended(index) | Muted::Last(index) => Some(index),
+            Muted::Mended(index) | Muted::Last(index) | Muted::Wrapped(index) => Some(index),
         }
     }
 
@@ -443,6 +476,13 @@ impl Writer {
         call.raw = pending.raw;
         call.repairs.append(&mut pending.repairs);
         settle(cx, call, pending.status, &pending.members);
+        if self.muted == Muted::Wrapped(pending.index) {
+            self.muted = Muted::None;
+            let arguments = call.arguments.clone().into_arguments(cx.text);
+            let rest = arguments.to_json().strip_prefix('{').map(str::to_owned);
+            self.piece(out, pending.index, rest.unwrap_or_default());
+        }
+        let Some(call) = out.calls.get_mut(pending.index) else { return };
         // What was scanned with its members is not; what the schema made of text in it may be.
         let scanned = !pending.members.is_empty() && call.repairs.is_empty();
         let too_deep = !scanned && call.arguments.deeper_than(cx.text, cx.policy.max_depth);

@@ -136,6 +136,13 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
 /// What models call a member that holds all arguments, after the schema they were shown.
 pub(crate) const WRAPPERS: [&str; 4] = ["arguments", "input", "properties", "parameters"];
 
+impl Tool {
+    /// A first member of this name may hold all arguments of the tool, or stand beside one that does: see [`held`].
+    pub(crate) fn may_wrap(&self, key: &str) -> bool {
+        (key == "name" || WRAPPERS.contains(&key)) && !self.declares(key)
+    }
+}
+
 /// The object that holds the tool's parameters in place of `arguments`, which have none of them: their only member, or beside
 /// the tool's own name, where the whole call was written once more.
 fn held(tool: &Tool, arguments: &Value) -> Option<Value> {

@@ -153,9 +153,8 @@ impl Arguments {
         };
         let open = result == ScanResult::Incomplete;
         let certain = if open { lenient::certain_end(cx, self.sent, reached) } else { reached };
-        if first == Some(b'{') && out.streaming() && certain > self.sent {
-            writer.span(out, index, self.sent..certain);
-            self.sent = certain;
+        if first == Some(b'{') {
+            self.sent = writer.tell(cx, out, index, (self.start, self.sent, certain));
         }
         match result {
             ScanResult::Complete { end } => {

@@ -410,14 +410,7 @@ impl JsonCalls {
             let empty = matches!(result, ScanResult::Complete { .. })
                 && is_empty_object(cx.slice(self.scanner_start(), certain));
             let certain = certain - usize::from(empty);
-            if certain > self.sent && out.streaming() {
-                if cx.made {
-                    writer.piece(out, index, cx.slice(self.sent, certain));
-                } else {
-                    writer.span(out, index, self.sent..certain);
-                }
-                self.sent = certain;
-            }
+            self.sent = writer.tell(cx, out, index, (self.scanner_start(), self.sent, certain));
         }
         let ScanResult::Complete { end } = result else { return Flow::Stop(Progress::More) };
         let value = self.scanner_start()..end;

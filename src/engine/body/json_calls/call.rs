@@ -58,14 +58,14 @@ impl JsonCalls {
         &self,
         cx: &Reader<'_>,
         out: &mut Output,
-        writer: &Writer,
+        writer: &mut Writer,
         index: usize,
         arguments: &Range<usize>,
     ) {
         let text = cx.part(arguments);
         if text.starts_with('{') {
-            let open = text.strip_suffix('}').filter(|_| is_empty_object(text));
-            writer.piece(out, index, open.unwrap_or(text));
+            let end = arguments.end - usize::from(is_empty_object(text));
+            writer.tell(cx, out, index, (arguments.start, arguments.start, end));
         }
     }
 
