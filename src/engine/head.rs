@@ -132,14 +132,18 @@ pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> 
     if begins(rest, want) {
         return Look::Is(at + want.len());
     }
-    let more = rest.len() < want.len() && !cx.eof && want.starts_with(rest);
-    if more { begun(cx, want.get(rest.len()..).unwrap_or_default()) } else { Look::No }
+    // Mostly there is text enough to see it.
+    if rest.len() >= want.len() { Look::No } else { begun(cx, rest, want) }
 }
 
-/// The text ends in a literal of which this `rest` is to come.
-#[cold]
-fn begun(cx: &Reader<'_>, rest: &[u8]) -> Look<usize> {
-    cx.memo.awaited.set(cx.memo.awaited.get().and(cx.text.len(), rest));
+/// The `rest` of the text is shorter than the literal that is to stand there, `want`, and may be its beginning.
+#[inline(never)]
+fn begun(cx: &Reader<'_>, rest: &[u8], want: &[u8]) -> Look<usize> {
+    if cx.eof || !want.starts_with(rest) {
+        return Look::No;
+    }
+    let to_come = want.get(rest.len()..).unwrap_or_default();
+    cx.memo.awaited.set(cx.memo.awaited.get().and(cx.text.len(), to_come));
     Look::More
 }
 

@@ -12,10 +12,9 @@ impl Engine {
     /// What stands behind the opening marker at `at`, of `length`, is a part of the same marker: what it opens is asked once that is
     /// clear, and not with every chunk.
     pub(super) fn may_be_doubled(cx: &Reader<'_>, at: usize, length: usize) -> bool {
-        let next = cx.skip_markup_space(at + length);
-        length >= SHORTEST_TWICE
-            && next < cx.text.len()
-            && head::literal(cx, next, cx.slice(at, at + length)) == Look::More
+        let next = || cx.skip_markup_space(at + length);
+        let begun = |next| next < cx.text.len() && head::literal(cx, next, cx.slice(at, at + length)) == Look::More;
+        !cx.eof && length >= SHORTEST_TWICE && begun(next())
     }
 
     /// The opening marker at `at`, of `length`, stands there twice, and a call follows the second.
