@@ -4,7 +4,7 @@ use super::found::{Found, Piece, Value};
 use super::head::{self, Head};
 use super::output::{Call, Output};
 use super::trace::{Noted, Reason};
-use super::{Look, Mode, Reader, UnknownTools};
+use super::{Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
 use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row};
 use crate::json::Member;
@@ -428,14 +428,14 @@ impl Writer {
         }
     }
 
-    /// The call at `index` is pending, and was repaired: sends what is missing of its arguments, if what was `told` of them still
+    /// The call at `index` is pending, and was repaired: tells what is missing of its arguments, if what was `told` of them still
     /// holds.
-    pub(super) fn send_rest(&self, cx: &Reader<'_>, out: &mut Output, index: usize, told: &str) {
-        if let Some(pending) = self.pending.as_ref().filter(|p| p.index == index && out.streaming()) {
-            let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
-            if let Some(rest) = whole.strip_prefix(told) {
-                self.piece(out, index, rest);
-            }
+    pub(super) fn send_rest(&mut self, cx: &Reader<'_>, out: &mut Output, index: usize, told: &str) {
+        let Some(pending) = self.pending.as_ref().filter(|p| p.index == index && out.streaming()) else { return };
+        let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
+        if whole.starts_with(told) {
+            let made = Reader { text: &whole, eof: true, made: true, memo: &Memo::default(), ..*cx };
+            self.tell(&made, out, index, (0, told.len(), whole.len()));
         }
     }
 

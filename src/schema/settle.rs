@@ -105,7 +105,9 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     let schema = tool.judge.schema(&tool.schema);
     let mut coercer = Coercer::new(schema, tool.judge.patterns(&tool.schema), &text, from_text, &call.repairs);
     let mut settled = written.clone();
-    if let Some(inner) = held(tool, &settled).filter(|_| !tool.judge.is_valid(&tool.schema, &settled)) {
+    // Members that were written one by one have been told one by one.
+    let whole = !from_text;
+    if let Some(inner) = held(tool, &settled).filter(|_| whole && !tool.judge.is_valid(&tool.schema, &settled)) {
         settled = inner;
         coercer.repairs.push(Repair::new(RepairCode::Misplaced, "one member held all arguments"));
     }
