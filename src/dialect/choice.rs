@@ -1,6 +1,6 @@
 //! What the templates that one marker opens have in common: found out when they are compiled, so that the engine asks for what
 //! stands in the text once for all of them.
-use super::compiled::{First, Row};
+use super::row::{First, Row};
 use super::template::Element;
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! All literal markers of a set of dialects in one trie, and the search for the next place where one may begin.
 use super::choice::Choice;
-use super::compiled::First;
 use super::late::{Late, in_word};
+use super::row::First;
 use crate::bytes::begins;
 use crate::char_class;
 use aho_corasick::{Span, packed};

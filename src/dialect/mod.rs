@@ -11,6 +11,7 @@ mod keys;
 mod late;
 mod markers;
 mod response_template;
+mod row;
 mod template;
 
 pub use catalogue::{catalogue, find};
@@ -19,10 +20,10 @@ pub use compiled::Dialects;
 #[cfg(feature = "templates")]
 pub use from_template::TemplateOptions;
 
-pub(crate) use compiled::{CallTemplate, Parameter, Row, special};
 pub(crate) use keys::Key;
 pub(crate) use late::LateMarker;
 pub(crate) use markers::{Marker, MarkersAt, may_end_name};
+pub(crate) use row::{CallTemplate, Parameter, Row, special};
 pub(crate) use template::{Body, Element, Slot};
 
 use serde::{Deserialize, Serialize};
