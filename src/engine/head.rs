@@ -255,6 +255,15 @@ fn stands(
         }
         let look = match element {
             Element::Space => {
+                // Mostly a tag has but one attribute, and that is plain.
+                if let [Element::Attributes(list), Element::Literal(until), behind @ ..] = behind
+                    && let Some((slot, value)) = attributes::plain(cx, head.end, list, until, limit)
+                {
+                    head.end = value.end + 1 + until.len();
+                    head.set(slot, value);
+                    rest = behind;
+                    continue;
+                }
                 let end = cx.skip_markup_space(head.end);
                 if cx.ends_in_space(end) && end <= limit {
                     return Look::More;

@@ -28,11 +28,6 @@ pub(super) fn attributes(
     until: &str,
     limit: usize,
 ) -> Look<()> {
-    if let Some((value, slot, end)) = plain(cx, head.end, list, until, limit) {
-        head.set(slot, value);
-        head.end = end;
-        return Look::Is(());
-    }
     let mut known = None;
     match closed(cx, head, list, until, limit, &mut known) {
         Look::No => known.map_or(Look::No, |end| unclosed(cx, head, end, until, limit)),
@@ -40,16 +35,16 @@ pub(super) fn attributes(
     }
 }
 
-/// Mostly there is but one, the first that `list` has, and a plain name stands in its quotes: the value, what it is, and where
-/// `until` stands behind it.
+/// A plain name in quotes is the value of the first attribute that `list` has, nothing stands before that, and `until` right
+/// behind it.
 #[inline]
-fn plain(
+pub(super) fn plain(
     cx: &Reader<'_>,
     at: usize,
     list: &[(Box<str>, Slot)],
     until: &str,
     limit: usize,
-) -> Option<(Range<usize>, Slot, usize)> {
+) -> Option<(Slot, Range<usize>)> {
     let (name, slot) = list.first().filter(|(_, slot)| matches!(slot, Slot::Name | Slot::Key))?;
     let at = cx.skip_space(at);
     let equals = at + name.len();
@@ -59,8 +54,8 @@ fn plain(
         return None;
     }
     let end = start + bytes.get(start..)?.iter().position(|byte| !char_class::NAME.has_ascii(*byte))?;
-    let closes = bytes.get(end) == Some(&b'"') && literal(cx, end + 1, until) == Look::Is(end + 1 + until.len());
-    (closes && end > start).then_some((start..end, *slot, end + 1))
+    let closes = bytes.get(end) == Some(&b'"') && begins(cx.bytes().get(end + 1..)?, until.as_bytes());
+    (closes && end > start).then_some((*slot, start..end))
 }
 
 /// Attributes that end at `end`, behind which another tag begins before `until` stands there. A longer one than a sign may stand
