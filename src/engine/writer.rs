@@ -420,6 +420,16 @@ impl Writer {
         end.max(sent)
     }
 
+    /// The first member of the call at `index` may hold all of its arguments: they are told once the call is settled, but for their
+    /// brace.
+    #[cold]
+    pub(super) fn hold_arguments(&mut self, out: &mut Output, index: usize) {
+        if self.muted == Muted::None {
+            self.piece(out, index, "{");
+            self.muted = Muted::Wrapped(index);
+        }
+    }
+
     /// The pieces of calls are sent again. The call whose pieces were not.
     pub(super) fn unmute(&mut self) -> Option<usize> {
         match std::mem::replace(&mut self.muted, Muted::None) {

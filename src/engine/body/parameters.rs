@@ -3,6 +3,7 @@
 use super::Progress;
 use super::elements::nested;
 use super::lenient::is_prose;
+use super::names;
 use super::values::{
     CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
     may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
@@ -16,7 +17,7 @@ use crate::engine::tail::closes;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, misspelt};
 use crate::json::{find_special, push_escaped, push_string};
-use crate::schema::{Expected, Tool};
+use crate::schema::{Expected, Tool, WRAPPERS};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -387,7 +388,10 @@ impl Parameters {
                     let at = cx.skip_markup_space(self.at);
                     return self.finish(cx, out, writer, around, at, CallStatus::Ok);
                 }
-                Next::Parameter(begun) => self.open_value(cx, around, begun),
+                Next::Parameter(begun) => {
+                    self.open_value(cx, around, begun);
+                    self.hold_wrapper(cx, out, writer, around);
+                }
                 // Where the last parameter is closed and the call is not, lines of words are text.
                 Next::Junk => match self.prose(cx, row).map_or_else(|| self.junk(cx, around), |_| Look::No) {
                     Look::Is(()) => {}
@@ -433,8 +437,9 @@ impl Parameters {
         if unclosed {
             self.repairs.push(Repair::at(RepairCode::Marker, self.at, head::UNCLOSED));
         }
-        self.at = end;
+        let before = std::mem::replace(&mut self.at, end);
         let Some(key) = key else { return };
+        self.broken |= has_value(cx, before..key.start) || has_value(cx, key.end..end);
         // Mostly it is one of the tool's, and then it is that.
         let likely = self.members.len();
         let position = |key: &[u8]| called.and_then(|tool| tool.position(key, likely));
@@ -459,6 +464,15 @@ impl Parameters {
         // There is none. Where that is plain, the new one is made in its place.
         self.value = None;
         self.value = Some(OpenValue::new(opening, expected, closer, streams, marked));
+    }
+
+    /// The first parameter has begun: where it may hold all arguments, they are told once they are whole.
+    fn hold_wrapper(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, around: Around<'_>) {
+        let Some(value) = self.value.as_ref().filter(|_| self.members.is_empty()) else { return };
+        let undeclared = value.opening.declared.is_none() && out.streaming();
+        if undeclared && around.called.is_some() && WRAPPERS.contains(&value.key(cx)) {
+            writer.hold_arguments(out, around.index);
+        }
     }
 
     /// The key as it is meant: without quotes of its own, where the tool has a parameter of that name. What is no name, nor
@@ -514,7 +528,7 @@ impl Parameters {
         let before = self.repairs.iter().any(|r| r.code == RepairCode::Surroundings);
         let junk = cx.slice(from, end);
         let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
-        self.broken |= lost_value(row, junk, before) || row.by_name() && lost_named(called, junk, given);
+        self.broken |= lost_value(row, junk, before) || lost_named(called, junk, given);
         if !before {
             let what = "text between the parameters was left out";
             self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
@@ -579,3 +593,12 @@ fn key_piece(cx: &Reader<'_>, range: Range<usize>) -> Piece {
         Cow::Owned(key) => Piece::Made(key),
     }
 }
+
+/// A parameter's tag has its value in it, at this place, as an attribute that no template has.
+fn has_value(cx: &Reader<'_>, range: Range<usize>) -> bool {
+    let attributes = cx.part(&range);
+    attributes.len() > VALUE.len() && attributes.contains('v') && names(attributes, VALUE)
+}
+
+/// What models call such an attribute.
+const VALUE: &str = "value";

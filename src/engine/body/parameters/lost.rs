@@ -152,8 +152,7 @@ pub(super) fn lost_value(row: &Row, junk: &str, before: bool) -> bool {
     !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens() || value())
 }
 
-/// Where parameters are elements named after them: `junk` between these is the tag of one that the tool has and that is not
-/// `given`, or was meant as one.
+/// The `junk` between the parameters is an element named after one that the tool has and that is not `given`, or was meant as one.
 pub(super) fn lost_named(tool: Option<&Tool>, junk: &str, given: impl Fn(&str) -> bool) -> bool {
     let Some((name, _)) = junk.strip_prefix('<').and_then(|tag| tag.split_once('>')) else { return false };
     let name = name.trim_start_matches('/');
