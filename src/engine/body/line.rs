@@ -132,10 +132,11 @@ impl Line {
         if text.is_empty() {
             return Look::No;
         }
-        let over = Look::Is(Extent { text, end: line, cut: false });
         if next >= cx.text.len() {
-            return over;
+            let cut = is_open(cx.part(&text));
+            return Look::Is(Extent { text, end: line, cut });
         }
+        let over = Look::Is(Extent { text, end: line, cut: false });
         if memchr::memchr_iter(b'\n', cx.bytes().get(line..next).unwrap_or_default()).nth(1).is_some() {
             return over;
         }
@@ -231,6 +232,11 @@ pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
         look => look.map(|_| ()),
     });
     looks.fold(Look::No, Look::any)
+}
+
+/// `text` stands in quotes or backticks that nothing in it closes.
+fn is_open(text: &str) -> bool {
+    ['"', '`'].into_iter().any(|quote| text.strip_prefix(quote).is_some_and(|rest| !rest.contains(quote)))
 }
 
 /// The line that `rest` begins with says in a literal that there is no argument: it is none itself.

@@ -3,7 +3,6 @@
 use super::Progress;
 use super::elements::nested;
 use super::lenient::is_prose;
-use super::names;
 use super::values::{
     CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
     may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
@@ -439,13 +438,13 @@ impl Parameters {
         }
         let before = std::mem::replace(&mut self.at, end);
         let Some(key) = key else { return };
-        self.broken |= has_value(cx, before..key.start) || has_value(cx, key.end..end);
+        let parameter = row.parameters.get(template);
+        self.broken |= parameter.is_some_and(|p| p.has_value(cx, before..key.start) || p.has_value(cx, key.end..end));
         // Mostly it is one of the tool's, and then it is that.
         let likely = self.members.len();
         let position = |key: &[u8]| called.and_then(|tool| tool.position(key, likely));
         let declared = position(cx.bytes().get(key.clone()).unwrap_or_default());
         let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
-        let parameter = row.parameters.get(template);
         // A marker that its line ends, or another sign, may have lost more of its key than that.
         let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with(['\n', '=']));
         // And where a quote is missing, letters may be.
@@ -593,12 +592,3 @@ fn key_piece(cx: &Reader<'_>, range: Range<usize>) -> Piece {
         Cow::Owned(key) => Piece::Made(key),
     }
 }
-
-/// A parameter's tag has its value in it, at this place, as an attribute that no template has.
-fn has_value(cx: &Reader<'_>, range: Range<usize>) -> bool {
-    let attributes = cx.part(&range);
-    attributes.len() > VALUE.len() && attributes.contains('v') && names(attributes, VALUE)
-}
-
-/// What models call such an attribute.
-const VALUE: &str = "value";

@@ -4,7 +4,11 @@ use super::open::Openings;
 use super::value::Within;
 use super::*;
 use crate::dialect::special;
+use crate::engine::body::names;
 use crate::engine::reader::floor;
+
+/// What models call an attribute that holds a value.
+const VALUE: &str = "value";
 
 impl OpenValue {
     /// Behind its closing marker, which ends at `end`, stands a tag like what opens a parameter, or named after one that the
@@ -132,6 +136,15 @@ impl OpenValue {
         let own = special(tag) || row.parameters.iter().any(like);
         let named = || called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| names(key)));
         if own || named() { Look::Is(()) } else { Look::No }
+    }
+}
+
+impl Parameter {
+    /// What stands at `range` in its tag holds its value, as an attribute that it does not have.
+    pub(super) fn has_value(&self, cx: &Reader<'_>, range: Range<usize>) -> bool {
+        let attributes = cx.part(&range);
+        let tagged = || self.head.iter().any(|element| matches!(element, Element::Attributes(_)));
+        attributes.len() > VALUE.len() && attributes.contains('v') && tagged() && names(attributes, VALUE)
     }
 }
 
