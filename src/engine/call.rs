@@ -148,7 +148,8 @@ impl Engine {
                 if cut { Reason::CutOff } else { Reason::NotReadable },
             );
         }
-        if call.writer.vouched() {
+        let told = call.writer.begun > 0 && self.hold.is_none();
+        if call.writer.vouched() || told {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.break_off(at);
             call.writer.flush(cx, &mut self.out);

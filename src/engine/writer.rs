@@ -465,7 +465,7 @@ impl Writer {
     /// The last call read is certain now.
     pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(mut pending) = self.pending.take() else { return };
-        if self.record == Record::Behind && pending.status.readable() {
+        if matches!(self.record, Record::Behind | Record::Certain) && pending.status.readable() {
             pending.status = CallStatus::Malformed;
         }
         let too_long = pending.status.readable() && pending.arguments.len() > cx.policy.max_arguments_bytes;
