@@ -7,7 +7,7 @@
 use super::prompt::{KEY, NAME, VALUE};
 use super::spoken::{InDialect, WrittenForm};
 use crate::char_class;
-use crate::dialect::{Body, CallTemplate, Dialects, Element, Row};
+use crate::dialect::{Body, Dialects, Element, Row};
 use crate::error::Error;
 use crate::json::push_string;
 use serde_json::{Map, Value};
@@ -181,7 +181,7 @@ fn with_parameters(form: &str, row: Option<&Row>, name: &str, arguments: &Map<St
         out.push_str(&named(before.strip_suffix('{')?, name));
         gemma(&mut out, &Value::Object(arguments.clone()), quote);
         out.push_str(after.strip_prefix(quote)?.strip_prefix('}')?);
-    } else if template_of(form, row?)?.body == Body::Elements {
+    } else if row?.calls.first()?.body == Body::Elements {
         let (_, tail) = after.split_once("</PARAMETER>")?;
         let prefix = row?.dialect.tag_prefix.as_str();
         out.push_str(&named(before.strip_suffix('<')?.strip_suffix(prefix)?, name));
@@ -218,17 +218,6 @@ fn with_parameters(form: &str, row: Option<&Row>, name: &str, arguments: &Map<St
         out.push_str(&named(tail, name));
     }
     Some(out)
-}
-
-/// The first template of the row in which no other marker stands behind the name than in `form`, which begins with that.
-fn template_of<'r>(form: &str, row: &'r Row) -> Option<&'r CallTemplate> {
-    let is_name = |element: &Element| matches!(element, Element::Slot(_) | Element::Attributes(_));
-    let stands = |element: &Element| match element {
-        Element::Literal(text) => form.contains(&**text),
-        _ => true,
-    };
-    let behind_name = |call: &'r CallTemplate| call.head.iter().skip_while(move |element| !is_name(element));
-    row.calls.iter().find(|call| behind_name(call).all(stands))
 }
 
 /// The JSON type's name.
