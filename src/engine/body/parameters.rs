@@ -186,8 +186,11 @@ impl Parameters {
             return if vouched() { Look::Is(()) } else { Look::No };
         }
         let begins = Self::may_begin(cx, row, at);
-        if begins.whole || begins.broken && vouched() {
+        if begins.whole {
             return Look::Is(());
+        }
+        if begins.broken && vouched() {
+            return Self::no_other_stands(cx, row, template, at);
         }
         // Without parameters a call may lack its own closing marker, and end with its section.
         let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.slice(name.start, name.end)));
@@ -197,6 +200,22 @@ impl Parameters {
             Look::More => Look::More,
             _ if begins.more => Look::More,
             _ => Look::No,
+        }
+    }
+
+    /// No marker that another template has behind the same head stands at `at`, where one of a parameter breaks off.
+    #[cold]
+    fn no_other_stands(cx: &Reader<'_>, row: &Row, template: &CallTemplate, at: usize) -> Look<()> {
+        let behind = row.calls.iter().filter_map(|other| other.head.strip_prefix(&*template.head));
+        let markers = behind.filter_map(|rest| rest.iter().find(|element| **element != Element::Space));
+        let looks = markers.map(|marker| match marker {
+            Element::Literal(text) => head::literal(cx, at, text).map(|_| ()),
+            _ => Look::No,
+        });
+        match looks.fold(Look::No, Look::any) {
+            Look::No => Look::Is(()),
+            Look::Is(()) => Look::No,
+            Look::More => Look::More,
         }
     }
 
@@ -439,7 +458,12 @@ impl Parameters {
         let before = std::mem::replace(&mut self.at, end);
         let Some(key) = key else { return };
         let parameter = row.parameters.get(template);
-        self.broken |= parameter.is_some_and(|p| p.has_value(cx, before..key.start) || p.has_value(cx, key.end..end));
+        let tagged = |p: &&Parameter| p.head.iter().take(3).any(|e| matches!(e, Element::Attributes(_)));
+        // Mostly no sign of it stands there.
+        let sign =
+            |range: &Range<usize>| cx.bytes().get(range.clone()).is_some_and(|b| memchr::memchr(b'v', b).is_some());
+        let around_key = || [before..key.start, key.end..end].into_iter().filter(sign);
+        self.broken |= parameter.filter(tagged).is_some() && around_key().any(|range| lost::has_value(cx, &range));
         // Mostly it is one of the tool's, and then it is that.
         let likely = self.members.len();
         let position = |key: &[u8]| called.and_then(|tool| tool.position(key, likely));

@@ -139,13 +139,10 @@ impl OpenValue {
     }
 }
 
-impl Parameter {
-    /// What stands at `range` in its tag holds its value, as an attribute that it does not have.
-    pub(super) fn has_value(&self, cx: &Reader<'_>, range: Range<usize>) -> bool {
-        let attributes = cx.part(&range);
-        let tagged = || self.head.iter().any(|element| matches!(element, Element::Attributes(_)));
-        attributes.len() > VALUE.len() && attributes.contains('v') && tagged() && names(attributes, VALUE)
-    }
+/// What stands at `range` in a parameter's tag holds its value, as an attribute that no template has.
+#[cold]
+pub(super) fn has_value(cx: &Reader<'_>, range: &Range<usize>) -> bool {
+    names(cx.part(range), VALUE)
 }
 
 /// Markup between the parameters with text that belonged to one: a value that lost its key or its marker. A key alone is
