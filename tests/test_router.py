@@ -339,6 +339,7 @@ def test_a_schema_with_parts_that_mean_nothing_is_the_backends_to_judge(part: An
 # Arguments that repair reads otherwise once it has seen their end: what a stream has told cannot be taken back, so it says
 # that the answer is cut off, and nobody runs it.
 OVERTAKEN = {
+    "a brace too early before a long key",
     "a list is not closed before the next key",
     "a quote is missing before the next call",
     "a quote is missing before the sign that closes the tag",

@@ -227,7 +227,19 @@ pub fn find(name: &str) -> Result<Arc<Dialects>, Error> {
         );
         return Err(Error::new(ErrorCode::UnknownDialect, message));
     };
-    cell.get_or_try_init(|| Dialects::compile(std::slice::from_ref(row), false).map(Arc::new)).cloned()
+    cell.get_or_try_init(|| Dialects::compile(&with_kin(row.clone())?, false).map(Arc::new)).cloned()
+}
+
+/// The row, and behind it those of its kin.
+pub(super) fn with_kin(row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Error> {
+    let mut rows = vec![row.clone()];
+    for name in &row.kin {
+        let kin = ROWS.iter().find(|other| other.name == *name);
+        let unknown =
+            || Error::at(ErrorCode::BadDialect, name, "`kin` names a dialect that the catalogue does not have");
+        rows.push(kin.cloned().ok_or_else(unknown)?);
+    }
+    Ok(rows)
 }
 
 #[cfg(test)]

@@ -167,6 +167,9 @@ pub struct Dialect {
     /// invented.
     pub results: Vec<(String, String)>,
     pub bare: Vec<Bare>,
+    /// Names of dialects in the catalogue whose calls are read as well, after its own, where this one is named: what models write
+    /// that are served by its name.
+    pub kin: Vec<String>,
     /// Messages with headers, where the dialect has them.
     pub channels: Option<Channels>,
     /// A complete answer in this dialect, as the model writes it.

@@ -1,7 +1,7 @@
 //! A call that is being read: its body, what closes it, and whether it is one.
 use super::body::{BodyState, Progress, first_key, names};
 use super::found::Found;
-use super::head::Head;
+use super::head::{self, Head};
 use super::output::{Call, Output};
 use super::prose::quoted::stands_in_string;
 use super::prose::sentence;
@@ -148,11 +148,14 @@ impl Engine {
                 if cut { Reason::CutOff } else { Reason::NotReadable },
             );
         }
-        if call.writer.vouched() {
+        let told = call.writer.begun > 0 && self.hold.is_none();
+        if call.writer.vouched() || told {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.break_off(at);
             call.writer.flush(cx, &mut self.out);
-            if let Some(closer) = self.closer_in_draft(cx, call.start..at) {
+            if let Some(closer) =
+                self.closer_in_draft(cx, call.start..at).or_else(|| self.ticks_in_call(cx, call.start..at))
+            {
                 self.go_back(closer);
                 return Step::Go;
             }
@@ -214,7 +217,7 @@ impl Engine {
             return self.resume(call);
         }
         let Tail { at, missing, .. } = *tail;
-        match self.object_behind(cx, &call, at) {
+        match self.arguments_behind(cx, &call, at) {
             Look::More => return self.resume(call),
             Look::Is(()) => {
                 let pending = call.writer.pending.iter_mut();
@@ -243,7 +246,9 @@ impl Engine {
         let slip = missing.then(|| Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
         call.settle(cx, &self.out, at, closed == Look::Is(()), slip);
         call.writer.flush(cx, &mut self.out);
-        if let Some(closer) = self.closer_in_draft(cx, call.start..at) {
+        if let Some(closer) =
+            self.closer_in_draft(cx, call.start..at).or_else(|| self.ticks_in_call(cx, call.start..at))
+        {
             self.go_back(closer);
             return Step::Go;
         }
@@ -281,6 +286,16 @@ impl Engine {
         (self.reread <= MOST_READ_AGAIN * call.end).then_some(closer)
     }
 
+    /// The `call`, or those in it, was begun in what may be inline code, the last of it cannot be read, and backticks that close that
+    /// code stand in it, at this place.
+    fn ticks_in_call(&mut self, cx: &Reader<'_>, call: Range<usize>) -> Option<usize> {
+        let inline = self.inline.filter(|_| self.holds(Doubt::InlineCode))?;
+        let read = self.out.calls.last().filter(|last| last.raw.start >= call.start && last.status.readable());
+        let closer = if read.is_some() { None } else { inline.closer(cx, call.clone()) }?;
+        self.reread += call.end - closer;
+        (self.reread <= MOST_READ_AGAIN * call.end).then_some(closer)
+    }
+
     /// The call is read on when more text has come.
     fn resume(&mut self, call: Box<CallState>) -> Step {
         self.state = State::Call(call);
@@ -310,14 +325,18 @@ impl Engine {
     }
 
     /// In its section stands right behind the call, which ends at `at` and has no arguments, an object that begins with a parameter
-    /// of its tool: they were put outside. Outside a section, every call without arguments would have to wait for what follows it.
-    fn object_behind(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<()> {
+    /// of its tool, or one of these in its own markers: they were put outside. Outside a section, every call without arguments would
+    /// have to wait for what follows it.
+    fn arguments_behind(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<()> {
         let pending = call.writer.pending.as_ref().filter(|_| call.writer.section.is_some());
         let empty = pending.filter(|pending| pending.status.readable() && pending.arguments.say_nothing());
         let called = empty.and_then(|pending| cx.called(&self.out, pending.index));
         let Some(tool) = called.filter(|tool| !tool.parameters.is_empty()) else { return Look::No };
-        let object = |at: usize| if cx.bytes().get(at) == Some(&b'{') { first_key(cx, at) } else { Look::No };
-        let key = cx.behind_space(at, at).then(object);
+        let key = cx.behind_space(at, at).then(|at| match cx.bytes().get(at) {
+            Some(b'{') => first_key(cx, at),
+            Some(b'<') => parameter(cx, call.origin, at),
+            _ => Look::No,
+        });
         key.then(|key| if tool.declares(cx.part(&key)) { Look::Is(()) } else { Look::No })
     }
 
@@ -332,6 +351,18 @@ impl Engine {
             look => look.map(|_| ()),
         }
     }
+}
+
+/// The key of a parameter that stands at `at` in the markers of this origin's row.
+#[cold]
+fn parameter(cx: &Reader<'_>, origin: Origin, at: usize) -> Look<Range<usize>> {
+    let parameters = origin.row(cx).map_or(&[][..], |row| row.parameters.as_slice());
+    let looks = parameters.iter().map(|parameter| match head::head(cx, at, &parameter.head) {
+        Look::Is(head) => head.key.map_or(Look::No, Look::Is),
+        Look::No => Look::No,
+        Look::More => Look::More,
+    });
+    looks.fold(Look::No, |known, look| if known == Look::No { look } else { known })
 }
 
 /// Whatever stands in a string of the `call` does so: it was read as it is written, or the little that was mended says nothing of where

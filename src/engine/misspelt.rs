@@ -4,6 +4,7 @@ use super::{Look, Reader, head};
 use crate::char_class;
 use crate::dialect::{Element, Row};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// No misspelt tag, and no white space behind one, is longer.
 pub(super) const LONGEST: usize = 64;
@@ -139,6 +140,34 @@ fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
             }
         }
         Some(_) => Look::No,
+    }
+}
+
+/// The closing tag at `at`, whatever it closes, if it is whole; so is a token that says of something that it ends, and a fence.
+pub(super) fn stray(cx: &Reader<'_>, at: usize) -> Look<Range<usize>> {
+    let near = cx.near(at, LONGEST);
+    match near {
+        [b'`', ..] => {
+            let ticks = near.iter().take_while(|byte| **byte == b'`').count();
+            let cut = ticks == near.len() && ticks < LONGEST && !cx.eof;
+            if cut {
+                Look::More
+            } else if ticks == 3 {
+                Look::Is(at..at + ticks)
+            } else {
+                Look::No
+            }
+        }
+        [b'<', b'|', ..] => match memchr::memchr(b'>', near) {
+            Some(end) if near.get(..=end).is_some_and(|token| token.ends_with(b"end|>")) => Look::Is(at..at + end + 1),
+            None if near.len() < LONGEST && !cx.eof => Look::More,
+            _ => Look::No,
+        },
+        _ => match tag(cx, at) {
+            Look::Is(tag) if tag.slashed && tag.whole => Look::Is(at..tag.end),
+            Look::More => Look::More,
+            _ => Look::No,
+        },
     }
 }
 

@@ -6,6 +6,9 @@ use super::{Look, Reader, head, misspelt};
 use crate::dialect::{Body, Element, Parameter};
 use crate::turn::{CallStatus, Repair, RepairCode};
 
+/// No more closing tags of something else are left out before the one that closes a call.
+const MOST_STRAYS: usize = 4;
+
 /// What closes a call, as far as it was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tail {
@@ -139,13 +142,28 @@ impl Tail {
                 }
                 self.at = end;
             }
-            Look::No if needed => {
-                self.missing = true;
-                return self.goes_on(cx, writer);
-            }
+            Look::No if needed => return self.missing(cx, text, writer),
             Look::No => {}
         }
         Look::Is(())
+    }
+
+    /// The marker `text` does not stand there. Closing tags of something else may stand before it: they are part of the mistake.
+    #[cold]
+    fn missing(&mut self, cx: &Reader<'_>, text: &str, writer: &mut Writer) -> Look<()> {
+        match behind_strays(cx, self.at, text) {
+            Look::More => return Look::More,
+            Look::Is(end) => {
+                let what = "a closing tag of something else was left out";
+                let pending = writer.pending.iter_mut();
+                pending.for_each(|call| call.repairs.push(Repair::at(RepairCode::Marker, self.at, what)));
+                self.at = end;
+                return Look::Is(());
+            }
+            Look::No => {}
+        }
+        self.missing = true;
+        self.goes_on(cx, writer)
     }
 
     /// A checkpoint's suffix in the marker, or a name, up to the literal `behind` it.
@@ -191,6 +209,26 @@ fn behind_brackets(cx: &Reader<'_>, at: usize, text: &str) -> Look<usize> {
     } else {
         head::literal(cx, at + extra, text)
     }
+}
+
+/// Closing tags of something else stand at `at`, with the marker `text` behind them: where that ends. What closes reasoning is none
+/// of them.
+fn behind_strays(cx: &Reader<'_>, at: usize, text: &str) -> Look<usize> {
+    let reasoning = |tag: &str| cx.dialects.reasoning_ends.iter().any(|end| end.needle() == tag.as_bytes());
+    let mut end = at;
+    for _ in 0..MOST_STRAYS {
+        let stray = misspelt::behind(cx, end).then(|next| misspelt::stray(cx, next));
+        end = match stray {
+            Look::Is(tag) if !reasoning(cx.part(&tag)) => tag.end,
+            Look::Is(_) | Look::No => return Look::No,
+            Look::More => return Look::More,
+        };
+        match misspelt::behind(cx, end).then(|next| head::literal(cx, next, text)) {
+            Look::No => {}
+            look => return look,
+        }
+    }
+    Look::No
 }
 
 /// What closes the call stands at `at`, misspelt: where that ends.

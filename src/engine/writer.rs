@@ -420,6 +420,16 @@ impl Writer {
         end.max(sent)
     }
 
+    /// The first member of the call at `index` may hold all of its arguments: they are told once the call is settled, but for their
+    /// brace.
+    #[cold]
+    pub(super) fn hold_arguments(&mut self, out: &mut Output, index: usize) {
+        if self.muted == Muted::None {
+            self.piece(out, index, "{");
+            self.muted = Muted::Wrapped(index);
+        }
+    }
+
     /// The pieces of calls are sent again. The call whose pieces were not.
     pub(super) fn unmute(&mut self) -> Option<usize> {
         match std::mem::replace(&mut self.muted, Muted::None) {
@@ -455,7 +465,7 @@ impl Writer {
     /// The last call read is certain now.
     pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(mut pending) = self.pending.take() else { return };
-        if self.record == Record::Behind && pending.status.readable() {
+        if matches!(self.record, Record::Behind | Record::Certain) && pending.status.readable() {
             pending.status = CallStatus::Malformed;
         }
         let too_long = pending.status.readable() && pending.arguments.len() > cx.policy.max_arguments_bytes;

@@ -49,6 +49,10 @@ impl Line {
             Look::No => {}
             other => return other.then(|()| Look::No),
         }
+        match no_input(cx, rest) {
+            Look::No => {}
+            other => return other.then(|()| Look::No),
+        }
         let tool = head.name(cx).and_then(|name| cx.tool(&name));
         match tool.is_some_and(|tool| tool.only_parameter().is_some()) {
             false => Look::No,
@@ -128,10 +132,11 @@ impl Line {
         if text.is_empty() {
             return Look::No;
         }
-        let over = Look::Is(Extent { text, end: line, cut: false });
         if next >= cx.text.len() {
-            return over;
+            let cut = is_open(cx.part(&text));
+            return Look::Is(Extent { text, end: line, cut });
         }
+        let over = Look::Is(Extent { text, end: line, cut: false });
         if memchr::memchr_iter(b'\n', cx.bytes().get(line..next).unwrap_or_default()).nth(1).is_some() {
             return over;
         }
@@ -227,6 +232,24 @@ pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
         look => look.map(|_| ()),
     });
     looks.fold(Look::No, Look::any)
+}
+
+/// `text` stands in quotes or backticks that nothing in it closes.
+fn is_open(text: &str) -> bool {
+    ['"', '`'].into_iter().any(|quote| text.strip_prefix(quote).is_some_and(|rest| !rest.contains(quote)))
+}
+
+/// The line that `rest` begins with says in a literal that there is no argument: it is none itself.
+fn no_input(cx: &Reader<'_>, rest: &str) -> Look<()> {
+    let near = rest.get(..floor(rest, LONGEST_GAP)).unwrap_or(rest);
+    let (line, open) =
+        near.split_once('\n').map_or((near, near.len() == rest.len() && !cx.eof), |(line, _)| (line, false));
+    let word = line.trim_ascii_end();
+    match ["None", "null"].into_iter().find(|none| none.starts_with(word)) {
+        Some(_) if open && !word.is_empty() => Look::More,
+        Some(none) if none == word => Look::Is(()),
+        _ => Look::No,
+    }
 }
 
 /// The text without white space and one pair of quotes round it.

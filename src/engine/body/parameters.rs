@@ -16,7 +16,7 @@ use crate::engine::tail::closes;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, misspelt};
 use crate::json::{find_special, push_escaped, push_string};
-use crate::schema::{Expected, Tool};
+use crate::schema::{Expected, Tool, WRAPPERS};
 use crate::turn::{ArgumentValue, CallStatus, Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -186,8 +186,11 @@ impl Parameters {
             return if vouched() { Look::Is(()) } else { Look::No };
         }
         let begins = Self::may_begin(cx, row, at);
-        if begins.whole || begins.broken && vouched() {
+        if begins.whole {
             return Look::Is(());
+        }
+        if begins.broken && vouched() {
+            return Self::no_other_stands(cx, row, template, at);
         }
         // Without parameters a call may lack its own closing marker, and end with its section.
         let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.slice(name.start, name.end)));
@@ -197,6 +200,22 @@ impl Parameters {
             Look::More => Look::More,
             _ if begins.more => Look::More,
             _ => Look::No,
+        }
+    }
+
+    /// No marker that another template has behind the same head stands at `at`, where one of a parameter breaks off.
+    #[cold]
+    fn no_other_stands(cx: &Reader<'_>, row: &Row, template: &CallTemplate, at: usize) -> Look<()> {
+        let behind = row.calls.iter().filter_map(|other| other.head.strip_prefix(&*template.head));
+        let markers = behind.filter_map(|rest| rest.iter().find(|element| **element != Element::Space));
+        let looks = markers.map(|marker| match marker {
+            Element::Literal(text) => head::literal(cx, at, text).map(|_| ()),
+            _ => Look::No,
+        });
+        match looks.fold(Look::No, Look::any) {
+            Look::No => Look::Is(()),
+            Look::Is(()) => Look::No,
+            Look::More => Look::More,
         }
     }
 
@@ -387,7 +406,10 @@ impl Parameters {
                     let at = cx.skip_markup_space(self.at);
                     return self.finish(cx, out, writer, around, at, CallStatus::Ok);
                 }
-                Next::Parameter(begun) => self.open_value(cx, around, begun),
+                Next::Parameter(begun) => {
+                    self.open_value(cx, around, begun);
+                    self.hold_wrapper(cx, out, writer, around);
+                }
                 // Where the last parameter is closed and the call is not, lines of words are text.
                 Next::Junk => match self.prose(cx, row).map_or_else(|| self.junk(cx, around), |_| Look::No) {
                     Look::Is(()) => {}
@@ -433,14 +455,20 @@ impl Parameters {
         if unclosed {
             self.repairs.push(Repair::at(RepairCode::Marker, self.at, head::UNCLOSED));
         }
-        self.at = end;
+        let before = std::mem::replace(&mut self.at, end);
         let Some(key) = key else { return };
+        let parameter = row.parameters.get(template);
+        let tagged = |p: &&Parameter| p.head.iter().take(3).any(|e| matches!(e, Element::Attributes(_)));
+        // Mostly no sign of it stands there.
+        let sign =
+            |range: &Range<usize>| cx.bytes().get(range.clone()).is_some_and(|b| memchr::memchr(b'v', b).is_some());
+        let around_key = || [before..key.start, key.end..end].into_iter().filter(sign);
+        self.broken |= parameter.filter(tagged).is_some() && around_key().any(|range| lost::has_value(cx, &range));
         // Mostly it is one of the tool's, and then it is that.
         let likely = self.members.len();
         let position = |key: &[u8]| called.and_then(|tool| tool.position(key, likely));
         let declared = position(cx.bytes().get(key.clone()).unwrap_or_default());
         let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
-        let parameter = row.parameters.get(template);
         // A marker that its line ends, or another sign, may have lost more of its key than that.
         let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with(['\n', '=']));
         // And where a quote is missing, letters may be.
@@ -459,6 +487,15 @@ impl Parameters {
         // There is none. Where that is plain, the new one is made in its place.
         self.value = None;
         self.value = Some(OpenValue::new(opening, expected, closer, streams, marked));
+    }
+
+    /// The first parameter has begun: where it may hold all arguments, they are told once they are whole.
+    fn hold_wrapper(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, around: Around<'_>) {
+        let Some(value) = self.value.as_ref().filter(|_| self.members.is_empty()) else { return };
+        let undeclared = value.opening.declared.is_none() && out.streaming();
+        if undeclared && around.called.is_some() && WRAPPERS.contains(&value.key(cx)) {
+            writer.hold_arguments(out, around.index);
+        }
     }
 
     /// The key as it is meant: without quotes of its own, where the tool has a parameter of that name. What is no name, nor
@@ -514,7 +551,7 @@ impl Parameters {
         let before = self.repairs.iter().any(|r| r.code == RepairCode::Surroundings);
         let junk = cx.slice(from, end);
         let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
-        self.broken |= lost_value(row, junk, before) || row.by_name() && lost_named(called, junk, given);
+        self.broken |= lost_value(row, junk, before) || lost_named(called, junk, given);
         if !before {
             let what = "text between the parameters was left out";
             self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));

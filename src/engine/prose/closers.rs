@@ -1,5 +1,6 @@
 //! Closing markers that close nothing, or that the end of the text cut off.
 use super::Taken;
+use crate::dialect::CallTemplate;
 use crate::engine::tail::cut_off;
 use crate::engine::writer::Origin;
 use crate::engine::{Engine, Look, Reader};
@@ -17,7 +18,9 @@ impl Engine {
             && self.unclosed.and_then(Origin::number) != Some(row)
             && !self.closer_missing(cx, at)
         {
-            if cx.dialects.auto || self.fence.is_some() || self.unread {
+            // In a section of another row it may be what closes that.
+            let in_other = self.section.is_some_and(|(open, _)| open != row);
+            if cx.dialects.auto || self.fence.is_some() || self.unread || in_other {
                 return Look::No;
             }
             let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
@@ -65,8 +68,9 @@ impl Engine {
 
     /// The text before `at` is a call of this row: it came without its section's opening marker.
     pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
-        let last = self.out.calls.last().and_then(|call| call.origin.number());
-        last == Some(row) && self.given.removed && self.fresh_at(cx, at)
+        let Some(last) = self.out.calls.last().map(|call| call.origin) else { return false };
+        let near = self.given.removed && self.fresh_at(cx, at);
+        near && (last.number() == Some(row) || last.template(cx).is_some_and(|call| writes_alike(cx, row, call)))
     }
 
     /// The text before `at` is a call that no marker closed, as it had none or lacked its own.
@@ -75,4 +79,11 @@ impl Engine {
         let behind = self.given.removed && self.fresh_at(cx, at);
         behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
     }
+}
+
+/// Calls of this row are written as the one that `call` is the template of, which may have been read by another row.
+#[cold]
+fn writes_alike(cx: &Reader<'_>, row: u16, call: &CallTemplate) -> bool {
+    let row = cx.dialects.rows.get(usize::from(row));
+    row.is_some_and(|row| row.calls.iter().any(|own| own.head == call.head && own.tail == call.tail))
 }

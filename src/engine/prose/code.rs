@@ -9,6 +9,7 @@ use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
 use crate::turn::CallStatus;
+use std::ops::Range;
 
 /// A fence whose body is being read as calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,6 +133,24 @@ pub(crate) struct Inline {
 impl Inline {
     fn new(ticks: usize, at: usize) -> Self {
         Self { ticks, at, followed: at + ticks, blank: false }
+    }
+
+    /// The backticks in `range` that close it, in its paragraph.
+    #[cold]
+    pub(crate) fn closer(mut self, cx: &Reader<'_>, range: Range<usize>) -> Option<usize> {
+        let mut at = range.start;
+        while let Some(run) = memchr::memchr(b'`', cx.bytes().get(at..range.end)?) {
+            let start = at + run;
+            let ticks = cx.bytes().get(start..).unwrap_or_default().iter().take_while(|byte| **byte == b'`').count();
+            if self.is_over(cx, start) {
+                return None;
+            }
+            if ticks == self.ticks {
+                return Some(start);
+            }
+            at = start + ticks;
+        }
+        None
     }
 
     /// Its paragraph ends before `to`.
@@ -354,7 +373,13 @@ impl Engine {
         if cx.bytes().get(at) == Some(&fence.tick) {
             match run(cx, at, fence.tick) {
                 Look::Is(length) if length >= fence.ticks => {
-                    return self.fence_closes(cx, fence, at + length);
+                    // Before any call, one with a label closes nothing: it opens another fence.
+                    let first = self.out.calls.len() == fence.calls && !matches!(fence.place, Place::Line { .. });
+                    return match if first { opens_inner(cx, at + length) } else { Look::No } {
+                        Look::No => self.fence_closes(cx, fence, at + length),
+                        Look::Is(()) => self.fence_is_code(cx, fence, at),
+                        Look::More => Step::More,
+                    };
                 }
                 Look::More => return Step::More,
                 _ => return self.fence_is_code(cx, fence, at),

@@ -3,7 +3,7 @@
 use crate::char_class;
 use crate::json::block::find_special_or;
 
-/// Keys longer than this are not recognised by looking ahead.
+/// Keys without quotes of JSON's that are longer than this are not recognised by looking ahead.
 pub(super) const KEY_LIMIT: usize = 128;
 
 /// The place of the first byte at or after `at` that is no JSON white space.
@@ -151,7 +151,11 @@ pub(super) fn is_colon(bytes: &[u8], at: usize) -> bool {
 /// A quoted key and its colon (which may be missing if a value follows) stand at `at`.
 pub(super) fn quoted_key(bytes: &[u8], at: usize) -> bool {
     let Some((quote, length)) = Quote::at(bytes, at) else { return false };
-    let window = bytes.get(..bytes.len().min(at + length + KEY_LIMIT)).unwrap_or(bytes);
+    // A mark that stands there alone is looked for as far as the text goes: the next one ends the look, so that no two look at the
+    // same bytes.
+    let alone = bytes.get(at) == Some(&b'"') && length == 1;
+    let limit = if alone { bytes.len() } else { at + length + KEY_LIMIT };
+    let window = bytes.get(..bytes.len().min(limit)).unwrap_or(bytes);
     let mut i = at + length;
     loop {
         i = find_special_or(window, i, quote.lead());

@@ -1,5 +1,6 @@
 //! The values between Gemma's brackets.
 use crate::char_class;
+use crate::dialect::special;
 use crate::engine::body::elements::find;
 use crate::engine::body::literal;
 use crate::engine::body::shown::opens;
@@ -113,15 +114,28 @@ impl<'t> Values<'t> {
 
     /// `word` is a value. None at all is an empty one.
     fn word(&mut self, word: String) -> Read {
-        // A marker of a string that broke off is no text.
+        if let Some(text) = self.in_crooked(&word) {
+            self.mend(self.at, RepairCode::Marker, "the markers round a string are misspelt");
+            return Read::Text(text.to_owned());
+        }
+        // A marker of a string that broke off, or is misspelt, is no text.
         let begun = word.get(..3).is_some_and(|start| self.quote.starts_with(start));
-        if begun {
+        let bars = special(self.quote) && (word.starts_with("<|") || word.ends_with("|>"));
+        if begun || bars {
             self.fits(Fit::Part);
         }
         if word.is_empty() {
             self.mend(self.at, RepairCode::Literal, "a missing value became an empty string");
         }
         Read::Word(word)
+    }
+
+    /// What stands in `word` between two markers of a string whose quote is escaped, or is another one: `<|\"|>Paris<|\"|>`.
+    fn in_crooked<'w>(&self, word: &'w str) -> Option<&'w str> {
+        let is_marker = |tag: &str| tag.replace('\\', "").replace('\'', "\"") == self.quote;
+        let (open, rest) = word.split_at_checked(word.find('>')? + 1).filter(|(open, _)| is_marker(open))?;
+        let (text, close) = rest.split_at_checked(rest.rfind('<')?)?;
+        (close == open && !text.contains("<|")).then_some(text)
     }
 
     fn quoted(&mut self) -> Option<String> {

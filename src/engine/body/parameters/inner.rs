@@ -116,6 +116,18 @@ impl OpenValue {
         row.parameters.iter().any(|other| other.head.iter().skip(1).any(opens))
     }
 
+    /// What stands between a key and its value stands in it, and no key is opened before that: a parameter whose own marker was lost.
+    pub(super) fn holds_unopened(&self, cx: &Reader<'_>, parameter: &Parameter, end: usize) -> bool {
+        let key = parameter.head.iter().position(|element| *element == Element::Slot(Slot::Key));
+        let behind = key.and_then(|key| parameter.head.get(key + 1..)).unwrap_or_default();
+        // One marker alone may be spoken of.
+        let [Element::Literal(closer), .., Element::Literal(_)] = behind else { return false };
+        let text = cx.slice(self.start, end);
+        let Some(at) = text.find(&**closer) else { return false };
+        let opened = text.get(..at).is_some_and(|before| before.contains(&*parameter.opener));
+        !opened && matches!(head::head(cx, self.start + at, behind), Look::Is(head) if head.end <= end)
+    }
+
     /// How its opening marker is written, from where it begins and from its last tag on.
     fn openers<'t>(&self, cx: &Reader<'t>, row: &Row) -> [&'t str; 2] {
         let before = cx.slice(0, self.opening.end);

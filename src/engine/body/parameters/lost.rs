@@ -4,7 +4,11 @@ use super::open::Openings;
 use super::value::Within;
 use super::*;
 use crate::dialect::special;
+use crate::engine::body::names;
 use crate::engine::reader::floor;
+
+/// What models call an attribute that holds a value.
+const VALUE: &str = "value";
 
 impl OpenValue {
     /// Behind its closing marker, which ends at `end`, stands a tag like what opens a parameter, or named after one that the
@@ -135,6 +139,12 @@ impl OpenValue {
     }
 }
 
+/// What stands at `range` in a parameter's tag holds its value, as an attribute that no template has.
+#[cold]
+pub(super) fn has_value(cx: &Reader<'_>, range: &Range<usize>) -> bool {
+    names(cx.part(range), VALUE)
+}
+
 /// Markup between the parameters with text that belonged to one: a value that lost its key or its marker. A key alone is
 /// none. With other text `before` it, what closes a value shows that there was one.
 pub(super) fn lost_value(row: &Row, junk: &str, before: bool) -> bool {
@@ -152,8 +162,7 @@ pub(super) fn lost_value(row: &Row, junk: &str, before: bool) -> bool {
     !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens() || value())
 }
 
-/// Where parameters are elements named after them: `junk` between these is the tag of one that the tool has and that is not
-/// `given`, or was meant as one.
+/// The `junk` between the parameters is an element named after one that the tool has and that is not `given`, or was meant as one.
 pub(super) fn lost_named(tool: Option<&Tool>, junk: &str, given: impl Fn(&str) -> bool) -> bool {
     let Some((name, _)) = junk.strip_prefix('<').and_then(|tag| tag.split_once('>')) else { return false };
     let name = name.trim_start_matches('/');

@@ -103,6 +103,15 @@ impl OpenValue {
         json
     }
 
+    /// Nothing but elements stands between its own closing marker and `end`: they are none of it, perhaps.
+    #[cold]
+    fn closed_before_elements(&self, cx: &Reader<'_>, end: usize) -> bool {
+        self.ends.doubtful.is_some_and(|own| {
+            let behind = cx.slice(own.end, end).trim_ascii();
+            behind.starts_with('<') && behind.ends_with('>')
+        })
+    }
+
     /// A marker at `end` stands among its words, or in quotes: it is spoken of there, perhaps.
     #[cold]
     fn speaks(&self, cx: &Reader<'_>, end: usize) -> bool {
@@ -139,11 +148,13 @@ impl OpenValue {
         closing == Closing::BeforeLost
             // What it showed may have been its own, or what closed it before what follows.
             || missing && (self.shown.whole || self.stray || self.breaks_off(cx, parameter, end))
+            || missing && self.closed_before_elements(cx, end)
             || is_unclosed(cx, parameter, end, closing) && !special(&parameter.opener) && self.speaks(cx, end)
             || self.ends_anywhere(end)
             || inner && self.holds_call(cx, row, end, missing)
             || self.ends.parameter == Some(end) && self.is_long(cx, end)
             || self.holds_opening(cx, row, parameter, end)
+            || self.holds_unopened(cx, parameter, end)
             || self.holds_other_form(cx, within, end)
     }
 
