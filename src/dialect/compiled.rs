@@ -25,6 +25,8 @@ pub(crate) struct CallTemplate {
     pub(crate) inside: First,
     /// For each element of its head, the number of what it begins with up to there: see [`choice::beginnings`].
     pub(crate) beginnings: Box<[u16]>,
+    /// The one of these that its name is the last of.
+    pub(crate) named: Option<u16>,
     /// Its opening marker has the bars of a special token.
     pub(crate) special: bool,
     /// Its opening marker is a label in plain words: `Action:`.
@@ -215,7 +217,7 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
         matches!(head.get(1..3), Some([Element::Slot(Slot::Number), Element::Literal(sign)]) if &**sign == ":");
     let (special, labelled) = (special(marker), numbered || marker.trim_end_matches('*').ends_with(':'));
     let as_parameter = offered && row.parameters.iter().any(|parameter| *parameter.opener == *marker);
-    let (beginnings, shares_head, twin) = (Box::default(), false, false);
+    let (beginnings, named, shares_head, twin) = (Box::default(), None, false, false);
     let template = CallTemplate {
         head,
         body,
@@ -223,6 +225,7 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
         first,
         inside,
         beginnings,
+        named,
         special,
         labelled,
         offered,
@@ -569,17 +572,28 @@ impl Dialects {
         let calls = set.rows.iter_mut().flat_map(|row| &mut row.calls);
         for (call, numbers) in calls.zip(beginnings.into_iter().flatten()) {
             call.shares_head = heads.iter().filter(|head| **head == numbers.last().copied()).count() > 1;
+            let names = |element: &Element| matches!(element, Element::Slot(Slot::Name) | Element::Attributes(_));
+            let name = call.head.iter().position(names);
+            call.named = name.and_then(|name| numbers.get(name).copied());
             call.beginnings = numbers;
         }
         let rows = &set.rows;
-        set.markers.choose(|marker| {
+        let first = |marker| {
             let row = |row: u16| rows.get(usize::from(row));
             match marker {
                 Marker::Call { row: number, call } => Some(&row(number)?.calls.get(usize::from(call))?.first),
                 Marker::Section { row: number, section } => row(number)?.first_in(section),
                 _ => None,
             }
-        });
+        };
+        let beginnings = |marker| match marker {
+            Marker::Call { row, call } => {
+                let template = rows.get(usize::from(row)).and_then(|row| row.calls.get(usize::from(call)));
+                template.map_or(&[][..], |template| &template.beginnings)
+            }
+            _ => &[][..],
+        };
+        set.markers.choose(first, beginnings);
         Ok(set)
     }
 
