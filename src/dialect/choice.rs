@@ -47,6 +47,9 @@ pub(super) struct Choice {
     /// How many meanings there are.
     count: usize,
     by: Option<Box<Table>>,
+    /// For each of the meanings that are told apart, and each element of its head: a bit for each meaning whose head begins alike
+    /// up to there.
+    alike: Vec<Box<[u64]>>,
 }
 
 /// By the first byte, and where that is `<`, by the second: a bit for each meaning that this lets it have.
@@ -64,8 +67,15 @@ impl Choice {
     /// has more is asked.
     const MOST: usize = u64::BITS as usize;
 
-    /// Of meanings that what stands behind them tells: `None` is for one with anything behind it.
-    pub(super) fn of(meanings: &[Option<&First>]) -> Self {
+    /// Of meanings that what stands behind them tells: `None` is for one with anything behind it. What their heads begin with has
+    /// the numbers of `beginnings`.
+    pub(super) fn of(meanings: &[Option<&First>], beginnings: &[&[u16]]) -> Self {
+        let alike = |(element, number): (usize, &u16)| {
+            let heads = beginnings.iter().take(Self::MOST).enumerate();
+            heads.fold(0, |bits, (i, head)| bits | u64::from(head.get(element) == Some(number)) << i)
+        };
+        let alike =
+            beginnings.iter().take(Self::MOST).map(|head| head.iter().enumerate().map(alike).collect()).collect();
         let bits = |text: &[u8]| {
             let may_be = |first: &Option<&First>| first.is_none_or(|first| first.may_be(text));
             let told = meanings.iter().take(Self::MOST).enumerate();
@@ -77,7 +87,12 @@ impl Choice {
                 tag: std::array::from_fn(|byte| bits(&[b'<', byte as u8])),
             })
         });
-        Self { count: meanings.len(), by }
+        Self { count: meanings.len(), by, alike }
+    }
+
+    /// The meanings whose heads begin as that of this `meaning` does, up to this `element`.
+    pub(super) fn alike(&self, meaning: usize, element: usize) -> u64 {
+        self.alike.get(meaning).and_then(|head| head.get(element)).copied().unwrap_or_default()
     }
 
     /// The numbers of those from `from` on that may stand before `behind`, which may be cut off.
@@ -102,6 +117,14 @@ pub(super) struct Numbers {
     untold: Range<usize>,
 }
 
+impl Numbers {
+    /// Those of the bits `gone` are none any more.
+    #[inline]
+    pub(super) fn pass(&mut self, gone: u64) {
+        self.told &= !gone;
+    }
+}
+
 impl Iterator for Numbers {
     type Item = usize;
 
@@ -119,7 +142,7 @@ impl Iterator for Numbers {
 #[cfg(test)]
 mod tests {
     use super::Choice;
-    use crate::dialect::{Dialects, Marker};
+    use crate::dialect::{Dialects, Marker, Passed};
 
     #[test]
     fn only_what_the_text_behind_a_marker_rules_out_is_passed_over() {
@@ -133,7 +156,8 @@ mod tests {
             for behind in (0..=u8::MAX).flat_map(|byte| [vec![byte], vec![b'<', byte]]).chain([Vec::new()]) {
                 let all = dialects.markers.list(list).iter().copied();
                 let may: Vec<_> = all.filter(|marker| first(*marker).is_none_or(|f| f.may_be(&behind))).collect();
-                let kept: Vec<_> = dialects.markers.list_before(list, &behind, 0).map(|(_, marker)| marker).collect();
+                let mut meanings = dialects.markers.list_before(list, &behind, Passed::default());
+                let kept: Vec<_> = std::iter::from_fn(|| meanings.next()).collect();
                 assert!(may.iter().all(|marker| kept.contains(marker)), "{behind:?} behind {kept:?}, not {may:?}");
                 assert!(kept.is_sorted_by_key(|marker| dialects.markers.list(list).iter().position(|m| m == marker)));
             }
@@ -142,12 +166,12 @@ mod tests {
 
     #[test]
     fn a_dialect_may_have_more_meanings_of_a_marker_than_are_told_apart() {
-        let numbers: Vec<_> = Choice::of(&[None; 70]).before(b"{", 0).collect();
+        let numbers: Vec<_> = Choice::of(&[None; 70], &[]).before(b"{", 0).collect();
         assert_eq!(numbers, (0..70).collect::<Vec<_>>());
-        assert_eq!(Choice::of(&[]).before(b"{", 0).count(), 0);
-        assert_eq!(Choice::of(&[None; 64]).before(b"", 0).count(), 64);
+        assert_eq!(Choice::of(&[], &[]).before(b"{", 0).count(), 0);
+        assert_eq!(Choice::of(&[None; 64], &[]).before(b"", 0).count(), 64);
         for from in [0, 1, 63, 64, 65, 70, 71] {
-            let numbers: Vec<_> = Choice::of(&[None; 70]).before(b"{", from).collect();
+            let numbers: Vec<_> = Choice::of(&[None; 70], &[]).before(b"{", from).collect();
             assert_eq!(numbers, (from..70).collect::<Vec<_>>());
         }
     }

@@ -214,17 +214,28 @@ impl Dialects {
         let calls = set.rows.iter_mut().flat_map(|row| &mut row.calls);
         for (call, numbers) in calls.zip(beginnings.into_iter().flatten()) {
             call.shares_head = heads.iter().filter(|head| **head == numbers.last().copied()).count() > 1;
+            let names = |element: &Element| matches!(element, Element::Slot(Slot::Name) | Element::Attributes(_));
+            let name = call.head.iter().position(names);
+            call.named = name.and_then(|name| numbers.get(name).copied());
             call.beginnings = numbers;
         }
         let rows = &set.rows;
-        set.markers.choose(|marker| {
+        let first = |marker| {
             let row = |row: u16| rows.get(usize::from(row));
             match marker {
                 Marker::Call { row: number, call } => Some(&row(number)?.calls.get(usize::from(call))?.first),
                 Marker::Section { row: number, section } => row(number)?.first_in(section),
                 _ => None,
             }
-        });
+        };
+        let beginnings = |marker| match marker {
+            Marker::Call { row, call } => {
+                let template = rows.get(usize::from(row)).and_then(|row| row.calls.get(usize::from(call)));
+                template.map_or(&[][..], |template| &template.beginnings)
+            }
+            _ => &[][..],
+        };
+        set.markers.choose(first, beginnings);
         Ok(set)
     }
 

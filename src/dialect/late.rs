@@ -120,6 +120,7 @@ impl Late {
     }
 
     /// How much of `text`, which begins at `from`, is certain to hold no beginning of a late marker.
+    #[inline]
     pub(crate) fn certain(&self, text: &str, from: usize, to: usize) -> usize {
         let longest = self.longest.min(to.saturating_sub(from));
         let tail = text.as_bytes().get(to - longest..to).unwrap_or_default();

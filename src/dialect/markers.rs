@@ -1,5 +1,5 @@
 //! All literal markers of a set of dialects in one trie, and the search for the next place where one may begin.
-use super::choice::Choice;
+use super::choice::{Choice, Numbers};
 use super::late::{Late, in_word};
 use super::row::First;
 use crate::bytes::begins;
@@ -82,11 +82,11 @@ impl Marker {
 
 /// What stands at a place of the text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum MarkersAt {
+pub(crate) enum MarkersAt<'m> {
     /// No marker begins here.
     Nothing,
-    /// The text ends inside what may be a marker.
-    Partial,
+    /// The text ends inside what may be a marker: one that goes on so, up to a choice or its end.
+    Partial(&'m [u8]),
     /// Markers end here, as (length, index into the lists); the longest last. `more` says that the text ends before
     /// it is clear that no longer one stands here.
     Some { ends: [(usize, u32); 4], count: usize, more: bool },
@@ -103,7 +103,7 @@ struct List {
 
 impl List {
     fn of(marker: Marker) -> Self {
-        Self { markers: vec![marker], choice: Choice::of(&[]), opens_calls: false, ambiguous: false }
+        Self { markers: vec![marker], choice: Choice::of(&[], &[]), opens_calls: false, ambiguous: false }
     }
 }
 
@@ -282,11 +282,16 @@ impl Markers {
         markers
     }
 
-    /// Learns what may stand behind each marker, as `first` knows it.
-    pub(super) fn choose<'f>(&mut self, first: impl Fn(Marker) -> Option<&'f First>) {
+    /// Learns what may stand behind each marker, as `first` knows it, and which heads begin alike, as `beginnings` does.
+    pub(super) fn choose<'f>(
+        &mut self,
+        first: impl Fn(Marker) -> Option<&'f First>,
+        beginnings: impl Fn(Marker) -> &'f [u16],
+    ) {
         for list in &mut self.lists {
             let meanings: Vec<_> = list.markers.iter().map(|marker| first(*marker)).collect();
-            list.choice = Choice::of(&meanings);
+            let heads: Vec<_> = list.markers.iter().map(|marker| beginnings(*marker)).collect();
+            list.choice = Choice::of(&meanings, &heads);
             let any = |is: fn(Marker) -> bool| list.markers.iter().any(|marker| is(*marker));
             list.opens_calls = any(Marker::opens_calls);
             list.ambiguous = any(Marker::is_token) && any(Marker::closes_reasoning);
@@ -364,6 +369,8 @@ impl Markers {
                 begins || next.is_ascii_whitespace() || list || marker() || late()
             }
             b'(' if before.is_some_and(may_end_name) => true,
+            // Signs in a row are many.
+            b'<' if next == b'<' => self.at(text, at) != MarkersAt::Nothing || late(),
             b'<' => self.tags && (next.is_ascii_alphabetic() || next == b'_') || marker() || late(),
             _ => marker() && self.goes_on(text, at) || late(),
         }
@@ -383,7 +390,7 @@ impl Markers {
     }
 
     /// The markers that begin at `at`.
-    pub(crate) fn at(&self, text: &[u8], at: usize) -> MarkersAt {
+    pub(crate) fn at(&self, text: &[u8], at: usize) -> MarkersAt<'_> {
         if text.get(at).is_some_and(u8::is_ascii_alphanumeric) && in_word(text, at) {
             return MarkersAt::Nothing;
         }
@@ -391,11 +398,13 @@ impl Markers {
         let mut ends = [(0, 0); 4];
         let mut count = 0;
         let mut here = at;
+        let mut awaited = &[][..];
         let over = loop {
             // Mostly nothing must.
             if !node.run.is_empty() {
                 let rest = text.get(here..).unwrap_or_default();
                 if !begins(rest, &node.run) {
+                    awaited = node.run.get(rest.len()..).unwrap_or_default();
                     break node.run.starts_with(rest);
                 }
                 here += node.run.len();
@@ -420,7 +429,7 @@ impl Markers {
         };
         match (count, over) {
             (0, false) => MarkersAt::Nothing,
-            (0, true) => MarkersAt::Partial,
+            (0, true) => MarkersAt::Partial(awaited),
             (_, more) => MarkersAt::Some { ends, count, more },
         }
     }
@@ -451,13 +460,52 @@ impl Markers {
         self.lists.get(list as usize).is_some_and(|list| list.ambiguous)
     }
 
-    /// As [`Self::list`], each with its place in that, those `from` that place on, without most of what `behind`, which stands
+    /// As [`Self::list`], each with its place in that, without those that were `tried` and most of what `behind`, which stands
     /// behind the marker and white space, rules out.
-    pub(crate) fn list_before(&self, list: u32, behind: &[u8], from: usize) -> impl Iterator<Item = (usize, Marker)> {
+    pub(crate) fn list_before(&self, list: u32, behind: &[u8], tried: Passed) -> Meanings<'_> {
         let list = self.lists.get(list as usize);
-        let markers = list.map_or(&[][..], |list| &list.markers);
-        let numbers = list.map(|list| list.choice.before(behind, from)).unwrap_or_default();
-        numbers.filter_map(move |i| markers.get(i).map(|marker| (i, *marker)))
+        let mut numbers = list.map(|list| list.choice.before(behind, tried.before)).unwrap_or_default();
+        numbers.pass(tried.alike);
+        Meanings { list, numbers, passed: tried }
+    }
+}
+
+/// Which meanings of a marker are none where it stands.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Passed {
+    /// Those before this one.
+    before: usize,
+    /// A bit for each that fails where an earlier one did.
+    alike: u64,
+}
+
+/// The meanings of a marker that are still to be asked for.
+#[derive(Debug)]
+pub(crate) struct Meanings<'m> {
+    list: Option<&'m List>,
+    numbers: Numbers,
+    passed: Passed,
+}
+
+impl Meanings<'_> {
+    /// The next one.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Marker> {
+        let number = self.numbers.next()?;
+        self.passed.before = number;
+        self.list?.markers.get(number).copied()
+    }
+
+    /// The head of the last one fails at this `element`: so do those that begin alike.
+    pub(crate) fn fails(&mut self, element: usize) {
+        let alike = self.list.map_or(0, |list| list.choice.alike(self.passed.before, element));
+        self.passed.alike |= alike;
+        self.numbers.pass(alike);
+    }
+
+    /// Those before the last one, which is unclear.
+    pub(crate) fn passed(&self) -> Passed {
+        self.passed
     }
 }
 

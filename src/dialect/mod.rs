@@ -22,7 +22,7 @@ pub use from_template::TemplateOptions;
 
 pub(crate) use keys::Key;
 pub(crate) use late::LateMarker;
-pub(crate) use markers::{Marker, MarkersAt, may_end_name};
+pub(crate) use markers::{Marker, MarkersAt, Meanings, Passed, may_end_name};
 pub(crate) use row::{CallTemplate, Parameter, Row, special};
 pub(crate) use template::{Body, Element, Slot};
 

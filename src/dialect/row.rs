@@ -19,8 +19,10 @@ pub(crate) struct CallTemplate {
     pub(crate) first: First,
     /// What the body, or what closes a call without any, may begin with.
     pub(crate) inside: First,
-    /// For each element of its head, the number of what it begins with up to there: see [`choice::beginnings`].
+    /// For each element of its head, the number of what it begins with up to there: see [`super::choice::beginnings`].
     pub(crate) beginnings: Box<[u16]>,
+    /// The one of these that its name is the last of.
+    pub(crate) named: Option<u16>,
     /// Its opening marker has the bars of a special token.
     pub(crate) special: bool,
     /// Its opening marker is a label in plain words: `Action:`.
@@ -211,7 +213,7 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
         matches!(head.get(1..3), Some([Element::Slot(Slot::Number), Element::Literal(sign)]) if &**sign == ":");
     let (special, labelled) = (special(marker), numbered || marker.trim_end_matches('*').ends_with(':'));
     let as_parameter = offered && row.parameters.iter().any(|parameter| *parameter.opener == *marker);
-    let (beginnings, shares_head, twin) = (Box::default(), false, false);
+    let (beginnings, named, shares_head, twin) = (Box::default(), None, false, false);
     let template = CallTemplate {
         head,
         body,
@@ -219,6 +221,7 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
         first,
         inside,
         beginnings,
+        named,
         special,
         labelled,
         offered,

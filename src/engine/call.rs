@@ -115,10 +115,10 @@ impl Engine {
                 // A body that asks for more at the end would never be over: it is cut off as it stands.
                 self.abandon(cx, call, cx.text.len())
             }
-            Progress::More => self.resume(call),
+            Progress::More => self.resume(cx, call),
             Progress::Unclear { since } => {
                 self.wait(cx, since);
-                self.resume(call)
+                self.resume(cx, call)
             }
             Progress::Done { end } => {
                 if !writer.vouched() {
@@ -211,14 +211,16 @@ impl Engine {
     }
 
     /// Reads what closes the call, and lets it count for what it is worth.
+    // Not in `call`: its frame would be larger for every chunk.
+    #[inline(never)]
     fn tail(&mut self, cx: &Reader<'_>, mut call: Box<CallState>) -> Step {
         let CallState { tail: Some(tail), origin, writer, .. } = &mut *call else { return Step::Go };
         if tail.read(cx, *origin, writer) == Look::More {
-            return self.resume(call);
+            return self.resume(cx, call);
         }
         let Tail { at, missing, .. } = *tail;
         match self.arguments_behind(cx, &call, at) {
-            Look::More => return self.resume(call),
+            Look::More => return self.resume(cx, call),
             Look::Is(()) => {
                 let pending = call.writer.pending.iter_mut();
                 pending.for_each(|pending| pending.status = CallStatus::Malformed);
@@ -226,7 +228,7 @@ impl Engine {
             Look::No => {}
         }
         match self.is_spoken_of(cx, &call, at) {
-            Look::More => return self.resume(call),
+            Look::More => return self.resume(cx, call),
             Look::Is(end) => {
                 call.writer.flush(cx, &mut self.out);
                 self.go_back(end);
@@ -240,7 +242,7 @@ impl Engine {
         call.writer.break_off(at);
         let closed = if missing { self.ends_unclosed(cx, &call, at) } else { Look::Is(()) };
         if closed == Look::More {
-            return self.resume(call);
+            return self.resume(cx, call);
         }
         self.unclosed = missing.then_some(call.origin);
         let slip = missing.then(|| Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
@@ -296,10 +298,22 @@ impl Engine {
         (self.reread <= MOST_READ_AGAIN * call.end).then_some(closer)
     }
 
-    /// The call is read on when more text has come.
-    fn resume(&mut self, call: Box<CallState>) -> Step {
+    /// The call is read on when more text has come, and no literal that the text ends in merely goes on.
+    fn resume(&mut self, cx: &Reader<'_>, call: Box<CallState>) -> Step {
         self.state = State::Call(call);
+        // Mostly it ends in none.
+        if cx.memo.awaited.get().until() > cx.text.len() {
+            self.await_literal(cx);
+        }
         Step::More
+    }
+
+    #[cold]
+    fn await_literal(&mut self, cx: &Reader<'_>) {
+        if self.until == 0 {
+            self.awaited = cx.memo.awaited.get();
+            self.until = self.awaited.until();
+        }
     }
 
     /// What stands round the call that ends at `at` speaks of it, where that is the doubt: it is none, and text up to a place.

@@ -143,7 +143,7 @@ fn begun(cx: &Reader<'_>, rest: &[u8], want: &[u8]) -> Look<usize> {
         return Look::No;
     }
     let to_come = want.get(rest.len()..).unwrap_or_default();
-    cx.memo.awaited.set(cx.memo.awaited.get().and(cx.text.len(), to_come));
+    cx.awaits(to_come);
     Look::More
 }
 
@@ -181,6 +181,26 @@ pub(crate) fn behind_marker(
 ) -> Look<()> {
     *head = Head { end: at + length, ..Head::default() };
     behind(cx, at, elements, 1, head, reached)
+}
+
+/// As [`behind_marker`], where it is asked elsewhere whether that literal stands there twice.
+pub(crate) fn behind_opener(
+    cx: &Reader<'_>,
+    at: usize,
+    length: usize,
+    elements: &[Element],
+    reached: &mut usize,
+    head: &mut Head,
+) -> Look<()> {
+    *head = Head { end: at + length, ..Head::default() };
+    match stands(cx, at, elements, 1, head, reached) {
+        Look::No if has_more_than_space(elements.get(1..*reached)) => behind_twice(cx, at, elements, head, reached),
+        look => look,
+    }
+}
+
+fn has_more_than_space(elements: Option<&[Element]>) -> bool {
+    elements.unwrap_or_default().iter().any(|element| *element != Element::Space)
 }
 
 /// What is to stand at the end of `head`, which begins at `at`: the elements `from` that number on. One of the literals may

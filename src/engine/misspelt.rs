@@ -204,9 +204,15 @@ pub(super) fn name(tag: &str) -> &str {
 
 /// As [`is_like`], of a name that only what stands round it lets be taken for a slip: one letter in a short one as well.
 pub(super) fn is_slip(name: &str, meant: &str) -> bool {
+    // Measuring is dear: a slip changes the length by a letter, and leaves one of the ends.
+    let near = || {
+        let ends = name.chars().next() == meant.chars().next() || name.chars().next_back() == meant.chars().next_back();
+        ends && name.len().abs_diff(meant.len()) <= 4
+    };
     is_like(name, meant)
         || (name.len().min(meant.len()) >= 3
             && name.len().max(meant.len()) <= 40
+            && near()
             && strsim::osa_distance(name, meant) <= 1)
 }
 

@@ -412,7 +412,7 @@ pub(crate) struct Engine {
     listings: prose::listing::Listings,
     block_quote: prose::quoted::BlockQuote,
     before: prose::quoted::Before,
-    tried: prose::markers::Tried,
+    tried: prose::tried::Tried,
     examples: prose::example::Examples,
     unclear: prose::unclear::Unclear,
     /// The row of the dialect whose special token came last.
@@ -458,7 +458,7 @@ impl Engine {
             listings: prose::listing::Listings::default(),
             block_quote: prose::quoted::BlockQuote::default(),
             before: prose::quoted::Before::default(),
-            tried: prose::markers::Tried::default(),
+            tried: prose::tried::Tried::default(),
             examples: prose::example::Examples::default(),
             unclear: prose::unclear::Unclear::default(),
             speaks: None,

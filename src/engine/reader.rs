@@ -215,6 +215,11 @@ impl<'t> Reader<'t> {
         self.text.get(from..to).unwrap_or("")
     }
 
+    /// The text ends in a literal of which this `rest` is to come.
+    pub(super) fn awaits(&self, rest: &[u8]) {
+        self.memo.awaited.set(self.memo.awaited.get().and(self.text.len(), rest));
+    }
+
     /// What stands at `range`.
     pub(crate) fn part(&self, range: &Range<usize>) -> &'t str {
         self.slice(range.start, range.end)

@@ -164,7 +164,7 @@ fn line_before_marker(cx: &Reader<'_>, from: &mut usize) -> Look<usize> {
                 return Look::Is(line);
             }
             _ if begin >= bytes.len() && !cx.eof => return Look::More,
-            MarkersAt::Partial | MarkersAt::Some { more: true, .. } if !cx.eof => return Look::More,
+            MarkersAt::Partial(_) | MarkersAt::Some { more: true, .. } if !cx.eof => return Look::More,
             _ => *from = begin.max(line + 1),
         }
     }

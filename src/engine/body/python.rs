@@ -189,13 +189,14 @@ impl Python {
             return Look::No;
         }
         let at = cx.skip_space(name.end);
-        let named = at == name.end;
-        match cx.bytes().get(at) {
-            _ if at - name.end > 64 || !(named || cx.offered(cx.part(name))) => Look::No,
+        let stands = match cx.bytes().get(at) {
+            _ if at - name.end > 64 => Look::No,
             None if !cx.eof => Look::More,
             Some(b'(') => Look::Is(at),
             _ => Look::No,
-        }
+        };
+        // The name is looked up last: mostly something else stands there.
+        if stands == Look::No || at == name.end || cx.offered(cx.part(name)) { stands } else { Look::No }
     }
 
     /// The calls that begin at `at`.

@@ -436,8 +436,8 @@ fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> {
     }
     match cx.dialects.markers.at(cx.bytes(), at) {
         MarkersAt::Nothing => Look::No,
-        MarkersAt::Partial if cx.eof => Look::No,
-        MarkersAt::Partial => Look::More,
+        MarkersAt::Partial(_) if cx.eof => Look::No,
+        MarkersAt::Partial(_) => Look::More,
         MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
         MarkersAt::Some { ends, count, .. } => {
             let found = ends.iter().take(count);

@@ -1,6 +1,6 @@
 //! The attributes of a tag.
 use super::{Head, literal};
-use crate::bytes::begins;
+use crate::bytes::{begins, find};
 use crate::char_class;
 use crate::dialect::Slot;
 use crate::engine::reader::{begun, floor};
@@ -171,7 +171,7 @@ fn value(text: &str, at: usize, until: &str, ended: bool) -> Look<Value> {
 fn bare(rest: &str, at: usize, until: &str) -> Look<Value> {
     let space = rest.find(|c: char| c.is_ascii_whitespace());
     let word = rest.get(..space.unwrap_or(rest.len())).unwrap_or_default();
-    let end = word.find(until);
+    let end = find(word.as_bytes(), until.as_bytes());
     // Its last bytes may be a part of `until`. Without quotes no tag begins before that.
     let cut = if end.or(space).is_none() { begun(word, until) } else { 0 };
     if word.get(..end.unwrap_or(word.len() - cut)).is_some_and(|value| value.contains('<')) {
@@ -215,7 +215,7 @@ fn odd(text: &str, at: usize, quote: u8, until: &str, ended: bool, closing: Opti
     };
     // The tag may end before the next quote, which is another's then.
     let upto = closing.unwrap_or(text.len());
-    if let Some(length) = text.get(start..upto).and_then(|value| value.find(until)) {
+    if let Some(length) = find(bytes.get(start..upto).unwrap_or_default(), until.as_bytes()) {
         let value = text.get(start..start + length).unwrap_or_default();
         let behind = text.get(start + length..upto).unwrap_or_default();
         let named = !value.trim().is_empty() && !value.contains(['<', '\n']);

@@ -96,6 +96,26 @@ impl Form<'_> {
 }
 
 impl Engine {
+    /// What stands behind a name that nothing vouches for is only looked at where somebody wants to know why it is no call.
+    fn needs_offered_head(&self, form: Form<'_>) -> bool {
+        form.is_naked() && !self.out.trace.is_on() && form.is_named_by_head()
+    }
+
+    /// A call by this `template` of `row` is none unless the name in its head is offered.
+    pub(super) fn needs_offer(&self, cx: &Reader<'_>, row: u16, template: &CallTemplate) -> bool {
+        let inside = self.section.is_some_and(|(open, _)| open == row);
+        let entry = cx.dialects.rows.get(usize::from(row));
+        entry.is_some_and(|row| self.needs_offered_head(Form { row, template, inside }))
+    }
+
+    /// So it is, and the name in the head that was read, `found`, is not.
+    pub(super) fn is_unoffered(&self, cx: &Reader<'_>, row: u16, template: &CallTemplate, found: &Head) -> bool {
+        found.name.is_some()
+            && !found.twice
+            && self.needs_offer(cx, row, template)
+            && !found.name(cx).is_some_and(|name| cx.offered(&name))
+    }
+
     /// A call may begin at `at`: its head has been read. Looks at what follows and takes it if it can be the body.
     pub(super) fn begin(
         &mut self,
@@ -106,6 +126,21 @@ impl Engine {
         found: &mut Head,
         section: Option<u16>,
     ) -> Taken {
+        match self.may_begin(cx, at, (row, call), found, section) {
+            Look::Is(evidence) => self.begin_template(cx, at, (row, call), found, section, evidence),
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// Whether a call whose head is `found` at `at` can begin there, and what vouches for it.
+    pub(super) fn may_begin(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        (row, call): (u16, u16),
+        found: &mut Head,
+        section: Option<u16>,
+    ) -> Look<Evidence> {
         let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
         match self.in_string(cx, at, found.end) {
@@ -119,17 +154,13 @@ impl Engine {
         let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
         let form = Form { row: entry, template, inside };
         let naked = form.is_naked();
-        // What stands behind a name that nothing vouches for is only looked at where somebody wants to know why it is no call.
-        if naked
-            && !self.out.trace.is_on()
-            && form.is_named_by_head()
-            && !found.name(cx).is_some_and(|n| cx.offered(&n))
-        {
+        if self.needs_offered_head(form) && !found.name(cx).is_some_and(|n| cx.offered(&n)) {
             return Look::No;
         }
         match form.body_follows(cx, at, found) {
             Look::Is(()) => {}
-            other => return other,
+            Look::More => return Look::More,
+            Look::No => return Look::No,
         }
         if template.body != Body::Json && template.body != Body::Python {
             if !found.is_named(cx) {
@@ -144,12 +175,22 @@ impl Engine {
             self.out.trace.refuse(Reason::NoTools, "");
             return Look::No;
         }
-        if template.offered {
-            match form.label_stands(cx, at, found) {
-                Look::Is(()) => {}
-                other => return other,
-            }
-        }
+        let stands = if template.offered { form.label_stands(cx, at, found) } else { Look::Is(()) };
+        stands.map(|()| if naked { Evidence::Name } else { Evidence::Markers })
+    }
+
+    /// A call by this template begins at `at` if it is the place for one.
+    pub(super) fn begin_template(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        (row, call): (u16, u16),
+        found: &Head,
+        section: Option<u16>,
+        evidence: Evidence,
+    ) -> Taken {
+        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
+        let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
         if let Some(reason) = self.no_place(cx, at, entry) {
             self.out.trace.refuse(reason, &found.name(cx).unwrap_or_default());
             return Look::No;
@@ -175,7 +216,6 @@ impl Engine {
             self.section = Some((row, section));
         }
         let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
-        let evidence = if naked { Evidence::Name } else { Evidence::Markers };
         let state = CallState::new(cx, Origin::Template { row, call }, template.body, at, found, evidence, before);
         self.begin_call(state, |call| call.in_section(open));
         Look::Is(())

@@ -1,6 +1,6 @@
 //! Backticks and tildes: inline code never holds a call, a fence does if its whole body is calls.
 use super::Taken;
-use super::markers::Standing;
+use super::tried::Standing;
 use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::body::python::Python;
@@ -567,7 +567,7 @@ impl Engine {
         };
         let closes = |list: u32| cx.dialects.markers.list(list).iter().copied().find(is_closer);
         match cx.dialects.markers.at(cx.bytes(), at) {
-            MarkersAt::Partial | MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
+            MarkersAt::Partial(_) | MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
             MarkersAt::Some { ends, count, .. } => {
                 let found = ends.get(..count).unwrap_or_default().iter().rev();
                 let Some((length, marker)) = found.copied().find_map(|(length, list)| Some((length, closes(list)?)))
@@ -580,7 +580,7 @@ impl Engine {
                 }
                 taken
             }
-            MarkersAt::Nothing | MarkersAt::Partial => Look::No,
+            MarkersAt::Nothing | MarkersAt::Partial(_) => Look::No,
         }
     }
 }

@@ -2,94 +2,13 @@
 use super::Taken;
 use super::named::is_tools_tag;
 use super::quoted::{Quote, stands_in_string};
+use super::tried::Standing;
 use super::unclear::Stage;
-use crate::dialect::{CallTemplate, Element, LateMarker, Marker};
+use crate::dialect::{Element, LateMarker, Marker, Passed};
 use crate::engine::head::{self, Head};
 use crate::engine::trace::Reason;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, State};
 use crate::turn::{Issue, IssueCode};
-use smallvec::SmallVec;
-
-/// How a marker stands where it is tried.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Standing {
-    #[default]
-    Once,
-    /// It is a word: quoted it is text.
-    Word,
-    /// Twice, one behind the other.
-    Twice,
-}
-
-/// What is known of a place where the markers of several templates were tried. That something does not stand there is known
-/// for good, however much text comes behind it, but not how the text may end.
-#[derive(Debug, Default)]
-pub(crate) struct Tried {
-    at: usize,
-    standing: Standing,
-    eof: bool,
-    /// What heads begin with that did not stand there: how many elements stand before its last one, and its number in
-    /// [`CallTemplate::beginnings`], which has it at that place or nowhere.
-    failed: SmallVec<[(usize, u16); 8]>,
-    /// Templates, by row and call, of which no call begins there.
-    refused: SmallVec<[(u16, u16); 8]>,
-    /// The head that stood there last, by the number of all of it, when the text was so long, if several templates have it.
-    found: Option<(u16, Head)>,
-    long: usize,
-    /// What stands there is quoted, if that was asked: it is the same for all templates.
-    quoted: Option<bool>,
-}
-
-impl Tried {
-    /// Something is tried at `at` now.
-    fn go_to(&mut self, cx: &Reader<'_>, at: usize, standing: Standing) {
-        if (self.at, self.standing, self.eof) != (at, standing, cx.eof) {
-            (self.at, self.standing, self.eof) = (at, standing, cx.eof);
-            self.failed.clear();
-            self.refused.clear();
-            self.long = 0;
-            self.quoted = None;
-        }
-    }
-
-    /// A call was begun or given up: what stands at a place may now be one though it was none before.
-    pub(crate) fn try_again(&mut self) {
-        self.refused.clear();
-        self.quoted = None;
-    }
-
-    /// Fills the `head` of `template`, whose opening marker of `length` stands at `at`.
-    fn head(
-        &mut self,
-        cx: &Reader<'_>,
-        at: usize,
-        length: usize,
-        template: &CallTemplate,
-        head: &mut Head,
-    ) -> Look<()> {
-        if self.long != cx.text.len() {
-            self.found = None;
-            self.long = cx.text.len();
-        }
-        let begins = &template.beginnings;
-        if self.failed.iter().any(|(elements, number)| begins.get(*elements) == Some(number)) {
-            return Look::No;
-        }
-        let whole = begins.last().copied();
-        if let Some((_, known)) = self.found.as_ref().filter(|(number, _)| Some(*number) == whole) {
-            head.clone_from(known);
-            return Look::Is(());
-        }
-        let mut reached = 0;
-        let look = head::behind_marker(cx, at, length, &template.head, &mut reached, head);
-        match look {
-            Look::Is(()) if template.shares_head => self.found = whole.map(|number| (number, head.clone())),
-            Look::No => self.failed.extend(begins.get(reached).map(|number| (reached, *number))),
-            Look::Is(()) | Look::More => {}
-        }
-        look
-    }
-}
 
 /// The markers that stand at a place, and how far they were tried.
 #[derive(Debug, Clone, Copy)]
@@ -97,8 +16,10 @@ pub(super) struct Found {
     ends: [(usize, u32); 4],
     count: usize,
     quote: Quote,
-    /// So many of the literals are none of theirs, from the longest on, and so many meanings of the next one.
-    none: (usize, usize),
+    /// So many of the literals are none of theirs, from the longest on, and these meanings of the next one, or with all of them, of
+    /// the longest where it stands twice.
+    none: usize,
+    passed: Passed,
 }
 
 impl Engine {
@@ -115,11 +36,15 @@ impl Engine {
             Some(found) => found,
             None => match cx.dialects.markers.at(cx.bytes(), at) {
                 At::Some { ends, count, more } if cx.eof || !more => {
-                    Found { ends, count, quote: Quote::No, none: (0, 0) }
+                    Found { ends, count, quote: Quote::No, none: 0, passed: Passed::default() }
                 }
                 At::Nothing => return Look::No,
-                At::Partial if cx.eof => return self.opens_nothing(cx, at, &[]).or(|| self.cut_closer(cx, at)),
-                At::Partial | At::Some { .. } => return Look::More,
+                At::Partial(_) if cx.eof => return self.opens_nothing(cx, at, &[]).or(|| self.cut_closer(cx, at)),
+                At::Partial(rest) => {
+                    cx.awaits(rest);
+                    return Look::More;
+                }
+                At::Some { .. } => return Look::More,
             },
         };
         let taken = match (word, known) {
@@ -135,15 +60,21 @@ impl Engine {
 
     /// The words `found` at `at`.
     fn try_words(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
-        let (lists, markers) = found.none;
-        for (i, (length, list)) in found.ends[..found.count].iter().rev().enumerate().skip(lists) {
+        let Found { ends, count, none, passed, .. } = *found;
+        for (i, (length, list)) in ends[..count].iter().rev().enumerate().skip(none) {
             let behind = Self::behind(cx, at + length);
-            let tried = if i == lists { markers } else { 0 };
-            for (k, marker) in cx.dialects.markers.list_before(*list, behind, tried) {
-                found.none = (i, k);
-                match self.take_word(cx, at, *length, marker, behind) {
-                    Look::No => {}
-                    taken => return taken,
+            let passed = if i == none { passed } else { Passed::default() };
+            let mut meanings = cx.dialects.markers.list_before(*list, behind, passed);
+            while let Some(marker) = meanings.next() {
+                if !self.may_go_on(cx, marker, behind) {
+                    continue;
+                }
+                match self.take_word(cx, at, *length, marker) {
+                    Look::No => self.tried.pass(&mut meanings),
+                    taken => {
+                        (found.none, found.passed) = (i, meanings.passed());
+                        return taken;
+                    }
                 }
             }
         }
@@ -180,18 +111,18 @@ impl Engine {
     /// What is `found` at `at`, and is not known to be none of it.
     fn try_markers(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
         let known = &cx.dialects.markers;
-        let Found { ends, count, quote, none: (lists, markers) } = *found;
+        let Found { ends, count, quote, none, passed } = *found;
         let ends = &ends[..count];
         if ends.last().is_some_and(|(length, list)| known.opens_calls(*list) && Self::may_be_doubled(cx, at, *length)) {
             return Look::More;
         }
-        for (i, (length, list)) in ends.iter().rev().enumerate().skip(lists) {
+        for (i, (length, list)) in ends.iter().rev().enumerate().skip(none) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
             let is_section = |marker: &Marker| matches!(marker, Marker::Section { .. });
-            let tried = if i == lists { markers } else { 0 };
             let mut tag = None;
-            for (k, marker) in known.list_before(*list, behind, tried) {
+            let mut meanings = known.list_before(*list, behind, if i == none { passed } else { Passed::default() });
+            while let Some(marker) = meanings.next() {
                 // Where it stands decides.
                 let other =
                     known.is_ambiguous(*list) && if reasoning { marker.is_token() } else { marker.closes_reasoning() };
@@ -203,19 +134,19 @@ impl Engine {
                         Look::No => {}
                         Look::Is(()) => return Look::No,
                         Look::More => {
-                            found.none = (i, k);
+                            (found.none, found.passed) = (i, meanings.passed());
                             return Look::More;
                         }
                     }
                 }
                 match self.take(cx, at, *length, marker, Standing::Once) {
-                    Look::No => {}
+                    Look::No => self.tried.pass(&mut meanings),
                     Look::Is(()) => {
                         self.note_markup(at, at + *length, marker);
                         return Look::Is(());
                     }
                     Look::More => {
-                        found.none = (i, k);
+                        (found.none, found.passed) = (i, meanings.passed());
                         return Look::More;
                     }
                 }
@@ -229,19 +160,22 @@ impl Engine {
             }
         }
         // Only whether it stands twice, or opens nothing, may still be unclear.
-        found.none = (count, 0);
+        if none < count {
+            (found.none, found.passed) = (count, Passed::default());
+        }
         if cx.eof && self.cut_closer(cx, at) == Look::Is(()) {
             return Look::Is(());
         }
         match self.opens_nothing(cx, at, ends) {
-            Look::No => self.unread_opener(cx, at, ends, quote),
+            Look::No => self.unread_opener(cx, at, found),
             taken => taken,
         }
     }
 
-    /// None of the markers at `at`, which `ends` lists, is what it seems: what opens calls stands there twice, or is text.
-    fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)], quote: Quote) -> Taken {
-        let Some((length, list)) = ends.last().copied() else { return Look::No };
+    /// None of the markers `found` at `at` is what it seems: what opens calls stands there twice, or is text.
+    fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
+        let quote = found.quote;
+        let Some((length, list)) = found.ends[..found.count].last().copied() else { return Look::No };
         let longest = cx.dialects.markers.list(list);
         let calls = longest.iter().any(|marker| marker.opens_calls());
         let quoted = longest.iter().any(|marker| quote.holds(*marker));
@@ -249,7 +183,7 @@ impl Engine {
             self.quotes(at);
         }
         if calls && !quoted {
-            match self.doubled_opener(cx, at, length, list) {
+            match self.doubled_opener(cx, at, (length, list), &mut found.passed) {
                 Look::No => {}
                 taken => return taken,
             }
@@ -309,7 +243,8 @@ impl Engine {
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
         for (start, late) in late {
             let taken = match head::literal(cx, start, &late.text) {
-                Look::Is(end) => self.take_word(cx, start, end - start, late.marker, Self::behind(cx, end)),
+                Look::Is(end) if !self.may_go_on(cx, late.marker, Self::behind(cx, end)) => Look::No,
+                Look::Is(end) => self.take_word(cx, start, end - start, late.marker),
                 other => other.map(|_| ()),
             };
             if taken != Look::No {
@@ -319,12 +254,8 @@ impl Engine {
         Look::No
     }
 
-    /// A marker that is a word, with what stands `behind` it: it says less than signs do, so what follows it without being a call
-    /// is no issue.
-    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker, behind: &[u8]) -> Taken {
-        if !self.may_go_on(cx, marker, behind) {
-            return Look::No;
-        }
+    /// A marker that is a word: it says less than signs do, so what follows it without being a call is no issue.
+    fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker) -> Taken {
         let taken = self.take(cx, start, length, marker, Standing::Word);
         if taken == Look::Is(()) {
             self.note_markup(start, start + length, marker);
@@ -341,6 +272,7 @@ impl Engine {
         marker: Marker,
         standing: Standing,
     ) -> Taken {
+        self.tried.failed = None;
         match marker {
             Marker::Header { row } => self.header(cx, at, at + length, row),
             Marker::Recipient { row } => self.bare_header(cx, at, at + length, row),
@@ -412,31 +344,45 @@ impl Engine {
                 let Some(template) = template else { return Look::No };
                 let mut found = Head::default();
                 self.tried.go_to(cx, at, standing);
-                if self.tried.refused.contains(&(row, call)) {
+                let unoffered = self.tried.unoffered;
+                if unoffered.is_some() && template.named == unoffered && self.needs_offer(cx, row, template) {
                     return Look::No;
                 }
-                let taken = match self.tried.head(cx, at, length, template, &mut found) {
-                    // What quotes it is looked for where there is something to quote.
-                    Look::Is(()) if standing == Standing::Word && self.fence.is_none() && self.quotes_word(cx, at) => {
-                        self.pass(cx, at, Reason::Quoted);
-                        Look::No
-                    }
-                    Look::Is(()) => {
-                        found.twice |= standing == Standing::Twice;
-                        self.begin(cx, at, row, call, &mut found, None)
-                    }
-                    other => other,
-                };
-                if taken == Look::No {
-                    self.tried.refused.push((row, call));
+                let look = self.tried.head(cx, at, length, template, &mut found);
+                if look != Look::More && self.is_unoffered(cx, row, template, &found) {
+                    self.tried.unoffered = template.named;
+                    return Look::No;
                 }
-                taken
+                found.twice |= standing == Standing::Twice;
+                match look {
+                    Look::Is(()) if standing == Standing::Word => self.begin_word(cx, at, (row, call), &mut found),
+                    Look::Is(()) => self.begin(cx, at, row, call, &mut found, None),
+                    other => other,
+                }
             }
+        }
+    }
+
+    /// The head that a word at `at` begins is `found`. What quotes it is looked for where there is something to quote.
+    fn begin_word(&mut self, cx: &Reader<'_>, at: usize, (row, call): (u16, u16), found: &mut Head) -> Taken {
+        // Whoever wants to know why it is no call is told so first.
+        if self.out.trace.is_on() && self.quotes_word(cx, at) {
+            self.pass(cx, at, Reason::Quoted);
+            return Look::No;
+        }
+        match self.may_begin(cx, at, (row, call), found, None) {
+            Look::No => Look::No,
+            _ if self.quotes_word(cx, at) => Look::No,
+            Look::More => Look::More,
+            Look::Is(evidence) => self.begin_template(cx, at, (row, call), found, None, evidence),
         }
     }
 
     /// The word at `at`, which is being tried, is quoted.
     fn quotes_word(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        if self.fence.is_some() {
+            return false;
+        }
         let quoted = self.tried.quoted.unwrap_or_else(|| self.is_quoted(cx, at));
         self.tried.quoted = Some(quoted);
         quoted

@@ -16,6 +16,7 @@ pub(super) mod plain;
 pub(super) mod quoted;
 pub(super) mod runaway;
 pub(super) mod sentence;
+pub(super) mod tried;
 pub(super) mod twice;
 pub(super) mod unclear;
 

@@ -48,7 +48,7 @@ pub(crate) fn names(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>
         _ => return Look::Is(()),
     };
     match cx.dialects.markers.at(cx.bytes(), next) {
-        MarkersAt::Partial if !cx.eof => Look::More,
+        MarkersAt::Partial(_) if !cx.eof => Look::More,
         MarkersAt::Some { .. } => Look::No,
         _ if next >= cx.text.len() => Look::No,
         _ => Look::Is(()),

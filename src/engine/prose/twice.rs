@@ -1,7 +1,7 @@
 //! Opening markers that stand twice where one was meant: the second is left out, with a repair.
 use super::Taken;
-use super::markers::Standing;
-use crate::dialect::{CallTemplate, Element};
+use super::tried::Standing;
+use crate::dialect::{CallTemplate, Element, Passed};
 use crate::engine::head::{self, Head};
 use crate::engine::{Engine, Look, Reader, misspelt};
 
@@ -17,8 +17,15 @@ impl Engine {
         !cx.eof && length >= SHORTEST_TWICE && begun(next())
     }
 
-    /// The opening marker at `at`, of `length`, stands there twice, and a call follows the second.
-    pub(super) fn doubled_opener(&mut self, cx: &Reader<'_>, at: usize, length: usize, list: u32) -> Taken {
+    /// The opening marker at `at`, of `length`, stands there twice, and a call follows the second: by one of its meanings in the
+    /// `list` that were not `passed`.
+    pub(super) fn doubled_opener(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        (length, list): (usize, u32),
+        passed: &mut Passed,
+    ) -> Taken {
         let text = cx.slice(at, at + length);
         if text.len() < SHORTEST_TWICE {
             return Look::No;
@@ -32,9 +39,9 @@ impl Engine {
             more => return more.then(|_| Look::No),
         }
         let behind = Self::behind(cx, end);
-        let markers = cx.dialects.markers.list_before(list, behind, 0);
-        for (_, marker) in markers.filter(|(_, marker)| marker.opens_calls()) {
-            if !self.may_go_on(cx, marker, behind) {
+        let mut meanings = cx.dialects.markers.list_before(list, behind, *passed);
+        while let Some(marker) = meanings.next() {
+            if !marker.opens_calls() || !self.may_go_on(cx, marker, behind) {
                 continue;
             }
             let taken = self.take(cx, at, end - at, marker, Standing::Twice);
@@ -42,8 +49,10 @@ impl Engine {
                 self.note_markup(at, end, marker);
             }
             if taken != Look::No {
+                *passed = meanings.passed();
                 return taken;
             }
+            self.tried.pass(&mut meanings);
         }
         Look::No
     }

@@ -61,7 +61,7 @@ impl JsonCalls {
             let ends = closes.or(|| match markers.at(cx.bytes(), at) {
                 // A fence may stand in any text.
                 _ if at < stop || byte == b'`' => Look::No,
-                MarkersAt::Partial | MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
+                MarkersAt::Partial(_) | MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
                 MarkersAt::Some { .. } => Look::Is(()),
                 _ => Look::No,
             });

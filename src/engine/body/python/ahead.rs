@@ -139,7 +139,7 @@ pub(super) fn brackets_end(cx: &Reader<'_>, at: usize, called: &str) -> Look<()>
         Some(b'`') => fence_closes(cx, end),
         Some(_) => match cx.dialects.markers.at(cx.bytes(), end) {
             MarkersAt::Some { .. } => Look::Is(()),
-            MarkersAt::Partial if !cx.eof => Look::More,
+            MarkersAt::Partial(_) if !cx.eof => Look::More,
             _ if brackets.contains('\n') && cx.tools.is_some() => item(end),
             _ => Look::No,
         },
