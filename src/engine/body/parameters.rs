@@ -92,13 +92,15 @@ struct Begun {
     misquoted: bool,
     /// What ends its tag is missing.
     unclosed: bool,
+    /// Attributes that no template has.
+    stray: Option<Range<usize>>,
 }
 
 impl Begun {
     /// By the parameter template of this number, with such a `head`.
     fn by(template: usize, head: Head) -> Self {
-        let Head { key, kind, end, twice, misquoted, unclosed, .. } = head;
-        Self { template, key, kind, end, twice, misquoted, unclosed }
+        let Head { key, kind, end, twice, misquoted, unclosed, stray, .. } = head;
+        Self { template, key, kind, end, twice, misquoted, unclosed, stray }
     }
 }
 
@@ -444,7 +446,7 @@ impl Parameters {
     /// A parameter has begun, and if its head holds a key, a value that stands behind that.
     fn open_value(&mut self, cx: &Reader<'_>, around: Around<'_>, begun: Begun) {
         let Around { row, called, .. } = around;
-        let Begun { template, key, kind, end, twice, misquoted, unclosed } = begun;
+        let Begun { template, key, kind, end, twice, misquoted, unclosed, stray } = begun;
         if twice {
             let what = "a marker of a parameter stood twice";
             self.repairs.push(Repair::at(RepairCode::Marker, self.at, what));
@@ -455,20 +457,15 @@ impl Parameters {
         if unclosed {
             self.repairs.push(Repair::at(RepairCode::Marker, self.at, head::UNCLOSED));
         }
-        let before = std::mem::replace(&mut self.at, end);
+        self.broken |= stray.is_some_and(|stray| lost::has_value(cx, &stray));
+        self.at = end;
         let Some(key) = key else { return };
-        let parameter = row.parameters.get(template);
-        let tagged = |p: &&Parameter| p.head.iter().take(3).any(|e| matches!(e, Element::Attributes(_)));
-        // Mostly no sign of it stands there.
-        let sign =
-            |range: &Range<usize>| cx.bytes().get(range.clone()).is_some_and(|b| memchr::memchr(b'v', b).is_some());
-        let around_key = || [before..key.start, key.end..end].into_iter().filter(sign);
-        self.broken |= parameter.filter(tagged).is_some() && around_key().any(|range| lost::has_value(cx, &range));
         // Mostly it is one of the tool's, and then it is that.
         let likely = self.members.len();
         let position = |key: &[u8]| called.and_then(|tool| tool.position(key, likely));
         let declared = position(cx.bytes().get(key.clone()).unwrap_or_default());
         let key = if declared.is_some() { key } else { self.read_key(cx, called, key) };
+        let parameter = row.parameters.get(template);
         // A marker that its line ends, or another sign, may have lost more of its key than that.
         let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with(['\n', '=']));
         // And where a quote is missing, letters may be.

@@ -139,7 +139,7 @@ impl OpenValue {
     }
 }
 
-/// What stands at `range` in a parameter's tag holds its value, as an attribute that no template has.
+/// The attributes at `range` of a parameter's tag, which no template has, hold its value.
 #[cold]
 pub(super) fn has_value(cx: &Reader<'_>, range: &Range<usize>) -> bool {
     names(cx.part(range), VALUE)
