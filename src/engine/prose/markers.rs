@@ -351,6 +351,9 @@ impl Engine {
                 let look = self.tried.head(cx, at, length, template, &mut found);
                 if look != Look::More && self.is_unoffered(cx, row, template, &found) {
                     self.tried.unoffered = template.named;
+                    if standing == Standing::Word {
+                        self.sees_example(cx, at);
+                    }
                     return Look::No;
                 }
                 found.twice |= standing == Standing::Twice;
@@ -365,6 +368,7 @@ impl Engine {
 
     /// The head that a word at `at` begins is `found`. What quotes it is looked for where there is something to quote.
     fn begin_word(&mut self, cx: &Reader<'_>, at: usize, (row, call): (u16, u16), found: &mut Head) -> Taken {
+        self.sees_example(cx, at);
         // Whoever wants to know why it is no call is told so first.
         if self.out.trace.is_on() && self.quotes_word(cx, at) {
             self.pass(cx, at, Reason::Quoted);
@@ -375,6 +379,13 @@ impl Engine {
             _ if self.quotes_word(cx, at) => Look::No,
             Look::More => Look::More,
             Look::Is(evidence) => self.begin_template(cx, at, (row, call), found, None, evidence),
+        }
+    }
+
+    /// Where the text announces the word at `at`, it announces what goes on behind it as well, be that a call or not.
+    fn sees_example(&mut self, cx: &Reader<'_>, at: usize) {
+        if self.fence.is_none() {
+            self.is_example(cx, at);
         }
     }
 
