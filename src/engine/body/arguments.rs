@@ -68,8 +68,8 @@ impl Arguments {
             }
             // Where nothing closes the call, only an offered name tells the word from text.
             b'n' | b'N' if offered() => nothing(cx, at).then(|end| ends_line(cx, end)),
-            // Where the text ends, two of them may be the beginning of a fence.
-            b'`' if cx.eof && cx.rest(at).trim_ascii_end() == "`" => Look::No,
+            // Three of them open a fence, and where the text ends, two may be the beginning of one.
+            b'`' if cx.rest(at).starts_with("``") || cx.eof && cx.rest(at) == "`" => Look::No,
             b'`' => match labelled_fence(cx, at) {
                 Look::No => closes(cx, &template.tail, at),
                 Look::Is(()) => Look::No,
