@@ -17,6 +17,9 @@ TEMPLATE = (
 TEXT = 'Hi <run tool="f"><p k="city">Zürich</p><p k="days">3</p></run><run tool="g"></run>'
 
 
+TOOL = {"name": "f", "inputSchema": {"type": "object", "properties": {"city": {"type": "string"}}}}
+
+
 def own() -> toolglot.Dialect:
     return toolglot.Dialect(
         name="own",
@@ -88,11 +91,23 @@ def test_response_template():
     assert (turn.reasoning, turn.tool_calls[0].name, turn.tool_calls[0].arguments) == ("r", "f", {"a": 1})
 
 
+def test_what_its_kin_writes_is_read_as_well() -> None:
+    text = "<tool_call>\n<function=f>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>"
+    alone = {"name": "own", "calls": ["<run> {json} </run>"]}
+    assert not toolglot.extract(text, tools=[TOOL], dialect=toolglot.Dialect(**alone)).tool_calls
+    with_kin = toolglot.Dialect(**alone, kin=["qwen3_coder"])
+    (call,) = toolglot.extract(text, tools=[TOOL], dialect=with_kin).tool_calls
+    assert (call.name, call.arguments) == ("f", {"city": "Oslo"})
+    (call,) = toolglot.extract('<run>{"name": "f", "arguments": {}}</run>', tools=[TOOL], dialect=with_kin).tool_calls
+    assert (call.name, call.arguments) == ("f", {})
+
+
 @pytest.mark.parametrize(
     ("make", "why"),
     [
         (lambda: toolglot.Dialect(name="x", calls=["{nonsense}"]), "nonsense"),
         (lambda: toolglot.Dialect(name="x", colour="red"), "colour"),
+        (lambda: toolglot.Dialect(name="x", calls=["<a>{json}</a>"], kin=["none such"]), "none such"),
         (lambda: toolglot.Dialect(name="x", calls=["<a>" * 8000 + "{json}"]), "24000 bytes"),
         (lambda: toolglot.Dialect(name="x", calls=["<a>{json}"], tokens=["<b>" * 8000]), "24000 bytes"),
         (lambda: toolglot.Dialect.from_chat_template("{% if %}"), "cannot be read"),

@@ -460,7 +460,7 @@ impl Markers {
         self.lists.get(list as usize).is_some_and(|list| list.ambiguous)
     }
 
-    /// As [`Self::list`], each with its place in that, without those that were `tried` and most of what `behind`, which stands
+    /// As [`Self::list`], one after the other, without those that were `tried` and most of what `behind`, which stands
     /// behind the marker and white space, rules out.
     pub(crate) fn list_before(&self, list: u32, behind: &[u8], tried: Passed) -> Meanings<'_> {
         let list = self.lists.get(list as usize);
