@@ -54,7 +54,7 @@ impl ToolCall {
     pub(super) fn from_core(py: Python<'_>, call: turn::ToolCall<'_>, tools: Option<&Arc<schema::ToolSet>>) -> Self {
         let faults = Faults::of(call.repairs, call.errors);
         let (name, raw) = (Keys::open(py).get(&call.name), Text::Made(call.raw.into_owned()));
-        Self::of(Self::id_of(py, &call.id), name, call.arguments.into(), call.status, faults, raw, (Input::NONE, tools))
+        Self::of(Self::id_of(py, &call.id), name, call.arguments.into(), call.status, faults, raw, (Input::None, tools))
     }
 
     /// The call as it was found in the `input`, which is the text `all`; `names` makes its name.

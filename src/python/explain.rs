@@ -4,7 +4,7 @@ use super::guard::guard_detached;
 use super::parser::{options, surrogate_issue};
 use super::report::{find, hash, repr_of};
 use super::source::tools_argument;
-use super::text::{Input, bytes_of, no_text, utf8};
+use super::text::{Input, Text, bytes_of, no_text};
 use super::turn::Turn;
 use crate::explain::{self as core, Line, Reason, SpanKind};
 use crate::turn::{Issue, IssueCode};
@@ -28,10 +28,7 @@ pub(super) fn explain<'py>(
     let dialects = dialect_argument(dialect)?;
     let options = options(starts_in, policy)?;
     let (text, issue) = if let Ok(text) = text.cast::<PyString>() {
-        match utf8(text)? {
-            (_, None) => (text.clone(), None),
-            (replaced, Some(offset)) => (PyString::new(py, &replaced), Some(surrogate_issue(offset))),
-        }
+        (text.clone(), None)
     } else if let Some(bytes) = bytes_of(text) {
         let text = String::from_utf8_lossy(&bytes);
         let issue = matches!(text, std::borrow::Cow::Owned(_))
@@ -40,10 +37,11 @@ pub(super) fn explain<'py>(
     } else {
         return Err(no_text("text", text));
     };
-    let all = text.to_str()?;
+    let (input, surrogate) = Input::new(&text)?;
+    let all = input.as_str(py);
     let explanation = guard_detached(py, all.len(), || core::explain(all, &dialects, tools.as_deref(), &options))?;
     let (mut turn, hint) = (explanation.turn, explanation.hint);
-    turn.issues.extend(issue);
+    turn.issues.extend(issue.or(surrogate.map(surrogate_issue)));
     let mut end = 0;
     let spans = explanation.spans.into_iter().map(|span| {
         let written = all.get(span.range.clone()).unwrap_or_default();
@@ -54,8 +52,9 @@ pub(super) fn explain<'py>(
         Span { start, end, kind, text, dialect, call, reason, detail }.into_bound_py_any(py)
     });
     let spans = PyTuple::new(py, spans.collect::<PyResult<Vec<_>>>()?)?.unbind();
-    let turn = Turn::from_core(py, turn, Input::new(&text), tools.as_ref())?.unbind();
-    Ok(Explanation { text: text.unbind(), spans, turn, hint })
+    let text = input.to_py(py, &Text::Span(0..all.len())).unbind();
+    let turn = Turn::from_core(py, turn, &input, tools.as_ref())?.unbind();
+    Ok(Explanation { text, spans, turn, hint })
 }
 
 #[doc = stub!("Span")]

@@ -39,28 +39,23 @@ pub(super) fn extract<'py>(
     let tools = tools_argument(tools)?;
     let dialects = dialect_argument(dialect)?;
     let options = options(starts_in, policy)?;
-    let read = |text: &Bound<'_, PyString>, all: &str, issue: Option<Issue>| {
+    let read = |text: &Bound<'_, PyString>| {
+        let (input, surrogate) = Input::new(text)?;
         // What was found does not leave the guard before Python has it: it is large.
         guard(|| {
-            let read = || engine::read(all, &dialects, tools.as_deref(), &options);
-            let (mut turn, calls) = detached(py, all.len(), read);
-            turn.issues.extend(issue);
-            Turn::found(py, (turn, calls), Input::new(text), tools.as_ref())
+            let all = input.as_str(py);
+            let (mut turn, calls) =
+                detached(py, all.len(), || engine::read(all, &dialects, tools.as_deref(), &options));
+            turn.issues.extend(surrogate.map(surrogate_issue));
+            Turn::found(py, (turn, calls), &input, tools.as_ref())
         })?
     };
     if let Ok(text) = text.cast::<PyString>() {
-        return match utf8(text)? {
-            (all, None) => read(text, &all, None),
-            (replaced, Some(offset)) => {
-                let text = PyString::new(py, &replaced);
-                read(&text, text.to_str()?, Some(surrogate_issue(offset)))
-            }
-        };
+        return read(text);
     }
     let bytes = bytes_of(text).ok_or_else(|| no_text("text", text))?;
     if let Ok(text) = std::str::from_utf8(&bytes) {
-        let text = PyString::new(py, text);
-        return read(&text, text.to_str()?, None);
+        return read(&PyString::new(py, text));
     }
     let turn = guard_detached(py, bytes.len(), || {
         let mut parser = engine::StreamParser::new(Arc::clone(&dialects), tools.clone(), options.clone());
@@ -68,7 +63,7 @@ pub(super) fn extract<'py>(
         parser.feed_bytes(&bytes, &mut events);
         parser.finish(&mut events)
     })?;
-    Turn::from_core(py, turn, Input::NONE, tools.as_ref())
+    Turn::from_core(py, turn, &Input::None, tools.as_ref())
 }
 
 #[doc = stub!("StreamParser")]
@@ -218,7 +213,7 @@ impl StreamParser {
     fn turn<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, Turn>> {
         match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Closed(turn) => {
-                let turn = Turn::from_core(py, *turn, Input::NONE, self.tools.as_ref())?;
+                let turn = Turn::from_core(py, *turn, &Input::None, self.tools.as_ref())?;
                 self.stage = Stage::Finished(turn.clone().unbind());
                 Ok(turn)
             }

@@ -73,7 +73,7 @@ pub(super) fn normalize<'py>(
 ) -> PyResult<Bound<'py, Turn>> {
     let given = Given { tools, dialect, starts_in, policy };
     let (turn, tools) = read(py, response, provider, given, provider::normalize, provider::normalize_node)?;
-    Turn::from_core(py, turn, Input::NONE, tools.as_ref())
+    Turn::from_core(py, turn, &Input::None, tools.as_ref())
 }
 
 /// The arguments of Python that say how an answer is read.
@@ -119,7 +119,7 @@ pub(super) fn normalize_choices<'py>(
     let (turns, tools) =
         read(py, response, provider, given, provider::normalize_choices, provider::normalize_choices_node)?;
     let tools = tools.as_ref();
-    turns.into_iter().map(|turn| Turn::from_core(py, turn, Input::NONE, tools)).collect()
+    turns.into_iter().map(|turn| Turn::from_core(py, turn, &Input::None, tools)).collect()
 }
 
 #[doc = stub!("StreamNormalizer")]
@@ -261,7 +261,7 @@ impl State {
         match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Closed(Ok(turns)) => {
                 let tools = self.tools.as_ref();
-                let turns = turns.into_iter().map(|turn| Turn::from_core(py, turn, Input::NONE, tools));
+                let turns = turns.into_iter().map(|turn| Turn::from_core(py, turn, &Input::None, tools));
                 let turns = PyTuple::new(py, turns.collect::<PyResult<Vec<_>>>()?)?;
                 self.stage = Stage::Finished(turns.clone().unbind());
                 Ok(turns)

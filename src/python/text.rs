@@ -1,9 +1,11 @@
 //! Text on its way to Python, copied as late and as little as possible.
 use super::convert::type_name;
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PySequence, PyString};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A piece of text in a result: a range of the input where it stands there, else a text of its own.
 ///
@@ -28,22 +30,60 @@ pub(super) fn kept(text: Cow<'_, str>, input: &str) -> Text {
 
 /// The `str` that a result was read from; nothing for results that own all their text.
 #[derive(Debug)]
-pub(super) struct Input(Option<Py<PyString>>);
+pub(super) enum Input {
+    None,
+    /// Its UTF-8 is Python's: kept in the object, or the object itself where all is ASCII.
+    Str(Py<PyString>),
+    Encoded(Arc<Encoded>),
+}
+
+/// A long `str` and its UTF-8.
+#[derive(Debug)]
+pub(super) struct Encoded {
+    object: Py<PyString>,
+    utf8: String,
+}
+
+/// From how many characters on a text is encoded in slices: below, that saves less than it takes to ask.
+const LONG: usize = 8 * 1024;
+/// The characters of one slice.
+const SLICE: usize = 4 * 1024;
 
 impl Input {
-    pub(super) const NONE: Self = Self(None);
-
-    pub(super) fn new(text: &Bound<'_, PyString>) -> Self {
-        Self(Some(text.clone().unbind()))
+    /// The input, and the byte offset of its first lone surrogate, where there is one: U+FFFD takes the place of each.
+    pub(super) fn new(text: &Bound<'_, PyString>) -> PyResult<(Self, Option<usize>)> {
+        if let Some(utf8) = in_slices(text)? {
+            return Ok((Self::Encoded(Arc::new(Encoded { object: text.clone().unbind(), utf8 })), None));
+        }
+        Ok(match utf8(text)? {
+            (_, None) => (Self::Str(text.clone().unbind()), None),
+            (replaced, surrogate) => (Self::Str(PyString::new(text.py(), &replaced).unbind()), surrogate),
+        })
     }
 
     pub(super) fn clone_ref(&self, py: Python<'_>) -> Self {
-        Self(self.0.as_ref().map(|text| text.clone_ref(py)))
+        match self {
+            Self::None => Self::None,
+            Self::Str(text) => Self::Str(text.clone_ref(py)),
+            Self::Encoded(text) => Self::Encoded(Arc::clone(text)),
+        }
+    }
+
+    fn object(&self) -> Option<&Py<PyString>> {
+        match self {
+            Self::None => None,
+            Self::Str(text) => Some(text),
+            Self::Encoded(text) => Some(&text.object),
+        }
     }
 
     /// The input as text. It was UTF-8 when it came in and `str` never changes, so there is no error to report.
     pub(super) fn as_str<'a>(&'a self, py: Python<'_>) -> &'a str {
-        self.0.as_ref().and_then(|text| text.to_str(py).ok()).unwrap_or_default()
+        match self {
+            Self::None => "",
+            Self::Str(text) => text.to_str(py).unwrap_or_default(),
+            Self::Encoded(text) => &text.utf8,
+        }
     }
 
     /// `text` as a `str`; the input object itself where the text is all of it.
@@ -53,11 +93,35 @@ impl Input {
 
     /// As [`Self::to_py`], where the input is known to be `all`.
     pub(super) fn cut<'py>(&self, py: Python<'py>, all: &str, text: &Text) -> Bound<'py, PyString> {
-        match (&self.0, text) {
+        match (self.object(), text) {
             (Some(input), Text::Span(range)) if *range == (0..all.len()) => input.bind(py).clone(),
             _ => PyString::new(py, text.as_str(all)),
         }
     }
+}
+
+/// The UTF-8 of a long text with a character that is not ASCII; `None` for any other text, and where a lone surrogate
+/// stands in it.
+///
+/// Python encodes such a text character by character, and one marker or one curly quote is enough for that. A slice of
+/// it that is all ASCII is ASCII by itself, and copied.
+fn in_slices(text: &Bound<'_, PyString>) -> PyResult<Option<String>> {
+    let py = text.py();
+    let chars = text.len()?;
+    if chars < LONG || text.call_method0(intern!(py, "isascii"))?.is_truthy()? {
+        return Ok(None);
+    }
+    let slices = text.cast::<PySequence>()?;
+    // Room for some characters that take more than a byte.
+    let mut utf8 = String::with_capacity(chars + chars / 8);
+    for start in (0..chars).step_by(SLICE) {
+        let slice = slices.get_slice(start, start + SLICE)?;
+        match slice.cast::<PyString>()?.to_str() {
+            Ok(slice) => utf8.push_str(slice),
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(Some(utf8))
 }
 
 pub(super) fn no_text(what: &str, value: &Bound<'_, PyAny>) -> PyErr {

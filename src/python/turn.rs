@@ -45,30 +45,30 @@ impl Turn {
     pub(super) fn from_core<'py>(
         py: Python<'py>,
         mut turn: turn::Turn<'_>,
-        input: Input,
+        input: &Input,
         tools: Option<&Arc<schema::ToolSet>>,
     ) -> PyResult<Bound<'py, Self>> {
         let needs_more_work = turn.needs_more_work();
         let calls = std::mem::take(&mut turn.tool_calls).into_iter();
         let calls = PyTuple::new(py, calls.map(|call| ToolCall::from_core(py, call, tools)))?;
         let texts = texts(&mut turn, input.as_str(py));
-        Bound::new(py, Self::of(&mut turn, texts, input, calls, needs_more_work))
+        Bound::new(py, Self::of(&mut turn, texts, input.clone_ref(py), calls, needs_more_work))
     }
 
     /// As [`Self::from_core`], of what was found in the `input`.
     pub(super) fn found<'py>(
         py: Python<'py>,
         (mut turn, calls): (turn::Turn<'_>, Vec<engine::Call>),
-        input: Input,
+        input: &Input,
         tools: Option<&Arc<schema::ToolSet>>,
     ) -> PyResult<Bound<'py, Self>> {
         let needs_more_work = calls.iter().any(|call| call.status.runnable());
         let all = input.as_str(py);
         let mut names = Keys::open(py);
-        let calls = calls.into_iter().map(|call| ToolCall::found(py, call, (&input, all), tools, &mut names));
+        let calls = calls.into_iter().map(|call| ToolCall::found(py, call, (input, all), tools, &mut names));
         let calls = PyTuple::new(py, calls)?;
         let texts = texts(&mut turn, all);
-        Bound::new(py, Self::of(&mut turn, texts, input, calls, needs_more_work))
+        Bound::new(py, Self::of(&mut turn, texts, input.clone_ref(py), calls, needs_more_work))
     }
 
     /// The turn whose content, reasoning and calls are these, whatever it says itself.
@@ -261,7 +261,7 @@ impl Turn {
         // The calls are frozen, so they are kept as they came.
         let needs_more_work = turn.needs_more_work();
         let texts = texts(&mut turn, "");
-        Ok(Self::of(&mut turn, texts, Input::NONE, PyTuple::new(py, &tool_calls)?, needs_more_work))
+        Ok(Self::of(&mut turn, texts, Input::None, PyTuple::new(py, &tool_calls)?, needs_more_work))
     }
 
     #[doc = stub!("Turn.content")]

@@ -7,6 +7,7 @@ use super::values::{
     CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
     may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
 };
+use crate::bytes::find;
 use crate::char_class;
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
 use crate::engine::found::{Found, Piece, Value, span};

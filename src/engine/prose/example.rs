@@ -74,6 +74,8 @@ const LONGEST_WORD: usize = 32;
 pub(crate) struct Examples {
     /// Where the last one stood that the text announced.
     last: Option<usize>,
+    /// Where none stands: what was asked about last, behind a call that ended there. Each template asks again.
+    none: Option<(usize, usize)>,
     /// No word announces one, no line ends, and no sentence may: several labels may stand in one sentence.
     silent: Without,
     line_break: Without,
@@ -83,22 +85,19 @@ pub(crate) struct Examples {
 impl Engine {
     /// What stands at `at` without a marker is an example, or goes on one in the same paragraph.
     pub(super) fn is_example(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let taken = self.out.calls.last().map_or(0, |call| call.raw.end);
+        if self.examples.none == Some((at, taken)) {
+            return false;
+        }
         let goes_on = |example: usize| at - example <= NEAR && !cx.slice(example, at).contains("\n\n");
         let last = self.examples.last.filter(|example| *example <= at);
-        let is = last.is_some_and(goes_on) || self.in_source(cx, at) || self.examples.announced(cx, at);
+        let is = last.is_some_and(goes_on) || in_source(cx, at, taken) || self.examples.announced(cx, at);
         if is {
             self.examples.last = Some(at);
+        } else {
+            self.examples.none = Some((at, taken));
         }
         is
-    }
-
-    /// What stands at `at` is a part of source code, or of a block that shows some.
-    fn in_source(&self, cx: &Reader<'_>, at: usize) -> bool {
-        let before = cx.slice(floor(cx.text, at.saturating_sub(NEAR)), at);
-        // Behind a call that was taken, what stood before that one is no code.
-        let taken = self.out.calls.last().map_or(0, |call| call.raw.end);
-        let item = cx.slice(taken.max(at - before.len()), at);
-        is_item(cx, item.trim_end()) || in_directive(before)
     }
 }
 
@@ -132,6 +131,14 @@ impl Examples {
         }
         says
     }
+}
+
+/// What stands at `at` is a part of source code, or of a block that shows some. Behind a call that was `taken`, what stood before
+/// that one is no code.
+fn in_source(cx: &Reader<'_>, at: usize, taken: usize) -> bool {
+    let before = cx.slice(floor(cx.text, at.saturating_sub(NEAR)), at);
+    let item = cx.slice(taken.max(at - before.len()), at);
+    is_item(cx, item.trim_end()) || in_directive(before)
 }
 
 /// What begins a line of comment, in most languages.

@@ -123,8 +123,9 @@ impl OpenValue {
         // One marker alone may be spoken of.
         let [Element::Literal(closer), .., Element::Literal(_)] = behind else { return false };
         let text = cx.slice(self.start, end);
-        let Some(at) = text.find(&**closer) else { return false };
-        let opened = text.get(..at).is_some_and(|before| before.contains(&*parameter.opener));
+        let Some(at) = find(text.as_bytes(), closer.as_bytes()) else { return false };
+        let opened =
+            text.get(..at).is_some_and(|before| find(before.as_bytes(), parameter.opener.as_bytes()).is_some());
         !opened && matches!(head::head(cx, self.start + at, behind), Look::Is(head) if head.end <= end)
     }
 

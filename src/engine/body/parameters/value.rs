@@ -177,7 +177,7 @@ impl OpenValue {
                 return false;
             }
             let Some(at) = memchr::memmem::rfind(text, opener).map(|at| self.start + at) else { return false };
-            let closed = || cx.slice(at, end).contains(self.closer(parameter));
+            let closed = || find(cx.part(&(at..end)).as_bytes(), self.closer(parameter).as_bytes()).is_some();
             match head::head(cx, at, &other.head) {
                 Look::Is(next) => next.key.is_some_and(|key| lacks(cx.part(&key))) && !closed(),
                 _ => false,
@@ -264,7 +264,9 @@ fn ends_in_tag(text: &str) -> bool {
     let Some((before, tag)) = text.rfind("</").and_then(|at| text.split_at_checked(at)) else { return false };
     let inside = tag.trim_start_matches(['<', '/']);
     let name = inside.split(|c: char| !(char_class::TAG.has(c) || c == '｜')).next().unwrap_or_default();
-    tag.len() <= misspelt::LONGEST && tag.ends_with('>') && (name.is_empty() || !before.contains(&format!("<{name}")))
+    tag.len() <= misspelt::LONGEST
+        && tag.ends_with('>')
+        && (name.is_empty() || find(before.as_bytes(), format!("<{name}").as_bytes()).is_none())
 }
 
 /// `text` ends in the letters of `rest`, whatever stands between them.
@@ -396,7 +398,8 @@ impl Parameters {
         if section.is_some() || parameter.is_some_and(|p| !p.tags && p.closes_section().is_some()) {
             let text = cx.part(&range);
             // A section ended in it, perhaps, and another began.
-            self.broken |= text.contains(CDATA[0]) && parameter.is_some_and(|p| text.contains(p.closing_tag()));
+            let holds = |what: &str| find(text.as_bytes(), what.as_bytes()).is_some();
+            self.broken |= holds(CDATA[0]) && parameter.is_some_and(|p| holds(p.closing_tag()));
             match joined_cdata(text) {
                 Some(Cow::Borrowed(_)) => {}
                 Some(Cow::Owned(text)) if matches!(found, Value::Text(_)) => {
