@@ -235,7 +235,12 @@ impl Markers {
             late,
         };
         let mut by_text: HashMap<String, u32> = HashMap::new();
-        for (text, marker) in entries {
+        // Lines may end in both bytes.
+        let with_both = |(text, marker): (String, Marker)| {
+            let both = text.contains('\n').then(|| (text.replace('\n', "\r\n"), marker));
+            std::iter::once((text, marker)).chain(both)
+        };
+        for (text, marker) in entries.into_iter().flat_map(with_both) {
             if text.is_empty() {
                 continue;
             }

@@ -7,7 +7,7 @@ use super::output::Output;
 use super::prose::unclear::Awaited;
 use crate::bytes;
 use crate::char_class::CharClass;
-use crate::dialect::Dialects;
+use crate::dialect::{Dialects, MarkersAt};
 use crate::json::Pairs;
 use crate::schema::{Tool, ToolSet};
 use std::borrow::Cow;
@@ -393,6 +393,34 @@ impl<'t> Reader<'t> {
             self.memo.margin.set(margin);
         }
         margin.line
+    }
+
+    /// A special token that is no content begins at `at`: where it ends.
+    pub(crate) fn special_token(&self, at: usize) -> Look<usize> {
+        let markers = &self.dialects.markers;
+        match markers.at(self.bytes(), at) {
+            MarkersAt::Some { ends, count, .. } => {
+                let token =
+                    ends[..count].iter().rev().find(|(_, list)| markers.list(*list).iter().any(|m| m.is_token()));
+                token.map_or(Look::No, |(length, _)| Look::Is(at + length))
+            }
+            MarkersAt::Partial(_) if !self.eof => Look::More,
+            MarkersAt::Partial(_) | MarkersAt::Nothing => Look::No,
+        }
+    }
+
+    /// `range` without the special tokens at its end, where the model stopped. What the text itself opens is a tag: `<s>a</s>`.
+    pub(crate) fn without_tokens(&self, range: Range<usize>) -> Range<usize> {
+        let mut end = range.end;
+        while let Some((text, token)) = self.part(&(range.start..end)).trim_end().rsplit_once('<') {
+            let at = range.start + text.len();
+            let tag = token.strip_prefix('/').is_some_and(|name| text.contains(&format!("<{name}")));
+            if tag || self.special_token(at) != Look::Is(at + 1 + token.len()) {
+                break;
+            }
+            end = at;
+        }
+        range.start..end
     }
 
     /// Only what is blank stands before `at`.

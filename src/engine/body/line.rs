@@ -123,6 +123,12 @@ impl Line {
         if self.too_long(cx, line) {
             return Look::No;
         }
+        // The model stops in the line.
+        let stopped = cx.without_tokens(self.start..line);
+        if stopped.end < line {
+            let text = unquoted(cx, stopped.clone());
+            return if text.is_empty() { Look::No } else { Look::Is(Extent { text, end: stopped.end, cut: false }) };
+        }
         let next = cx.skip_space(line);
         if next >= cx.text.len() && !cx.eof {
             // The line is not looked at before it is clear what follows it: white space may come in many chunks.
@@ -217,8 +223,11 @@ impl Line {
 }
 
 /// What ends such a text in this row stands at `at`, where its line begins, or the text ends in the beginning of it: there the
-/// model was stopped.
+/// model was stopped. So it was at a special token.
 pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
+    if row.dialect.text_ends.is_empty() {
+        return Look::No;
+    }
     let rest = Some(cx.rest(at)).filter(|rest| rest.len() <= LONGEST_GAP).map_or("", str::trim_ascii_end);
     let looks = row.dialect.text_ends.iter().map(|stop| match head::label(cx, at, stop) {
         // One byte alone is no evidence. White space may be all that comes behind it.
@@ -231,7 +240,7 @@ pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
         }
         look => look.map(|_| ()),
     });
-    looks.fold(Look::No, Look::any)
+    looks.fold(Look::No, Look::any).or(|| cx.special_token(at).map(|_| ()))
 }
 
 /// `text` stands in quotes or backticks that nothing in it closes.

@@ -108,7 +108,7 @@ fn opens_inner(cx: &Reader<'_>, at: usize) -> Look<()> {
 /// Where the body begins and where the fence ends, if the line from `at` to `end` is a fence round calls, its label included.
 #[cold]
 fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usize, usize)> {
-    let line = cx.slice(at + ticks, end).trim_ascii_end();
+    let line = cx.part(&cx.without_tokens(at + ticks..end)).trim_ascii_end();
     let marks = cx.slice(at, at + ticks);
     let inside = line.strip_suffix(marks).filter(|inside| !inside.contains('`'))?;
     let label = inside.bytes().take_while(u8::is_ascii_alphanumeric).count();

@@ -89,7 +89,7 @@ impl Engine {
         if self.examples.none == Some((at, taken)) {
             return false;
         }
-        let goes_on = |example: usize| at - example <= NEAR && !cx.slice(example, at).contains("\n\n");
+        let goes_on = |example: usize| at - example <= NEAR && !has_blank_line(cx.slice(example, at));
         let last = self.examples.last.filter(|example| *example <= at);
         let is = last.is_some_and(goes_on) || in_source(cx, at, taken) || self.examples.announced(cx, at);
         if is {
@@ -131,6 +131,14 @@ impl Examples {
         }
         says
     }
+}
+
+/// A line of the `text` has nothing in it, or only blanks.
+fn has_blank_line(text: &str) -> bool {
+    memchr::memchr_iter(b'\n', text.as_bytes()).any(|end| {
+        let mut below = text.bytes().skip(end + 1).skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        below.next() == Some(b'\n')
+    })
 }
 
 /// What stands at `at` is a part of source code, or of a block that shows some. Behind a call that was `taken`, what stood before

@@ -180,8 +180,10 @@ fn nests(text: &[u8]) -> bool {
 
 /// A comma that stands behind the last string is perhaps a part of its `text`, or behind an item, all of the items that follow.
 fn holds_comma(place: Place, text: &[u8]) -> bool {
+    let visible = |byte: &&u8| !matches!(byte, b' ' | b'\t' | b'\r');
+    let ends_line = |end: usize| text.get(..end).and_then(|line| line.iter().rev().find(visible)) == Some(&b',');
     let item = matches!(place, Place::Item { .. });
-    text.trim_ascii_end().ends_with(b",") || item && memchr::memmem::find(text, b",\n").is_some()
+    text.trim_ascii_end().ends_with(b",") || item && memchr::memchr_iter(b'\n', text).any(ends_line)
 }
 
 /// The length of the mark at the end of `text`, a string that `quote` opened, that nothing in it opens: a quote of another
