@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import toolglot
@@ -64,6 +64,7 @@ def test_no_output_of_any_model_is_a_call_as_a_result(dialect: str) -> None:
 
 
 @given(FORGED, st.sampled_from([dialect.name for dialect in DIALECTS]))
+@example("<‖DSML‖", "hermes")
 def test_no_marker_of_any_dialect_survives(text: str, dialect: str) -> None:
     hard = toolglot.harden(text)
     assert hard.replace(BREAK, "") == text.replace(BREAK, "")

@@ -62,6 +62,14 @@ fn respelt(mut row: Dialect) -> Dialect {
             });
         }
     }
+    // A tokenizer may set special tokens off with blanks.
+    let apart = |text: &String| {
+        let behind = text.replace("|>", "|> ");
+        let round = behind.replace("<|", " <|");
+        [behind.trim_matches(' ').to_owned(), round.trim_matches(' ').to_owned()]
+    };
+    let spaced: Vec<_> = row.turns.iter().flat_map(apart).filter(|text| !row.turns.contains(text)).collect();
+    row.turns.extend(spaced);
     for pairs in [&mut row.sections, &mut row.results] {
         for (open, close) in std::mem::take(pairs) {
             let others: Vec<_> = each(&open).zip(each(&close)).collect();

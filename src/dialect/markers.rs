@@ -235,12 +235,12 @@ impl Markers {
             late,
         };
         let mut by_text: HashMap<String, u32> = HashMap::new();
-        // Lines may end in both bytes.
-        let with_both = |(text, marker): (String, Marker)| {
-            let both = text.contains('\n').then(|| (text.replace('\n', "\r\n"), marker));
-            std::iter::once((text, marker)).chain(both)
+        // Lines may end in two bytes, or behind a blank.
+        let line_ends = |(text, marker): (String, Marker)| {
+            let ends = if text.contains('\n') { &["\n", "\r\n", " \n"][..] } else { &["\n"] };
+            ends.iter().map(move |end| (text.replace('\n', end), marker))
         };
-        for (text, marker) in entries.into_iter().flat_map(with_both) {
+        for (text, marker) in entries.into_iter().flat_map(line_ends) {
             if text.is_empty() {
                 continue;
             }

@@ -423,6 +423,12 @@ impl<'t> Reader<'t> {
         range.start..end
     }
 
+    /// A tag, or blanks behind one, stand before `at` in its line.
+    pub(crate) fn follows_tag(&self, at: usize) -> bool {
+        let before = self.bytes().get(..at).unwrap_or_default();
+        before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'>')
+    }
+
     /// Only what is blank stands before `at`.
     pub(crate) fn first_in_text(&self, at: usize) -> bool {
         let known = self.memo.leading.get();

@@ -86,6 +86,8 @@ static MARKERS: Lazy<Markers> = Lazy::new(|| {
         // What a call begins with, and a parameter: literal text up to the first hole.
         let templates = || row.calls.iter().chain(&row.parameters);
         begun.extend(templates().filter_map(|template| opening(template)));
+        // And what stands before a blank in it: the bars of a family, in every spelling.
+        begun.extend(templates().filter_map(|template| Some(template.split_once(BLANK)?.0.to_owned())));
         // Those in brackets stand in the middle of a call as well.
         let inner = templates().flat_map(|template| template.split(['{', '}', ' ', '?']));
         brackets.extend(inner.chain(row.turns.iter().map(String::as_str)).filter_map(bracket));

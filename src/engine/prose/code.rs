@@ -297,16 +297,23 @@ impl Engine {
     #[cold]
     fn opens_behind(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
         let Look::Is(body) = behind_label(cx, at + ticks) else { return behind_label(cx, at + ticks).map(|_| ()) };
-        let never = cx.policy.fences == Fences::Ignore
-            || self.runs_away(cx, at)
+        if self.runs_away(cx, at)
             || self.hold.is_some()
             || self.given.mode == Mode::Reasoning
             || self.reread > MOST_READ_AGAIN * at
-            || self.is_example(cx, at)
-            || self.is_shown(cx, at)
-            || self.is_listed(cx, at);
-        if never {
+        {
             return Look::No;
+        }
+        let never = match () {
+            () if cx.policy.fences == Fences::Ignore => Some(Reason::FencePolicy),
+            () if self.is_example(cx, at) || self.is_shown(cx, at) || self.is_listed(cx, at) => Some(Reason::Quoted),
+            () => None,
+        };
+        if let Some(reason) = never {
+            self.out.trace.note(body..body, Noted::Passed(reason));
+            self.at = body;
+            self.state = State::Code { ticks, tick: b'`', inner: 0 };
+            return Look::Is(());
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
         let before = self.remove(cx, at, body);

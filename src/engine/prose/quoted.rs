@@ -367,7 +367,7 @@ impl Engine {
             let blank = |from: usize| cx.skip_space(from) >= place;
             let begins = match *open {
                 Some((_, behind)) => blank(behind),
-                None => cx.at_line_start(place),
+                None => cx.at_line_start(place) || cx.follows_tag(place),
             };
             if let Some(element) = ELEMENTS.iter().find(|element| begins && element.is(rest)) {
                 let tag = rest.get(..floor(rest, LINE)).unwrap_or_default();

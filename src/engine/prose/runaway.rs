@@ -68,7 +68,9 @@ fn begins_prompt(before: &str) -> bool {
     while let Some((_, behind)) = match rest.as_bytes() {
         _ if before.len() > 128 => None,
         [b'<', ..] => rest.split_once('>'),
-        [b'[', ..] => rest.split_once(']'),
+        [b'[', ..] => {
+            rest.split_once(']').filter(|(token, _)| token.bytes().skip(1).all(|b| b.is_ascii_alphanumeric()))
+        }
         _ => None,
     } {
         rest = behind;
@@ -86,7 +88,7 @@ impl Engine {
         }
         let behind_tag = cx.slice(0, at).ends_with(['>', ']']) || self.given.removed && self.fresh_at(cx, at);
         if behind_tag || cx.at_line_start(at) || cx.slice(at, at + length).ends_with('\n') {
-            if begins_prompt(cx.slice(0, at)) {
+            if self.out.calls.is_empty() && begins_prompt(cx.slice(0, at)) {
                 self.runaway.turn = Turn::Transcript;
                 return Look::No;
             }
@@ -174,7 +176,7 @@ impl Engine {
         let mut lines = above.match_indices('\n').map(|(i, _)| from + i + 1);
         let user = lines.find(|start| speaks(cx.slice(*start, at).lines().next().unwrap_or_default()));
         self.runaway.no_user = at;
-        user.is_some_and(|user| !begins_prompt(cx.slice(0, user)))
+        user.is_some_and(|user| !self.out.calls.is_empty() || !begins_prompt(cx.slice(0, user)))
     }
 
     /// The text between the last calls and `at` says that what stands at `at` is no call of this answer. Only calls

@@ -161,7 +161,11 @@ pub(crate) fn opens_quote(cx: &Reader<'_>, at: usize) -> bool {
 pub(crate) fn quote_closes(cx: &Reader<'_>, start: usize, end: usize) -> Look<()> {
     let Some(mark) = mark_before(cx, start) else { return Look::No };
     let mut rest = cx.rest(end).chars();
-    let next = rest.find(|c| !NARROW.contains(c));
+    // A tokenizer may have set its marker off with a blank.
+    let next = match rest.find(|c| !NARROW.contains(c)) {
+        Some(' ') => rest.next(),
+        next => next,
+    };
     match next {
         None if !cx.eof => return Look::More,
         Some(next) if next == mark.close => {}

@@ -92,19 +92,22 @@ impl OpenValue {
     }
 
     /// Its closing marker, which ends at `end`, closes nothing in it and is not just spoken of: a line ends there, or text goes
-    /// on at once. An element stays in its text, unless it may be a parameter's marker.
+    /// on at once, or a tag does. An element stays in its text, unless it may be a parameter's marker.
     #[cold]
     pub(super) fn stray_closer(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> Look<()> {
         if self.openings != Openings::None || self.tagged || self.closes_by_key() {
             return Look::No;
         }
-        match cx.bytes().get(end) {
-            Some(b'\n' | b'\r' | b'<') => match misspelt::opening(cx, cx.skip_space(end)) {
+        let rest = cx.bytes().get(end..).unwrap_or_default();
+        let next = end + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        match cx.bytes().get(next) {
+            Some(b'\n' | b'\r' | b'<') => match misspelt::opening(cx, cx.skip_space(next)) {
                 Look::Is(tag) => self.stray_element(cx, within, tag.at),
                 Look::More => Look::More,
                 Look::No => Look::Is(()),
             },
-            Some(byte) if byte.is_ascii_alphanumeric() => Look::Is(()),
+            Some(byte) if next == end && byte.is_ascii_alphanumeric() => Look::Is(()),
+            None if !cx.eof => Look::More,
             _ => Look::No,
         }
     }

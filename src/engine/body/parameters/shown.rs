@@ -195,12 +195,11 @@ fn opens_own(cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<usize> {
 /// mention.
 fn stands_alone(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
     let alone = match cx.bytes().get(..at).and_then(<[u8]>::last) {
-        Some(b'>') => true,
         Some(quote @ (b'"' | b'\'' | b'`')) => match cx.bytes().get(end) {
             None if !cx.eof => return Look::More,
             behind => behind != Some(quote),
         },
-        _ => cx.at_line_start(at),
+        _ => cx.at_line_start(at) || cx.follows_tag(at),
     };
     if alone { Look::Is(()) } else { Look::No }
 }
