@@ -442,7 +442,7 @@ def test_p7_lone_surrogates_are_replaced(text: str, data: st.DataObject) -> None
 @pytest.mark.parametrize("character", ["", "é", "中", "😀", "\ud83d"])
 @pytest.mark.parametrize("before", [0, 4095, 4096, 20_000])
 def test_long_texts_are_read_as_short_ones(character: str, before: int) -> None:
-    call = '<tool_call>{"name": "search", "arguments": {"query": "%s"}}</tool_call>' % character
+    call = f'<tool_call>{{"name": "search", "arguments": {{"query": "{character}"}}}}</tool_call>'
     text = "x" * before + character + call + "y" * 20_000 + character
     read = character.replace("\ud83d", "\ufffd")
     turn = toolglot.extract(text, tools=TOOLS)
@@ -452,7 +452,10 @@ def test_long_texts_are_read_as_short_ones(character: str, before: int) -> None:
     ]
     assert [i.code for i in turn.issues] == ["invalid_utf8"] * (read != character)
     assert toolglot.extract(turn.content, tools=TOOLS).content == turn.content
-    assert "".join(span.text for span in toolglot.explain(text, tools=TOOLS).spans if span.kind == "content") == turn.content
+    assert (
+        "".join(span.text for span in toolglot.explain(text, tools=TOOLS).spans if span.kind == "content")
+        == turn.content
+    )
     assert snapshot(stream([text], tools=TOOLS)[0]) == snapshot(turn)
 
 
