@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,26 @@ def test_there_are_cases_for_every_dialect() -> None:
 def test_complete(case: dict[str, Any]) -> None:
     for dialect in modes(case):
         check(case, toolglot.extract(case["text"], **options(case, dialect)))
+
+
+# What servers, editors and templates do to white space where it parts lines, tags and members.
+TRANSPORTS: dict[str, Callable[[str], str]] = {
+    "lines that end in two bytes": lambda text: re.sub("\r?\n", "\r\n", text),
+    "blank lines before the text": lambda text: "\n\n" + text,
+    "blank lines between tags": lambda text: text.replace(">\n<", ">\n\n<"),
+    "a blank before each colon": lambda text: text.replace('": ', '" : '),
+}
+
+
+@pytest.mark.parametrize("case", [case for path in FILES for case in load(path, "complete")])
+def test_white_space_of_transports_changes_no_call(case: dict[str, Any]) -> None:
+    """Neither is a call lost, nor one found in text that held none."""
+    for dialect in modes(case):
+        given = options(case, dialect)
+        calls = [(call.name, call.status) for call in toolglot.extract(case["text"], **given).tool_calls]
+        for what, sent in TRANSPORTS.items():
+            turn = toolglot.extract(sent(case["text"]), **given)
+            assert [(call.name, call.status) for call in turn.tool_calls] == calls, what
 
 
 @pytest.mark.parametrize("case", [case for path in FILES for case in load(path, "stream")])

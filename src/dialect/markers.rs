@@ -237,7 +237,7 @@ impl Markers {
         let mut by_text: HashMap<String, u32> = HashMap::new();
         // Lines may end in two bytes, or behind a blank.
         let line_ends = |(text, marker): (String, Marker)| {
-            let ends = if text.contains('\n') { &["\n", "\r\n", " \n"][..] } else { &["\n"] };
+            let ends = if text.contains('\n') { &["\n", "\r\n", " \n", " \r\n"][..] } else { &["\n"] };
             ends.iter().map(move |end| (text.replace('\n', end), marker))
         };
         for (text, marker) in entries.into_iter().flat_map(line_ends) {

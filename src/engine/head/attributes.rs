@@ -163,8 +163,27 @@ fn value(text: &str, at: usize, until: &str, ended: bool) -> Look<Value> {
     match rest.as_bytes() {
         [] => Look::More,
         [quote @ (b'"' | b'\''), ..] => quoted(text, at, *quote, until, ended),
+        [0xe2, ..] => curly(rest, at, until).unwrap_or_else(|| bare(rest, at, until)),
         _ => bare(rest, at, until),
     }
+}
+
+/// Quotes as text editors make them of plain ones.
+const CURLY: [char; 4] = ['“', '”', '‘', '’'];
+
+/// A value in curly quotes, which `rest` begins with.
+#[cold]
+fn curly(rest: &str, at: usize, until: &str) -> Option<Look<Value>> {
+    let inner = rest.strip_prefix(CURLY)?;
+    let start = at + rest.len() - inner.len();
+    // No tag ends, or begins, before the quote that closes it.
+    let Some(length) = inner.find(|c| CURLY.contains(&c) || matches!(c, '<' | '\n')) else {
+        return find(inner.as_bytes(), until.as_bytes()).is_none().then_some(Look::More);
+    };
+    let (value, behind) = inner.split_at_checked(length)?;
+    let end = at + rest.len() - behind.strip_prefix(CURLY)?.len();
+    let inside = start..start + length;
+    find(value.as_bytes(), until.as_bytes()).is_none().then_some(Look::Is(Value { inside, end, misquoted: true }))
 }
 
 /// A value without quotes, which `rest` begins with. One may stand at its end.
