@@ -63,9 +63,10 @@ impl Line {
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         let name = self.head.name(cx).unwrap_or_default();
-        // The markers are plain words: they count where a line begins, or right behind a call.
-        let begins =
-            cx.at_line_start(writer.start) || out.calls.last().is_some_and(|call| call.raw.end == writer.start);
+        // The markers are plain words: they count where a line begins, or right behind a call or a tag (`</think>`).
+        let begins = cx.at_line_start(writer.start)
+            || cx.follows_tag(writer.start)
+            || out.calls.last().is_some_and(|call| call.raw.end == writer.start);
         let closer =
             writer.origin.tail(cx).iter().find_map(|e| if let Element::Literal(t) = e { Some(&**t) } else { None });
         let extent = match (begins, closer) {

@@ -271,12 +271,12 @@ impl Engine {
     }
 }
 
-/// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or a line `Tool Call: {...}`.
+/// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or a line, or what stands behind a tag, `Tool Call: {...}`.
 fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     let near = cx.slice(floor(cx.text, at.saturating_sub(64)), at);
     let Some(before) = near.trim_end_matches([' ', '\t', '*']).strip_suffix(':') else { return false };
     let word = before.get(before.len() - name_before(before)..).unwrap_or_default();
-    let label = before.rsplit('\n').next().unwrap_or_default().trim_matches([' ', '\t', '*', '#']);
+    let label = before.rsplit(['\n', '>']).next().unwrap_or_default().trim_matches([' ', '\t', '*', '#']);
     let says = |spelling: &&str| {
         let alike =
             |(a, b): ((&str, &str), (&str, &str))| a.0.eq_ignore_ascii_case(b.0) && a.1.eq_ignore_ascii_case(b.1);
@@ -289,11 +289,12 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     spellings.clone().any(|spelling| *spelling == word) || spellings.any(says)
 }
 
-/// What opens calls in a dialect of plain words stands before `at`, on its line: `Action: {...}`.
+/// What opens calls in a dialect of plain words stands before `at`, where its line begins or behind a tag: `Action: {...}`.
 fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
     let from = floor(cx.text, at.saturating_sub(64));
     let before = cx.slice(from, at).trim_end_matches([' ', '\t']);
     let end = from + before.len();
-    let stands = |label: &String| before.ends_with(label.as_str()) && cx.at_line_start(end - label.len());
+    let begins = |at: usize| cx.at_line_start(at) || cx.follows_tag(at);
+    let stands = |label: &String| before.ends_with(label.as_str()) && begins(end - label.len());
     before.ends_with(':') && cx.dialects.labels.iter().any(stands)
 }

@@ -32,12 +32,12 @@ impl Form<'_> {
         !inside && !row.sections.is_empty() && !special || row.by_name() || labelled || template.offered
     }
 
-    /// Labels that any text may have begin a call where they begin a line, and what stands behind the head `found` has a
-    /// parameter of the tool, or nothing, or is its only argument.
+    /// Labels that any text may have begin a call where they begin a line, or follow a tag, and what stands behind the head
+    /// `found` has a parameter of the tool, or nothing, or is its only argument.
     #[cold]
     fn label_stands(self, cx: &Reader<'_>, at: usize, found: &Head) -> Look<()> {
-        let tool = found.name(cx).and_then(|name| cx.tool(&name)).filter(|_| cx.at_line_start(at));
-        let Some(tool) = tool else { return Look::No };
+        let begins = cx.at_line_start(at) || cx.follows_tag(at);
+        let Some(tool) = found.name(cx).and_then(|name| cx.tool(&name)).filter(|_| begins) else { return Look::No };
         if self.template.body != Body::Arguments {
             return Look::Is(());
         }
