@@ -62,6 +62,14 @@ fn speaks(line: &str) -> bool {
     label && USER.iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
+/// What is left of a header without its tokens: the `text` ends in the role, which is the end of the `label`, glued to what was said
+/// before it, and a blank line (`Thanks.assistant`).
+fn is_left_header(label: &[u8], text: &str) -> bool {
+    let said = label.strip_suffix(ASSISTANT[0].as_bytes()).and_then(<[u8]>::last);
+    let blank = || text.bytes().rev().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count() > 1;
+    said.is_some_and(|byte| !byte.is_ascii_whitespace()) && blank()
+}
+
 /// Nothing stands in `before` but what begins a prompt: `<s>`, `<|begin_of_text|>`, `[gMASK]<sop>`.
 fn begins_prompt(before: &str) -> bool {
     let mut rest = before.trim();
@@ -162,18 +170,21 @@ impl Engine {
         let label = label.strip_suffix(b":").unwrap_or(label);
         let length = label.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let (above, word) = label.split_at(label.len() - length);
-        if !ASSISTANT.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(word)) {
+        let begins = || above.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'#' | b'*')) == Some(&b'\n');
+        let named = ASSISTANT.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(word)) && begins();
+        if !named && !is_left_header(label, cx.slice(0, at)) {
             return false;
         }
-        let begins = above.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'#' | b'*'));
         let first = cx.slice(0, floor(cx.text, LONGEST_LABEL));
-        let transcript = || speaks(first.lines().next().unwrap_or_default());
-        if begins != Some(&b'\n') || transcript() {
+        if speaks(first.lines().next().unwrap_or_default()) {
             return false;
         }
         let from = floor(cx.text, at.saturating_sub(LONGEST_TURN)).max(self.runaway.no_user);
         let above = cx.slice(from, at);
-        let mut lines = above.match_indices('\n').map(|(i, _)| from + i + 1);
+        // A line begins behind a call and its markers as well, where tokens stood.
+        let called = self.out.calls.last().map(|call| call.raw.end).filter(|end| *end >= from);
+        let mut lines =
+            called.into_iter().chain(above.match_indices(['\n', '>', ']', '}', '`']).map(|(i, _)| from + i + 1));
         let user = lines.find(|start| speaks(cx.slice(*start, at).lines().next().unwrap_or_default()));
         self.runaway.no_user = at;
         user.is_some_and(|user| !self.out.calls.is_empty() || !begins_prompt(cx.slice(0, user)))

@@ -3,7 +3,7 @@ use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece};
 use crate::engine::reader::floor;
 use crate::engine::writer::Pending;
-use crate::engine::{Look, Reader};
+use crate::engine::{Look, Reader, head};
 use std::ops::Range;
 
 /// A longer call without markers is no part of a sentence, and the sentence goes on within so many bytes of its beginning.
@@ -25,12 +25,26 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
     if mended {
         return Look::No;
     }
+    match left_header(cx, at) {
+        Look::No => {}
+        look => return look.then(|()| Look::No),
+    }
     // Behind an object "and" is no operator: what follows is the next thing that is done.
     let object = cx.slice(start, at).ends_with('}');
     match if object { joins(cx, at + usize::from(cx.rest(at).starts_with(' '))) } else { Look::No } {
         Look::No => goes_on(cx, at, start + LONGEST),
         look => look.then(|()| Look::No),
     }
+}
+
+/// What is left of the header of another message, without its tokens.
+const LEFT_HEADERS: [&str; 4] = ["user", "assistant", "ipython", "tool"];
+
+/// Such a header stands at `at`, right behind a call.
+fn left_header(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let ends_line = |end: usize| head::literal(cx, end, "\n").or(|| head::literal(cx, end, "\r\n")).map(|_| ());
+    let looks = LEFT_HEADERS.iter().map(|header| head::literal(cx, at, header).then(ends_line));
+    looks.fold(Look::No, Look::any)
 }
 
 /// Nothing but its name speaks for the `call` at `place`, and other text stands beside it: `ping()`. As the whole answer, or where
