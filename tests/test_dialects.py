@@ -154,6 +154,27 @@ EXAMPLES = [
     )
     if text
 ]
+# What servers leave before an answer and behind it.
+BEFORE = (
+    "assistant\n\n",
+    "<|im_start|>assistant\n",
+    "Sure.\n\n",
+    "<think>\nI call it.\n</think>\n\n",
+    "### Response:\n",
+)
+BEHIND = ("<|im_end|>", "</s>", "<|eot_id|>", "\n", "<|im_start|>user\n", "\nUser:", "\nObservation:", "\nassistant\n")
+
+
+@pytest.mark.parametrize(("dialect", "text"), EXAMPLES)
+def test_what_is_left_round_an_answer_changes_no_call(dialect: str, text: str) -> None:
+    for reader in (dialect, "auto"):
+        made = [(c.name, c.arguments) for c in toolglot.extract(text, tools=EXAMPLE_TOOLS, dialect=reader).tool_calls]
+        for sent in (*(before + text for before in BEFORE), *(text + behind for behind in BEHIND)):
+            turn = toolglot.extract(sent, tools=EXAMPLE_TOOLS, dialect=reader)
+            assert [(call.name, call.arguments) for call in turn.tool_calls] == made, sent
+            assert all(call.runnable for call in turn.tool_calls), sent
+
+
 # White space, and what is as good as it at the beginning of a text.
 SPACE = (" ", "\n", "\r\n")
 BLANK = ("\ufeff", "\u200b", "\xa0", " \xa0", "\u3000", "\u2060", "\n\u200b", "\ufeff\n", "\t", "\x0c")

@@ -278,9 +278,11 @@ impl Engine {
             Marker::Recipient { row } => self.bare_header(cx, at, at + length, row),
             Marker::MessageEnd { row } => self.message_ends(cx, at, at + length, row),
             Marker::Token { row } => {
-                // `</s>` is HTML as well, and any token may be shown as code: it ends a turn only where the text ends.
+                // `</s>` is HTML as well, and any token may be shown as code: it begins a turn only where the text begins, and ends
+                // one where that ends.
                 let token = cx.slice(at, at + length);
-                if self.inline.is_some() || !token.contains('|') && !token.contains('｜') {
+                let barred = token.contains(['|', '｜']) || cx.first_in_text(at);
+                if self.inline.is_some() || !barred {
                     match cx.behind_space(at, at + length) {
                         Look::Is(after) if after >= cx.text.len() => {}
                         Look::More => return Look::More,

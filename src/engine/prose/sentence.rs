@@ -42,7 +42,10 @@ const LEFT_HEADERS: [&str; 4] = ["user", "assistant", "ipython", "tool"];
 
 /// Such a header stands at `at`, right behind a call.
 fn left_header(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let ends_line = |end: usize| head::literal(cx, end, "\n").or(|| head::literal(cx, end, "\r\n")).map(|_| ());
+    let ends_line = |end: usize| match head::literal(cx, end, "\n").or(|| head::literal(cx, end, "\r\n")) {
+        Look::No if end >= cx.text.len() => Look::Is(()),
+        look => look.map(|_| ()),
+    };
     let looks = LEFT_HEADERS.iter().map(|header| head::literal(cx, at, header).then(ends_line));
     looks.fold(Look::No, Look::any)
 }
