@@ -126,7 +126,8 @@ impl Engine {
                 }
                 self.at = end;
                 if !writer.origin.is_bare() {
-                    self.body = *inside..end;
+                    // A stream may have seen no more than half of the white space before it.
+                    self.body = cx.skip_markup_space(*inside).min(end)..end;
                 }
                 let closed = matches!(body, BodyState::None(_));
                 call.tail = Some(if closed { Tail::over(end) } else { Tail::new(end) });
