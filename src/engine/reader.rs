@@ -14,6 +14,12 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
+/// So many special tokens are taken from the end of a text.
+const MOST_TOKENS: usize = 8;
+
+/// So many blanks may stand behind a tag where something follows it.
+const FEW_BLANKS: usize = 64;
+
 /// What every step of the engine sees: all text so far, and what it is read by.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'t> {
@@ -412,7 +418,8 @@ impl<'t> Reader<'t> {
     /// `range` without the special tokens at its end, where the model stopped. What the text itself opens is a tag: `<s>a</s>`.
     pub(crate) fn without_tokens(&self, range: Range<usize>) -> Range<usize> {
         let mut end = range.end;
-        while let Some((text, token)) = self.part(&(range.start..end)).trim_end().rsplit_once('<') {
+        for _ in 0..MOST_TOKENS {
+            let Some((text, token)) = self.part(&(range.start..end)).trim_end().rsplit_once('<') else { break };
             let at = range.start + text.len();
             let tag = token.strip_prefix('/').is_some_and(|name| text.contains(&format!("<{name}")));
             if tag || self.special_token(at) != Look::Is(at + 1 + token.len()) {
@@ -423,9 +430,9 @@ impl<'t> Reader<'t> {
         range.start..end
     }
 
-    /// A tag, or blanks behind one, stand before `at` in its line.
+    /// A tag, or a few blanks behind one, stand before `at` in its line.
     pub(crate) fn follows_tag(&self, at: usize) -> bool {
-        let before = self.bytes().get(..at).unwrap_or_default();
+        let before = self.bytes().get(at.saturating_sub(FEW_BLANKS)..at).unwrap_or_default();
         before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'>')
     }
 

@@ -104,11 +104,14 @@ impl Input {
 /// stands in it.
 ///
 /// Python encodes such a text character by character, and one marker or one curly quote is enough for that. A slice of
-/// it that is all ASCII is ASCII by itself, and copied.
+/// it that is all ASCII is ASCII by itself, and copied. A subclass may have slices of its own.
 fn in_slices(text: &Bound<'_, PyString>) -> PyResult<Option<String>> {
     let py = text.py();
     let chars = text.len()?;
-    if chars < LONG || text.call_method0(intern!(py, "isascii"))?.is_truthy()? {
+    if chars < LONG
+        || !text.is_exact_instance_of::<PyString>()
+        || text.call_method0(intern!(py, "isascii"))?.is_truthy()?
+    {
         return Ok(None);
     }
     let slices = text.cast::<PySequence>()?;

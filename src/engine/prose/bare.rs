@@ -271,7 +271,8 @@ impl Engine {
     }
 }
 
-/// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or a line, or what stands behind a tag, `Tool Call: {...}`.
+/// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or all of a line, or of what stands
+/// behind a tag: `Tool Call: {...}`.
 fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     let near = cx.slice(floor(cx.text, at.saturating_sub(64)), at);
     let Some(before) = near.trim_end_matches([' ', '\t', '*']).strip_suffix(':') else { return false };

@@ -76,9 +76,9 @@ fn begins_prompt(before: &str) -> bool {
     while let Some((_, behind)) = match rest.as_bytes() {
         _ if before.len() > 128 => None,
         [b'<', ..] => rest.split_once('>'),
-        [b'[', ..] => {
-            rest.split_once(']').filter(|(token, _)| token.bytes().skip(1).all(|b| b.is_ascii_alphanumeric()))
-        }
+        [b'[', ..] => rest
+            .split_once(']')
+            .filter(|(token, _)| token.bytes().skip(1).all(|b| b.is_ascii_alphanumeric() || b == b'_')),
         _ => None,
     } {
         rest = behind;
@@ -185,7 +185,8 @@ impl Engine {
         let called = self.out.calls.last().map(|call| call.raw.end).filter(|end| *end >= from);
         let mut lines =
             called.into_iter().chain(above.match_indices(['\n', '>', ']', '}', '`']).map(|(i, _)| from + i + 1));
-        let user = lines.find(|start| speaks(cx.slice(*start, at).lines().next().unwrap_or_default()));
+        let line = |start: usize| cx.slice(start, floor(cx.text, at.min(start + LONGEST_LABEL)));
+        let user = lines.find(|start| speaks(line(*start).lines().next().unwrap_or_default()));
         self.runaway.no_user = at;
         user.is_some_and(|user| !self.out.calls.is_empty() || !begins_prompt(cx.slice(0, user)))
     }
