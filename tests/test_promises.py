@@ -459,6 +459,18 @@ def test_long_texts_are_read_as_short_ones(character: str, before: int) -> None:
     assert snapshot(stream([text], tools=TOOLS)[0]) == snapshot(turn)
 
 
+def test_a_long_text_of_a_class_of_its_own_is_read_as_it_is() -> None:
+    class Odd(str):
+        def isascii(self) -> bool:
+            return False
+
+        def __getitem__(self, key: Any) -> str:
+            return "odd"
+
+    text = "x" * 20_000 + 'é<tool_call>{"name": "search", "arguments": {"query": "é"}}</tool_call>'
+    assert [call.arguments for call in toolglot.extract(Odd(text), tools=TOOLS).tool_calls] == [{"query": "é"}]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -93,7 +93,8 @@ impl Engine {
         let last = self.examples.last.filter(|example| *example <= at);
         let is = last.is_some_and(goes_on) || in_source(cx, at, taken) || self.examples.announced(cx, at);
         if is {
-            self.examples.last = Some(at);
+            // What stands behind it may go it on.
+            (self.examples.last, self.examples.none) = (Some(at), None);
         } else {
             self.examples.none = Some((at, taken));
         }

@@ -281,8 +281,8 @@ impl Engine {
                 // `</s>` is HTML as well, and any token may be shown as code: it begins a turn only where the text begins, and ends
                 // one where that ends.
                 let token = cx.slice(at, at + length);
-                let barred = token.contains(['|', '｜']) || cx.first_in_text(at);
-                if self.inline.is_some() || !barred {
+                let sure = token.contains(['|', '｜']) || cx.first_in_text(at);
+                if self.inline.is_some() || !sure {
                     match cx.behind_space(at, at + length) {
                         Look::Is(after) if after >= cx.text.len() => {}
                         Look::More => return Look::More,
