@@ -235,11 +235,20 @@ pub fn find(name: &str) -> Result<Arc<Dialects>, Error> {
         );
         return Err(Error::new(ErrorCode::UnknownDialect, message));
     };
-    cell.get_or_try_init(|| Dialects::compile(&with_kin(row.clone())?, false).map(Arc::new)).cloned()
+    cell.get_or_try_init(|| Dialects::compile(&named(row.clone())?, false).map(Arc::new)).cloned()
 }
 
-/// The row, and behind it those of its kin.
-pub(super) fn with_kin(row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Error> {
+/// What is read where this `row` is named: it, with what any model says round its calls if any writes them, and behind it those
+/// of its kin.
+pub(super) fn named(mut row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Error> {
+    if row.any_model {
+        let known = Arc::make_mut(&mut row);
+        for other in ROWS.iter() {
+            add(&mut known.tokens, &other.tokens);
+            add(&mut known.turns, &other.turns);
+            add(&mut known.results, &other.results);
+        }
+    }
     let mut rows = vec![row.clone()];
     for name in &row.kin {
         let kin = ROWS.iter().find(|other| other.name == *name);
@@ -248,6 +257,15 @@ pub(super) fn with_kin(row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Error> {
         rows.push(kin.cloned().ok_or_else(unknown)?);
     }
     Ok(rows)
+}
+
+/// Adds those of `others` that the `list` lacks.
+fn add<T: Clone + PartialEq>(list: &mut Vec<T>, others: &[T]) {
+    for other in others {
+        if !list.contains(other) {
+            list.push(other.clone());
+        }
+    }
 }
 
 #[cfg(test)]

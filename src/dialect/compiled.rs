@@ -1,5 +1,5 @@
 //! One or more dialects made ready for the engine.
-use super::catalogue::{behind, with_kin};
+use super::catalogue::{behind, named};
 use super::choice;
 use super::markers::{Marker, Markers};
 use super::row::{CallTemplate, First, Row};
@@ -91,7 +91,7 @@ impl Dialects {
     /// # Errors
     /// [`ErrorCode::BadDialect`] if a template cannot be read.
     pub fn of(dialect: Dialect) -> Result<Arc<Self>, Error> {
-        Self::compile(&with_kin(Arc::new(dialect))?, false).map(Arc::new)
+        Self::compile(&named(Arc::new(dialect))?, false).map(Arc::new)
     }
 
     /// The dialect's name, if it is only one.

@@ -170,6 +170,9 @@ pub struct Dialect {
     /// Names of dialects in the catalogue whose calls are read as well, after its own, where this one is named: what models write
     /// that are served by its name.
     pub kin: Vec<String>,
+    /// Models of any family write it: where it is named, the tokens, turns and results of every dialect in the catalogue are
+    /// known as well.
+    pub any_model: bool,
     /// Messages with headers, where the dialect has them.
     pub channels: Option<Channels>,
     /// A complete answer in this dialect, as the model writes it.
