@@ -235,12 +235,12 @@ pub fn find(name: &str) -> Result<Arc<Dialects>, Error> {
         );
         return Err(Error::new(ErrorCode::UnknownDialect, message));
     };
-    cell.get_or_try_init(|| Dialects::compile(&named(row.clone())?, false).map(Arc::new)).cloned()
+    cell.get_or_try_init(|| Dialects::compile(&rows_read(row.clone())?, false).map(Arc::new)).cloned()
 }
 
 /// What is read where this `row` is named: it, with what any model says round its calls if any writes them, and behind it those
 /// of its kin.
-pub(super) fn named(mut row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Error> {
+pub(super) fn rows_read(mut row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Error> {
     if row.any_model {
         let known = Arc::make_mut(&mut row);
         for other in ROWS.iter() {

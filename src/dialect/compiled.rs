@@ -1,9 +1,9 @@
 //! One or more dialects made ready for the engine.
-use super::catalogue::{behind, named};
+use super::catalogue::{behind, rows_read};
 use super::choice;
 use super::markers::{Marker, Markers};
 use super::row::{CallTemplate, First, Row};
-use super::template::{Body, Element, Slot};
+use super::template::{Body, Element, Slot, opener};
 use super::{Bare, Dialect};
 use crate::error::{Error, ErrorCode};
 use memchr::memmem::Finder;
@@ -91,7 +91,7 @@ impl Dialects {
     /// # Errors
     /// [`ErrorCode::BadDialect`] if a template cannot be read.
     pub fn of(dialect: Dialect) -> Result<Arc<Self>, Error> {
-        Self::compile(&named(Arc::new(dialect))?, false).map(Arc::new)
+        Self::compile(&rows_read(Arc::new(dialect))?, false).map(Arc::new)
     }
 
     /// The dialect's name, if it is only one.
@@ -294,10 +294,7 @@ impl Dialects {
     fn add_unmarked(&mut self, row: &Row, number: u16) {
         // A row that has nothing else is what such calls are, whatever others admit.
         let first = |known: Option<u16>| known.filter(|_| !row.calls.is_empty()).or(Some(number));
-        let openers = row.calls.iter().filter_map(|call| match call.head.first() {
-            Some(Element::Literal(opener)) => Some(&**opener),
-            _ => None,
-        });
+        let openers = row.calls.iter().filter_map(|call| opener(&call.head));
         for label in openers.filter(|opener| opener.ends_with(':') && !row.dialect.text_ends.is_empty()) {
             if !self.labels.iter().any(|known| known == label) {
                 self.labels.push(label.to_owned());

@@ -24,7 +24,7 @@ pub(crate) use keys::Key;
 pub(crate) use late::LateMarker;
 pub(crate) use markers::{Marker, MarkersAt, Meanings, Passed, may_end_name};
 pub(crate) use row::{CallTemplate, Parameter, Row, special};
-pub(crate) use template::{Body, Element, Slot};
+pub(crate) use template::{Body, Element, Slot, must_close, opener};
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

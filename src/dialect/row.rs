@@ -1,7 +1,7 @@
 //! A dialect whose templates have been read: what its calls, parameters and sections are written like, and what each of
 //! them may begin with.
 use super::markers::Marker;
-use super::template::{Body, Element, Slot, Template};
+use super::template::{self, Body, Element, Slot, Template};
 use super::{Bare, Dialect};
 use crate::char_class;
 use crate::error::{Error, ErrorCode};
@@ -40,10 +40,7 @@ pub(crate) struct CallTemplate {
 impl CallTemplate {
     /// The first marker of what closes it is a tag.
     fn closes_as_tag(&self) -> bool {
-        let closer = self.tail.iter().find_map(|element| match element {
-            Element::Literal(text) | Element::Optional(text) => Some(text),
-            _ => None,
-        });
+        let closer = self.tail.iter().find_map(Element::text);
         closer.is_none_or(|text| text.starts_with('<'))
     }
 
@@ -109,10 +106,7 @@ impl First {
 
     /// What `elements`, and then the body, may begin with.
     fn behind(elements: &[Element], body: Body, tail: &[Element], row: &Row) -> Self {
-        let closers = tail.iter().filter_map(|element| match element {
-            Element::Literal(text) | Element::Optional(text) => Some(&**text),
-            _ => None,
-        });
+        let closers = tail.iter().filter_map(Element::text);
         match elements.iter().find(|e| **e != Element::Space) {
             Some(Element::Literal(text)) => Self::one_of(std::iter::once(&**text)),
             // A name begins with none of these.
@@ -205,10 +199,7 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
     let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, row);
     let inside = First::behind(&[], body, &tail, row);
-    let marker = match head.first() {
-        Some(Element::Literal(opener)) => &**opener,
-        _ => "",
-    };
+    let marker = template::opener(&head).unwrap_or_default();
     let numbered =
         matches!(head.get(1..3), Some([Element::Slot(Slot::Number), Element::Literal(sign)]) if &**sign == ":");
     let (special, labelled) = (special(marker), numbered || marker.trim_end_matches('*').ends_with(':'));
@@ -294,9 +285,9 @@ impl Row {
                 ));
             }
             for (element, closer) in call.tail.iter().enumerate() {
-                let (Element::Literal(text) | Element::Optional(text)) = closer else { continue };
+                let Some(text) = closer.text() else { continue };
                 let known = |(t, m): &(String, Marker)| {
-                    **t == **text && matches!(m, Marker::CallEnd { row, .. } if *row == number)
+                    **t == *text && matches!(m, Marker::CallEnd { row, .. } if *row == number)
                 };
                 if closes_alone(text) && !row.by_name() && !markers.iter().any(known) {
                     let marker = Marker::CallEnd { row: number, call: i as u16, element: element as u16 };

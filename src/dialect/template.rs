@@ -163,9 +163,28 @@ impl Template {
 
     /// The literal text the template begins with.
     pub(crate) fn opener(&self) -> Option<&str> {
-        match self.elements.first() {
-            Some(Element::Literal(text)) => Some(text),
-            _ => None,
-        }
+        opener(&self.elements)
     }
+}
+
+impl Element {
+    /// Literal text that must stand there.
+    pub(crate) fn literal(&self) -> Option<&str> {
+        if let Self::Literal(text) = self { Some(text) } else { None }
+    }
+
+    /// Literal text, whether it must stand there or may be missing.
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Self::Literal(text) | Self::Optional(text) = self { Some(text) } else { None }
+    }
+}
+
+/// The literal text that `elements` begin with.
+pub(crate) fn opener(elements: &[Element]) -> Option<&str> {
+    elements.first().and_then(Element::literal)
+}
+
+/// What stands behind a call closes it by a marker, which must be there.
+pub(crate) fn must_close(tail: &[Element]) -> bool {
+    tail.iter().any(|element| element.literal().is_some())
 }

@@ -352,7 +352,7 @@ impl Engine {
             Some(b'<') => parameter(cx, call.origin, at),
             _ => Look::No,
         });
-        key.then(|key| if tool.declares(cx.part(&key)) { Look::Is(()) } else { Look::No })
+        key.then(|key| Look::when(tool.declares(cx.part(&key))))
     }
 
     /// The call ends at `at` though a marker is missing there: it is of an offered tool, or the text ends as well. Else nothing
@@ -377,7 +377,7 @@ fn parameter(cx: &Reader<'_>, origin: Origin, at: usize) -> Look<Range<usize>> {
         Look::No => Look::No,
         Look::More => Look::More,
     });
-    looks.fold(Look::No, |known, look| if known == Look::No { look } else { known })
+    Look::first_of(looks)
 }
 
 /// Whatever stands in a string of the `call` does so: it was read as it is written, or the little that was mended says nothing of where

@@ -4,7 +4,8 @@ use super::reader::{blank, floor};
 use super::{Look, Reader};
 use crate::bytes::{begins, find_near};
 use crate::char_class;
-use crate::dialect::{Element, Slot};
+use crate::dialect::{Element, Slot, opener};
+use crate::engine::look::seen;
 use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -145,6 +146,11 @@ fn begun(cx: &Reader<'_>, rest: &[u8], want: &[u8]) -> Look<usize> {
     let to_come = want.get(rest.len()..).unwrap_or_default();
     cx.awaits(to_come);
     Look::More
+}
+
+/// The literal that `elements` begin with, if they begin with one, stands at `at`: where it ends.
+pub(crate) fn opens(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<usize> {
+    opener(elements).map_or(Look::No, |opener| literal(cx, at, opener))
 }
 
 /// Matches `elements` at `at`. The search for a delimiter is bounded by the policy's `max_markup_bytes`.
@@ -295,7 +301,7 @@ fn stands(
             Element::Optional(text) => literal(cx, head.end, text).map(|end| head.end = end).or(|| Look::Is(())),
             Element::Slot(Slot::Number) => number(cx, head.end).map(|end| head.end = end),
             Element::Slot(slot) => {
-                let until = if let Some(Element::Literal(until)) = behind.first() { Some(&**until) } else { None };
+                let until = opener(behind);
                 let look = hole(cx, head, *slot, until, limit);
                 if let (Look::Is(()), Some(until)) = (look, until) {
                     // It stands there, or the hole would go on.
@@ -340,10 +346,7 @@ fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit
         None => undelimited(cx, head.end, limit),
     };
     let filled = if line { one_line(cx, head.end, filled) } else { filled };
-    let range = match filled {
-        Look::Is(range) => range,
-        other => return other.map(|_| ()),
-    };
+    let range = seen!(filled);
     let end = range.end;
     let mut inner = trim(cx, range);
     if slot == Slot::Name && is_quoted(cx.bytes().get(inner.clone()).unwrap_or_default()) {

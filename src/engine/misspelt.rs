@@ -3,6 +3,7 @@
 use super::{Look, Reader, head};
 use crate::char_class;
 use crate::dialect::{Element, Row};
+use crate::engine::look::seen;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -36,11 +37,7 @@ pub(super) fn closing<'t>(
             None => spaced(cx, at, closer),
         };
     };
-    let tag = match tag(cx, at) {
-        Look::Is(tag) => tag,
-        Look::More => return Look::More,
-        Look::No => return Look::No,
-    };
+    let tag = seen!(tag(cx, at));
     // What a checkpoint hangs on all its tags (`</arg_value:6124c78e>`).
     let suffix = || tag.name.strip_prefix(meant).filter(|_| !closer.ends_with('>'));
     let named = tag.name == meant || suffix().is_some_and(|suffix| suffix.starts_with(':'));

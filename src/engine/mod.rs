@@ -8,6 +8,7 @@ mod body;
 mod call;
 mod found;
 mod head;
+mod look;
 mod misspelt;
 mod options;
 mod output;
@@ -33,6 +34,7 @@ use writer::Origin;
 pub(crate) use found::Piece;
 #[cfg(feature = "python")]
 pub(crate) use found::{Found, Value};
+pub(crate) use look::Look;
 pub(crate) use output::{Call, Fresh, Whole};
 use reader::{Known, Memo};
 pub(crate) use reader::{Reader, Without};
@@ -230,49 +232,6 @@ impl StreamParser {
     /// All text fed so far.
     pub fn text(&self) -> &str {
         &self.text
-    }
-}
-
-/// What a look at a place of the text says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look<T> {
-    Is(T),
-    No,
-    /// The text ends before it is clear.
-    More,
-}
-
-impl<T> Look<T> {
-    /// The same answer, with what `f` makes of the value.
-    pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Look<U> {
-        match self {
-            Self::Is(value) => Look::Is(f(value)),
-            Self::No => Look::No,
-            Self::More => Look::More,
-        }
-    }
-
-    /// Where this look found something, what the next one says, which needs the value.
-    pub(super) fn then<U>(self, f: impl FnOnce(T) -> Look<U>) -> Look<U> {
-        match self {
-            Self::Is(value) => f(value),
-            Self::No => Look::No,
-            Self::More => Look::More,
-        }
-    }
-
-    /// Both looks were made, and one of the two things is enough.
-    pub(super) fn any(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Is(value), _) | (_, Self::Is(value)) => Self::Is(value),
-            (Self::More, _) | (_, Self::More) => Self::More,
-            _ => Self::No,
-        }
-    }
-
-    /// What `other` says where this look found nothing.
-    pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
-        if matches!(self, Self::No) { other() } else { self }
     }
 }
 

@@ -3,7 +3,7 @@ use super::body::whole_key;
 use super::head::bare_name;
 use super::writer::{Origin, Writer};
 use super::{Look, Reader, head, misspelt};
-use crate::dialect::{Body, Element, Parameter};
+use crate::dialect::{Body, Element, Parameter, must_close};
 use crate::turn::{CallStatus, Repair, RepairCode};
 
 /// No more closing tags of something else are left out before the one that closes a call.
@@ -54,9 +54,8 @@ impl Tail {
             }
             self.next += 1;
         }
-        let literal = |element: &Element| matches!(element, Element::Literal(_));
         let body = origin.template(cx).map(|template| template.body);
-        if body == Some(Body::Arguments) && !elements.iter().any(literal) {
+        if body == Some(Body::Arguments) && !must_close(elements) {
             // With no marker that must close them, only what follows says that the arguments were closed too early.
             match cx.bytes().get(self.at) {
                 None if !cx.eof => return Look::More,
@@ -89,7 +88,7 @@ impl Tail {
         if end >= cx.text.len() && !cx.eof {
             return Look::More;
         }
-        let Some(Element::Literal(text) | Element::Optional(text)) = behind else { return Look::Is(()) };
+        let Some(text) = behind.and_then(Element::text) else { return Look::Is(()) };
         match head::literal(cx, end, text) {
             // Both are read.
             Look::Is(behind) => {
@@ -168,9 +167,9 @@ impl Tail {
 
     /// A checkpoint's suffix in the marker, or a name, up to the literal `behind` it.
     fn suffix(&mut self, cx: &Reader<'_>, behind: Option<&Element>) -> Look<()> {
-        let Some(Element::Literal(until)) = behind else { return Look::Is(()) };
+        let Some(until) = behind.and_then(Element::literal) else { return Look::Is(()) };
         let rest = cx.rest(self.at);
-        match rest.find(&**until) {
+        match rest.find(until) {
             Some(length) if length <= 64 => self.at += length,
             None if !cx.eof && rest.len() <= 64 => return Look::More,
             None if cx.eof && bare_name(rest).len() == rest.len() => {
@@ -188,7 +187,7 @@ fn member(cx: &Reader<'_>, at: usize) -> Look<()> {
     let quote = |at: usize| matches!(cx.bytes().get(at), Some(b'"' | b'\''));
     let key = |at: usize| if quote(at) { whole_key(cx, at) } else { Look::No };
     match cx.bytes().get(at) {
-        Some(b',') => cx.behind_space(at, at + 1).then(|at| if quote(at) { Look::Is(()) } else { Look::No }),
+        Some(b',') => cx.behind_space(at, at + 1).then(|at| Look::when(quote(at))),
         // It closes a string that went on behind them.
         Some(b'"') => Look::Is(()),
         _ => cx.behind_space(at, at).then(key),
@@ -252,7 +251,7 @@ pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
     let mut at = at;
     let mut more = false;
     for (i, element) in tail.iter().enumerate() {
-        let (Element::Literal(text) | Element::Optional(text)) = element else { continue };
+        let Some(text) = element.text() else { continue };
         // What ends a marker with a suffix is none.
         if i.checked_sub(1).is_some_and(|i| matches!(tail.get(i), Some(Element::Slot(_)))) {
             continue;
@@ -270,10 +269,7 @@ pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
 
 /// The text ends in `rest`, the beginning of what closes a call or of one of its parameters.
 pub(super) fn cut_off(rest: &str, tail: &[Element], parameters: &[Parameter]) -> bool {
-    let closers = tail.iter().filter_map(|element| match element {
-        Element::Literal(text) => Some(&**text),
-        _ => None,
-    });
+    let closers = tail.iter().filter_map(Element::literal);
     let cut = rest.trim_ascii_start();
     closers.chain(parameters.iter().map(|parameter| &*parameter.opener)).any(|marker| is_cut(cut, marker))
 }

@@ -6,7 +6,7 @@ use super::output::{Call, Output};
 use super::trace::{Noted, Reason};
 use super::{Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
-use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row};
+use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row, must_close};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
@@ -205,7 +205,7 @@ impl Writer {
     /// What closes the call, or where nothing does, its section.
     pub(super) fn closing<'t>(&self, cx: &Reader<'t>) -> &'t [Element] {
         let tail = self.origin.tail(cx);
-        let section = self.section.filter(|_| !tail.iter().any(|e| matches!(e, Element::Literal(_))));
+        let section = self.section.filter(|_| !must_close(tail));
         let section = section.and_then(|section| self.origin.row(cx)?.sections.get(usize::from(section)));
         section.map_or(tail, |(_, close)| close)
     }

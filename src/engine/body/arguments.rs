@@ -5,9 +5,10 @@ use super::line::text_ends;
 use super::strings::Strings;
 use super::{Progress, after};
 use crate::char_class;
-use crate::dialect::{CallTemplate, Channels, Element, Row};
+use crate::dialect::{CallTemplate, Channels, Row, must_close};
 use crate::engine::found::{Found, Piece, Value, span};
 use crate::engine::head::{self, Head};
+use crate::engine::look::seen;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::tail::{closes, cut_off};
@@ -63,7 +64,7 @@ impl Arguments {
             },
             // A name that nothing delimits needs more than its looks.
             _ if !template.delimits_name() && !vouched() => Look::No,
-            b'n' | b'N' if template.tail.iter().any(|element| matches!(element, Element::Literal(_))) => {
+            b'n' | b'N' if must_close(&template.tail) => {
                 nothing(cx, at).then(|end| closes(cx, &template.tail, cx.skip_space(end)))
             }
             // Where nothing closes the call, only an offered name tells the word from text.
@@ -260,7 +261,7 @@ impl Arguments {
         // A closer that the text itself holds would leave half of it.
         let next = cx.skip_space(end + closer.len());
         let looks = channels.opens.iter().chain(&channels.closes).map(|text| head::literal(cx, next, text));
-        let goes_on = match looks.fold(Look::No, Look::any) {
+        let goes_on = match Look::any_of(looks) {
             Look::More => return Progress::More,
             look => look != Look::No,
         };
@@ -376,10 +377,7 @@ fn prefaced(cx: &Reader<'_>, first: u8, at: usize) -> Look<usize> {
         return Look::No;
     }
     let fence = if first == b'`' { head::literal(cx, at, "```") } else { Look::Is(at) };
-    let label = match fence {
-        Look::Is(label) => label,
-        other => return other,
-    };
+    let label = seen!(fence);
     let object = match head::literal(cx, label, LABEL) {
         Look::Is(end) => end,
         Look::No if label > at => label,
@@ -400,7 +398,7 @@ fn is_over(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
     }
     let tail = writer.origin.tail(cx);
     let look = closes(cx, tail, next);
-    if look != Look::No || tail.iter().any(|e| matches!(e, Element::Literal(_))) {
+    if look != Look::No || must_close(tail) {
         return look;
     }
     let Some(channels) = writer.origin.row(cx).and_then(|row| row.dialect.channels.as_ref()) else {
@@ -408,7 +406,7 @@ fn is_over(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
     };
     let ends =
         channels.closes.iter().chain(&channels.opens).chain(Some(&channels.role).filter(|role| !role.is_empty()));
-    ends.map(|text| head::literal(cx, next, text).map(|_| ())).fold(Look::No, Look::any)
+    Look::any_of(ends.map(|text| head::literal(cx, next, text).map(|_| ())))
 }
 
 /// The arguments of a call whose text is bare, for tools that take one. `None`: the text names a parameter, so it was meant

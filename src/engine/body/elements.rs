@@ -7,6 +7,7 @@ use super::values::may_be_null;
 use crate::dialect::{Element, Row, Trim};
 use crate::engine::found::{Piece, Value};
 use crate::engine::head::Head;
+use crate::engine::look::seen;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
@@ -81,25 +82,19 @@ impl Elements {
         if row.parameters.is_empty() || !row.dialect.tag_prefix.is_empty() {
             return Look::Is(());
         }
-        let tag = match misspelt::opening(cx, at) {
-            Look::Is(tag) => tag,
-            other => return other.map(|_| ()),
-        };
+        let tag = seen!(misspelt::opening(cx, at));
         let known = match head.name(cx).and_then(|name| cx.tool(&name)) {
             Some(tool) => tool.declares(tag.name),
             None => !row.parameters.iter().any(|p| misspelt::is_like(tag.name, misspelt::name(&p.opener))),
         };
-        if known { Look::Is(()) } else { Look::No }
+        Look::when(known)
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         let Some(index) = writer.begin_once(cx, out, &self.head, &mut self.index) else {
             return Progress::Fail { at: self.at };
         };
-        let closer = writer.origin.tail(cx).iter().find_map(|e| match e {
-            Element::Literal(text) => Some(&**text),
-            _ => None,
-        });
+        let closer = writer.origin.tail(cx).iter().find_map(Element::literal);
         let (Some(closer), Some(row)) = (closer, writer.origin.row(cx)) else {
             return Progress::Fail { at: self.at };
         };

@@ -8,6 +8,7 @@ use crate::char_class;
 use crate::dialect::{Element, Row};
 use crate::engine::found::{Found, Piece, Value};
 use crate::engine::head::{Head, LONGEST_NAME};
+use crate::engine::look::seen;
 use crate::engine::output::Output;
 use crate::engine::reader::{begun, floor};
 use crate::engine::tail::closes;
@@ -280,10 +281,7 @@ impl Gemma {
     fn members_go_on(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
         let (open, close) = (cx.bytes().get(self.start), cx.bytes().get(self.at));
         let own = matches!((open, close), (Some(b'{'), Some(b'}')) | (Some(b'('), Some(b')')));
-        let at = match cx.behind_space(self.at, self.at + 1) {
-            Look::Is(at) => at,
-            other => return other.map(|_| ()),
-        };
+        let at = seen!(cx.behind_space(self.at, self.at + 1));
         let comma = match cx.bytes().get(at) {
             None => return Look::No,
             // Text behind white space may be any.
@@ -299,7 +297,7 @@ impl Gemma {
         key_at(cx, at + usize::from(comma), quote).then(|key| {
             let key = cx.part(&key);
             let is = comma || key.is_empty() || tool.is_some_and(|tool| tool.declares(key));
-            if is { Look::Is(()) } else { Look::No }
+            Look::when(is)
         })
     }
 

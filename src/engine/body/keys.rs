@@ -152,7 +152,7 @@ fn value_of_call(cx: &Reader<'_>, at: usize, key: Key) -> Look<()> {
         return if cx.eof || !inner.is_empty() { Look::No } else { Look::More };
     }
     let first = inner.bytes().next().unwrap_or_default();
-    let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
+    let is = |yes: bool| Look::when(yes);
     match (key, first) {
         (Key::Calls, _) => is(matches!(first, b'[' | b'{')),
         (Key::Name | Key::Function, _) if first != b'{' => {

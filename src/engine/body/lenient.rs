@@ -109,8 +109,7 @@ pub(super) fn leave_list(mended: &mut Repaired<'_>, text: &str) {
 pub(super) fn closer(tail: &[Element]) -> Option<&str> {
     tail.iter().enumerate().find_map(|(i, element)| match element {
         Element::Optional(text) if text.len() == 1 && i + 1 < tail.len() => None,
-        Element::Literal(text) | Element::Optional(text) => Some(&**text),
-        _ => None,
+        _ => element.text(),
     })
 }
 

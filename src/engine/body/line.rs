@@ -67,8 +67,7 @@ impl Line {
         let begins = cx.at_line_start(writer.start)
             || cx.follows_tag(writer.start)
             || out.calls.last().is_some_and(|call| call.raw.end == writer.start);
-        let closer =
-            writer.origin.tail(cx).iter().find_map(|e| if let Element::Literal(t) = e { Some(&**t) } else { None });
+        let closer = writer.origin.tail(cx).iter().find_map(Element::literal);
         let extent = match (begins, closer) {
             (false, _) => Look::No,
             (true, Some(closer)) => self.closed(cx, closer),
@@ -241,7 +240,7 @@ pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
         }
         look => look.map(|_| ()),
     });
-    looks.fold(Look::No, Look::any).or(|| cx.special_token(at).map(|_| ()))
+    Look::any_of(looks).or(|| cx.special_token(at).map(|_| ()))
 }
 
 /// `text` stands in quotes or backticks that nothing in it closes.

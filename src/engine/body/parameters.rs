@@ -9,9 +9,10 @@ use super::values::{
 };
 use crate::bytes::find;
 use crate::char_class;
-use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim};
+use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim, must_close};
 use crate::engine::found::{Found, Piece, Value, span};
 use crate::engine::head::{self, Head};
+use crate::engine::look::seen;
 use crate::engine::output::Output;
 use crate::engine::tail::closes;
 use crate::engine::writer::Writer;
@@ -186,7 +187,7 @@ impl Parameters {
         let vouched =
             || template.delimits_name() || in_section || head.name.as_ref().is_some_and(|n| cx.vouches(n.clone()));
         if at >= cx.text.len() && cx.eof {
-            return if vouched() { Look::Is(()) } else { Look::No };
+            return Look::when(vouched());
         }
         let begins = Self::may_begin(cx, row, at);
         if begins.whole {
@@ -211,11 +212,8 @@ impl Parameters {
     fn no_other_stands(cx: &Reader<'_>, row: &Row, template: &CallTemplate, at: usize) -> Look<()> {
         let behind = row.calls.iter().filter_map(|other| other.head.strip_prefix(&*template.head));
         let markers = behind.filter_map(|rest| rest.iter().find(|element| **element != Element::Space));
-        let looks = markers.map(|marker| match marker {
-            Element::Literal(text) => head::literal(cx, at, text).map(|_| ()),
-            _ => Look::No,
-        });
-        match looks.fold(Look::No, Look::any) {
+        let looks = markers.filter_map(Element::literal).map(|text| head::literal(cx, at, text).map(|_| ()));
+        match Look::any_of(looks) {
             Look::No => Look::Is(()),
             Look::Is(()) => Look::No,
             Look::More => Look::More,
@@ -255,11 +253,7 @@ impl Parameters {
 
     /// What closes a section of the row stands at `at`.
     fn section_closes(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
-        let closes = |close: &[Element]| match close.first() {
-            Some(Element::Literal(text)) => head::literal(cx, at, text).map(|_| ()),
-            _ => Look::No,
-        };
-        row.sections.iter().map(|(_, close)| closes(close)).fold(Look::No, Look::any)
+        Look::any_of(row.sections.iter().map(|(_, close)| head::opens(cx, at, close).map(|_| ())))
     }
 
     /// What closes the call, where the closing marker holds its name.
@@ -326,10 +320,7 @@ impl Parameters {
         if row.by_name() || result == Look::Is(()) {
             return result;
         }
-        let first = |elements: &[Element]| match elements.first() {
-            Some(Element::Literal(text)) => head::literal(cx, at, text),
-            _ => Look::No,
-        };
+        let first = |elements: &[Element]| head::opens(cx, at, elements);
         let heads = row.marked_calls().map(|c| first(&c.head));
         for look in heads.chain(row.sections.iter().map(|(_, close)| first(close))) {
             match look {
@@ -345,28 +336,16 @@ impl Parameters {
     /// is over.
     #[cold]
     fn ends_misspelt(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> Look<()> {
-        let closer = tail.iter().find_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
-        let Some(closer) = closer else { return Look::No };
-        let tag = match misspelt::closing(cx, row, at, closer, |_| false) {
-            Look::Is(tag) => tag,
-            Look::More => return Look::More,
-            Look::No => return Look::No,
-        };
-        let next = match misspelt::behind(cx, tag.end) {
-            Look::Is(next) => next,
-            Look::More => return Look::More,
-            Look::No => return Look::No,
-        };
+        let Some(closer) = tail.iter().find_map(Element::literal) else { return Look::No };
+        let tag = seen!(misspelt::closing(cx, row, at, closer, |_| false));
+        let next = seen!(misspelt::behind(cx, tag.end));
         if next >= cx.text.len() {
-            return if tag.whole { Look::Is(()) } else { Look::No };
+            return Look::when(tag.whole);
         }
-        let first = |elements: &[Element]| match elements.first() {
-            Some(Element::Literal(text)) => head::literal(cx, next, text).map(|_| ()),
-            _ => Look::No,
-        };
+        let first = |elements: &[Element]| head::opens(cx, next, elements).map(|_| ());
         let sections = row.sections.iter().flat_map(|(open, close)| [first(open), first(close)]);
         let looks = row.marked_calls().map(|call| first(&call.head)).chain(sections);
-        looks.fold(Look::No, Look::any)
+        Look::any_of(looks)
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
@@ -400,7 +379,7 @@ impl Parameters {
                 Next::More => return Progress::Unclear { since: self.at },
                 Next::End => {
                     // The template may have nothing that closes a call, so that the end of the text does.
-                    let closed = !tail.iter().any(|e| matches!(e, Element::Literal(_)));
+                    let closed = !must_close(tail);
                     let whole = closed && around.called.is_some() && !self.members.is_empty();
                     let status = if whole { CallStatus::Ok } else { CallStatus::Incomplete };
                     return self.finish(cx, out, writer, around, cx.text.len(), status);
@@ -555,7 +534,7 @@ impl Parameters {
             self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
         }
         self.at = end;
-        if skip.is_some() { Look::Is(()) } else { Look::No }
+        Look::when(skip.is_some())
     }
 
     /// What is known of a value before it is read.

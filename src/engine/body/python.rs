@@ -2,9 +2,10 @@
 use super::Progress;
 use super::literal;
 use super::members::Members;
-use crate::dialect::Element;
+use crate::dialect::must_close;
 use crate::engine::found::{Piece, Value, span};
 use crate::engine::head::{LONGEST_NAME, without_escapes};
+use crate::engine::look::seen;
 use crate::engine::output::{Call, Output};
 use crate::engine::tail::closes;
 use crate::engine::trace::Reason;
@@ -151,10 +152,7 @@ impl Python {
             pair => return pair.map(|_| ()),
         }
         if bytes.get(at) == Some(&b'[') {
-            at = match space::skip(cx, at + 1) {
-                Look::Is(at) => at,
-                other => return other.map(|_| ()),
-            };
+            at = seen!(space::skip(cx, at + 1));
             if matches!(bytes.get(at), Some(b'(' | b'[')) {
                 return Pair::at(cx, at).map(|_| ());
             }
@@ -283,7 +281,7 @@ impl Python {
     fn calls_go_on(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
         let (start, tail) = (cx.skip_space(at), writer.origin.tail(cx));
         // Where nothing need close the calls, a comment may be a heading of the text behind them.
-        let closed = tail.iter().any(|element| matches!(element, Element::Literal(_)));
+        let closed = must_close(tail);
         if cx.bytes().get(start) != Some(&b'#') || !closed {
             return Look::No;
         }

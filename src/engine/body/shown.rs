@@ -17,7 +17,7 @@ pub(super) fn begins(cx: &Reader<'_>, row: &Row, at: usize) -> Look<usize> {
         _ => Look::No,
     };
     // A template further down may fit already where this one would fit better.
-    row.marked_calls().fold(Look::No, |look, call| look.or(|| begins(call)))
+    Look::first_of(row.marked_calls().map(begins))
 }
 
 /// As [`begins`], with the beginning of its arguments.

@@ -2,7 +2,7 @@
 //! one that closes the call.
 use super::lenient::{self, Bound, Ends, LINE, closer, with_sign};
 use crate::char_class;
-use crate::dialect::{Element, Marker, MarkersAt};
+use crate::dialect::{Element, Marker, MarkersAt, must_close};
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
 use crate::engine::{Look, Reader, head};
@@ -182,7 +182,7 @@ impl Strings {
     fn search(&mut self, cx: &Reader<'_>, writer: &Writer, tail: &[Element]) -> Look<Bound> {
         let closer = closer(tail);
         // Where nothing must close a call, the next one's marker does.
-        let origin = Some(writer.origin).filter(|_| !tail.iter().any(|e| matches!(e, Element::Literal(_))));
+        let origin = Some(writer.origin).filter(|_| !must_close(tail));
         loop {
             if self.over || origin.is_none() {
                 let none = if cx.eof { Look::No } else { Look::More };
@@ -514,7 +514,7 @@ fn next_key(cx: &Reader<'_>, at: usize) -> Look<()> {
         Some(b'"' | b'\'' | b'`') => whole_key(cx, next),
         Some(_) => {
             let length = char_class::MEMBER_KEY.length(cx.near(next, KEY));
-            colon(cx, next + length).then(|()| if length > 0 { Look::Is(()) } else { Look::No })
+            colon(cx, next + length).then(|()| Look::when(length > 0))
         }
     }
 }

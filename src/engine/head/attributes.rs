@@ -229,7 +229,7 @@ fn odd(text: &str, at: usize, quote: u8, until: &str, ended: bool, closing: Opti
         Some(_) => {
             let rest = text.get(end..).unwrap_or_default();
             let begins = rest.starts_with(until) || (rest.len() < until.len() && until.starts_with(rest));
-            if begins { Look::Is(()) } else { Look::No }
+            Look::when(begins)
         }
     };
     // The tag may end before the next quote, which is another's then.

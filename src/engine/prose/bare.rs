@@ -9,6 +9,7 @@ use crate::engine::body::BodyState;
 use crate::engine::body::keys::no_call;
 use crate::engine::call::CallState;
 use crate::engine::head::{self, Head, without_escapes};
+use crate::engine::look::seen;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::{Evidence, Origin};
@@ -84,14 +85,8 @@ impl Engine {
             self.pass(cx, at, Reason::Quoted);
             return Look::No;
         }
-        let mut found = match head::head(cx, at, &call.head) {
-            Look::Is(found) => found,
-            other => return other.map(|_| ()),
-        };
-        let mut inside = match cx.behind_space(at, found.end) {
-            Look::Is(inside) => inside,
-            other => return other.map(|_| ()),
-        };
+        let mut found = seen!(head::head(cx, at, &call.head));
+        let mut inside = seen!(cx.behind_space(at, found.end));
         let parameters = || tool.parameters.iter().map(|(name, _)| name);
         // The opening tag may stand there twice.
         if !parameters().any(|parameter| parameter == tag(at).0) {

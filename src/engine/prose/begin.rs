@@ -8,6 +8,7 @@ use crate::dialect::{Body, CallTemplate, Row};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
 use crate::engine::head::{Head, LONGEST_NAME};
+use crate::engine::look::seen;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::{Evidence, Origin};
@@ -81,10 +82,7 @@ impl Form<'_> {
             Look::Is(head) => *found = head,
             Look::More => return Look::More,
             Look::No => {
-                found.end = match opened_twice(cx, template, at, found) {
-                    Look::Is(end) => end,
-                    other => return other.map(|_| ()),
-                };
+                found.end = seen!(opened_twice(cx, template, at, found));
                 match BodyState::plausible(cx, row, template, found, inside) {
                     Look::Is(()) => found.twice = true,
                     other => return other,

@@ -141,7 +141,7 @@ impl Engine {
             let names = channels.content.iter().chain(&channels.reasoning);
             let behind = |name: &String| head::literal(cx, start, name).then(apart);
             let looks = std::iter::once(to(start)).chain(names.map(behind));
-            match looks.fold(Look::No, Look::any) {
+            match Look::any_of(looks) {
                 Look::Is(_) => match self.header(cx, 0, start, row) {
                     Look::No => {}
                     taken => return taken,

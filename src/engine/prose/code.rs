@@ -5,6 +5,7 @@ use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::body::python::Python;
 use crate::engine::call::MOST_READ_AGAIN;
+use crate::engine::look::seen;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
@@ -171,11 +172,7 @@ impl Inline {
 impl Engine {
     /// Backticks in prose.
     pub(super) fn ticks(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let length = match run(cx, at, b'`') {
-            Look::Is(length) => length,
-            Look::No => return Look::No,
-            Look::More => return Look::More,
-        };
+        let length = seen!(run(cx, at, b'`'));
         // As many as opened inline code in this paragraph close it, wherever they stand.
         let closes = self.inline.is_some_and(|inline| inline.ticks == length);
         if length >= 3 && !closes && self.begins_line(cx, at) {

@@ -73,10 +73,7 @@ impl Engine {
             None => Look::No,
             Some((length, list)) => {
                 let markers = cx.dialects.markers.list(*list);
-                markers.iter().fold(Look::No, |known, marker| match known {
-                    Look::No => Self::closed_at_once(cx, *marker, at + length),
-                    known => known,
-                })
+                Look::first_of(markers.iter().map(|marker| Self::closed_at_once(cx, *marker, at + length)))
             }
         };
         over.map(|end| {
@@ -101,11 +98,8 @@ impl Engine {
         if next >= cx.text.len() {
             return if cx.eof { Look::Is(next) } else { Look::More };
         }
-        let looks = elements.iter().map(|element| match element {
-            Element::Literal(text) | Element::Optional(text) if text.len() > SHORTEST => head::literal(cx, next, text),
-            _ => Look::No,
-        });
-        looks.fold(Look::No, |known, look| if known == Look::No { look } else { known })
+        let looks = elements.iter().filter_map(Element::text).filter(|text| text.len() > SHORTEST);
+        Look::first_of(looks.map(|text| head::literal(cx, next, text)))
     }
 
     /// Right behind a call stands a closing tag that is like one of its dialect's, and closes nothing.
@@ -117,8 +111,7 @@ impl Engine {
         let Some(row) = call.origin.row(cx) else { return Look::No };
         let closers = row.calls.iter().flat_map(|call| &call.tail);
         let closers = closers.chain(row.sections.iter().flat_map(|(_, close)| close));
-        let closers =
-            closers.filter_map(|closer| if let Element::Literal(text) = closer { Some(&**text) } else { None });
+        let closers = closers.filter_map(Element::literal);
         // A tag with the tool's name stands at the call's end.
         let raw = if row.by_name() { cx.part(&call.raw) } else { "" };
         let named = raw.rfind("</").and_then(|closer| raw.get(closer..));

@@ -4,8 +4,9 @@ use super::named::is_tools_tag;
 use super::quoted::{Quote, stands_in_string};
 use super::tried::Standing;
 use super::unclear::Stage;
-use crate::dialect::{Element, LateMarker, Marker, Passed};
+use crate::dialect::{CallTemplate, Element, LateMarker, Marker, Passed};
 use crate::engine::head::{self, Head};
+use crate::engine::look::seen;
 use crate::engine::trace::Reason;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, State};
 use crate::turn::{Issue, IssueCode};
@@ -521,10 +522,7 @@ impl Engine {
             return opens;
         }
         let end = opener.end;
-        let inside = match cx.behind_space(at, end) {
-            Look::Is(inside) => inside,
-            other => return other.map(|_| ()),
-        };
+        let inside = seen!(cx.behind_space(at, end));
         if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
             return Look::No;
         }
@@ -543,12 +541,9 @@ impl Engine {
             }
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
-        let opener = |call: &crate::dialect::CallTemplate| match call.head.first() {
-            Some(Element::Literal(text)) => {
-                let end = inside + text.len();
-                head::literal(cx, inside, text) == Look::Is(end) && call.first.may_be(Self::behind(cx, end))
-            }
-            _ => false,
+        let opener = |call: &CallTemplate| match head::opens(cx, inside, &call.head) {
+            Look::Is(end) => call.first.may_be(Self::behind(cx, end)),
+            Look::No | Look::More => false,
         };
         // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
         let unfinished = Reader { eof: false, ..*cx };

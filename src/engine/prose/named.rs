@@ -3,9 +3,10 @@
 use super::Taken;
 use super::flow::name_before;
 use crate::char_class;
-use crate::dialect::{Bare, Body, CallTemplate, Element, Marker, Row, Slot, catalogue};
+use crate::dialect::{Bare, Body, CallTemplate, Element, Marker, Row, Slot, catalogue, opener};
 use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name, without_escapes};
+use crate::engine::look::seen;
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Reader, misspelt};
 use crate::schema::{Tool, ToolSet};
@@ -101,10 +102,7 @@ impl Engine {
             return Look::No;
         }
         let Some(name) = self.name_stands(cx, at, None) else { return Look::No };
-        let body = match first_member(cx, without_number(cx.slice(name.start, name.end)), at) {
-            Look::Is(body) => body,
-            other => return other.map(|_| ()),
-        };
+        let body = seen!(first_member(cx, without_number(cx.slice(name.start, name.end)), at));
         if self.refuses(cx, name.start) {
             return Look::No;
         }
@@ -149,7 +147,7 @@ fn gemma_template(cx: &Reader<'_>, at: usize) -> Look<(u16, u16)> {
         let quote = cx.dialects.dialect(row).map(|dialect| dialect.quote.as_str()).filter(|quote| !quote.is_empty());
         quote.map_or(Look::No, |quote| head::literal(cx, at + mark, quote)).map(|_| (row, call))
     };
-    templates.iter().map(|template| quoted(*template)).fold(Look::No, Look::any).or(|| Look::Is(*first))
+    Look::any_of(templates.iter().map(|template| quoted(*template))).or(|| Look::Is(*first))
 }
 
 /// The object at `at` begins with a parameter of the tool: how it is written.
@@ -234,7 +232,7 @@ pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, 
     for parameter in &row.parameters {
         let Some(at) = parameter.head.iter().position(|e| *e == Element::Slot(Slot::Key)) else { continue };
         let behind = parameter.head.get(at + 1..).filter(|behind| !behind.is_empty()).unwrap_or_default();
-        let marker = matches!(behind.first(), Some(Element::Literal(text)) if text.len() > 2);
+        let marker = opener(behind).is_some_and(|text| text.len() > 2);
         match if marker { head::head(cx, key.end, behind) } else { Look::No } {
             // A template further up may still turn out to fit better.
             Look::Is(_) if result == Look::More => return Look::More,
@@ -269,16 +267,13 @@ fn holds_no_call(cx: &Reader<'_>, tool: &Tool, end: usize, list: &[Marker]) -> L
         Marker::Section { row, .. } => cx.dialects.rows.get(usize::from(*row)),
         _ => None,
     });
-    let openers = sections.flat_map(|row| &row.calls).filter_map(|call| match call.head.first() {
-        Some(Element::Literal(opener)) => Some(&**opener),
-        _ => None,
-    });
+    let openers = sections.flat_map(|row| &row.calls).filter_map(|call| opener(&call.head));
     let openers = openers.filter(|opener| !tool.declares(misspelt::name(opener)));
     cx.behind_space(end, end).then(|inside| {
         let begun = openers.map(|opener| head::literal(cx, inside, opener).map(|_| ()));
         let object = |at: usize| if cx.bytes().get(at) == Some(&b'{') { Look::Is(()) } else { Look::No };
         let list = || head::literal(cx, inside, "[").then(|at| cx.behind_space(at, at)).then(object);
-        match begun.fold(Look::No, Look::any).or(list) {
+        match Look::any_of(begun).or(list) {
             Look::No => Look::Is(()),
             look => look.then(|()| Look::No),
         }

@@ -1,7 +1,8 @@
 //! What an answer begins with where its first marker is missing: a name on a line of its own, or a word before a marker.
 //! And the markers that are looked for there alone.
 use super::Taken;
-use crate::dialect::{Element, Slot};
+use crate::dialect::{Element, Slot, opener};
+use crate::engine::look::seen;
 use crate::engine::{Engine, Look, Reader, head};
 use crate::schema::begins;
 
@@ -14,10 +15,7 @@ impl Engine {
             return Look::No;
         }
         let elements = [Element::Slot(Slot::Name)];
-        let mut found = match head::head(cx, 0, &elements) {
-            Look::Is(found) => found,
-            other => return other.map(|_| ()),
-        };
+        let mut found = seen!(head::head(cx, 0, &elements));
         let rest = cx.rest(found.end);
         if rest.is_empty() && !cx.eof {
             return Look::More;
@@ -28,10 +26,7 @@ impl Engine {
         let name = found.name.clone().map_or("", |r| &cx.text[r]);
         // To everybody, not to a tool: its marker, whose beginning the prompt held, is one that says nothing.
         let template = cx.dialects.rows.get(usize::from(row)).and_then(|row| row.calls.get(usize::from(call)));
-        let opener = template.and_then(|template| match template.head.first() {
-            Some(Element::Literal(opener)) => Some(&**opener),
-            _ => None,
-        });
+        let opener = template.and_then(|template| opener(&template.head));
         let says_nothing = |token: &String| opener.is_some_and(|opener| token.strip_prefix(opener) == Some(name));
         if !cx.dialects.auto && cx.dialects.dialect(row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
             self.remove(cx, 0, found.end + 1);

@@ -311,7 +311,7 @@ impl Engine {
         }
         // In a longer line it stands in a string as well: text has no such lines.
         let open = self.before.quote_open(cx, at).unwrap_or(true);
-        if open { Look::Is(()) } else { Look::No }
+        Look::when(open)
     }
 
     /// The text up to `at` has been read in another way.

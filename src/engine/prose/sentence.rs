@@ -1,6 +1,7 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
 use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece};
+use crate::engine::look::seen;
 use crate::engine::reader::floor;
 use crate::engine::writer::Pending;
 use crate::engine::{Look, Reader, head};
@@ -47,7 +48,7 @@ fn left_header(cx: &Reader<'_>, at: usize) -> Look<()> {
         look => look.map(|_| ()),
     };
     let looks = LEFT_HEADERS.iter().map(|header| head::literal(cx, at, header).then(ends_line));
-    looks.fold(Look::No, Look::any)
+    Look::any_of(looks)
 }
 
 /// Nothing but its name speaks for the `call` at `place`, and other text stands beside it: `ping()`. As the whole answer, or where
@@ -74,7 +75,7 @@ pub(crate) fn names(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>
 
 /// A sentence or an expression goes on at `at`, behind a call, and before `limit`: in a small letter or with an operator.
 pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
-    let is = |yes: bool| if yes { Look::Is(()) } else { Look::No };
+    let is = |yes: bool| Look::when(yes);
     let skip = |at: usize| {
         let near = cx.slice(at, floor(cx.text, limit).max(at));
         at + near.len() - near.trim_start_matches([' ', '\t']).len()
@@ -88,10 +89,7 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
     let small = |at: usize| char_at(at).then(|next| is(goes_on_with(next)));
     let next = skip(at);
     let attached = next == at;
-    let sign = match char_at(next) {
-        Look::Is(sign) => sign,
-        other => return other.map(|_| ()),
-    };
+    let sign = seen!(char_at(next));
     let behind = next + sign.len_utf8();
     match sign {
         _ if goes_on_with(sign) => Look::Is(()),

@@ -1,8 +1,9 @@
 //! Opening markers that stand twice where one was meant: the second is left out, with a repair.
 use super::Taken;
 use super::tried::Standing;
-use crate::dialect::{CallTemplate, Element, Passed};
+use crate::dialect::{CallTemplate, Element, Passed, opener};
 use crate::engine::head::{self, Head};
+use crate::engine::look::seen;
 use crate::engine::{Engine, Look, Reader, misspelt};
 
 /// A shorter marker that stands twice need not be a slip.
@@ -30,10 +31,7 @@ impl Engine {
         if text.len() < SHORTEST_TWICE {
             return Look::No;
         }
-        let end = match misspelt::behind(cx, at + length).then(|next| head::literal(cx, next, text)) {
-            Look::Is(end) => end,
-            other => return other.map(|_| ()),
-        };
+        let end = seen!(misspelt::behind(cx, at + length).then(|next| head::literal(cx, next, text)));
         match head::literal(cx, cx.skip_markup_space(end), text) {
             Look::No => {}
             more => return more.then(|_| Look::No),
@@ -72,10 +70,7 @@ pub(super) fn opened_twice(cx: &Reader<'_>, template: &CallTemplate, at: usize, 
         let stands = |i: &usize| head.get(*i..).is_some_and(|head| head.starts_with(text));
         memchr::memrchr_iter(first, head.as_bytes()).find(stands)
     };
-    let whole = match template.head.first() {
-        Some(Element::Literal(first)) => last(first),
-        _ => None,
-    };
+    let whole = opener(&template.head).and_then(last);
     let tag = if matches!(byte, b'<' | b'[') { memchr::memrchr2(b'<', b'[', head.as_bytes()) } else { None };
     let mut result = Look::No;
     // Mostly the last tag is the whole of it.

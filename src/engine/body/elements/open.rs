@@ -1,7 +1,7 @@
 //! An element whose closing tag has not come.
 use super::tag::{Kind, Tag};
 use super::{Node, Within};
-use crate::dialect::Element;
+use crate::dialect::{Element, opener};
 use crate::engine::Reader;
 use crate::schema::Expected;
 use smallvec::SmallVec;
@@ -70,7 +70,7 @@ impl OpenElement {
     /// `tag` opens an element in it, or a call that it shows.
     pub(super) fn opens(&mut self, cx: &Reader<'_>, within: &Within<'_>, tag: Tag) {
         let section = |tag: &Tag| {
-            let opens = |open: &[Element]| matches!(open.first(), Some(Element::Literal(text)) if cx.slice(tag.start, tag.end) == &**text);
+            let opens = |open: &[Element]| opener(open) == Some(cx.slice(tag.start, tag.end));
             within.row.sections.iter().any(|(open, _)| opens(open))
         };
         let outer = self.tags.len();

@@ -1,7 +1,7 @@
 //! Elements whose tags do not fit: what can be read of them up to what closes the call.
 use super::tag::{Kind, Tag};
 use super::{Elements, Node, Tree, Within};
-use crate::dialect::{Element, Trim};
+use crate::dialect::{Element, Trim, opener};
 use crate::engine::body::Progress;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
@@ -140,7 +140,7 @@ fn elements(tree: &mut Tree<'_>, cut: bool) -> Vec<(String, Node)> {
 
 /// A call begins in `text`, so what closes this one may close that.
 fn holds_call(cx: &Reader<'_>, writer: &Writer, text: &str) -> bool {
-    let begins = |head: &[Element]| matches!(head.first(), Some(Element::Literal(first)) if text.contains(&**first));
+    let begins = |head: &[Element]| opener(head).is_some_and(|first| text.contains(first));
     writer.origin.row(cx).is_some_and(|row| row.calls.iter().any(|call| begins(&call.head)))
 }
 
@@ -157,10 +157,7 @@ fn ends(cx: &Reader<'_>, writer: &Writer, reader: &Tree<'_>, at: usize, closer: 
     let row = writer.origin.row(cx)?;
     let begins = |at: usize| {
         let here = cx.rest(at);
-        let first = |elements: &[Element]| match elements.first() {
-            Some(Element::Literal(text)) => here.starts_with(&**text),
-            _ => false,
-        };
+        let first = |elements: &[Element]| opener(elements).is_some_and(|text| here.starts_with(text));
         here.is_empty()
             || row.calls.iter().any(|call| first(&call.head))
             || row.sections.iter().any(|(_, close)| first(close))

@@ -1,5 +1,6 @@
 //! What parts calls beside commas: comments in a list, as white space does, and signs between markers.
 use super::*;
+use crate::engine::look::seen;
 
 /// A comment is no longer.
 const LONGEST: usize = 1024;
@@ -30,10 +31,7 @@ impl JsonCalls {
 fn comments_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
     let mut end = at;
     for _ in 0..MOST {
-        end = match comment_end(cx, end).then(|end| cx.behind_space(at, end)) {
-            Look::Is(end) => end,
-            look => return look,
-        };
+        end = seen!(comment_end(cx, end).then(|end| cx.behind_space(at, end)));
         match cx.bytes().get(end) {
             Some(b',' | b']' | b'{' | b'[') => return Look::Is(end),
             Some(b'/' | b'#') => {}

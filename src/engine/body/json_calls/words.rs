@@ -1,7 +1,7 @@
 //! What stands among calls and is none: words in a list or behind an envelope, objects that call nothing. It is text, and the calls
 //! round it stay calls.
 use super::*;
-use crate::dialect::Element;
+use crate::dialect::must_close;
 use crate::engine::head;
 use std::ops::ControlFlow;
 
@@ -256,7 +256,7 @@ fn is_member(cx: &Reader<'_>, at: usize) -> Look<()> {
 fn literal(cx: &Reader<'_>, at: usize) -> Look<()> {
     let words = ["true", "false", "null", "True", "False", "None"];
     let looks = words.map(|word| head::literal(cx, at, word).map(|_| ()));
-    looks.into_iter().fold(Look::No, Look::any)
+    Look::any_of(looks)
 }
 
 /// What stands at `at` is no JSON, nor meant as such.
@@ -267,5 +267,5 @@ fn begins_words(cx: &Reader<'_>, at: usize) -> bool {
 
 /// A marker must close the calls.
 pub(super) fn must_be_closed(cx: &Reader<'_>, writer: &Writer) -> bool {
-    writer.closing(cx).iter().any(|element| matches!(element, Element::Literal(_)))
+    must_close(writer.closing(cx))
 }

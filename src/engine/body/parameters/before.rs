@@ -4,6 +4,7 @@ use super::inner::tag;
 use super::open::Closer;
 use super::value::Within;
 use super::*;
+use crate::engine::look::seen;
 
 /// So far behind a call that may follow, the value that it may stand in is looked for the end of. Of calls in a row that all
 /// lost their closing tags, each looks so far.
@@ -24,10 +25,7 @@ impl OpenValue {
             if !cx.at_line_start(at) {
                 return Look::No;
             }
-            let name = match tag(cx, parameter, at) {
-                Look::Is(name) => name,
-                other => return other.map(|_| ()),
-            };
+            let name = seen!(tag(cx, parameter, at));
             let Some(tool) = cx.tool(cx.part(&name)) else { return Look::No };
             head::head(cx, at, &parameter.head).then(|head| {
                 match Parameters::next(cx, row, tail, head.end, Some(tool)) {

@@ -4,6 +4,7 @@ use super::value::Within;
 use super::*;
 use crate::bytes::find_near;
 use crate::engine::body::lenient::is_prose;
+use crate::engine::look::seen;
 
 /// Where a value ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,23 +71,15 @@ impl OpenValue {
         }
         let Within { row, parameter, tail, called, .. } = within;
         let key = self.key(cx);
-        let closes = |element: &Element, name: &str| match element {
-            Element::Literal(text) => text.strip_prefix("</").is_some_and(|text| text.trim_end_matches('>') == name),
-            _ => false,
+        let closes = |element: &Element, name: &str| {
+            let tag = element.literal().and_then(|text| text.strip_prefix("</"));
+            tag.is_some_and(|tag| tag.trim_end_matches('>') == name)
         };
         let slip = |name: &str| self.closes_by_key() && misspelt::is_slip(name, key);
         let also = |name: &str| name == key || slip(name) || parameter.head.iter().any(|element| closes(element, name));
         let closer = self.closer(parameter);
-        let tag = match misspelt::closing(cx, row, hit, closer, also) {
-            Look::Is(tag) => tag,
-            Look::More => return Look::More,
-            Look::No => return Look::No,
-        };
-        let at = match misspelt::behind(cx, tag.end) {
-            Look::Is(at) => at,
-            Look::More => return Look::More,
-            Look::No => return Look::No,
-        };
+        let tag = seen!(misspelt::closing(cx, row, hit, closer, also));
+        let at = seen!(misspelt::behind(cx, tag.end));
         let ended = Ended::closed(hit, tag.end, Closing::Misspelt);
         // Where only its name makes a parameter, the tool has one of that name.
         let declared = called.filter(|_| self.closes_by_key());
@@ -139,11 +132,7 @@ impl OpenValue {
     fn section_ends(&self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
         let Within { row, parameter, tail, .. } = *within;
         let Some(end) = parameter.closes_section().map(|mark| head::literal(cx, hit, mark)) else { return Look::No };
-        let end = match end {
-            Look::Is(end) => end,
-            Look::More => return Look::More,
-            Look::No => return Look::No,
-        };
+        let end = seen!(end);
         match Parameters::next(cx, row, tail, end, None) {
             Next::More => Look::More,
             Next::Junk | Next::End => Look::No,
@@ -162,11 +151,7 @@ impl OpenValue {
         let closer = self.closer(parameter);
         let declared = called.filter(|_| self.closes_by_key());
         let marker = misspelt::behind(cx, end).then(|at| head::literal(cx, at, closer));
-        let again = match marker.then(|end| parameter.behind_closer(cx, end)) {
-            Look::Is(again) => again,
-            Look::More => return Look::More,
-            Look::No => return Look::No,
-        };
+        let again = seen!(marker.then(|end| parameter.behind_closer(cx, end)));
         match Parameters::next(cx, row, tail, again, declared) {
             Next::More => return Look::More,
             Next::Junk => return Look::No,
@@ -447,8 +432,8 @@ pub(super) fn prose_behind(cx: &Reader<'_>, end: usize) -> Option<usize> {
 /// The text ends in the first bytes of what closes the call or of another parameter.
 fn cut_marker(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize) -> bool {
     let rest = cx.rest(cx.skip_markup_space(at));
-    let closers = tail.iter().filter_map(|e| if let Element::Literal(text) = e { Some(text) } else { None });
-    closers.chain(row.parameters.iter().map(|p| &p.opener)).any(|text| text.starts_with(rest))
+    let closers = tail.iter().filter_map(Element::literal);
+    closers.chain(row.parameters.iter().map(|p| &*p.opener)).any(|text| text.starts_with(rest))
 }
 
 /// The text ends in a marker that holds a parameter's key, and in the first letters of that.
@@ -459,10 +444,7 @@ fn cut_key(cx: &Reader<'_>, parameter: &Parameter, declared: Option<&Tool>, at: 
 
 /// The text ends behind the tail, which stands at `at`.
 fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
-    let literals = tail.iter().filter_map(|element| match element {
-        Element::Literal(text) | Element::Optional(text) => Some(text),
-        _ => None,
-    });
+    let literals = tail.iter().filter_map(Element::text);
     let end = literals.fold(at, |at, text| match head::literal(cx, cx.skip_space(at), text) {
         Look::Is(end) => end,
         _ => at,
@@ -503,10 +485,7 @@ pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize
     if next >= cx.text.len() {
         return if cx.eof { Look::Is(false) } else { Look::More };
     }
-    let first = |elements: &[Element]| match elements.first() {
-        Some(Element::Literal(text)) => head::literal(cx, next, text),
-        _ => Look::No,
-    };
+    let first = |elements: &[Element]| head::opens(cx, next, elements);
     let mut more = false;
     for look in row.marked_calls().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
         match look {

@@ -3,7 +3,8 @@ use super::open::Openings;
 use super::value::Within;
 use super::*;
 use crate::char_class;
-use crate::dialect::special;
+use crate::dialect::{opener, special};
+use crate::engine::look::seen;
 
 impl OpenValue {
     /// The parameter whose key is `next`, at `at`, follows this one, though nothing closed it: a parameter of the tool
@@ -27,10 +28,7 @@ impl OpenValue {
     /// Where its closing marker holds its key, a tag at `hit` may be its own opening one, or that of another parameter
     /// of the tool, which follows it if its closing one never comes.
     pub(super) fn see_tag(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<()> {
-        let key = match tag(cx, within.parameter, hit) {
-            Look::Is(key) => key,
-            other => return other.map(|_| ()),
-        };
+        let key = seen!(tag(cx, within.parameter, hit));
         if cx.slice(key.start, key.end) == self.key(cx) {
             self.holds(Openings::Loose);
         } else if self.ends.parameter.is_none() && self.goes_before(cx, within, Some(&key), hit) {
@@ -47,21 +45,12 @@ impl OpenValue {
         if self.is_long(cx, end) {
             return Look::No;
         }
-        let literals = within.tail.iter().filter_map(|element| match element {
-            Element::Literal(text) => Some(text),
-            _ => None,
-        });
+        let literals = within.tail.iter().filter_map(Element::literal);
         let mut at = hit;
         for text in literals {
-            at = match head::literal(cx, cx.skip_space(at), text) {
-                Look::Is(end) => end,
-                other => return other,
-            };
+            at = seen!(head::literal(cx, cx.skip_space(at), text));
         }
-        let next = match misspelt::behind(cx, at) {
-            Look::Is(next) => next,
-            other => return other,
-        };
+        let next = seen!(misspelt::behind(cx, at));
         match tag(cx, within.parameter, next) {
             Look::Is(name) if cx.offered(cx.slice(name.start, name.end)) => Look::Is(end),
             Look::Is(_) => Look::No,
@@ -87,10 +76,7 @@ impl OpenValue {
             let offered = |at: &usize| matches!(named(*at), Look::Is(name) if cx.vouches(name.clone()));
             (tags().filter(own).last(), tags().find(offered))
         } else {
-            let first = |elements: &[Element]| match elements.first() {
-                Some(Element::Literal(first)) => memchr::memmem::find(text, first.as_bytes()),
-                _ => None,
-            };
+            let first = |elements| opener(elements).and_then(|first| memchr::memmem::find(text, first.as_bytes()));
             let call = row.marked_calls().filter_map(|call| first(&call.head)).min();
             let parameters = row.parameters.iter().filter_map(|p| memchr::memmem::rfind(text, p.opener.as_bytes()));
             (parameters.max().map(|at| self.start + at), call.map(|at| self.start + at))
@@ -168,10 +154,7 @@ impl OpenValue {
 /// The name in an opening tag as `parameter` has it, if one stands at `at`.
 pub(super) fn tag(cx: &Reader<'_>, parameter: &Parameter, at: usize) -> Look<Range<usize>> {
     let (Some(Element::Literal(last)), opener) = (parameter.head.last(), &*parameter.opener) else { return Look::No };
-    let start = match head::literal(cx, at, opener) {
-        Look::Is(start) => start,
-        other => return other.map(|_| at..at),
-    };
+    let start = seen!(head::literal(cx, at, opener));
     let end = start + char_class::NAME.length(cx.near(start, 128));
     if end == start && end < cx.text.len() {
         return Look::No;

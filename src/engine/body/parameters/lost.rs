@@ -5,6 +5,7 @@ use super::value::Within;
 use super::*;
 use crate::dialect::special;
 use crate::engine::body::names;
+use crate::engine::look::seen;
 use crate::engine::reader::floor;
 
 /// What models call an attribute that holds a value.
@@ -26,11 +27,7 @@ impl OpenValue {
             return Look::No;
         }
         let Within { row, called, taken, .. } = within;
-        let next = match misspelt::behind(cx, end) {
-            Look::Is(next) => next,
-            Look::More => return Look::More,
-            Look::No => return Look::No,
-        };
+        let next = seen!(misspelt::behind(cx, end));
         let tag = match misspelt::opening(cx, next) {
             Look::Is(tag) => tag,
             Look::More => return Look::More,
@@ -138,7 +135,7 @@ impl OpenValue {
         let like = |p: &Parameter| misspelt::is_slip(misspelt::name(tag), misspelt::name(&p.opener));
         let own = special(tag) || row.parameters.iter().any(like);
         let named = || called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| names(key)));
-        if own || named() { Look::Is(()) } else { Look::No }
+        Look::when(own || named())
     }
 }
 

@@ -2,6 +2,7 @@
 //! a file that is written as `<content>`. What closes them does not close the value.
 use super::open::Closer;
 use super::*;
+use crate::engine::look::seen;
 
 /// An opening tag that is longer is none.
 const LONGEST: usize = 512;
@@ -39,10 +40,7 @@ impl OpenValue {
             return Look::No;
         }
         let name = |at: usize| head::literal(cx, at, self.key(cx));
-        let end = match head::literal(cx, hit, &parameter.opener).then(name) {
-            Look::Is(end) => end,
-            other => return other.map(|_| ()),
-        };
+        let end = seen!(head::literal(cx, hit, &parameter.opener).then(name));
         let near = cx.near(end, LONGEST);
         match near.first() {
             Some(b'>') => return Look::Is(()),

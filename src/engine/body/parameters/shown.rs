@@ -6,6 +6,7 @@ use super::value::Within;
 use super::*;
 use crate::dialect::{catalogue, special};
 use crate::engine::body::shown::begins;
+use crate::engine::look::seen;
 
 /// How many calls and parameters a value shows (a file about them, a test) whose ends it has not shown.
 #[derive(Debug, Default)]
@@ -73,7 +74,7 @@ impl OpenValue {
         let closes = match next {
             Next::Parameter(begun) => {
                 let shown = !self.follows(cx, within, begun.key.as_ref(), cx.skip_markup_space(end));
-                if shown { Look::Is(()) } else { Look::No }
+                Look::when(shown)
             }
             Next::Close => self.goes_on(cx, within, cx.skip_markup_space(end)),
             Next::Junk | Next::End => Look::No,
@@ -128,7 +129,7 @@ impl OpenValue {
         let stands = |at: usize, elements: &[Element]| -> Look<usize> {
             let mut end = at;
             for element in elements {
-                if let Element::Literal(text) | Element::Optional(text) = element {
+                if let Some(text) = element.text() {
                     match head::literal(cx, cx.skip_space(end), text) {
                         Look::Is(behind) => end = behind,
                         Look::More => return Look::More,
@@ -138,15 +139,9 @@ impl OpenValue {
             }
             Look::Is(end)
         };
-        let mut end = match stands(at, tail) {
-            Look::Is(end) => end,
-            other => return other.map(|_| ()),
-        };
+        let mut end = seen!(stands(at, tail));
         for (_, close) in &row.sections {
-            end = match stands(end, close) {
-                Look::Is(end) => end,
-                other => return other.map(|_| ()),
-            };
+            end = seen!(stands(end, close));
         }
         let next = cx.skip_space(end);
         if next >= cx.text.len() {
@@ -158,7 +153,7 @@ impl OpenValue {
         };
         let calls =
             row.marked_calls().map(|call| first(&call.head)).chain(row.sections.iter().map(|(open, _)| first(open)));
-        let begins = calls.fold(Look::No, Look::any);
+        let begins = Look::any_of(calls);
         let closer = self.closer(parameter);
         match begins.any(head::literal(cx, next, closer).map(|_| ())).any(first(tail)) {
             Look::Is(()) if self.shown.calls == 0 && begins == Look::Is(()) => Look::No,
@@ -172,10 +167,7 @@ impl OpenValue {
 /// the tag ends.
 fn opens_own(cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<usize> {
     let Within { row, tail, called, .. } = *within;
-    let name = tail.iter().find_map(|element| match element {
-        Element::Literal(text) => text.strip_prefix("</"),
-        _ => None,
-    });
+    let name = tail.iter().find_map(|element| element.literal()?.strip_prefix("</"));
     // Most tags begin with another letter.
     let first = name.and_then(|name| name.bytes().next());
     match (name, cx.bytes().get(at + 1).copied()) {
@@ -201,7 +193,7 @@ fn stands_alone(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
         },
         _ => cx.at_line_start(at) || cx.follows_tag(at),
     };
-    if alone { Look::Is(()) } else { Look::No }
+    Look::when(alone)
 }
 
 /// `No` if a special token stands at `at`, of whatever dialect, which ends what a model says, else `Is`.

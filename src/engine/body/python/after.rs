@@ -1,7 +1,7 @@
 //! What follows a Python call: a separator and another call, what closes the list, or the end.
 use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, next_item};
 use super::{Expect, Python, Quoted, space, stray};
-use crate::dialect::Element;
+use crate::dialect::must_close;
 use crate::engine::body::{Progress, mend_last};
 use crate::engine::found::span;
 use crate::engine::writer::Writer;
@@ -240,7 +240,7 @@ impl Python {
             return done;
         }
         // Up to a marker that must close them there are only calls.
-        let enclosed = writer.origin.tail(cx).iter().any(|e| matches!(e, Element::Literal(_)));
+        let enclosed = must_close(writer.origin.tail(cx));
         match Self::plausible(cx, at) {
             Look::Is(()) if enclosed || Self::may_be_meant(cx, at) => {
                 self.at = at;

@@ -3,6 +3,7 @@ use super::space;
 use crate::char_class;
 use crate::dialect::MarkersAt;
 use crate::engine::head::LONGEST_NAME;
+use crate::engine::look::seen;
 use crate::engine::{Look, Reader, head};
 use std::ops::Range;
 
@@ -75,10 +76,7 @@ pub(super) fn behind_wide_comma(cx: &Reader<'_>, at: usize, called: &str) -> Loo
 
 /// Behind the comma before `at` stand another named argument, the end of the call, or (for a trailing comma) nothing.
 pub(super) fn next_is_argument(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let mut start = match space::skip(cx, at) {
-        Look::Is(start) => start,
-        other => return other.map(|_| ()),
-    };
+    let mut start = seen!(space::skip(cx, at));
     if cx.bytes().get(start) == Some(&b',') {
         // One comma too many is a slip.
         start = cx.skip_space(start + 1);

@@ -4,7 +4,7 @@ use super::value::{Argument, ValueScan};
 use super::{Begun, Expect, Python, expression, stray};
 use crate::bytes::trimmed;
 use crate::char_class;
-use crate::dialect::Element;
+use crate::dialect;
 use crate::engine::body::Progress;
 use crate::engine::body::literal::{self, Literal};
 use crate::engine::body::placeholder;
@@ -329,11 +329,7 @@ impl Python {
 
 /// The marker that the call began with.
 fn opener<'t>(cx: &Reader<'t>, writer: &Writer) -> Option<&'t str> {
-    let call = writer.origin.template(cx)?;
-    match call.head.first() {
-        Some(Element::Literal(marker)) => Some(&**marker),
-        _ => None,
-    }
+    dialect::opener(&writer.origin.template(cx)?.head)
 }
 
 /// The members of `json`, if it is an object that is no more than that.

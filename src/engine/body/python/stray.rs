@@ -88,7 +88,7 @@ pub(super) fn argument_behind_quote(cx: &Reader<'_>, at: usize, called: &str) ->
     let colon = behind.trim_start().starts_with([':', '：']) && behind.contains(['"', '\'']);
     let assigns = colon || behind.contains('=') && !behind.contains("==") || behind.starts_with(['"', '\'', '[', '{']);
     let named = cx.slice(at, name.start).contains(SIGNS) && is_argument(cx, called, cx.part(&name));
-    if named && assigns { Look::Is(()) } else { Look::No }
+    Look::when(named && assigns)
 }
 
 /// The quote at `at`, in a string whose text begins at `start`, begins the value of an argument of `called`: its name and its

@@ -1,0 +1,65 @@
+//! What a look at a place of the text says: it is there, it is not, or the text ends before that is clear.
+
+/// What a look at a place of the text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look<T> {
+    Is(T),
+    No,
+    /// The text ends before it is clear.
+    More,
+}
+
+/// What a look found; where it found nothing, or cannot tell yet, the function returns that.
+macro_rules! seen {
+    ($look:expr) => {
+        match $look {
+            $crate::engine::Look::Is(value) => value,
+            $crate::engine::Look::No => return $crate::engine::Look::No,
+            $crate::engine::Look::More => return $crate::engine::Look::More,
+        }
+    };
+}
+pub(super) use seen;
+
+impl Look<()> {
+    /// It is there if `such`; there is nothing to wait for.
+    pub(super) fn when(such: bool) -> Self {
+        if such { Self::Is(()) } else { Self::No }
+    }
+}
+
+impl<T> Look<T> {
+    /// The same answer, with what `f` makes of the value.
+    pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Look<U> {
+        Look::Is(f(seen!(self)))
+    }
+
+    /// Where this look found something, what the next one says, which needs the value.
+    pub(super) fn then<U>(self, f: impl FnOnce(T) -> Look<U>) -> Look<U> {
+        f(seen!(self))
+    }
+
+    /// Both looks were made, and one of the two things is enough.
+    pub(super) fn any(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Is(value), _) | (_, Self::Is(value)) => Self::Is(value),
+            (Self::More, _) | (_, Self::More) => Self::More,
+            _ => Self::No,
+        }
+    }
+
+    /// All `looks` are made, as each notes what it awaits, and one of the things is enough.
+    pub(super) fn any_of(looks: impl IntoIterator<Item = Self>) -> Self {
+        looks.into_iter().fold(Self::No, Self::any)
+    }
+
+    /// What the first of the `looks` says that does not find nothing. The others are not made.
+    pub(super) fn first_of(looks: impl IntoIterator<Item = Self>) -> Self {
+        looks.into_iter().find(|look| !matches!(look, Self::No)).unwrap_or(Self::No)
+    }
+
+    /// What `other` says where this look found nothing.
+    pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
+        if matches!(self, Self::No) { other() } else { self }
+    }
+}
