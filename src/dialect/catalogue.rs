@@ -22,17 +22,13 @@ fn read(text: &str) -> Result<Vec<Arc<Dialect>>, String> {
     let ready = |mut row: Dialect| {
         // The catalogue stays for good, so that a turn names its dialect without a copy.
         row.name = Cow::Borrowed(row.name.into_owned().leak());
-        if row.channels.as_ref().is_none_or(|channels| channels.reasoning.is_empty()) {
-            let known: Vec<_> = THINKING.map(|(open, close)| (open.to_owned(), close.to_owned())).into();
-            row.reasoning.extend(known);
-        }
+        row.reasoning.extend(THINKING.map(|(open, close)| (open.to_owned(), close.to_owned())));
         Arc::new(respelt(row))
     };
     Ok(rows.into_iter().map(ready).collect())
 }
 
-/// What prompts and fine-tunes have any model think in, whatever its family: unread, a draft in it would run. Messages that are
-/// reasoning have none.
+/// What prompts and fine-tunes have any model think in, whatever its family: unread, a draft in it would run.
 const THINKING: [(&str, &str); 4] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),

@@ -204,7 +204,7 @@ impl Dialects {
         set.headers =
             First::one_of(set.rows.iter().filter_map(|row| row.dialect.channels.as_ref()).flat_map(|channels| {
                 let names = channels.content.iter().chain(&channels.reasoning);
-                names.chain([&channels.recipient]).map(String::as_str)
+                names.chain([&channels.recipient, &channels.message]).map(String::as_str)
             }));
         let opened = !(set.channels.is_empty() && set.openers.is_empty() && set.words.is_empty());
         set.begins_bare = opened || set.name_line.is_some();

@@ -163,9 +163,17 @@ impl Engine {
             self.pass(cx, at, Reason::Runaway);
             return Look::No;
         }
-        if self.fence.is_none() && self.is_quoted(cx, at) {
-            self.pass(cx, at, Reason::Quoted);
-            return Look::No;
+        let quoted = match self.fence.is_none() && self.is_quoted(cx, at) {
+            true => Look::Is(()),
+            false => self.in_string(cx, at, at),
+        };
+        match quoted {
+            Look::Is(()) => {
+                self.pass(cx, at, Reason::Quoted);
+                return Look::No;
+            }
+            Look::More => return Look::More,
+            Look::No => {}
         }
         match self.repeated(cx, at) {
             Look::No => {}

@@ -201,7 +201,9 @@ impl Engine {
                 _ => None,
             },
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
-            (Mode::Content, None) => sentence::opens_quote(cx, at).then_some(Doubt::Quotes),
+            (Mode::Content, None) if sentence::opens_quote(cx, at) => Some(Doubt::Quotes),
+            // Labels are words, which a sentence may have.
+            (Mode::Content, None) => (template.labelled && sentence::goes_up_to(cx, at)).then_some(Doubt::Sentence),
         };
         let before = self.remove(cx, at, found.end);
         if let Some(doubt) = doubt {

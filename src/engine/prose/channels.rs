@@ -7,7 +7,7 @@ use crate::engine::head::{self, Head};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted};
 use crate::engine::writer::{Evidence, Origin};
-use crate::engine::{Engine, Given, Look, Mode, Reader, misspelt};
+use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, misspelt};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
 
@@ -20,10 +20,25 @@ pub(crate) struct Channel {
     pub(super) row: u16,
     /// Calls by the dialect's own templates may stand in it.
     pub(super) calls: bool,
-    /// Its text is for nobody here.
-    pub(super) dropped: bool,
-    /// It is the answer itself.
-    pub(super) answer: bool,
+    pub(super) kind: Kind,
+}
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The answer itself.
+    Answer,
+    /// Other content.
+    Content,
+    Reasoning,
+    /// For nobody here.
+    Dropped,
+}
+
+impl Channel {
+    pub(super) fn is(self, kind: Kind) -> bool {
+        self.kind == kind
+    }
 }
 
 /// What a header says.
@@ -136,11 +151,13 @@ impl Engine {
         for row in cx.dialects.channels.iter().copied() {
             // The prompt may have held the marker before the channel as well: `commentary to=functions.f<|message|>`.
             let Some(channels) = Self::channels(cx, row).filter(|c| !c.recipient.is_empty()) else { continue };
+            // Of a header that says nothing only its end is left: of whose message, the dialect that was named says.
+            let end = if cx.dialects.auto { Look::No } else { head::literal(cx, start, &channels.message) };
             let to = |at: usize| head::literal(cx, at, &channels.recipient);
             let apart = |at: usize| head::literal(cx, at, " ").then(to);
             let names = channels.content.iter().chain(&channels.reasoning);
             let behind = |name: &String| head::literal(cx, start, name).then(apart);
-            let looks = std::iter::once(to(start)).chain(names.map(behind));
+            let looks = [end, to(start)].into_iter().chain(names.map(behind));
             match Look::any_of(looks) {
                 Look::Is(_) => match self.header(cx, 0, start, row) {
                     Look::No => {}
@@ -163,7 +180,7 @@ impl Engine {
         let bounded = &rest[..floor(rest, cx.policy.max_markup_bytes.min(LONGEST))];
         let message = memchr::memmem::find(bounded.as_bytes(), channels.message.as_bytes());
         let lost = || unended(cx, channels, at..from, &bounded[..message.unwrap_or(bounded.len())]);
-        if let Some(brace) = lost().filter(|_| self.channel.is_none_or(|c| c.calls && !c.answer)) {
+        if let Some(brace) = lost().filter(|_| self.channel.is_none_or(|c| c.calls && !c.is(Kind::Answer))) {
             return self.unended_header(cx, at, from + brace, row);
         }
         let Some(length) = message else {
@@ -233,11 +250,13 @@ impl Engine {
         let tool = channels.calls_to_recipients
             && !recipient.is_empty()
             && ![&channels.content, &channels.reasoning, &channels.dropped].into_iter().any(|l| listed(l));
-        self.given.mode = if listed(&channels.reasoning) { Mode::Reasoning } else { Mode::Content };
-        self.reasoning_seen |= self.given.mode == Mode::Reasoning;
-        let dropped = listed(&channels.dropped);
-        let answer = channels.content.first().is_some_and(|first| first == key);
-        self.channel = Some(Channel { row, calls: tool || !channels.calls_to_recipients, dropped, answer });
+        let kind = match () {
+            () if listed(&channels.reasoning) => Kind::Reasoning,
+            () if listed(&channels.dropped) => Kind::Dropped,
+            () if channels.content.first().is_some_and(|first| first == key) => Kind::Answer,
+            () => Kind::Content,
+        };
+        self.begin_message(row, kind, tool || !channels.calls_to_recipients);
         Look::Is(())
     }
 
@@ -251,7 +270,7 @@ impl Engine {
             self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "the end of this header is missing"));
             self.out.trace.note(at..body, Noted::Marker(Markup::Header));
             self.end_message(cx, at, body, row);
-            self.channel = Some(Channel { row, calls: true, dropped: false, answer: true });
+            self.begin_message(row, Kind::Answer, true);
             return Look::Is(());
         };
         if self.in_invented_turn(cx, at) {
@@ -281,7 +300,7 @@ impl Engine {
     /// ` to=NAME<|message|>` behind a message that nothing closed. The answer itself may hold one: it is quoted there.
     pub(super) fn bare_header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Look::No };
-        if self.inline.is_some() || self.channel.is_none_or(|c| c.answer) {
+        if self.inline.is_some() || self.channel.is_none_or(|c| c.is(Kind::Answer)) {
             return Look::No;
         }
         // Other recipients than ASCII's are words of the message.
@@ -314,7 +333,7 @@ impl Engine {
 
     /// The row of the message that is being read, if another one may begin in it with a recipient, and the sign of that.
     fn recipients<'t>(&self, cx: &Reader<'t>) -> Option<(u16, &'t [u8])> {
-        let channel = self.channel.filter(|c| cx.dialects.auto && !c.answer)?;
+        let channel = self.channel.filter(|c| cx.dialects.auto && !c.is(Kind::Answer))?;
         let channels = Self::channels(cx, channel.row).filter(|c| c.calls_to_recipients && !c.recipient.is_empty())?;
         Some((channel.row, channels.recipient.as_bytes()))
     }
@@ -361,11 +380,23 @@ impl Engine {
         Look::Is(())
     }
 
+    /// A message of the row begins; whether `calls` may stand in it.
+    pub(super) fn begin_message(&mut self, row: u16, kind: Kind, calls: bool) {
+        let reasoning = kind == Kind::Reasoning;
+        self.given.mode = if reasoning { Mode::Reasoning } else { Mode::Content };
+        self.reasoning_seen |= reasoning;
+        self.channel = Some(Channel { row, calls, kind });
+    }
+
     pub(super) fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Given {
-        if self.channel.is_some_and(|c| c.row == row && c.dropped) {
+        if self.channel.is_some_and(|c| c.row == row && c.is(Kind::Dropped)) {
             self.out.trace.note(self.given.from..at, Noted::Dropped);
             self.given.from = at;
             self.given.fresh = true;
+        }
+        // What was called in reasoning that is over was a draft.
+        if self.channel.is_some_and(|c| c.is(Kind::Reasoning)) && self.holds(Doubt::Reasoning) {
+            self.go_back(at);
         }
         self.out.trace.note(at..end, Noted::Marker(Markup::MessageEnds));
         let before = self.remove(cx, at, end);

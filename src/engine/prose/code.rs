@@ -1,5 +1,6 @@
 //! Backticks and tildes: inline code never holds a call, a fence does if its whole body is calls.
 use super::Taken;
+use super::channels::Kind;
 use super::tried::Standing;
 use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
@@ -513,7 +514,7 @@ impl Engine {
     pub(crate) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8, mut inner: u32) -> Step {
         let bytes = cx.bytes();
         loop {
-            let hit = if self.given.mode == Mode::Reasoning || self.channel.is_some_and(|c| !c.answer) {
+            let hit = if self.given.mode == Mode::Reasoning || self.channel.is_some_and(|c| !c.is(Kind::Answer)) {
                 cx.dialects.markers.next_stop(bytes, self.at)
             } else {
                 let rest = bytes.get(self.at..).unwrap_or_default();
@@ -566,7 +567,7 @@ impl Engine {
     fn closer_in_code(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let is_closer = |marker: &Marker| match marker {
             Marker::ReasoningClose(_) => self.given.mode == Mode::Reasoning,
-            Marker::MessageEnd { row } => self.channel.is_some_and(|c| c.row == *row && !c.answer),
+            Marker::MessageEnd { row } => self.channel.is_some_and(|c| c.row == *row && !c.is(Kind::Answer)),
             _ => false,
         };
         let closes = |list: u32| cx.dialects.markers.list(list).iter().copied().find(is_closer);

@@ -103,7 +103,11 @@ impl Engine {
         let prose = self.fence.is_none() && self.section.is_none();
         found.quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
         let may_be_listed = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| Quote::Listed.holds(*m));
-        if prose && found.quote == Quote::No && ends.iter().any(may_be_listed) && self.is_marked_listed(cx, at) {
+        if prose
+            && found.quote == Quote::No
+            && ends.iter().any(may_be_listed)
+            && (self.is_marked_listed(cx, at) || self.is_shown_as_code(cx, at))
+        {
             found.quote = Quote::Listed;
         }
         self.try_markers(cx, at, found)
@@ -522,7 +526,11 @@ impl Engine {
             return opens;
         }
         let end = opener.end;
-        let inside = seen!(cx.behind_space(at, end));
+        // A line break that was written as its escape parts the two as well.
+        let inside = seen!(cx.behind_space(at, cx.skip_markup_space(end)));
+        if cx.ends_in_space(inside) {
+            return Look::More;
+        }
         if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
             return Look::No;
         }

@@ -22,6 +22,7 @@ pub(super) mod unclear;
 
 use super::trace::Noted;
 use super::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, State, Step};
+use channels::Kind;
 use std::ops::Range;
 use unclear::Stage;
 
@@ -122,13 +123,17 @@ impl Engine {
             Look::More => return Step::More,
             Look::No => {}
         }
-        let taken = match cx.behind_space(self.at, self.at) {
+        // In a string, a line break is written as its escape.
+        let next = cx.skip_markup_space(self.at);
+        let taken = match cx.behind_space(self.at, next) {
+            Look::Is(next) if cx.ends_in_space(next) => Look::More,
             Look::Is(next) if next < cx.text.len() => self.look(cx, next),
             Look::More => Look::More,
-            _ => Look::No,
+            Look::Is(_) | Look::No => Look::No,
         };
         match taken {
-            Look::Is(()) => {}
+            // What closes a call that lacks it may stand behind code.
+            Look::Is(()) if matches!(self.state, State::Prose | State::Call(_)) || self.unclosed.is_some() => {}
             Look::More if !cx.eof => return Step::More,
             _ => self.keep_words(),
         }
@@ -140,7 +145,7 @@ impl Engine {
         self.leave_paragraph(cx, self.at);
         self.leave_stop(cx);
         self.leave_inline(self.at);
-        self.keep(Doubt::Reasoning);
+        [Doubt::Reasoning, Doubt::Quotes].into_iter().for_each(|doubt| self.keep(doubt));
         if self.given.fresh && self.given.removed && cx.rest(self.given.from).trim_ascii_start().is_empty() {
             self.given.from = self.at;
         }
@@ -151,7 +156,7 @@ impl Engine {
     /// until it is clear whether text follows; in reasoning, so does white space before a marker.
     pub(super) fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
         let Some(text) = cx.text.get(self.given.from..to) else { return };
-        if self.channel.is_some_and(|c| c.dropped) {
+        if self.channel.is_some_and(|c| c.is(Kind::Dropped)) {
             if self.given.fresh && !text.trim_ascii_start().is_empty() {
                 (self.given.fresh, self.given.text_from) = (false, self.given.from);
             }

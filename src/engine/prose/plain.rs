@@ -1,7 +1,7 @@
 //! Headers that lost their special tokens: `analysisI need the weather.assistantcommentary to=functions.get_weather
 //! json{"city": "Paris"}`. Servers that hide special tokens leave of a header the words in it, glued to the text.
 use super::Taken;
-use super::channels::{Channel, opens_call, unglued};
+use super::channels::{Kind, opens_call, unglued};
 use crate::char_class;
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
@@ -189,9 +189,7 @@ impl Engine {
             return Look::Is(());
         }
         let reasoning = channels.reasoning.iter().any(|c| c == found.channel);
-        self.given.mode = if reasoning { Mode::Reasoning } else { Mode::Content };
-        self.reasoning_seen |= reasoning;
-        self.channel = Some(Channel { row, calls: true, dropped: false, answer: false });
+        self.begin_message(row, if reasoning { Kind::Reasoning } else { Kind::Content }, true);
         Look::Is(())
     }
 }

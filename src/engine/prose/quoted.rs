@@ -3,6 +3,7 @@
 use crate::char_class;
 use crate::dialect::Marker;
 use crate::engine::body::OWN_ROLES;
+use crate::engine::look::seen;
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Fences, Look, Reader, Without};
 use memchr::memmem::Finder;
@@ -296,18 +297,20 @@ impl Engine {
         if self.given.fresh { self.given.from } else { self.given.text_from }
     }
 
-    /// The object behind `inside`, which a marker at `at` opens, has its quotes escaped, and a quote is open before that marker in
-    /// its line: both stand in somebody's string.
+    /// The object behind `inside`, which a marker at `at` opens, or the first of a list, has its quotes escaped, and a quote is open
+    /// before that marker in its line: both stand in somebody's string.
     pub(super) fn in_string(&mut self, cx: &Reader<'_>, at: usize, inside: usize) -> Look<()> {
         let byte = |at: usize| cx.bytes().get(at).copied();
-        let object = cx.skip_markup_space(inside);
+        let mut object = cx.skip_markup_space(inside);
+        if byte(object) == Some(b'[') {
+            object = seen!(cx.behind_space(object, object + 1));
+        }
         if byte(object) != Some(b'{') {
             return Look::No;
         }
-        match cx.behind_space(object, object + 1) {
-            Look::Is(first) if byte(first) == Some(b'\\') => {}
-            Look::More => return Look::More,
-            _ => return Look::No,
+        let first = seen!(cx.behind_space(object, object + 1));
+        if byte(first) != Some(b'\\') {
+            return Look::No;
         }
         // In a longer line it stands in a string as well: text has no such lines.
         let open = self.before.quote_open(cx, at).unwrap_or(true);
@@ -345,6 +348,12 @@ impl Engine {
     /// The reasoning is over at `at`, and whatever was shown in it.
     pub(super) fn leave_listing(&mut self, at: usize) {
         self.listings.leave(at);
+    }
+
+    /// An element of code is open at `at`, and other text stands in it before: like a fence, it holds no call then, with markers
+    /// or without.
+    pub(super) fn is_shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        self.is_shown(cx, at) && self.shown_in.open.is_some_and(|(element, _)| element.code)
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
@@ -425,7 +434,9 @@ pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize
 
 /// A line that begins so is the row of a table, up to a cell behind another one.
 fn in_cell(line: &str) -> bool {
-    line.starts_with('|') && !line.contains("|>") && memchr::memchr_iter(b'|', line.as_bytes()).nth(1).is_some()
+    // The bars of a call that the cell shows are none of the row's.
+    let row = line.split("<|").next().unwrap_or(line);
+    row.starts_with('|') && !row.contains("|>") && memchr::memchr_iter(b'|', row.as_bytes()).nth(1).is_some()
 }
 
 /// Elements of HTML that show something in a line of text.

@@ -43,9 +43,30 @@ enum Side {
     Tool,
 }
 
-/// What begins a line in which the user speaks, or the model answers, where turns are plain words.
-const USER: [&str; 2] = ["user", "human"];
-const ASSISTANT: [&str; 4] = ["assistant", "ai", "bot", "response"];
+/// What begins a line in which another side speaks, or the model answers, where turns are plain words, in the languages that
+/// models answer in most.
+const OTHERS: [&str; 15] = [
+    "user",
+    "human",
+    "tool",
+    "observation",
+    "benutzer",
+    "nutzer",
+    "usuario",
+    "usuário",
+    "utilisateur",
+    "utente",
+    "пользователь",
+    "用户",
+    "用戶",
+    "ユーザー",
+    "사용자",
+];
+const ASSISTANT: [&str; 10] =
+    ["assistant", "ai", "bot", "response", "assistent", "asistente", "assistente", "ассистент", "助手", "アシスタント"];
+
+/// What begins it as a heading only.
+const HEADINGS: [&str; 3] = ["instruction", "instructions", "input"];
 
 /// A longer line names nobody who speaks.
 const LONGEST_LABEL: usize = 32;
@@ -53,19 +74,25 @@ const LONGEST_LABEL: usize = 32;
 /// Longer turns of a user are not looked through.
 const LONGEST_TURN: usize = 4096;
 
-/// The user speaks in `line`: `User: ...`, `### Human`.
+/// The `word` is one of the `names`, in small letters or capital ones.
+fn is_one_of(word: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| name.chars().eq(word.chars().flat_map(char::to_lowercase)))
+}
+
+/// Another side speaks in `line`: `User: ...`, `### Human`.
 fn speaks(line: &str) -> bool {
-    let line = line.trim_start_matches([' ', '\t', '#', '*']);
-    let length = line.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let (word, rest) = line.split_at(length);
-    let label = rest.trim_start_matches('*').starts_with(':') || rest.trim().is_empty();
-    label && USER.iter().any(|name| name.eq_ignore_ascii_case(word))
+    let label = line.trim_start_matches([' ', '\t', '#', '*']);
+    let length = label.find(|c: char| !c.is_alphabetic()).unwrap_or(label.len());
+    let (word, rest) = label.split_at(length);
+    let ends = rest.trim_start_matches('*').starts_with([':', '：']) || rest.trim().is_empty();
+    let heading = || line.trim_start().starts_with('#') && is_one_of(word, &HEADINGS);
+    ends && (is_one_of(word, &OTHERS) || heading())
 }
 
 /// What is left of a header without its tokens: the `text` ends in the role, which is the end of the `label`, glued to what was said
 /// before it, and a blank line (`Thanks.assistant`).
-fn is_left_header(label: &[u8], text: &str) -> bool {
-    let said = label.strip_suffix(ASSISTANT[0].as_bytes()).and_then(<[u8]>::last);
+fn is_left_header(label: &str, text: &str) -> bool {
+    let said = label.strip_suffix(ASSISTANT[0]).and_then(|said| said.bytes().next_back());
     let blank = || text.bytes().rev().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count() > 1;
     said.is_some_and(|byte| !byte.is_ascii_whitespace()) && blank()
 }
@@ -161,17 +188,17 @@ impl Engine {
     /// What stands at `at` is the model's answer, `Assistant:`, to a user for whom it speaks in a line above, `User: ...`,
     /// behind its own answer.
     fn answers_itself(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let before = cx.bytes().get(at.saturating_sub(LONGEST_LABEL)..at).unwrap_or_default().trim_ascii_end();
+        let before = cx.slice(floor(cx.text, at.saturating_sub(LONGEST_LABEL)), at).trim_ascii_end();
         // Mostly a sentence ends there, or a marker.
-        if !before.last().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b':' | b'*')) {
+        if !before.ends_with(|c: char| c.is_alphabetic() || matches!(c, ':' | '：' | '*')) {
             return false;
         }
-        let label = before.strip_suffix(b"**").unwrap_or(before);
-        let label = label.strip_suffix(b":").unwrap_or(label);
-        let length = label.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let (above, word) = label.split_at(label.len() - length);
-        let begins = || above.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'#' | b'*')) == Some(&b'\n');
-        let named = ASSISTANT.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(word)) && begins();
+        let label = before.strip_suffix("**").unwrap_or(before);
+        let label = label.strip_suffix([':', '：']).unwrap_or(label);
+        let above = label.trim_end_matches(char::is_alphabetic);
+        let word = label.get(above.len()..).unwrap_or_default();
+        let begins = || above.trim_end_matches([' ', '\t', '#', '*']).ends_with('\n');
+        let named = begins() && is_one_of(word, &ASSISTANT);
         if !named && !is_left_header(label, cx.slice(0, at)) {
             return false;
         }

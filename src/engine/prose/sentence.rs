@@ -157,10 +157,14 @@ const NARROW: [char; 3] = ['\u{a0}', '\u{202f}', '\u{2009}'];
 /// The quotation mark right before `at`.
 fn mark_before(cx: &Reader<'_>, at: usize) -> Option<Mark> {
     // Mostly a line ends there, or a word.
-    if cx.bytes().get(..at)?.last().is_some_and(|byte| byte.is_ascii() && !matches!(byte, b'"' | b'\'')) {
+    let mut before = cx.bytes().get(..at)?.iter().rev();
+    let last = *before.next()?;
+    let spaced = last == b' ' && before.next().is_some_and(|byte| !byte.is_ascii());
+    if last.is_ascii() && !matches!(last, b'"' | b'\'') && !spaced {
         return None;
     }
-    let text = cx.slice(0, at).trim_end_matches(NARROW);
+    // A plain blank stands between typographic ones as well.
+    let text = cx.slice(0, at - usize::from(spaced)).trim_end_matches(NARROW);
     let before = text.chars().next_back()?;
     let (open, close) = QUOTES.iter().copied().find(|(open, _)| *open == before)?;
     Some(Mark { close, first: cx.at_line_start(text.len() - open.len_utf8()) })
@@ -169,6 +173,13 @@ fn mark_before(cx: &Reader<'_>, at: usize) -> Option<Mark> {
 /// A quotation mark stands right before `at`.
 pub(crate) fn opens_quote(cx: &Reader<'_>, at: usize) -> bool {
     mark_before(cx, at).is_some()
+}
+
+/// A sentence goes on up to `at`: a word stands before it in its line, and nothing that ends one.
+pub(crate) fn goes_up_to(cx: &Reader<'_>, at: usize) -> bool {
+    let before = cx.slice(0, at);
+    let words = before.trim_end_matches([' ', '\t']);
+    words.len() < before.len() && words.ends_with(char::is_alphanumeric)
 }
 
 /// The quotation mark before `start` closes at `end`, and text stands beside the two in their line: what stands between them is
