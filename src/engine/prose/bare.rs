@@ -225,7 +225,7 @@ impl Engine {
         {
             true
         } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
-            self.fresh_at(cx, at) || cx.at_line_start(at)
+            self.fresh_at(cx, at) || cx.at_line_start(at) || behind_lone_token(cx, at)
         } else {
             (self.fresh_at(cx, at) && self.out.is_empty()) || cx.first_in_text(at)
         }
@@ -292,6 +292,16 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     let mut spellings = Key::Function.spellings().iter().filter(|spelling| spelling.len() > "function".len());
     spellings.clone().any(|spelling| *spelling == word) || spellings.any(says)
 }
+
+/// Nothing but a token stands before `at` in the text: what a header or a marker has left (`<|im_start|>{...}`).
+fn behind_lone_token(cx: &Reader<'_>, at: usize) -> bool {
+    let before = if at <= LONGEST_TOKEN { cx.slice(0, at).trim() } else { "" };
+    let name = before.strip_prefix("<|").and_then(|rest| rest.strip_suffix("|>"));
+    name.is_some_and(|name| name.bytes().all(|byte| char_class::IDENTIFIER.has_ascii(byte))) || before == "<s>"
+}
+
+/// A longer special token says more than that it is one.
+const LONGEST_TOKEN: usize = 32;
 
 /// What opens calls in a dialect of plain words stands before `at`, where its line begins or behind a tag: `Action: {...}`.
 fn behind_label(cx: &Reader<'_>, at: usize) -> bool {

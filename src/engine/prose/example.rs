@@ -7,7 +7,7 @@ use once_cell::sync::Lazy;
 use std::borrow::Cow;
 
 /// What says that an example follows, in the languages that models answer in most.
-const SAYS: [&str; 31] = [
+const SAYS: [&str; 32] = [
     "example",
     "examples",
     "e.g.",
@@ -34,6 +34,7 @@ const SAYS: [&str; 31] = [
     "например",
     "z.b.",
     "voorbeeld",
+    "bijvoorbeeld",
     "przykład",
     "contoh",
     "örnek",
@@ -46,7 +47,23 @@ const SAYS_UNPARTED: [&str; 11] =
     ["例如", "比如", "示例", "举例", "舉例", "例子", "範例", "たとえば", "例えば", "예를 들어", "예시"];
 
 /// What says so as a heading of its own.
-const HEADINGS: [&str; 3] = ["usage", "syntax", "signature"];
+const HEADINGS: [&str; 6] = ["usage", "syntax", "signature", "sample", "例", "예"];
+
+/// What says that a call is not made.
+const REFUSES: [&str; 12] = [
+    "never do",
+    "never run",
+    "never call",
+    "do not run",
+    "do not call",
+    "don't run",
+    "don't call",
+    "will not call",
+    "won't call",
+    "won't run",
+    "would have called",
+    "would have run",
+];
 
 /// What every directive of reStructuredText begins with.
 const DIRECTIVE: &[u8] = b".. ";
@@ -59,7 +76,7 @@ const MOST_DIRECTIVES: usize = 4;
 
 /// All of these words, with ASCII's letters small or capital, and others small.
 static WORDS: Lazy<Option<AhoCorasick>> = Lazy::new(|| {
-    let words = SAYS.iter().chain(&SAYS_UNPARTED);
+    let words = SAYS.iter().chain(&REFUSES).chain(&SAYS_UNPARTED);
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
 });
 
@@ -103,14 +120,18 @@ impl Engine {
 }
 
 impl Examples {
-    /// The line above `at`, or what stands before it in its line, announces an example.
+    /// The line above `at`, or what stands before it in its line, announces an example: it ends in a colon, or is a heading.
     fn announced(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let from = floor(cx.text, at.saturating_sub(NEAR));
         let before = cx.slice(from, at).trim_end();
-        let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else { return false };
         let (bytes, end) = (cx.bytes(), from + before.len());
         let line_break = self.line_break.find_last(bytes, from, end, |text| memchr::memrchr(b'\n', text));
         let line = line_break.map_or(0, |i| i + 1 - from);
+        let said = before.trim_end_matches(['*', '_', ' ']);
+        let Some(label) = said.strip_suffix([':', '：']).or_else(|| is_heading(before.get(line..)?).then_some(said))
+        else {
+            return false;
+        };
         let end = from + label.len();
         let ends =
             |text: &[u8]| memchr::memrchr3(b'.', b'!', b'?', text).max(memchr::memrchr(STOP.as_bytes()[0], text));
@@ -132,6 +153,12 @@ impl Examples {
         }
         says
     }
+}
+
+/// The `line` is a heading, by its signs or as all of it is bold.
+fn is_heading(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('#') || line.len() > 4 && line.starts_with("**") && line.ends_with("**")
 }
 
 /// A line of the `text` has nothing in it, or only blanks.
@@ -249,12 +276,12 @@ fn last_sentence(line: &str) -> Option<usize> {
     (!abbreviated).then_some(sentence)
 }
 
-/// A word in the sentence, or in the rest of one that `goes_on` here, says that an example follows.
+/// A word in the sentence, or in the rest of one that `goes_on` here, says that an example follows, or what is not called.
 fn says_example(sentence: &str, goes_on: bool) -> bool {
     let Some(words) = &*WORDS else { return false };
     let sentence = if sentence.is_ascii() { Cow::Borrowed(sentence) } else { Cow::Owned(sentence.to_lowercase()) };
     words.find_overlapping_iter(&*sentence).any(|found| {
-        let unparted = found.pattern().as_usize() >= SAYS.len();
+        let unparted = found.pattern().as_usize() >= SAYS.len() + REFUSES.len();
         unparted || !(goes_on && found.start() == 0) && stands_alone(&sentence, found.start(), found.end())
     })
 }

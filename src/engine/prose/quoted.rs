@@ -485,11 +485,30 @@ const BLOCKS: [&str; 14] = [
 /// What begins the line of a traceback that says where the line below stands.
 const FRAME: &str = "File \"";
 
+/// What begins a statement of Python's that is no call.
+const STATEMENTS: [&str; 3] = ["import ", "from ", "print("];
+
+/// The line right above that of `at` is a statement of a Python program.
+fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
+    let from = floor(cx.text, at.saturating_sub(LINE));
+    let Some(above) = cx.slice(from, at).strip_suffix('\n') else { return false };
+    let line = above.rsplit('\n').next().unwrap_or_default().trim_ascii_end();
+    let assigns = || {
+        let (name, value) = line.split_once(" = ").unwrap_or_default();
+        !value.is_empty() && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
+    };
+    match STATEMENTS.iter().find(|word| line.starts_with(**word)) {
+        Some(&"from ") => line.contains(" import "),
+        Some(_) => true,
+        None => assigns(),
+    }
+}
+
 /// The line of `at`, which begins with what is `indented`, stands in a block of a Python program, or in a traceback: it is
 /// indented, and the line that is less so opens one.
 fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
     if indented.is_empty() {
-        return false;
+        return behind_statement(cx, at);
     }
     let from = floor(cx.text, at.saturating_sub(LINE));
     let above = cx.slice(from, at - indented.len()).lines().rev();

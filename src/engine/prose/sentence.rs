@@ -19,11 +19,12 @@ pub(crate) fn is_too_long(cx: &Reader<'_>, start: usize) -> bool {
     cx.text.len() > start + LONGEST + BEHIND
 }
 
-/// A sentence speaks of the `call` without markers at `place`. Not of one that had to be mended: how far that reaches is a guess.
+/// A sentence speaks of the `call` without markers at `place`. Not of one that had to be mended, or cannot be read: how far that
+/// reaches is a guess.
 pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>) -> Look<()> {
     let Range { start, end: at } = place;
-    let mended = call.is_none_or(|call| matches!(call.arguments, Found::Json(Piece::Made(_))));
-    if mended {
+    let guess = |call: &Pending| !call.status.readable() || matches!(call.arguments, Found::Json(Piece::Made(_)));
+    if call.is_none_or(guess) {
         return Look::No;
     }
     match left_header(cx, at) {
@@ -33,9 +34,11 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
     // Behind an object "and" is no operator: what follows is the next thing that is done.
     let object = cx.slice(start, at).ends_with('}');
     match if object { joins(cx, at + usize::from(cx.rest(at).starts_with(' '))) } else { Look::No } {
-        Look::No => goes_on(cx, at, start + LONGEST),
-        look => look.then(|()| Look::No),
+        Look::No => {}
+        look => return look.then(|()| Look::No),
     }
+    let goes_on = goes_on(cx, at, start + LONGEST);
+    goes_on.or(|| if object { Look::No } else { wraps(cx, start, at) })
 }
 
 /// What is left of the header of another message, without its tokens.
@@ -87,6 +90,7 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
         _ => Look::No,
     };
     let small = |at: usize| char_at(at).then(|next| is(goes_on_with(next)));
+    let word = |at: usize| char_at(at).then(|next| is(next.is_alphabetic()));
     let next = skip(at);
     let attached = next == at;
     let sign = seen!(char_at(next));
@@ -94,25 +98,36 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
     match sign {
         _ if goes_on_with(sign) => Look::Is(()),
         // An attribute, an element, the call of what it gave, or the target of a link.
-        '.' if attached => char_at(behind).then(|next| is(next.is_lowercase() || next == '_')),
+        '.' if attached => match char_at(behind) {
+            // Or the sentence ends with it.
+            Look::Is(' ') if behind < limit => char_at(skip(behind)).then(|next| is(next.is_uppercase())),
+            next => next.then(|next| is(next.is_lowercase() || next == '_')),
+        },
         // That of a list is: models take the first of the results that they ask for.
         '[' if attached && !cx.slice(0, at).ends_with(']') => {
             char_at(behind).then(|next| is(next.is_ascii_digit() || matches!(next, '"' | '\'' | '-' | ':')))
         }
         '(' if attached => char_at(behind).then(|next| is(!next.is_whitespace())),
+        '(' => small(behind),
+        // A definition of it, not a call.
+        '{' if !attached => char_at(behind).then(|next| is(matches!(next, '\n' | '\r'))),
         // What it does, or gives, is said.
         ':' if attached => match char_at(behind) {
             Look::Is(' ' | '\t') => char_at(skip(behind)).then(|next| is(next.is_alphanumeric())),
+            Look::Is('\n' | '\r') => Look::Is(()),
             other => other.then(|_| Look::No),
         },
-        ',' | '，' | '、' | '–' | '—' => small(skip(behind)),
+        ',' | '，' | '、' => small(skip(behind)),
+        '–' | '—' => word(skip(behind)),
         '=' | '→' | '⇒' | '➜' | '➡' => Look::Is(()),
+        // What came of it is told.
+        '✅' | '❌' | '✓' | '✔' | '✗' | '✘' => Look::Is(()),
         // It is asked for, not called.
         '?' | '？' if attached => Look::Is(()),
         '!' => char_at(behind).then(|next| is(next == '=')),
         '-' => match char_at(behind) {
             Look::Is('>') => Look::Is(()),
-            Look::Is(' ') if !attached => small(skip(behind)),
+            Look::Is(' ') if !attached => word(skip(behind)),
             other => other.then(|_| Look::No),
         },
         '<' | '>' if !attached => char_at(behind).then(|next| is(matches!(next, '=' | ' '))),
@@ -120,6 +135,21 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
             char_at(behind).then(|next| is(next == ' ' || next == sign && next != '/'))
         }
         _ => Look::No,
+    }
+}
+
+/// The sentence above the line of the call at `start`, which ends at `at`, goes on in the line below it.
+fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
+    let above = cx.slice(0, start).strip_suffix('\n').map(|above| above.strip_suffix('\r').unwrap_or(above));
+    let above = above.is_some_and(|above| above.ends_with(char::is_alphanumeric));
+    if !above {
+        return Look::No;
+    }
+    let next = seen!(head::literal(cx, at, "\n").or(|| head::literal(cx, at, "\r\n")));
+    match cx.rest(next).chars().next() {
+        Some(letter) => Look::when(letter.is_lowercase()),
+        None if cx.eof => Look::No,
+        None => Look::More,
     }
 }
 
