@@ -104,6 +104,21 @@ impl Dialects {
         self.rows.get(usize::from(row)).map(|row| &row.dialect)
     }
 
+    /// The row of this number, with its templates.
+    pub(crate) fn row(&self, row: u16) -> Option<&Row> {
+        self.rows.get(usize::from(row))
+    }
+
+    /// The template of this number of the row.
+    pub(crate) fn call(&self, row: u16, call: u16) -> Option<&CallTemplate> {
+        self.row(row)?.calls.get(usize::from(call))
+    }
+
+    /// What opens and closes the section of this number of the row.
+    pub(crate) fn section(&self, row: u16, section: u16) -> Option<&(Vec<Element>, Vec<Element>)> {
+        self.row(row)?.sections.get(usize::from(section))
+    }
+
     /// The row that writes calls without markers in the grammar `body`.
     pub(crate) fn bare(&self, body: Body) -> Option<u16> {
         match body {

@@ -38,12 +38,12 @@ impl Origin {
 
     /// The dialect's row, where it is by a template.
     pub(super) fn row<'t>(self, cx: &Reader<'t>) -> Option<&'t Row> {
-        cx.dialects.rows.get(usize::from(self.number()?))
+        cx.dialects.row(self.number()?)
     }
 
     pub(super) fn template<'t>(self, cx: &Reader<'t>) -> Option<&'t CallTemplate> {
         match self {
-            Self::Template { row, call } => cx.dialects.rows.get(usize::from(row))?.calls.get(usize::from(call)),
+            Self::Template { row, call } => cx.dialects.call(row, call),
             Self::Bare(_) => None,
         }
     }

@@ -462,7 +462,7 @@ fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> {
 /// A message's header begins with `length` bytes: the role behind them is a part of it.
 fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, origin: Origin) -> Look<Found> {
     let opens = if Some(of) == origin.number() { Opens::Own } else { Opens::Other };
-    let channels = cx.dialects.rows.get(usize::from(of)).and_then(|row| row.dialect.channels.as_ref());
+    let channels = cx.dialects.row(of).and_then(|row| row.dialect.channels.as_ref());
     let role = channels.map_or(Look::No, |channels| head::literal(cx, at + length, &channels.role));
     role.or(|| Look::Is(at + length)).map(|end| Found { length: end - at, opens })
 }

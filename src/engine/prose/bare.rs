@@ -61,7 +61,7 @@ impl Engine {
     /// tool at the start of a line, and in it one named after a parameter of it, or an object that begins with one.
     pub(super) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Look::No };
-        let Some(row) = cx.dialects.rows.get(usize::from(number)) else { return Look::No };
+        let Some(row) = cx.dialects.row(number) else { return Look::No };
         let Some(call) = row.calls.first() else { return Look::No };
         let behind_another = self.given.removed && self.fresh_at(cx, at);
         if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {

@@ -102,7 +102,7 @@ impl Engine {
     /// A call by this `template` of `row` is none unless the name in its head is offered.
     pub(super) fn needs_offer(&self, cx: &Reader<'_>, row: u16, template: &CallTemplate) -> bool {
         let inside = self.section.is_some_and(|(open, _)| open == row);
-        let entry = cx.dialects.rows.get(usize::from(row));
+        let entry = cx.dialects.row(row);
         entry.is_some_and(|row| self.needs_offered_head(Form { row, template, inside }))
     }
 
@@ -139,7 +139,7 @@ impl Engine {
         found: &mut Head,
         section: Option<u16>,
     ) -> Look<Evidence> {
-        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
+        let Some(entry) = cx.dialects.row(row) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
         match self.in_string(cx, at, found.end) {
             Look::Is(()) => {
@@ -187,7 +187,7 @@ impl Engine {
         section: Option<u16>,
         evidence: Evidence,
     ) -> Taken {
-        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
+        let Some(entry) = cx.dialects.row(row) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
         if let Some(reason) = self.no_place(cx, at, entry) {
             self.out.trace.refuse(reason, &found.name(cx).unwrap_or_default());

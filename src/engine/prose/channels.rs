@@ -138,7 +138,7 @@ fn unended(cx: &Reader<'_>, channels: &Channels, marker: Range<usize>, rest: &st
 
 impl Engine {
     pub(super) fn channels<'t>(cx: &Reader<'t>, row: u16) -> Option<&'t Channels> {
-        cx.dialects.rows.get(usize::from(row))?.dialect.channels.as_ref()
+        cx.dialects.row(row)?.dialect.channels.as_ref()
     }
 
     /// A header without its opening marker, which the prompt held, at the very start: ` to=functions.f<|message|>`.

@@ -1,12 +1,23 @@
 //! Closing markers that close nothing, or that the end of the text cut off.
 use super::Taken;
-use crate::dialect::CallTemplate;
+use crate::dialect::{CallTemplate, Element};
 use crate::engine::tail::cut_off;
 use crate::engine::writer::Origin;
-use crate::engine::{Engine, Look, Reader};
+use crate::engine::{Engine, Look, Reader, head};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
+    /// What closes calls by this template begins at `at`, with this element of its tail.
+    pub(super) fn call_end(&mut self, cx: &Reader<'_>, at: usize, row: u16, call: u16, element: u16) -> Taken {
+        let tail = cx.dialects.call(row, call).and_then(|t| t.tail.get(usize::from(element)..)).unwrap_or_default();
+        // A checkpoint's suffix belongs to the marker.
+        let suffixed = matches!(tail.get(1..3), Some([Element::Slot(_), Element::Literal(_)]));
+        match head::head(cx, at, tail.get(..if suffixed { 3 } else { 1 }).unwrap_or_default()) {
+            Look::Is(found) => self.closes_nothing(cx, at, found.end, row),
+            other => other.map(|_| ()),
+        }
+    }
+
     /// A closing marker that closes nothing. Right behind a call of its dialect it is one too many, further on it closes a
     /// call that lacked it, and at the end of a line it is left over where the dialect was named; elsewhere, and behind an
     /// opening marker that is text, it is text.
@@ -44,8 +55,7 @@ impl Engine {
         let Some((row, section)) = self.section.filter(|(row, _)| self.call_ended(cx, at, *row)) else {
             return Look::No;
         };
-        let sections = cx.dialects.rows.get(usize::from(row)).map_or(&[][..], |row| row.sections.as_slice());
-        let Some((_, close)) = sections.get(usize::from(section)) else { return Look::No };
+        let Some((_, close)) = cx.dialects.section(row, section) else { return Look::No };
         // One byte alone is no evidence.
         if cx.rest(at).trim_ascii().len() < 2 || !cut_off(cx.rest(at), close, &[]) {
             return Look::No;
@@ -84,6 +94,5 @@ impl Engine {
 /// Calls of this row are written as the one that `call` is the template of, which may have been read by another row.
 #[cold]
 fn writes_alike(cx: &Reader<'_>, row: u16, call: &CallTemplate) -> bool {
-    let row = cx.dialects.rows.get(usize::from(row));
-    row.is_some_and(|row| row.calls.iter().any(|own| own.head == call.head && own.tail == call.tail))
+    cx.dialects.row(row).is_some_and(|row| row.calls.iter().any(|own| own.head == call.head && own.tail == call.tail))
 }

@@ -1,10 +1,21 @@
 //! A tool's result that the model writes itself behind its call: it goes into an issue whole.
+use super::Taken;
 use crate::engine::reader::floor;
 use crate::engine::trace::Noted;
-use crate::engine::{Engine, Reader, State, Step};
+use crate::engine::{Engine, Look, Reader, State, Step};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
+    /// What opens a tool's result stands from `at` to `end`: behind a call the model invents that.
+    pub(super) fn result_opens(&mut self, cx: &Reader<'_>, at: usize, end: usize, result: u16) -> Taken {
+        if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
+            return Look::No;
+        }
+        self.remove(cx, at, end);
+        self.state = State::Invented { result, at, searched: end };
+        Look::Is(())
+    }
+
     /// Reads the result that began at `at` to its end, or to the end of the text.
     pub(crate) fn invented(&mut self, cx: &Reader<'_>, result: u16, at: usize, searched: usize) -> Step {
         let Some((open, close)) = cx.dialects.results.get(usize::from(result)) else { return Step::Go };

@@ -84,7 +84,7 @@ impl Engine {
 
     /// The marker opens calls, and behind `from` stands what closes them, or nothing: where that ends.
     fn closed_at_once(cx: &Reader<'_>, marker: Marker, from: usize) -> Look<usize> {
-        let row = |row: u16| cx.dialects.rows.get(usize::from(row));
+        let row = |row: u16| cx.dialects.row(row);
         let closes = match marker {
             Marker::Call { row: number, call } => {
                 row(number).and_then(|row| row.calls.get(usize::from(call))).map(|call| &call.tail)

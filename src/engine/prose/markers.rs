@@ -1,14 +1,13 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::Taken;
 use super::named::is_tools_tag;
-use super::quoted::{Quote, stands_in_string};
+use super::quoted::Quote;
 use super::tried::Standing;
 use super::unclear::Stage;
-use crate::dialect::{CallTemplate, Element, LateMarker, Marker, Passed};
+use crate::dialect::{LateMarker, Marker, Passed};
 use crate::engine::head::{self, Head};
-use crate::engine::look::seen;
 use crate::engine::trace::Reason;
-use crate::engine::{Doubt, Engine, Look, Mode, Reader, State};
+use crate::engine::{Engine, Look, Mode, Reader};
 use crate::turn::{Issue, IssueCode};
 
 /// The markers that stand at a place, and how far they were tried.
@@ -217,7 +216,7 @@ impl Engine {
 
     /// What stands `behind` a literal lets it be this marker: a cheap look that spares most templates the thorough one.
     pub(super) fn may_go_on(&self, cx: &Reader<'_>, marker: Marker, behind: &[u8]) -> bool {
-        let row = |row: u16| cx.dialects.rows.get(usize::from(row));
+        let row = |row: u16| cx.dialects.row(row);
         let spoken_by_another = |twin: bool, row: u16| twin && self.section.is_none_or(|(open, _)| open != row);
         match marker {
             Marker::Call { row: number, call } => row(number)
@@ -282,94 +281,67 @@ impl Engine {
             Marker::Header { row } => self.header(cx, at, at + length, row),
             Marker::Recipient { row } => self.bare_header(cx, at, at + length, row),
             Marker::MessageEnd { row } => self.message_ends(cx, at, at + length, row),
-            Marker::Token { row } => {
-                // `</s>` is HTML as well, and any token may be shown as code: it begins a turn only where the text begins, and ends
-                // one where that ends.
-                let token = cx.slice(at, at + length);
-                let sure = token.contains(['|', '｜']) || cx.first_in_text(at);
-                if self.inline.is_some() || !sure {
-                    match cx.behind_space(at, at + length) {
-                        Look::Is(after) if after >= cx.text.len() => {}
-                        Look::More => return Look::More,
-                        _ => return Look::No,
-                    }
-                }
-                self.leave_inline(at);
-                self.remove(cx, at, at + length);
-                self.speaks = Some(row);
-                Look::Is(())
-            }
+            Marker::Token { row } => self.token(cx, at, at + length, row),
             Marker::Turn => self.turn_marker(cx, at, length),
             Marker::Inline { row, inline } => self.inline_marker(cx, at, row, inline),
-            Marker::CallEnd { row, call, element } => {
-                let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
-                let tail = template.and_then(|t| t.tail.get(usize::from(element)..)).unwrap_or_default();
-                // A checkpoint's suffix belongs to the marker.
-                let suffixed = matches!(tail.get(1..3), Some([Element::Slot(_), Element::Literal(_)]));
-                match head::head(cx, at, tail.get(..if suffixed { 3 } else { 1 }).unwrap_or_default()) {
-                    Look::Is(found) => self.closes_nothing(cx, at, found.end, row),
-                    other => other.map(|_| ()),
-                }
-            }
-            Marker::Result(result) => {
-                if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
-                    return Look::No;
-                }
-                self.remove(cx, at, at + length);
-                self.state = State::Invented { result, at, searched: at + length };
-                Look::Is(())
-            }
+            Marker::CallEnd { row, call, element } => self.call_end(cx, at, row, call, element),
+            Marker::Result(result) => self.result_opens(cx, at, at + length, result),
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
-            Marker::SectionEnd { row, section } => {
-                let open = self.section.is_some_and(|(open, _)| open == row) || self.call_ended(cx, at, row);
-                let close = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.sections.get(usize::from(section)));
-                let Some((_, close)) = close else { return Look::No };
-                let mut found = Head::default();
-                match head::behind_marker(cx, at, length, close, &mut 0, &mut found) {
-                    Look::Is(()) if !open => self.closes_nothing(cx, at, found.end, row),
-                    // No call stood in it, and what opened it is text.
-                    Look::Is(()) if self.given.opener.is_some() || self.opener_given == Some(self.out.calls.len()) => {
-                        self.section = None;
-                        Look::No
-                    }
-                    Look::Is(()) => {
-                        self.remove(cx, at, found.end);
-                        self.section = None;
-                        Look::Is(())
-                    }
-                    Look::No => Look::No,
-                    Look::More => Look::More,
-                }
-            }
-            Marker::Section { row, section } => {
-                self.section_opens(cx, at, length, row, section, standing == Standing::Twice)
-            }
+            Marker::SectionEnd { row, section } => self.section_ends(cx, at, length, row, section),
+            Marker::Section { row, section } => self.section_opens(cx, at, length, row, section, standing),
             Marker::Inner { row, call } => self.inner_marker(cx, at, row, call),
-            Marker::Call { row, call } => {
-                let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
-                let Some(template) = template else { return Look::No };
-                let mut found = Head::default();
-                self.tried.go_to(cx, at, standing);
-                let unoffered = self.tried.unoffered;
-                if unoffered.is_some() && template.named == unoffered && self.needs_offer(cx, row, template) {
-                    return Look::No;
-                }
-                let look = self.tried.head(cx, at, length, template, &mut found);
-                if look != Look::More && self.is_unoffered(cx, row, template, &found) {
-                    self.tried.unoffered = template.named;
-                    if standing == Standing::Word {
-                        self.sees_example(cx, at);
-                    }
-                    return Look::No;
-                }
-                found.twice |= standing == Standing::Twice;
-                match look {
-                    Look::Is(()) if standing == Standing::Word => self.begin_word(cx, at, (row, call), &mut found),
-                    Look::Is(()) => self.begin(cx, at, row, call, &mut found, None),
-                    other => other,
-                }
+            Marker::Call { row, call } => self.call_marker(cx, at, length, (row, call), standing),
+        }
+    }
+
+    /// A token of the row stands from `at` to `end`. `</s>` is HTML as well, and any token may be shown as code: it begins a turn only
+    /// where the text begins, and ends one where that ends.
+    fn token(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+        let token = cx.slice(at, end);
+        let sure = token.contains(['|', '｜']) || cx.first_in_text(at);
+        if self.inline.is_some() || !sure {
+            match cx.behind_space(at, end) {
+                Look::Is(after) if after >= cx.text.len() => {}
+                Look::More => return Look::More,
+                _ => return Look::No,
             }
+        }
+        self.leave_inline(at);
+        self.remove(cx, at, end);
+        self.speaks = Some(row);
+        Look::Is(())
+    }
+
+    /// The literal of `length` that begins the head of this call stands at `at`.
+    fn call_marker(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        length: usize,
+        (row, call): (u16, u16),
+        standing: Standing,
+    ) -> Taken {
+        let Some(template) = cx.dialects.call(row, call) else { return Look::No };
+        let mut found = Head::default();
+        self.tried.go_to(cx, at, standing);
+        let unoffered = self.tried.unoffered;
+        if unoffered.is_some() && template.named == unoffered && self.needs_offer(cx, row, template) {
+            return Look::No;
+        }
+        let look = self.tried.head(cx, at, length, template, &mut found);
+        if look != Look::More && self.is_unoffered(cx, row, template, &found) {
+            self.tried.unoffered = template.named;
+            if standing == Standing::Word {
+                self.sees_example(cx, at);
+            }
+            return Look::No;
+        }
+        found.twice |= standing == Standing::Twice;
+        match look {
+            Look::Is(()) if standing == Standing::Word => self.begin_word(cx, at, (row, call), &mut found),
+            Look::Is(()) => self.begin(cx, at, row, call, &mut found, None),
+            other => other,
         }
     }
 
@@ -411,166 +383,12 @@ impl Engine {
         if self.inline.is_some() || self.fence.is_some() || (cx.dialects.auto && self.speaks != Some(row)) {
             return Look::No;
         }
-        let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.inline.get(usize::from(inline)));
+        let template = cx.dialects.row(row).and_then(|r| r.inline.get(usize::from(inline)));
         let end = match head::head(cx, at, template.map_or(&[][..], Vec::as_slice)) {
             Look::Is(found) => found.end,
             other => return other.map(|_| ()),
         };
         self.cut_out(cx, at, end);
         Look::Is(())
-    }
-
-    pub(super) fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
-        let blank = self.fresh_at(cx, at);
-        if self.inline.is_some() || self.hold.is_some() {
-            return Look::No;
-        }
-        // In the middle of a line a tag is one only if it ends that, and a token where thoughts are glued to it: who writes about
-        // it goes on behind a blank or a sign. What has bars is a token anywhere, if its dialect is the one that was named.
-        let (marker, bars) = (cx.slice(at, at + length), ['|', '｜', '◁']);
-        let token = marker.starts_with('[') || marker.contains(bars);
-        let glued = |next: &u8| token && (next.is_ascii_alphanumeric() || *next >= 0x80);
-        let sure = !cx.dialects.auto && marker.contains(bars);
-        match cx.bytes().get(at + length) {
-            _ if blank || sure || cx.at_line_start(at) => {}
-            Some(b'\n') => {}
-            Some(next) if glued(next) => {}
-            None if !cx.eof => return Look::More,
-            _ => {
-                self.named_opener = Some(at).filter(|_| self.given.mode == Mode::Content);
-                return Look::No;
-            }
-        }
-        if self.given.mode == Mode::Content && marker.starts_with('<') {
-            // It may be a tag named after a tool, with a parameter of that in it.
-            match self.bare_element(cx, at) {
-                Look::No => {}
-                taken => return taken,
-            }
-        }
-        if self.given.mode == Mode::Content {
-            self.remove(cx, at, at + length);
-            self.given.mode = Mode::Reasoning;
-        } else if blank {
-            // The prompt had opened it already.
-            self.remove(cx, at, at + length);
-        } else {
-            return Look::No;
-        }
-        self.reasoning_seen = true;
-        self.section = None;
-        Look::Is(())
-    }
-
-    pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
-        if self.holds(Doubt::Reasoning) || self.given.mode == Mode::Reasoning {
-            // A draft without markers holds it.
-            match stands_in_string(cx, at, at + length) {
-                Look::Is(()) => return Look::No,
-                Look::More => return Look::More,
-                Look::No => {}
-            }
-        }
-        if self.holds(Doubt::Reasoning) {
-            self.go_back(at);
-        }
-        if self.given.mode == Mode::Reasoning {
-            // In backticks that hold nothing else it is spoken of.
-            if self.inline.is_some() && cx.slice(0, at).ends_with('`') {
-                match cx.bytes().get(at + length) {
-                    Some(b'`') => return Look::No,
-                    None if !cx.eof => return Look::More,
-                    _ => {}
-                }
-            }
-            self.remove(cx, at, at + length);
-            self.leave_listing(at + length);
-            self.given.mode = Mode::Content;
-            self.inline = None;
-            self.given.space = None;
-            return Look::Is(());
-        }
-        if self.inline.is_some() || self.hold.is_some() {
-            return Look::No;
-        }
-        // Both are spoken of.
-        if self.named_opener.take().is_some_and(|opener| !cx.slice(opener, at).contains('\n')) {
-            return Look::No;
-        }
-        self.remove(cx, at, at + length);
-        if !self.reasoning_seen && self.out.calls.is_empty() {
-            self.out.reclassify(at);
-            self.leave_listing(at + length);
-            self.reasoning_seen = true;
-        } else {
-            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "reasoning was closed that was not open"));
-        }
-        Look::Is(())
-    }
-
-    /// The literal that a section's marker begins with, of `length`, stands at `at`, maybe `twice`.
-    fn section_opens(
-        &mut self,
-        cx: &Reader<'_>,
-        at: usize,
-        length: usize,
-        row: u16,
-        section: u16,
-        twice: bool,
-    ) -> Taken {
-        let Some(entry) = cx.dialects.rows.get(usize::from(row)) else { return Look::No };
-        let Some((open, _)) = entry.sections.get(usize::from(section)) else { return Look::No };
-        let mut opener = Head::default();
-        let opens = head::behind_marker(cx, at, length, open, &mut 0, &mut opener);
-        if opens != Look::Is(()) {
-            return opens;
-        }
-        let end = opener.end;
-        // A line break that was written as its escape parts the two as well.
-        let inside = seen!(cx.behind_space(at, cx.skip_markup_space(end)));
-        if cx.ends_in_space(inside) {
-            return Look::More;
-        }
-        if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
-            return Look::No;
-        }
-        let mut found = Head::default();
-        for (i, call) in entry.calls.iter().enumerate() {
-            match head::fill(cx, inside, &call.head, &mut found) {
-                Look::Is(()) => {
-                    found.twice |= twice;
-                    match self.begin(cx, at, row, i as u16, &mut found, Some(section)) {
-                        Look::No => {}
-                        taken => return taken,
-                    }
-                }
-                Look::No => {}
-                Look::More => return Look::More,
-            }
-        }
-        // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
-        let opener = |call: &CallTemplate| match head::opens(cx, inside, &call.head) {
-            Look::Is(end) => call.first.may_be(Self::behind(cx, end)),
-            Look::No | Look::More => false,
-        };
-        // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
-        let unfinished = Reader { eof: false, ..*cx };
-        if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
-            return Look::No;
-        }
-        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
-        let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
-        if entry.calls.iter().any(opener)
-            && !closed_to_calls
-            && self.given.mode == Mode::Content
-            && self.inline.is_none()
-        {
-            self.remove(cx, at, end);
-            self.given.opener = Some(at..end);
-            self.opener_given = None;
-            self.section = Some((row, section));
-            return Look::Is(());
-        }
-        Look::No
     }
 }

@@ -14,7 +14,9 @@ pub(super) mod named;
 pub(super) mod opening;
 pub(super) mod plain;
 pub(super) mod quoted;
+pub(super) mod reasoning;
 pub(super) mod runaway;
+pub(super) mod sections;
 pub(super) mod sentence;
 pub(super) mod tried;
 pub(super) mod twice;
@@ -201,18 +203,6 @@ impl Engine {
             self.out.text(self.given.mode, cx.text, from..to);
         }
         self.given.from = to;
-    }
-
-    /// Text stands where the first call of a section should, so the marker that opened the section is text as well. The place
-    /// where that marker begins.
-    fn opener_is_text(&mut self, cx: &Reader<'_>) -> usize {
-        let Some(opener) = self.given.opener.take() else { return self.given.from };
-        if let Some(space) = self.given.space.take() {
-            self.out.text(self.given.mode, cx.text, space);
-        }
-        self.opener_given = Some(self.out.calls.len());
-        self.unread = true;
-        opener.start
     }
 
     /// Here a call without markers is only a draft: this is reasoning, and the policy does not run what stands in it.

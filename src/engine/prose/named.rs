@@ -79,7 +79,7 @@ impl Engine {
     /// The marker at `at` stands behind the name in calls by template `call` of `row`, whose opening marker is missing:
     /// `get_weather[ARGS]{...}`, `get_weather<arg_key>...`.
     pub(super) fn inner_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, call: u16) -> Taken {
-        let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+        let template = cx.dialects.call(row, call);
         let behind = template.and_then(|template| template.head.get(template.name_at()?..));
         let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(row))) else { return Look::No };
         if self.refuses(cx, name.start) {
@@ -264,7 +264,7 @@ pub(super) fn is_tools_tag<'t>(cx: &Reader<'t>, at: usize, length: usize, list: 
 #[cold]
 fn holds_no_call(cx: &Reader<'_>, tool: &Tool, end: usize, list: &[Marker]) -> Look<()> {
     let sections = list.iter().filter_map(|marker| match marker {
-        Marker::Section { row, .. } => cx.dialects.rows.get(usize::from(*row)),
+        Marker::Section { row, .. } => cx.dialects.row(*row),
         _ => None,
     });
     let openers = sections.flat_map(|row| &row.calls).filter_map(|call| opener(&call.head));

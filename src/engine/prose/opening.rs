@@ -25,7 +25,7 @@ impl Engine {
         }
         let name = found.name.clone().map_or("", |r| &cx.text[r]);
         // To everybody, not to a tool: its marker, whose beginning the prompt held, is one that says nothing.
-        let template = cx.dialects.rows.get(usize::from(row)).and_then(|row| row.calls.get(usize::from(call)));
+        let template = cx.dialects.call(row, call);
         let opener = template.and_then(|template| opener(&template.head));
         let says_nothing = |token: &String| opener.is_some_and(|opener| token.strip_prefix(opener) == Some(name));
         if !cx.dialects.auto && cx.dialects.dialect(row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
@@ -71,7 +71,7 @@ impl Engine {
         let at = cx.skip_space(0);
         let mut result = Look::No;
         for (row, call) in cx.dialects.openers.iter().copied() {
-            let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+            let template = cx.dialects.call(row, call);
             let Some(template) = template else { continue };
             match head::head(cx, at, &template.head) {
                 Look::Is(mut found) => match self.begin(cx, at, row, call, &mut found, None) {
@@ -100,7 +100,7 @@ impl Engine {
             return Look::No;
         }
         for (row, call) in cx.dialects.words.iter().copied() {
-            let template = cx.dialects.rows.get(usize::from(row)).and_then(|r| r.calls.get(usize::from(call)));
+            let template = cx.dialects.call(row, call);
             let Some(template) = template else { continue };
             let Some(Element::Literal(marker)) = template.head.get(1) else { continue };
             if open {

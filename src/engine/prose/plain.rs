@@ -9,7 +9,7 @@ use crate::engine::head::{self, Head};
 use crate::engine::reader::{blank, floor};
 use crate::engine::trace::{Markup, Noted};
 use crate::engine::writer::{Evidence, Origin};
-use crate::engine::{Engine, Look, Mode, Reader};
+use crate::engine::{Engine, Look, Reader};
 use std::ops::Range;
 
 /// More bytes than this are no such header, with the white space behind it.
@@ -30,33 +30,6 @@ struct Found<'t> {
 }
 
 impl Engine {
-    /// The prompt opened the reasoning, and the answer begins with the label that stands in the longer of two opening markers,
-    /// on a line of its own: `thought`.
-    pub(super) fn opening_label(&mut self, cx: &Reader<'_>) -> Taken {
-        if self.given.mode != Mode::Reasoning {
-            return Look::No;
-        }
-        let pairs = &cx.dialects.reasoning;
-        for (long, _) in pairs {
-            for label in pairs.iter().filter_map(|(short, _)| long.strip_prefix(short.as_str())) {
-                let end = match head::literal(cx, 0, label) {
-                    Look::Is(end) if !label.is_empty() => end,
-                    Look::More => return Look::More,
-                    _ => continue,
-                };
-                match head::literal(cx, end, "\n") {
-                    Look::Is(end) => {
-                        self.remove(cx, 0, end);
-                        return Look::Is(());
-                    }
-                    Look::More => return Look::More,
-                    Look::No => {}
-                }
-            }
-        }
-        Look::No
-    }
-
     /// The answer begins with a channel's name, glued to what it says: `analysisWe need ...`, or with a whole header.
     pub(super) fn opening_channel(&mut self, cx: &Reader<'_>) -> Taken {
         for row in cx.dialects.channels.iter().copied() {
@@ -88,7 +61,7 @@ impl Engine {
     /// Where the next header may begin, at or before `stop`, if headers without special tokens are expected.
     pub(super) fn plain_stop(&mut self, cx: &Reader<'_>, stop: usize) -> usize {
         let Some(plain) = &mut self.plain else { return stop };
-        let role = cx.dialects.rows.get(usize::from(plain.row)).and_then(|r| r.dialect.channels.as_ref());
+        let role = cx.dialects.row(plain.row).and_then(|r| r.dialect.channels.as_ref());
         let Some(role) = role.map(|c| c.role.as_bytes()) else { return stop };
         if plain.searched < self.at || !cx.bytes().get(plain.searched..).is_some_and(|t| t.starts_with(role)) {
             let from = plain.searched.max(self.at);

@@ -1,0 +1,122 @@
+//! What opens and closes reasoning.
+use super::Taken;
+use super::quoted::stands_in_string;
+use crate::engine::{Doubt, Engine, Look, Mode, Reader, head};
+use crate::turn::{Issue, IssueCode};
+
+impl Engine {
+    /// The prompt opened the reasoning, and the answer begins with the label that stands in the longer of two opening markers,
+    /// on a line of its own: `thought`.
+    pub(super) fn opening_label(&mut self, cx: &Reader<'_>) -> Taken {
+        if self.given.mode != Mode::Reasoning {
+            return Look::No;
+        }
+        let pairs = &cx.dialects.reasoning;
+        for (long, _) in pairs {
+            for label in pairs.iter().filter_map(|(short, _)| long.strip_prefix(short.as_str())) {
+                let end = match head::literal(cx, 0, label) {
+                    Look::Is(end) if !label.is_empty() => end,
+                    Look::More => return Look::More,
+                    _ => continue,
+                };
+                match head::literal(cx, end, "\n") {
+                    Look::Is(end) => {
+                        self.remove(cx, 0, end);
+                        return Look::Is(());
+                    }
+                    Look::More => return Look::More,
+                    Look::No => {}
+                }
+            }
+        }
+        Look::No
+    }
+
+    pub(super) fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        let blank = self.fresh_at(cx, at);
+        if self.inline.is_some() || self.hold.is_some() {
+            return Look::No;
+        }
+        // In the middle of a line a tag is one only if it ends that, and a token where thoughts are glued to it: who writes about
+        // it goes on behind a blank or a sign. What has bars is a token anywhere, if its dialect is the one that was named.
+        let (marker, bars) = (cx.slice(at, at + length), ['|', '｜', '◁']);
+        let token = marker.starts_with('[') || marker.contains(bars);
+        let glued = |next: &u8| token && (next.is_ascii_alphanumeric() || *next >= 0x80);
+        let sure = !cx.dialects.auto && marker.contains(bars);
+        match cx.bytes().get(at + length) {
+            _ if blank || sure || cx.at_line_start(at) => {}
+            Some(b'\n') => {}
+            Some(next) if glued(next) => {}
+            None if !cx.eof => return Look::More,
+            _ => {
+                self.named_opener = Some(at).filter(|_| self.given.mode == Mode::Content);
+                return Look::No;
+            }
+        }
+        if self.given.mode == Mode::Content && marker.starts_with('<') {
+            // It may be a tag named after a tool, with a parameter of that in it.
+            match self.bare_element(cx, at) {
+                Look::No => {}
+                taken => return taken,
+            }
+        }
+        if self.given.mode == Mode::Content {
+            self.remove(cx, at, at + length);
+            self.given.mode = Mode::Reasoning;
+        } else if blank {
+            // The prompt had opened it already.
+            self.remove(cx, at, at + length);
+        } else {
+            return Look::No;
+        }
+        self.reasoning_seen = true;
+        self.section = None;
+        Look::Is(())
+    }
+
+    pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
+        if self.holds(Doubt::Reasoning) || self.given.mode == Mode::Reasoning {
+            // A draft without markers holds it.
+            match stands_in_string(cx, at, at + length) {
+                Look::Is(()) => return Look::No,
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
+        if self.holds(Doubt::Reasoning) {
+            self.go_back(at);
+        }
+        if self.given.mode == Mode::Reasoning {
+            // In backticks that hold nothing else it is spoken of.
+            if self.inline.is_some() && cx.slice(0, at).ends_with('`') {
+                match cx.bytes().get(at + length) {
+                    Some(b'`') => return Look::No,
+                    None if !cx.eof => return Look::More,
+                    _ => {}
+                }
+            }
+            self.remove(cx, at, at + length);
+            self.leave_listing(at + length);
+            self.given.mode = Mode::Content;
+            self.inline = None;
+            self.given.space = None;
+            return Look::Is(());
+        }
+        if self.inline.is_some() || self.hold.is_some() {
+            return Look::No;
+        }
+        // Both are spoken of.
+        if self.named_opener.take().is_some_and(|opener| !cx.slice(opener, at).contains('\n')) {
+            return Look::No;
+        }
+        self.remove(cx, at, at + length);
+        if !self.reasoning_seen && self.out.calls.is_empty() {
+            self.out.reclassify(at);
+            self.leave_listing(at + length);
+            self.reasoning_seen = true;
+        } else {
+            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "reasoning was closed that was not open"));
+        }
+        Look::Is(())
+    }
+}

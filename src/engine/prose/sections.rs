@@ -1,0 +1,110 @@
+//! Sections: groups of calls with a marker round them.
+use super::Taken;
+use super::tried::Standing;
+use crate::dialect::CallTemplate;
+use crate::engine::head::{self, Head};
+use crate::engine::look::seen;
+use crate::engine::{Engine, Look, Mode, Reader};
+
+impl Engine {
+    /// The literal that a section's marker begins with, of `length`, stands so at `at`.
+    pub(super) fn section_opens(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        length: usize,
+        row: u16,
+        section: u16,
+        standing: Standing,
+    ) -> Taken {
+        let (Some(entry), Some((open, _))) = (cx.dialects.row(row), cx.dialects.section(row, section)) else {
+            return Look::No;
+        };
+        let mut opener = Head::default();
+        let opens = head::behind_marker(cx, at, length, open, &mut 0, &mut opener);
+        if opens != Look::Is(()) {
+            return opens;
+        }
+        let end = opener.end;
+        // A line break that was written as its escape parts the two as well.
+        let inside = seen!(cx.behind_space(at, cx.skip_markup_space(end)));
+        if cx.ends_in_space(inside) {
+            return Look::More;
+        }
+        if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
+            return Look::No;
+        }
+        let mut found = Head::default();
+        for (i, call) in entry.calls.iter().enumerate() {
+            match head::fill(cx, inside, &call.head, &mut found) {
+                Look::Is(()) => {
+                    found.twice |= standing == Standing::Twice;
+                    match self.begin(cx, at, row, i as u16, &mut found, Some(section)) {
+                        Look::No => {}
+                        taken => return taken,
+                    }
+                }
+                Look::No => {}
+                Look::More => return Look::More,
+            }
+        }
+        // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
+        let opener = |call: &CallTemplate| match head::opens(cx, inside, &call.head) {
+            Look::Is(end) => call.first.may_be(Self::behind(cx, end)),
+            Look::No | Look::More => false,
+        };
+        // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
+        let unfinished = Reader { eof: false, ..*cx };
+        if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
+            return Look::No;
+        }
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
+        if entry.calls.iter().any(opener)
+            && !closed_to_calls
+            && self.given.mode == Mode::Content
+            && self.inline.is_none()
+        {
+            self.remove(cx, at, end);
+            self.given.opener = Some(at..end);
+            self.opener_given = None;
+            self.section = Some((row, section));
+            return Look::Is(());
+        }
+        Look::No
+    }
+
+    /// The literal of `length` that begins what closes the section stands at `at`.
+    pub(super) fn section_ends(&mut self, cx: &Reader<'_>, at: usize, length: usize, row: u16, section: u16) -> Taken {
+        let open = self.section.is_some_and(|(open, _)| open == row) || self.call_ended(cx, at, row);
+        let Some((_, close)) = cx.dialects.section(row, section) else { return Look::No };
+        let mut found = Head::default();
+        match head::behind_marker(cx, at, length, close, &mut 0, &mut found) {
+            Look::Is(()) if !open => self.closes_nothing(cx, at, found.end, row),
+            // No call stood in it, and what opened it is text.
+            Look::Is(()) if self.given.opener.is_some() || self.opener_given == Some(self.out.calls.len()) => {
+                self.section = None;
+                Look::No
+            }
+            Look::Is(()) => {
+                self.remove(cx, at, found.end);
+                self.section = None;
+                Look::Is(())
+            }
+            Look::No => Look::No,
+            Look::More => Look::More,
+        }
+    }
+
+    /// Text stands where the first call of a section should, so the marker that opened the section is text as well. The place
+    /// where that marker begins.
+    pub(super) fn opener_is_text(&mut self, cx: &Reader<'_>) -> usize {
+        let Some(opener) = self.given.opener.take() else { return self.given.from };
+        if let Some(space) = self.given.space.take() {
+            self.out.text(self.given.mode, cx.text, space);
+        }
+        self.opener_given = Some(self.out.calls.len());
+        self.unread = true;
+        opener.start
+    }
+}
