@@ -350,7 +350,7 @@ pub(crate) struct Engine {
     section: Option<(u16, u16)>,
     /// A section's opening marker was given out as text, and so many calls had been found by then.
     opener_given: Option<usize>,
-    inline: Option<prose::code::Inline>,
+    inline: Option<prose::inline::Inline>,
     /// The fence whose body is being read as calls.
     fence: Option<prose::code::Fence>,
     hold: Option<Hold>,

@@ -1,12 +1,12 @@
-//! Backticks and tildes: inline code never holds a call, a fence does if its whole body is calls.
+//! Fences: one holds calls if its whole body is calls, and else code.
 use super::Taken;
 use super::channels::Kind;
+use super::inline::Inline;
 use super::tried::Standing;
 use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::body::python::Python;
 use crate::engine::call::MOST_READ_AGAIN;
-use crate::engine::look::seen;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
@@ -56,7 +56,7 @@ const LONGEST_LINE: usize = 512;
 const LONGEST_LABEL: usize = 64;
 
 /// How many of `byte` stand at `at`.
-fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
+pub(super) fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let near = rest.get(..LONGEST_RUN).unwrap_or(rest);
     match near.iter().position(|b| *b != byte) {
@@ -75,7 +75,7 @@ fn is_text(info: &str) -> bool {
 }
 
 /// A sentence ends before `at`, in its line.
-fn behind_sentence(cx: &Reader<'_>, at: usize) -> bool {
+pub(super) fn behind_sentence(cx: &Reader<'_>, at: usize) -> bool {
     let near = cx.slice(floor(cx.text, at.saturating_sub(LONGEST_RUN)), at);
     near.trim_end_matches([' ', '\t', '*', '_']).ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：'])
 }
@@ -121,100 +121,7 @@ fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usi
     begins.then_some((body, at + ticks + line.len()))
 }
 
-/// A run of backticks that may have opened inline code. It ends with its paragraph at the latest: then the run was a sign like
-/// any other.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Inline {
-    ticks: usize,
-    at: usize,
-    /// How far the paragraph has been followed, and that its last line is blank up to there.
-    followed: usize,
-    blank: bool,
-}
-
-impl Inline {
-    fn new(ticks: usize, at: usize) -> Self {
-        Self { ticks, at, followed: at + ticks, blank: false }
-    }
-
-    /// The backticks in `range` that close it, in its paragraph.
-    #[cold]
-    pub(crate) fn closer(mut self, cx: &Reader<'_>, range: Range<usize>) -> Option<usize> {
-        let mut at = range.start;
-        while let Some(run) = memchr::memchr(b'`', cx.bytes().get(at..range.end)?) {
-            let start = at + run;
-            let ticks = cx.bytes().get(start..).unwrap_or_default().iter().take_while(|byte| **byte == b'`').count();
-            if self.is_over(cx, start) {
-                return None;
-            }
-            if ticks == self.ticks {
-                return Some(start);
-            }
-            at = start + ticks;
-        }
-        None
-    }
-
-    /// Its paragraph ends before `to`.
-    fn is_over(&mut self, cx: &Reader<'_>, to: usize) -> bool {
-        for byte in cx.bytes().get(self.followed..to).unwrap_or_default() {
-            match byte {
-                b'\n' if self.blank => return true,
-                b'\n' => self.blank = true,
-                b' ' | b'\t' | b'\r' => {}
-                _ => self.blank = false,
-            }
-        }
-        self.followed = self.followed.max(to);
-        false
-    }
-}
-
 impl Engine {
-    /// Backticks in prose.
-    pub(super) fn ticks(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let length = seen!(run(cx, at, b'`'));
-        // As many as opened inline code in this paragraph close it, wherever they stand.
-        let closes = self.inline.is_some_and(|inline| inline.ticks == length);
-        if length >= 3 && !closes && self.begins_line(cx, at) {
-            return self.fence_opens(cx, at, length, b'`');
-        }
-        if length >= 3 && self.inline.is_none() && behind_sentence(cx, at) {
-            match self.opens_behind(cx, at, length) {
-                Look::No => {}
-                taken => return taken,
-            }
-        }
-        match self.inline {
-            Some(inline) if closes => {
-                if self.holds(Doubt::InlineCode) {
-                    self.go_back(at);
-                }
-                self.out.trace.note(inline.at + length..at, Noted::Passed(Reason::InlineCode));
-                self.inline = None;
-            }
-            Some(_) => {}
-            None => self.inline = Some(Inline::new(length, at)),
-        }
-        self.at = at + length;
-        Look::Is(())
-    }
-
-    /// Leaves inline code whose paragraph ends before `at`.
-    pub(super) fn leave_paragraph(&mut self, cx: &Reader<'_>, at: usize) {
-        if self.inline.as_mut().is_some_and(|inline| inline.is_over(cx, at)) {
-            self.leave_inline(at);
-        }
-    }
-
-    /// The inline code that is open goes up to `at`, if any is; nothing closed it.
-    pub(super) fn leave_inline(&mut self, at: usize) {
-        if let Some(inline) = self.inline.take() {
-            self.keep(Doubt::InlineCode);
-            self.out.trace.note(inline.at + inline.ticks..at, Noted::Passed(Reason::InlineCode));
-        }
-    }
-
     /// Tildes in prose: three or more at the start of a line open a fence.
     pub(super) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if !self.begins_line(cx, at) {
@@ -227,7 +134,8 @@ impl Engine {
         }
     }
 
-    fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
+    /// A fence of so many `ticks` opens at `at`, unless it is inline code.
+    pub(super) fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
         match self.leftover_fence(cx, at, at + ticks) {
             Look::No => {}
             taken => return taken,
@@ -264,36 +172,51 @@ impl Engine {
             self.state = State::Invented { result, at, searched: at + opener.len() };
             return Look::Is(());
         }
-        let never = match () {
+        if let Some(reason) = self.holds_no_calls(cx, at) {
+            return self.code_begins(body, ticks, tick, reason);
+        }
+        // A sentence in the place of the label is no markup: it is content, should the fence be calls.
+        let markup = if is_text(cx.slice(at + ticks, end)) { at + ticks } else { body };
+        let label = cx.slice(at + ticks, at + line).trim();
+        let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
+        let fence = Fence { ticks, tick, calls: 0, labelled, commented, place: Place::Lines };
+        self.fence_begins(cx, at..markup, body, fence)
+    }
+
+    /// Why the fence at `at` holds no calls, whatever stands in it.
+    fn holds_no_calls(&mut self, cx: &Reader<'_>, at: usize) -> Option<Reason> {
+        match () {
             () if cx.policy.fences == Fences::Ignore => Some(Reason::FencePolicy),
             () if self.runs_away(cx, at) => Some(Reason::Runaway),
             () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Some(Reason::FenceOfCode),
             () if self.is_example(cx, at) || self.is_shown(cx, at) || self.is_listed(cx, at) => Some(Reason::Quoted),
             () => None,
-        };
-        if let Some(reason) = never {
-            self.out.trace.note(body..body, Noted::Passed(reason));
-            self.at = body;
-            self.state = State::Code { ticks, tick, inner: 0 };
-            return Look::Is(());
         }
-        self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
-        // A sentence in the place of the label is no markup: it is content, should the fence be calls.
-        let markup = if is_text(cx.slice(at + ticks, end)) { at + ticks } else { body };
-        let before = self.remove(cx, at, markup);
+    }
+
+    /// What stands in the fence from `body` on is code, for this `reason`.
+    fn code_begins(&mut self, body: usize, ticks: usize, tick: u8, reason: Reason) -> Taken {
+        self.out.trace.note(body..body, Noted::Passed(reason));
+        self.at = body;
+        self.state = State::Code { ticks, tick, inner: 0 };
+        Look::Is(())
+    }
+
+    /// What stands in the `fence` from `body` on may be calls: its `markup` is no content then.
+    fn fence_begins(&mut self, cx: &Reader<'_>, markup: Range<usize>, body: usize, fence: Fence) -> Taken {
+        self.out.trace.note(markup.start..body, Noted::Marker(Markup::Fence));
+        let before = self.remove(cx, markup.start, markup.end);
         self.at = body;
         // Only an envelope inside this fence speaks for it.
         self.out.enveloped = false;
-        self.hold(Doubt::Fence, at, before);
-        let label = cx.slice(at + ticks, at + line).trim();
-        let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
-        self.fence = Some(Fence { ticks, tick, calls: self.out.calls.len(), labelled, commented, place: Place::Lines });
+        self.hold(Doubt::Fence, markup.start, before);
+        self.fence = Some(Fence { calls: self.out.calls.len(), ..fence });
         Look::Is(())
     }
 
     /// A fence at `at`, with so many `ticks`, behind a sentence: all of it may be calls as well.
     #[cold]
-    fn opens_behind(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
+    pub(super) fn opens_behind(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
         let Look::Is(body) = behind_label(cx, at + ticks) else { return behind_label(cx, at + ticks).map(|_| ()) };
         if self.runs_away(cx, at)
             || self.hold.is_some()
@@ -302,27 +225,13 @@ impl Engine {
         {
             return Look::No;
         }
-        let never = match () {
-            () if cx.policy.fences == Fences::Ignore => Some(Reason::FencePolicy),
-            () if self.is_example(cx, at) || self.is_shown(cx, at) || self.is_listed(cx, at) => Some(Reason::Quoted),
-            () => None,
-        };
-        if let Some(reason) = never {
-            self.out.trace.note(body..body, Noted::Passed(reason));
-            self.at = body;
-            self.state = State::Code { ticks, tick: b'`', inner: 0 };
-            return Look::Is(());
+        if let Some(reason) = self.holds_no_calls(cx, at) {
+            return self.code_begins(body, ticks, b'`', reason);
         }
-        self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
-        let before = self.remove(cx, at, body);
-        self.at = body;
-        self.out.enveloped = false;
-        self.hold(Doubt::Fence, at, before);
         let label = cx.slice(at + ticks, body).trim();
         let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
-        let (tick, calls) = (b'`', self.out.calls.len());
-        self.fence = Some(Fence { ticks, tick, calls, labelled, commented, place: Place::Behind(at) });
-        Look::Is(())
+        let fence = Fence { ticks, tick: b'`', calls: 0, labelled, commented, place: Place::Behind(at) };
+        self.fence_begins(cx, at..body, body, fence)
     }
 
     /// A fence at `at` that is all of its line: its `body` looks like calls, and it ends at `until`.
@@ -339,14 +248,9 @@ impl Engine {
             self.at = until;
             return Look::Is(());
         }
-        self.out.trace.note(at..body, Noted::Marker(Markup::Fence));
-        let before = self.remove(cx, at, body);
-        self.out.enveloped = false;
-        self.hold(Doubt::Fence, at, before);
-        let (tick, calls) = (b'`', self.out.calls.len());
-        self.fence =
-            Some(Fence { ticks, tick, calls, labelled: false, commented: false, place: Place::Line { until } });
-        Look::Is(())
+        let place = Place::Line { until };
+        let fence = Fence { ticks, tick: b'`', calls: 0, labelled: false, commented: false, place };
+        self.fence_begins(cx, at..body, body, fence)
     }
 
     /// A fence's body, as long as it is calls.

@@ -6,6 +6,7 @@ pub(super) mod closers;
 pub(super) mod code;
 pub(super) mod example;
 pub(super) mod flow;
+pub(super) mod inline;
 pub(super) mod invented;
 pub(super) mod leftover;
 pub(super) mod listing;

@@ -1,0 +1,102 @@
+//! Inline code, in backticks: it holds no call.
+use super::Taken;
+use super::code::{behind_sentence, run};
+use crate::engine::look::seen;
+use crate::engine::trace::{Noted, Reason};
+use crate::engine::{Doubt, Engine, Look, Reader};
+use std::ops::Range;
+
+/// A run of backticks that may have opened inline code. It ends with its paragraph at the latest: then the run was a sign like
+/// any other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inline {
+    pub(super) ticks: usize,
+    at: usize,
+    /// How far the paragraph has been followed, and that its last line is blank up to there.
+    followed: usize,
+    blank: bool,
+}
+
+impl Inline {
+    pub(super) fn new(ticks: usize, at: usize) -> Self {
+        Self { ticks, at, followed: at + ticks, blank: false }
+    }
+
+    /// The backticks in `range` that close it, in its paragraph.
+    #[cold]
+    pub(crate) fn closer(mut self, cx: &Reader<'_>, range: Range<usize>) -> Option<usize> {
+        let mut at = range.start;
+        while let Some(run) = memchr::memchr(b'`', cx.bytes().get(at..range.end)?) {
+            let start = at + run;
+            let ticks = cx.bytes().get(start..).unwrap_or_default().iter().take_while(|byte| **byte == b'`').count();
+            if self.is_over(cx, start) {
+                return None;
+            }
+            if ticks == self.ticks {
+                return Some(start);
+            }
+            at = start + ticks;
+        }
+        None
+    }
+
+    /// Its paragraph ends before `to`.
+    fn is_over(&mut self, cx: &Reader<'_>, to: usize) -> bool {
+        for byte in cx.bytes().get(self.followed..to).unwrap_or_default() {
+            match byte {
+                b'\n' if self.blank => return true,
+                b'\n' => self.blank = true,
+                b' ' | b'\t' | b'\r' => {}
+                _ => self.blank = false,
+            }
+        }
+        self.followed = self.followed.max(to);
+        false
+    }
+}
+
+impl Engine {
+    /// Backticks in prose.
+    pub(super) fn ticks(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let length = seen!(run(cx, at, b'`'));
+        // As many as opened inline code in this paragraph close it, wherever they stand.
+        let closes = self.inline.is_some_and(|inline| inline.ticks == length);
+        if length >= 3 && !closes && self.begins_line(cx, at) {
+            return self.fence_opens(cx, at, length, b'`');
+        }
+        if length >= 3 && self.inline.is_none() && behind_sentence(cx, at) {
+            match self.opens_behind(cx, at, length) {
+                Look::No => {}
+                taken => return taken,
+            }
+        }
+        match self.inline {
+            Some(inline) if closes => {
+                if self.holds(Doubt::InlineCode) {
+                    self.go_back(at);
+                }
+                self.out.trace.note(inline.at + length..at, Noted::Passed(Reason::InlineCode));
+                self.inline = None;
+            }
+            Some(_) => {}
+            None => self.inline = Some(Inline::new(length, at)),
+        }
+        self.at = at + length;
+        Look::Is(())
+    }
+
+    /// Leaves inline code whose paragraph ends before `at`.
+    pub(super) fn leave_paragraph(&mut self, cx: &Reader<'_>, at: usize) {
+        if self.inline.as_mut().is_some_and(|inline| inline.is_over(cx, at)) {
+            self.leave_inline(at);
+        }
+    }
+
+    /// The inline code that is open goes up to `at`, if any is; nothing closed it.
+    pub(super) fn leave_inline(&mut self, at: usize) {
+        if let Some(inline) = self.inline.take() {
+            self.keep(Doubt::InlineCode);
+            self.out.trace.note(inline.at + inline.ticks..at, Noted::Passed(Reason::InlineCode));
+        }
+    }
+}
