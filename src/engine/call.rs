@@ -169,11 +169,9 @@ impl Engine {
         if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence)) {
             return self.fence_is_code(cx, fence, at);
         }
-        if self
-            .hold
-            .as_ref()
-            .is_some_and(|hold| hold.doubt == Doubt::Quotes && self.out.calls.len() > hold.mark.calls())
-        {
+        if self.hold.as_ref().is_some_and(|hold| {
+            hold.doubt == Doubt::Quotes && self.out.calls.len().saturating_sub(call.writer.begun) > hold.mark.calls()
+        }) {
             // Those before it are calls, and no quotation mark closes behind them.
             self.keep(Doubt::Quotes);
         }
