@@ -358,7 +358,9 @@ impl JsonCalls {
     /// What has been sent of the arguments of the call that is open.
     pub(super) fn told<'t>(&self, cx: &Reader<'t>) -> &'t str {
         let Some(range) = self.arguments_of_call() else { return "" };
-        Some(cx.part(&range)).filter(|text| text.starts_with('{')).unwrap_or_default()
+        let text = Some(cx.part(&range)).filter(|text| text.starts_with('{')).unwrap_or_default();
+        // The brace of an empty object waits for what stands beside it.
+        text.strip_suffix('}').filter(|_| is_empty_object(text)).unwrap_or(text)
     }
 
     /// The text ends inside the body.
