@@ -371,7 +371,9 @@ impl Markers {
                 let letter = || text.get(at + 3).is_none_or(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
                 let quoted = || text.get(at + 2).is_none_or(|byte| matches!(byte, b'\'' | b'"') && letter());
                 let list = byte == b'[' && (next == b'{' || matches!(next, b'(' | b'[') && quoted());
-                begins || next.is_ascii_whitespace() || list || marker() || late()
+                // Its brace stands twice.
+                let doubled = || byte == b'{' && next == b'{' && text.get(at + 2).is_none_or(|byte| *byte == b'"');
+                begins || next.is_ascii_whitespace() || list || doubled() || marker() || late()
             }
             b'(' if before.is_some_and(may_end_name) => true,
             // Signs in a row are many.

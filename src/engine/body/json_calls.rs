@@ -112,6 +112,8 @@ pub(crate) struct JsonCalls {
     mended: Option<Mend>,
     /// The search for the end of an object that is left to repair, as far as it got.
     strings: Option<Box<Strings>>,
+    /// A brace too many stood before the object at the top, and one more may stand behind it.
+    doubled: bool,
 }
 
 impl JsonCalls {
@@ -147,6 +149,7 @@ impl JsonCalls {
             single_quoted: false,
             mended: None,
             strings: None,
+            doubled: false,
         }
     }
 
@@ -267,8 +270,7 @@ impl JsonCalls {
             return self.close(cx, out, writer, at);
         }
         if byte == b'{'
-            && !close
-            && let Some(flow) = self.unkeyed(cx, out, writer, at)
+            && let Some(flow) = if close { self.doubled(cx, at) } else { self.unkeyed(cx, out, writer, at) }
         {
             return flow;
         }
@@ -495,7 +497,8 @@ impl JsonCalls {
     }
 
     fn between(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
-        if byte == b'}' && at == self.at && writer.is_unmarked() && !cx.made {
+        let doubled = std::mem::take(&mut self.doubled);
+        if byte == b'}' && !cx.made && (doubled || at == self.at && writer.is_unmarked()) {
             mend_last(writer, RepairCode::Bracket, at, "a closing bracket too many was left out");
             return self.go(at + 1, Expect::Between);
         }

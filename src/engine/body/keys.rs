@@ -95,7 +95,12 @@ fn any_brace(cx: &Reader<'_>, start: usize, end: usize) -> bool {
 
 /// The object at `start` breaks off as JSON before its first value, and nothing says that it is a call: where it does.
 pub(crate) fn no_call(cx: &Reader<'_>, start: usize) -> Look<usize> {
-    let key = cx.skip_space(start + 1);
+    let mut key = cx.skip_space(start + 1);
+    let mut start = start;
+    if cx.bytes().get(key) == Some(&b'{') {
+        // Its brace stands twice.
+        (start, key) = (key, cx.skip_space(key + 1));
+    }
     let error = match cx.bytes().get(key) {
         None | Some(b'}') => return Look::No,
         Some(b'"') => {

@@ -160,6 +160,10 @@ impl BodyState {
                 }
                 Look::Is(_) => Look::No,
                 other => other.map(|_| Body::Json),
+                // Its brace stands twice.
+                Look::Is(b'{') => {
+                    after(cx, cx.skip_blanks(at + 1)).then(|key| Look::when(key == b'"')).map(|()| Body::Json)
+                }
             },
             Some(b'[') => match after(cx, at) {
                 Look::Is(b'{') => Look::Is(Body::Json),

@@ -251,7 +251,8 @@ impl JsonCalls {
         writer.continue_mended(begun);
         let mut inner = Self::new(0, self.max_depth);
         inner.single_quoted = cx.slice(start + 1, mend.limit).trim_ascii_start().starts_with('\'');
-        (inner.repairs, inner.guessed) = (mended.repairs, mended.guessed);
+        self.repairs.extend(mended.repairs);
+        (inner.repairs, inner.guessed) = (std::mem::take(&mut self.repairs), mended.guessed);
         let passed = writer.passed();
         inner.read_made(cx, out, writer, &mended.json);
         if writer.begun == before {

@@ -1,8 +1,26 @@
-//! Arguments that lost their key: `{"name": "get_weather", {"city": "Oslo"}}`.
+//! A brace where a key should stand: arguments that lost theirs (`{"name": "get_weather", {"city": "Oslo"}}`), and braces that
+//! stand twice.
 use super::*;
 use crate::engine::body::first_key;
 
 impl JsonCalls {
+    /// The brace at `at` opens the object at the top once more, as templates that are filled in ask for: the first is left out.
+    #[cold]
+    pub(super) fn doubled(&mut self, cx: &Reader<'_>, at: usize) -> Option<Flow> {
+        if cx.made || self.doubled || self.frames.len() > 1 {
+            return None;
+        }
+        let frame = self.frames.last_mut().filter(|frame| frame.kind == Kind::Object)?;
+        match cx.behind_space(at, at + 1) {
+            Look::Is(key) if cx.bytes().get(key) == Some(&b'"') => {}
+            Look::More => return Some(Flow::Stop(Progress::More)),
+            _ => return None,
+        }
+        self.repairs.push(Repair::at(RepairCode::Bracket, frame.start, "a brace too many was left out"));
+        (self.doubled, frame.start) = (true, at);
+        Some(self.go(at + 1, Expect::Key { close: true }))
+    }
+
     /// Where the key of a member should stand, or a comma before it, the object at `at` does, behind the name of a tool that is
     /// offered: where its first key is a parameter of that, or it is empty between markers, these are the arguments.
     #[cold]
