@@ -81,6 +81,11 @@ impl Key {
         matches!(key, "inputSchema" | "input_schema" | "outputSchema" | "output_schema")
     }
 
+    /// As [`Self::is_schema`], or what a call is called with, as some models write it.
+    pub(crate) fn may_be_schema(key: &str) -> bool {
+        key == "parameters" || Self::is_schema(key)
+    }
+
     /// A member of this key, beside a call, says what came of it.
     pub(crate) fn is_outcome(key: &str) -> bool {
         matches!(
@@ -89,8 +94,8 @@ impl Key {
         )
     }
 
-    /// A member of this key, beside calls, is one that every message has.
+    /// A member of this key, beside calls, is one that every message has, or every request of JSON-RPC's.
     pub(crate) fn is_of_message(key: &str) -> bool {
-        is_usual(key) || matches!(key, "object" | "model" | "finish_reason")
+        is_usual(key) || matches!(key, "object" | "model" | "finish_reason" | "jsonrpc" | "method")
     }
 }

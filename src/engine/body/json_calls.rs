@@ -1,6 +1,6 @@
 //! Calls written as JSON: objects that hold name and arguments, lists and envelopes of them.
 use super::arguments::whole_arguments;
-use super::keys::{call_key_in, decode, key_at, schema_like, string_end};
+use super::keys::{call_key_in, decode, key_at, string_end};
 use super::lenient::{self, Bound};
 use super::strings::Strings;
 use super::{Progress, after, mend_last};
@@ -296,6 +296,7 @@ impl JsonCalls {
         let named = match self.names_tool(cx, writer, text, value) {
             Look::Is(()) => Key::Other,
             Look::More => return Flow::Stop(Progress::More),
+            Look::No if first == b'{' && self.is_request(cx, text) => Key::Function,
             Look::No => Key::of(text),
         };
         let explicit = named == Key::Calls && self.frames.len() == 1 && Key::is_envelope(text);
@@ -304,15 +305,19 @@ impl JsonCalls {
         }
         let Some(frame) = self.frames.last_mut() else { return self.broken(cx, at) };
         let what = frame.member(cx, text, named, first);
-        if what == Key::Arguments && writer.is_unmarked() {
-            match self.definition(cx, writer, at, value) {
-                Look::Is(at) => {
-                    out.trace.refuse(Reason::Definition, &self.name(cx).unwrap_or_default());
-                    return Flow::Stop(Progress::Fail { at });
-                }
-                Look::More => return Flow::Stop(Progress::More),
-                Look::No => {}
+        let may_define = match writer.is_unmarked() {
+            true => what == Key::Arguments,
+            false => first == b'{' && Key::may_be_schema(text),
+        };
+        match if may_define { self.definition(cx, writer, at, value) } else { Look::No } {
+            Look::Is(at) if writer.is_unmarked() || writer.begun == 0 => {
+                out.trace.refuse(Reason::Definition, &self.name(cx).unwrap_or_default());
+                return Flow::Stop(Progress::Fail { at });
             }
+            // Among calls it cannot be one of them.
+            Look::Is(_) => self.frames.last_mut().into_iter().for_each(|frame| frame.ambiguous = true),
+            Look::More => return Flow::Stop(Progress::More),
+            Look::No => {}
         }
         self.scanner.restart(value);
         self.sent = value;
@@ -372,19 +377,6 @@ impl JsonCalls {
             _ => {}
         }
         None
-    }
-
-    /// What has the arguments that begin at `value`, under a key at `at`, is a tool's definition, and no call of it: how far it
-    /// was read.
-    fn definition(&self, cx: &Reader<'_>, writer: &Writer, at: usize, value: usize) -> Look<usize> {
-        let described = |member: &Other| member.raw_key(cx) == Key::DESCRIPTION;
-        if writer.begun == 0 && self.frames.last().is_some_and(|frame| frame.others.iter().any(described)) {
-            return Look::Is(at);
-        }
-        match cx.bytes().get(value) {
-            Some(b'{') => schema_like(cx, value, self.name(cx).as_deref()).map(|()| value),
-            _ => Look::No,
-        }
     }
 
     fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, key: Range<usize>, what: Key) -> Flow {

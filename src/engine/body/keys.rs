@@ -2,7 +2,7 @@
 use crate::char_class;
 use crate::dialect::Key;
 use crate::engine::reader::{blank, floor};
-use crate::engine::{Look, Reader};
+use crate::engine::{Look, Reader, head};
 use crate::json::{find_special, unescaped};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -205,6 +205,18 @@ pub(super) fn schema_like(cx: &Reader<'_>, at: usize, name: Option<&str>) -> Loo
     }
     let declared = name.and_then(|n| cx.tool(n)).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == "type"));
     if declared { Look::No } else { Look::Is(()) }
+}
+
+/// The object at `at` is the JSON Schema of an object, by its first two members, its type and what that holds, which are no
+/// parameters of the tool called `name`.
+pub(super) fn defines_object(cx: &Reader<'_>, at: usize, name: Option<&str>) -> Look<()> {
+    let tool = name.and_then(|name| cx.tool(name));
+    if name.is_none() || tool.is_some_and(|tool| tool.declares("type") || tool.declares("properties")) {
+        return Look::No;
+    }
+    let words = ["\"type\"", ":", "\"object\"", ",", "\"properties\"", ":", "{"];
+    let word = |look: Look<usize>, word| look.then(|at| cx.behind_space(at, at)).then(|at| head::literal(cx, at, word));
+    words.into_iter().fold(Look::Is(at + 1), word).map(|_| ())
 }
 
 /// A JSON string as text; what is no string is given back as it is.

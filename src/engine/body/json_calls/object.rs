@@ -1,5 +1,6 @@
 //! What a whole object is: a call, an envelope of calls, or neither.
 use super::*;
+use crate::engine::body::keys::{defines_object, schema_like};
 use crate::json::Repaired;
 use crate::schema::Tool;
 use crate::turn::{Issue, IssueCode};
@@ -39,6 +40,29 @@ impl JsonCalls {
             Some(b'}') if tool.parameters.is_empty() => Look::Is(()),
             _ => key_at(cx, inside, |key| tool.declares(key)),
         })
+    }
+
+    /// The last frame is a request of MCP's, and the `key` that of the call in it: `{"method": "tools/call", "params": {"name": ...}}`.
+    pub(super) fn is_request(&self, cx: &Reader<'_>, key: &str) -> bool {
+        let method = self.frames.last().and_then(|frame| frame.method.as_ref()).filter(|_| key == Key::PARAMS);
+        method.is_some_and(|method| decode(cx.part(method)) == "tools/call")
+    }
+
+    /// What has the arguments that begin at `value`, under a key at `at`, is a tool's definition, and no call of it: how far it
+    /// was read.
+    pub(super) fn definition(&self, cx: &Reader<'_>, writer: &Writer, at: usize, value: usize) -> Look<usize> {
+        if !writer.is_unmarked() {
+            // Markers speak for a call, and only a whole schema against it.
+            return defines_object(cx, value, self.name(cx).as_deref()).map(|()| at);
+        }
+        let described = |member: &Other| member.raw_key(cx) == Key::DESCRIPTION;
+        if writer.begun == 0 && self.frames.last().is_some_and(|frame| frame.others.iter().any(described)) {
+            return Look::Is(at);
+        }
+        match cx.bytes().get(value) {
+            Some(b'{') => schema_like(cx, value, self.name(cx).as_deref()).map(|()| value),
+            _ => Look::No,
+        }
     }
 
     /// `{"get_weather": {...}}`: each key that names a tool calls it.
