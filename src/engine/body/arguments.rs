@@ -5,7 +5,7 @@ use super::line::text_ends;
 use super::strings::Strings;
 use super::{Progress, after};
 use crate::char_class;
-use crate::dialect::{CallTemplate, Channels, Row, must_close};
+use crate::dialect::{CallTemplate, Channels, Element, Row, must_close};
 use crate::engine::found::{Found, Piece, Value, span};
 use crate::engine::head::{self, Head};
 use crate::engine::look::seen;
@@ -69,6 +69,8 @@ impl Arguments {
             }
             // Where nothing closes the call, only an offered name tells the word from text.
             b'n' | b'N' if offered() => nothing(cx, at).then(|end| ends_line(cx, end)),
+            b'`' if prefaced(cx, byte, at) != Look::No => prefaced(cx, byte, at).map(|_| ()),
+            b'`' if empty_fence(cx, &template.tail, at) != Look::No => empty_fence(cx, &template.tail, at),
             // Three of them open a fence, and where the text ends, two may be the beginning of one.
             b'`' if cx.rest(at).starts_with("``") || cx.eof && cx.rest(at) == "`" => Look::No,
             b'`' => match labelled_fence(cx, at) {
@@ -196,8 +198,8 @@ impl Arguments {
     /// No arguments stand where they should.
     fn without(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
         let rest = cx.rest(self.start);
-        if rest.is_empty() || cx.eof && cut_off(rest, writer.origin.tail(cx), &[]) {
-            // The text ends there, or in what closes the call. Where nothing closes it, what takes no arguments lacks none.
+        if rest.is_empty() || cx.eof && (cut_off(rest, writer.origin.tail(cx), &[]) || is_cut_fence(rest)) {
+            // The text ends there, in what closes the call or in the beginning of a fence. Where nothing closes it, what takes no arguments lacks none.
             let open = writer.origin.row(cx).is_some_and(|row| !row.dialect.text_ends.is_empty());
             let whole = open && cx.called(out, index).is_some_and(|tool| tool.parameters.is_empty());
             if whole {
@@ -284,6 +286,15 @@ impl Arguments {
         Progress::Done { end }
     }
 
+    /// Where the fence ends that the arguments stood in, which ended at `end`.
+    fn behind_fence(&self, cx: &Reader<'_>, end: usize) -> usize {
+        let opened = self.preface.is_some_and(|at| cx.rest(at).starts_with("```"));
+        match head::literal(cx, cx.skip_space(end), "```") {
+            Look::Is(behind) if opened => behind,
+            _ => end,
+        }
+    }
+
     /// The arguments are no JSON: repair reads them up to what closes the call.
     fn mend(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
         let strings = self.lenient.get_or_insert_with(|| Box::new(Strings::new(self.start)));
@@ -305,7 +316,7 @@ impl Arguments {
                 // Signs before the closing marker are what the mistake left; words are text.
                 let end = self.start + mended.consumed;
                 let signs = closed && !cx.slice(end, limit).contains(char::is_alphanumeric);
-                let end = if signs { limit } else { end };
+                let end = if signs { limit } else { self.behind_fence(cx, end) };
                 let sure = mended.json.starts_with('{') && !mended.guessed && !bound.doubts(cx);
                 let sure = sure && !lenient::ended_early(cx.slice(end, limit), closed);
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json.into_owned())), writer.start..end);
@@ -349,6 +360,16 @@ fn labelled_fence(cx: &Reader<'_>, at: usize) -> Look<()> {
     }
 }
 
+/// What closes the fence of the arguments stands at `at`, with what closes the call behind it: there are none.
+fn empty_fence(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
+    let mut closers = tail.iter().filter_map(Element::text);
+    let (Some(fence), Some(closer)) = (closers.next().filter(|text| *text == "```"), closers.next()) else {
+        return Look::No;
+    };
+    let behind = head::literal(cx, at, fence).then(|at| cx.behind_space(at, at));
+    behind.then(|at| head::literal(cx, at, closer)).map(|_| ())
+}
+
 /// A word for no arguments stands at `at`, of JSON or Python: where it ends.
 fn nothing(cx: &Reader<'_>, at: usize) -> Look<usize> {
     match head::literal(cx, at, "null") {
@@ -370,6 +391,14 @@ fn ends_line(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// What says that JSON follows.
 const LABEL: &str = "json";
+
+/// The beginning of a fence that says so.
+const FENCE: &str = "```json";
+
+/// The text ends in `rest`, the first bytes of a fence that arguments may stand in, or of its label.
+pub(super) fn is_cut_fence(rest: &str) -> bool {
+    !rest.is_empty() && rest.len() < FENCE.len() && (FENCE.starts_with(rest) || LABEL.starts_with(rest))
+}
 
 /// An object stands behind what only says that it is one: the beginning of a fence, or its label alone. Where it begins.
 fn prefaced(cx: &Reader<'_>, first: u8, at: usize) -> Look<usize> {

@@ -22,10 +22,10 @@ use super::tail::cut_off;
 use super::writer::Writer;
 use super::{Look, Reader, UnknownTools};
 use crate::char_class;
-use crate::dialect::{Body, CallTemplate, Row};
+use crate::dialect::{Body, CallTemplate, Element, Row, opener};
 use crate::turn::{Repair, RepairCode};
-use arguments::Arguments;
 pub(super) use arguments::names;
+use arguments::{Arguments, is_cut_fence};
 use elements::Elements;
 use gemma::Gemma;
 use json_calls::JsonCalls;
@@ -112,6 +112,7 @@ impl BodyState {
             return Look::Is(());
         }
         let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.part(name)));
+        let meant = || head.name(cx).is_some_and(|name| cx.offered(&name));
         if cx.policy.unknown_tools == UnknownTools::Text && cx.tools.is_some() && head.name.is_some() && !offered() {
             return Look::No;
         }
@@ -123,7 +124,7 @@ impl BodyState {
             // Cut off behind the name of an offered tool.
             return match cx.eof {
                 false => Look::More,
-                true if template.body != Body::Text && offered() => Look::Is(()),
+                true if template.body != Body::Text && meant() => Look::Is(()),
                 true => Look::No,
             };
         };
@@ -143,7 +144,8 @@ impl BodyState {
             Body::Text => Line::plausible(cx, row, head, at),
         };
         let parameters = if template.body == Body::Parameters { &*row.parameters } else { &[] };
-        let cut = || cx.eof && cut_off(cx.rest(at), &template.tail, parameters) && offered();
+        let ends = || cut_off(cx.rest(at), &template.tail, parameters) || cut_in_head(cx, row, template, at);
+        let cut = || cx.eof && ends() && meant();
         if look != Look::Is(()) && cut() { Look::Is(()) } else { look }
     }
 
@@ -158,12 +160,12 @@ impl BodyState {
                 Look::Is(next) if next.is_ascii_alphabetic() => {
                     bare_key(cx, cx.skip_blanks(at + 1)).map(|()| Body::Json)
                 }
-                Look::Is(_) => Look::No,
-                other => other.map(|_| Body::Json),
                 // Its brace stands twice.
                 Look::Is(b'{') => {
                     after(cx, cx.skip_blanks(at + 1)).then(|key| Look::when(key == b'"')).map(|()| Body::Json)
                 }
+                Look::Is(_) => Look::No,
+                other => other.map(|_| Body::Json),
             },
             Some(b'[') => match after(cx, at) {
                 Look::Is(b'{') => Look::Is(Body::Json),
@@ -181,6 +183,18 @@ impl BodyState {
             _ => Look::No,
         }
     }
+}
+
+/// The text ends at `at`, behind the name of a call, in what may stand there before its body: in one of the markers that calls of the
+/// `row` have behind their names, or in the beginning of a fence.
+fn cut_in_head(cx: &Reader<'_>, row: &Row, template: &CallTemplate, at: usize) -> bool {
+    // What no marker opens, or only a label, is a word of any text.
+    let opened = |template: &CallTemplate| !template.labelled && opener(&template.head).is_some();
+    let marked = |template: &CallTemplate| template.body == Body::Arguments && opened(template);
+    let calls = row.marked_calls().filter(|call| marked(call));
+    let mut inside = calls.flat_map(|call| call.head.iter().skip(1)).filter_map(Element::text);
+    let rest = cx.rest(at);
+    marked(template) && (is_cut_fence(rest) || inside.any(|text| text.len() > rest.len() && text.starts_with(rest)))
 }
 
 /// The last call that was read was mended at `at`.
