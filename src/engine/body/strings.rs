@@ -33,6 +33,8 @@ pub(super) struct Strings {
     closer: usize,
     searched: usize,
     /// No marker begins between `at` and this place.
+    /// Where it was closed.
+    closed: Option<usize>,
     stop: usize,
     /// How many bytes of it repair has read to see whether a string had ended. They have a bound.
     repaired: usize,
@@ -169,6 +171,7 @@ impl Strings {
     }
 
     /// How much was read behind `end`, where the value turned out to be over, or more than once.
+            closed: None,
     pub(super) fn ahead(&self, end: usize) -> usize {
         self.at.saturating_sub(end) + self.repaired
     }
@@ -183,6 +186,11 @@ impl Strings {
         let closer = closer(tail);
         // Where nothing must close a call, the next one's marker does.
         let origin = Some(writer.origin).filter(|_| !must_close(tail));
+    /// Where the value was closed, by its brackets outside strings.
+    pub(super) const fn closed(&self) -> Option<usize> {
+        self.closed
+    }
+
         loop {
             if self.over || origin.is_none() {
                 let none = if cx.eof { Look::No } else { Look::More };
@@ -330,6 +338,7 @@ impl Strings {
             _ if byte.is_ascii_whitespace() => {}
             _ => self.begins = false,
         }
+                self.closed = self.closed.or(Some(self.at).filter(|_| self.over));
     }
 
     /// Reads a byte of a string. `Is`: it had ended before.

@@ -139,6 +139,8 @@ impl JsonCalls {
                 return self.too_deep(cx, out, writer, (start, error), reached, limit);
             }
         };
+        let sibling = if mended.guessed { self.before_sibling(cx, start, start + mended.consumed) } else { None };
+        let mended = sibling.unwrap_or(mended);
         let strings = self.strings.as_ref().filter(|strings| strings.start == start);
         let behind = strings.map_or(0, |strings| strings.ahead(start + mended.consumed));
         out.ahead.add(mended.ahead + behind, limit);
@@ -178,6 +180,22 @@ impl JsonCalls {
             progress => progress,
         };
         Flow::Stop(progress.unwrap_or_else(|| self.unread(cx, writer, start, limit)))
+    }
+
+    /// Repair took the object at `start` for one that ends at `end`, which is a guess. In a list, by its brackets, it ends before another
+    /// call that stands before that place: what repair makes of it alone is as much of a guess, and leaves that call.
+    fn before_sibling<'t>(&self, cx: &Reader<'t>, start: usize, end: usize) -> Option<Repaired<'t>> {
+        let strings = self.strings.as_ref().filter(|strings| strings.start == start && self.frames.in_list())?;
+        let closed = strings.closed().filter(|closed| *closed < end)?;
+        let comma = cx.skip_space(closed);
+        let next = cx.skip_space(comma + 1);
+        let readable = &Reader { text: cx.slice(0, end), eof: true, memo: &Memo::default(), ..*cx };
+        let another = cx.bytes().get(comma) == Some(&b',') && cx.bytes().get(next) == Some(&b'{');
+        if !another || call_key_in(readable, next) != Look::Is(()) {
+            return None;
+        }
+        let mended = lenient::repair(cx, start, closed).ok()?;
+        Some(Repaired { guessed: true, ..mended })
     }
 
     /// The object at `start`, which is no JSON at `error`, is nested too deep to be read further than it was `reached`.
