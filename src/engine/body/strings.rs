@@ -2,11 +2,15 @@
 //! one that closes the call.
 use super::lenient::{self, Bound, Ends, LINE, closer, with_sign};
 use crate::char_class;
-use crate::dialect::{Element, Marker, MarkersAt, must_close};
+use crate::dialect::{Element, must_close};
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
 use crate::engine::{Look, Reader, head};
 use crate::json::{Balance, Repaired};
+
+mod marker;
+
+use marker::{Found, Opens, closes_shown, marker};
 
 /// A key is no longer.
 const KEY: usize = 128;
@@ -22,19 +26,21 @@ pub(super) struct Strings {
     key: bool,
     /// A value may begin here.
     begins: bool,
+    /// Nothing but white space stands behind the brace that opened an object.
+    opened: bool,
     string: Option<OpenString>,
     /// A string went on behind a marker in it, so others are trusted to do so as well.
     trusted: bool,
     /// The value is over.
     over: bool,
+    /// Where it was closed.
+    closed: Option<usize>,
     /// The closing marker that ends the value, and the line behind it.
     ended: Option<LineBehind>,
     /// Where the next closing marker stands, unless `at` has passed it, and up to where there is known to be none.
     closer: usize,
     searched: usize,
     /// No marker begins between `at` and this place.
-    /// Where it was closed.
-    closed: Option<usize>,
     stop: usize,
     /// How many bytes of it repair has read to see whether a string had ended. They have a bound.
     repaired: usize,
@@ -94,6 +100,9 @@ struct OpenString {
     behind: usize,
     /// The closing marker before the first one in it that opens a call; it is the string's end if that call is one.
     before_call: Option<Bound>,
+    /// As that, where JSON stands behind the marker, whose quotes are text in a string of another kind: where this one is never
+    /// closed, it was over there.
+    unless_closed: Option<Bound>,
 }
 
 impl OpenString {
@@ -158,9 +167,11 @@ impl Strings {
             open: Vec::new(),
             key: false,
             begins: true,
+            opened: false,
             string: None,
             trusted: false,
             over: false,
+            closed: None,
             ended: None,
             closer: 0,
             searched: start,
@@ -171,9 +182,13 @@ impl Strings {
     }
 
     /// How much was read behind `end`, where the value turned out to be over, or more than once.
-            closed: None,
     pub(super) fn ahead(&self, end: usize) -> usize {
         self.at.saturating_sub(end) + self.repaired
+    }
+
+    /// Where the value was closed, by its brackets outside strings.
+    pub(super) const fn closed(&self) -> Option<usize> {
+        self.closed
     }
 
     /// Where what closes the call bounds the value. `No`: nothing does.
@@ -186,11 +201,6 @@ impl Strings {
         let closer = closer(tail);
         // Where nothing must close a call, the next one's marker does.
         let origin = Some(writer.origin).filter(|_| !must_close(tail));
-    /// Where the value was closed, by its brackets outside strings.
-    pub(super) const fn closed(&self) -> Option<usize> {
-        self.closed
-    }
-
         loop {
             if self.over || origin.is_none() {
                 let none = if cx.eof { Look::No } else { Look::More };
@@ -201,15 +211,15 @@ impl Strings {
                     }
                     Look::Is(at) if self.over => {
                         let length = closer.map_or(0, str::len);
-                        return self.end(cx, at, &Found { length, opens: Opens::Nothing }, writer.origin);
+                        return self.end(cx, at, &Found::closing(length), writer.origin);
                     }
                     Look::Is(at) => self.pass(cx.bytes(), at, None),
                     Look::More => return Look::More,
-                    Look::No => return self.at_end(cx),
+                    Look::No => return self.at_end(cx, closer, writer.origin),
                 }
             }
             let Some(byte) = cx.bytes().get(self.at).copied() else {
-                return if cx.eof { self.at_end(cx) } else { Look::More };
+                return if cx.eof { self.at_end(cx, closer, writer.origin) } else { Look::More };
             };
             let (at, found) = (self.at, self.ends(cx, closer, origin));
             match found {
@@ -223,7 +233,7 @@ impl Strings {
                     string.holds(at, &found);
                     self.at = string.behind;
                 }
-                (Some(_), _) => match self.inside(cx, byte, writer.origin) {
+                (Some(_), _) => match self.inside(cx, byte, closer, writer.origin) {
                     Look::No => self.pass(cx.bytes(), self.stop, closer),
                     look => return look,
                 },
@@ -256,7 +266,9 @@ impl Strings {
     /// The value ends before the marker at `at`.
     fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, origin: Origin) -> Look<Bound> {
         if found.opens != Opens::Nothing {
-            return Look::Is(Bound::sure(at));
+            // Behind a bare word no bracket and no quote says that the value is over.
+            let ends = if self.string.is_none() && ends_in_word(cx, at) { Ends::Perhaps } else { Ends::Surely };
+            return Look::Is(Bound { at, ends });
         }
         let end = at + found.length;
         let line = LineBehind { marker: at, at: end, words: false, balance: Balance::default() };
@@ -270,10 +282,15 @@ impl Strings {
     /// What closes the call stands here: its marker, or where `origin` is given, one of its row that opens the next.
     fn ends(&mut self, cx: &Reader<'_>, closer: Option<&str>, origin: Option<Origin>) -> Look<Found> {
         let own = closer.map_or(Look::No, |closer| head::literal(cx, self.at, closer));
-        own.map(|end| Found { length: end - self.at, opens: Opens::Nothing }).or(|| match origin {
+        own.map(|end| Found::closing(end - self.at)).or(|| match origin {
             Some(_) if self.before_stop(cx) => Look::No,
-            Some(origin) => marker(cx, self.at, origin)
-                .then(|found| if found.opens == Opens::Own { Look::Is(found) } else { Look::No }),
+            Some(origin) => marker(cx, self.at, origin).then(|found| match &self.string {
+                _ if found.opens != Opens::Own => Look::No,
+                Some(string) => found.in_string(cx, self.at, string.quote).then(Found::if_own),
+                // Its quotes may have gone wrong before.
+                None => (found.in_string(cx, self.at, b'"').then(Found::if_own))
+                    .then(|found| found.if_call(cx, self.at, origin)),
+            }),
             None => Look::No,
         })
     }
@@ -307,9 +324,13 @@ impl Strings {
 
     fn outside(&mut self, byte: u8) {
         self.at += 1;
+        if byte.is_ascii_whitespace() {
+            return;
+        }
+        let doubled = std::mem::replace(&mut self.opened, byte == b'{');
         match byte {
-            // In the place of a key it begins the next value: this one lacks its brace.
-            b'{' if self.key => self.over = true,
+            // In the place of a key it begins the next value, and this one lacks its brace, or it stands twice.
+            b'{' if self.key && !doubled => self.over = true,
             b'{' | b'[' | b'(' => {
                 self.open.push(byte);
                 (self.key, self.begins) = (byte == b'{', true);
@@ -317,6 +338,7 @@ impl Strings {
             b'}' | b']' | b')' => {
                 self.open.pop();
                 self.over = self.open.is_empty();
+                self.closed = self.closed.or(Some(self.at).filter(|_| self.over));
                 self.begins = false;
             }
             b',' | b';' => (self.key, self.begins) = (self.open.last() == Some(&b'{'), true),
@@ -333,16 +355,15 @@ impl Strings {
                     unclosed: false,
                     behind: 0,
                     before_call: None,
+                    unless_closed: None,
                 });
             }
-            _ if byte.is_ascii_whitespace() => {}
             _ => self.begins = false,
         }
-                self.closed = self.closed.or(Some(self.at).filter(|_| self.over));
     }
 
     /// Reads a byte of a string. `Is`: it had ended before.
-    fn inside(&mut self, cx: &Reader<'_>, byte: u8, origin: Origin) -> Look<Bound> {
+    fn inside(&mut self, cx: &Reader<'_>, byte: u8, closer: Option<&str>, origin: Origin) -> Look<Bound> {
         let at = self.at;
         let Some(string) = &mut self.string else { return Look::No };
         if byte == b'\\' {
@@ -358,7 +379,13 @@ impl Strings {
                 Look::No => {
                     string.inner = Some(at);
                     self.at += 1;
-                    string.end_before_call(cx, at)
+                    string.end_before_call(cx, at).map(|bound| match bound.ends {
+                        // What closes it was to close one that the string shows.
+                        Ends::IfClosed if closes_shown(cx, string.body..bound.at, closer, origin) => {
+                            Bound { ends: Ends::Perhaps, ..bound }
+                        }
+                        _ => bound,
+                    })
                 }
                 Look::Is(closes) => {
                     self.trusted |= string.closer.is_some();
@@ -375,10 +402,13 @@ impl Strings {
         }
         if let Some(closer) = string.closer {
             let adjacent = at == string.behind;
-            if byte == b'"' && string.before_call.is_some_and(|bound| bound.ends == Ends::IfClosed) {
-                return string.end_before_call(cx, at);
+            if byte == b'"'
+                && string.before_call.is_some_and(|bound| bound.ends == Ends::IfClosed)
+                && let (None, Look::Is(bound)) = (string.unless_closed, string.end_before_call(cx, at))
+            {
+                string.unless_closed = Some(bound);
             }
-            match marker(cx, at, origin) {
+            match marker(cx, at, origin).then(|found| found.in_string(cx, at, string.quote)) {
                 Look::More => return Look::More,
                 Look::Is(marker) => {
                     if marker.opens != Opens::Nothing && (adjacent || string.before_call.is_none()) {
@@ -409,71 +439,37 @@ impl Strings {
         }
     }
 
-    /// The text is over. In a string that is open, a closing marker is one if nothing but markers follow it; one that opens a
-    /// call is a part of the string, which is cut off: no quote of that call stands behind it.
-    fn at_end(&self, cx: &Reader<'_>) -> Look<Bound> {
-        let Some(string) = self.string.as_ref().filter(|string| !string.unclosed) else { return Look::No };
+    /// The text is over. In a string that is open, a closing marker is one if nothing but markers follow it, and it closes no call
+    /// that the string shows; one that opens a call is a part of the string, which is cut off: no quote of that call stands behind it.
+    fn at_end(&self, cx: &Reader<'_>, closer: Option<&str>, origin: Origin) -> Look<Bound> {
+        let Some(string) = &self.string else { return Look::No };
+        if let Some(bound) = string.unless_closed {
+            // It was cut off, and shows a call, if no bracket says otherwise.
+            let shows = bound.doubts(cx) || closes_shown(cx, string.body..bound.at, closer, origin);
+            return if shows { Look::No } else { Look::Is(bound) };
+        }
+        if string.unclosed {
+            return Look::No;
+        }
         let last = string.closer.filter(|_| cx.skip_space(string.behind) >= cx.text.len());
         match (last, string.before_call) {
+            (Some(at), _) if closes_shown(cx, string.body..at, closer, origin) => Look::No,
             (Some(at), _) => Look::Is(Bound::sure(at)),
+            (None, Some(bound)) if closes_shown(cx, string.body..bound.at, closer, origin) => Look::No,
             (None, Some(bound)) => Look::Is(bound),
             (None, None) => Look::No,
         }
     }
 }
 
-/// A marker in a text.
-#[derive(Debug, Clone, Copy)]
-struct Found {
-    length: usize,
-    opens: Opens,
-}
-
-/// Which calls a marker opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opens {
-    Nothing,
-    /// Those of the row of the call that is being read.
-    Own,
-    Other,
-}
-
-fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> {
-    // A fence may stand in any text.
-    if cx.bytes().get(at) == Some(&b'`') {
-        return Look::No;
-    }
-    match cx.dialects.markers.at(cx.bytes(), at) {
-        MarkersAt::Nothing => Look::No,
-        MarkersAt::Partial(_) if cx.eof => Look::No,
-        MarkersAt::Partial(_) => Look::More,
-        MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
-        MarkersAt::Some { ends, count, .. } => {
-            let found = ends.iter().take(count);
-            let length = found.clone().map(|(length, _)| *length).max().unwrap_or(1);
-            let markers = found.flat_map(|(_, list)| cx.dialects.markers.list(*list));
-            let mut opens = Opens::Nothing;
-            for marker in markers {
-                match marker {
-                    Marker::Call { row: of, .. } | Marker::Section { row: of, .. } if Some(*of) == origin.number() => {
-                        opens = Opens::Own
-                    }
-                    Marker::Call { .. } | Marker::Section { .. } if opens == Opens::Nothing => opens = Opens::Other,
-                    Marker::Header { row: of } => return header(cx, at, length, *of, origin),
-                    _ => {}
-                }
-            }
-            Look::Is(Found { length, opens })
-        }
-    }
-}
-
-/// A message's header begins with `length` bytes: the role behind them is a part of it.
-fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, origin: Origin) -> Look<Found> {
-    let opens = if Some(of) == origin.number() { Opens::Own } else { Opens::Other };
-    let channels = cx.dialects.row(of).and_then(|row| row.dialect.channels.as_ref());
-    let role = channels.map_or(Look::No, |channels| head::literal(cx, at + length, &channels.role));
-    role.or(|| Look::Is(at + length)).map(|end| Found { length: end - at, opens })
+/// What stands before `at` is a word without quotes, and none of JSON's.
+fn ends_in_word(cx: &Reader<'_>, at: usize) -> bool {
+    let before = cx.slice(floor(cx.text, at.saturating_sub(KEY)), at).trim_ascii_end();
+    let word = before.trim_end_matches(char::is_alphanumeric);
+    let word = before.get(word.len()..).unwrap_or_default();
+    !word.is_empty()
+        && !matches!(word, "true" | "false" | "null" | "True" | "False" | "None")
+        && !word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What the quote at `at` closes, of the kind that opened `string` in the brackets `open`. `No`: it is a part of the text.
