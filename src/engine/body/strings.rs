@@ -211,7 +211,7 @@ impl Strings {
                     }
                     Look::Is(at) if self.over => {
                         let length = closer.map_or(0, str::len);
-                        return self.end(cx, at, &Found::closing(length), writer.origin);
+                        return self.end(cx, at, &Found::closing(length), closer, writer.origin);
                     }
                     Look::Is(at) => self.pass(cx.bytes(), at, None),
                     Look::More => return Look::More,
@@ -224,7 +224,7 @@ impl Strings {
             let (at, found) = (self.at, self.ends(cx, closer, origin));
             match found {
                 Look::More => return Look::More,
-                Look::Is(found) if self.ends_value(cx, at) => return self.end(cx, at, &found, writer.origin),
+                Look::Is(found) if self.ends_value(cx, at) => return self.end(cx, at, &found, closer, writer.origin),
                 _ => {}
             }
             match (&mut self.string, found) {
@@ -264,7 +264,7 @@ impl Strings {
     }
 
     /// The value ends before the marker at `at`.
-    fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, origin: Origin) -> Look<Bound> {
+    fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, closer: Option<&str>, origin: Origin) -> Look<Bound> {
         if found.opens != Opens::Nothing {
             // Behind a bare word no bracket and no quote says that the value is over.
             let ends = if self.string.is_none() && ends_in_word(cx, at) { Ends::Perhaps } else { Ends::Surely };
@@ -275,6 +275,10 @@ impl Strings {
         match self.ended.get_or_insert(line).closes_more(cx, origin) {
             Look::More => Look::More,
             Look::Is(()) => Look::Is(Bound { at, ends: Ends::Perhaps }),
+            // Brackets are open, and a call that stands in them is what it closes.
+            Look::No if !self.over && closes_shown(cx, self.start..at, closer, origin) => {
+                Look::Is(Bound { at, ends: Ends::Perhaps })
+            }
             Look::No => Look::Is(Bound::sure(at)),
         }
     }
