@@ -7,8 +7,9 @@ use crate::turn::{Repair, RepairCode};
 /// No placeholder is longer, with what stands before it.
 const LONGEST: usize = 256;
 
-/// What JSON's values are called in a schema.
-const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "object", "array"];
+/// What JSON's values are called in a schema, and Python's in a declaration. A list is an order as well.
+const TYPES: [&str; 11] =
+    ["string", "number", "integer", "boolean", "object", "array", "str", "int", "float", "bool", "dict"];
 
 /// One of the `repairs` of what stands in `text` was of such a word.
 pub(super) fn mended(text: &str, repairs: &[Repair]) -> bool {
@@ -32,7 +33,7 @@ fn stands(text: &str, at: usize) -> bool {
     };
     let key = key.trim_ascii_end().trim_end_matches(['"', '\'']);
     let last = word.rsplit_once('.').map_or(word, |(_, last)| last);
-    is_blank(word) || names(key, last) || (before.ends_with(':') && TYPES.contains(&word))
+    is_blank(word) || names(key, last) || TYPES.contains(&word)
 }
 
 fn is_ellipsis(word: &str) -> bool {
