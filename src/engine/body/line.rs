@@ -9,8 +9,8 @@ use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
-use crate::schema::Tool;
-use crate::turn::{CallStatus, Repair, RepairCode};
+use crate::schema::{Expected, Tool};
+use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use std::ops::Range;
 
 const FENCE: &str = "```";
@@ -83,8 +83,12 @@ impl Line {
         };
         let text = cx.part(&extent.text);
         // Lines may be an argument each, where nothing but the markers says how far one goes.
-        let one = |tool: &&Tool| closer.is_none() || !text.contains('\n') || tool.takes_one_text();
+        let one = |tool: &&Tool| {
+            (closer.is_none() || !text.contains('\n') || tool.takes_one_text()) && !fits_several(tool, text)
+        };
         let Some(found) = cx.tool(&name).filter(one).and_then(|tool| only_argument(tool, text)) else {
+            let what = "the input says more than one argument, or names one, and is no object";
+            out.issue(Issue::at(IssueCode::StrayMarker, writer.start, what));
             return Progress::Fail { at: self.start };
         };
         let Some(index) = writer.begin(cx, out, &name, self.head.id(cx)) else {
@@ -241,6 +245,19 @@ pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
         look => look.map(|_| ()),
     });
     Look::any_of(looks).or(|| cx.special_token(at).map(|_| ()))
+}
+
+/// What commas part in `text` fits the first parameters of the tool in their order, those behind the first being numbers and the like:
+/// `Paris, 3`. Then it says as many arguments as one.
+fn fits_several(tool: &Tool, text: &str) -> bool {
+    let mut parts = text.split(',').map(str::trim_ascii).skip(1);
+    let mut others = tool.parameters.iter().skip(1).map(|(_, expected)| *expected);
+    let fits = |part: &str, expected: Expected| match part {
+        "true" | "false" | "True" | "False" => expected.allows(Expected::BOOLEAN),
+        _ => part.parse::<f64>().is_ok_and(f64::is_finite) && expected.allows(Expected::NUMBER),
+    };
+    let first = tool.parameters.first().is_some_and(|(name, _)| Some(&**name) == tool.only_parameter());
+    first && text.contains(',') && parts.all(|part| others.next().is_some_and(|expected| fits(part, expected)))
 }
 
 /// `text` stands in quotes or backticks that nothing in it closes.
