@@ -127,7 +127,9 @@ impl Gemma {
                 }
             }
         };
-        let members = self.members.take();
+        // Where strings have quotes, a null is one, as in JSON, and no bare word.
+        let literal = !quote.is_empty() && status == CallStatus::Ok && self.members.holds_null(cx);
+        let members = if literal { self.members.take_literals(cx) } else { self.members.take() };
         let found = if self.fit == Fit::TooDeep { Found::none() } else { members };
         let pending = writer.over(index, found, writer.start..self.at);
         pending.status = status;

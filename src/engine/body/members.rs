@@ -116,6 +116,11 @@ impl Members {
         writer.piece(out, index, if self.opened { "}" } else { "{}" });
     }
 
+    /// One of the values is null.
+    pub(super) fn holds_null(&self, cx: &Reader<'_>) -> bool {
+        self.list.iter().any(|(_, value)| matches!(value, Value::Json(piece) if piece.as_str(cx.text) == "null"))
+    }
+
     /// As [`Self::take`], where all values were written as literals: a null among them is one, as in JSON, and no bare word.
     pub(super) fn take_literals(&mut self, cx: &Reader<'_>) -> Found {
         let holds_null = |value: &Value| match value {
