@@ -222,7 +222,7 @@ impl Dialects {
                 names.chain([&channels.recipient, &channels.message]).map(String::as_str)
             }));
         let opened = !(set.channels.is_empty() && set.openers.is_empty() && set.words.is_empty());
-        set.begins_bare = opened || set.name_line.is_some();
+        set.begins_bare = opened || set.name_line.is_some() || set.bare_python.is_some();
         set.markers = Markers::new(entries, &also);
         let beginnings = choice::beginnings(&set.rows);
         let heads: Vec<_> = beginnings.iter().flatten().map(|numbers| numbers.last().copied()).collect();

@@ -167,7 +167,7 @@ impl Engine {
             return Step::Go;
         }
         if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence)) {
-            return self.fence_is_code(cx, fence, at);
+            return self.fence_ends_in(cx, fence, call.start, at);
         }
         if self.hold.as_ref().is_some_and(|hold| {
             hold.doubt == Doubt::Quotes && self.out.calls.len().saturating_sub(call.writer.begun) > hold.mark.calls()

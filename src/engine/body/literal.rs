@@ -12,6 +12,8 @@ pub(super) struct Literal<'t> {
     pub(super) repairs: Vec<Repair>,
     /// What a value in it was meant to be is a guess.
     pub(super) guessed: bool,
+    /// Strings that stand one behind the other are one in it.
+    pub(super) joined: bool,
     /// The text is JSON as it stands, or a word of Python's for one of JSON's.
     pub(super) sound: bool,
 }
@@ -19,7 +21,7 @@ pub(super) struct Literal<'t> {
 impl<'t> Literal<'t> {
     /// It is this JSON, and nothing of it was mended.
     fn sound(json: &'t str) -> Self {
-        Self { json: Cow::Borrowed(json), repairs: Vec::new(), guessed: false, sound: true }
+        Self { json: Cow::Borrowed(json), repairs: Vec::new(), guessed: false, joined: false, sound: true }
     }
 
     /// One of its repairs has this code.
@@ -35,9 +37,13 @@ pub(super) fn read(text: &str, offset: usize) -> Literal<'_> {
     }
     if text.trim().is_empty() {
         let repairs = vec![Repair::at(RepairCode::Literal, offset, "a missing value became null")];
-        return Literal { json: "null".into(), repairs, guessed: false, sound: false };
+        return Literal { json: "null".into(), repairs, guessed: false, joined: false, sound: false };
     }
-    settled(text, whole_literal(text).unwrap_or_else(|| source_text(text)), offset)
+    let whole = match whole_literal(text) {
+        Some(whole) if !whole.mended(RepairCode::SourceText) => Some(whole),
+        other => negative(text).or(other),
+    };
+    settled(text, text, whole.unwrap_or_else(|| source_text(text)), offset)
 }
 
 /// A list or dict that is nested too deep to be read. Nobody meant it as text.
@@ -59,10 +65,12 @@ pub(super) fn read_string(text: &str, offset: usize) -> Literal<'_> {
     if let Some(json) = same_in_json(text) {
         return Literal::sound(json);
     }
-    let escaped = quotes_escaped(text);
-    let Some(whole) = escaped.as_deref().and_then(whole_literal) else { return read(text, offset) };
-    let Literal { json, repairs, guessed, sound } = settled(text, whole, offset);
-    let mut read = Literal { json: json.into_owned().into(), repairs, guessed, sound };
+    let escaped = quotes_escaped(text).unwrap_or_default();
+    let Some(whole) = Some(&*escaped).filter(|text| !text.is_empty()).and_then(whole_literal) else {
+        return read(text, offset);
+    };
+    let Literal { json, repairs, guessed, joined, sound } = settled(text, &escaped, whole, offset);
+    let mut read = Literal { json: json.into_owned().into(), repairs, guessed, joined, sound };
     // The places are those of the text with its quotes escaped.
     read.repairs.iter_mut().filter(|r| r.code != RepairCode::Quotes).for_each(|r| r.offset = Some(offset));
     read
@@ -96,7 +104,18 @@ fn whole_literal(text: &str) -> Option<Literal<'_>> {
     let bare = !text.starts_with(['"', '\'', '[', '{', '(']);
     let quoted = bare && read.repairs.iter().any(|repair| repair.code == RepairCode::SourceText) && pairs_quotes(text);
     let whole = text.get(read.end..)?.trim().is_empty() && !quoted;
-    whole.then_some(Literal { json: read.json, repairs: read.repairs, guessed: read.guessed, sound: false })
+    let json::Literal { json, repairs, guessed, .. } = read;
+    whole.then_some(Literal { json, repairs, guessed, joined: false, sound: false })
+}
+
+/// A number apart from its sign: `- 3`.
+fn negative(text: &str) -> Option<Literal<'static>> {
+    let number = text.strip_prefix('-')?.trim_ascii_start();
+    let json = format!("-{number}");
+    let digits = number.starts_with(|c: char| c.is_ascii_digit());
+    let whole = digits && Scanner::new(0, 1).scan(json.as_bytes(), true) == ScanResult::Complete { end: json.len() };
+    let repairs = vec![Repair::at(RepairCode::Number, 0, "the number was respelt")];
+    whole.then(|| Literal { json: json.into(), repairs, guessed: false, joined: false, sound: false })
 }
 
 /// A quote stands in `text`, and another one ends it.
@@ -109,15 +128,18 @@ fn source_text(text: &str) -> Literal<'static> {
     let mut json = String::new();
     json::push_string(&mut json, text);
     let repairs = vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")];
-    Literal { json: json.into(), repairs, guessed: is_too_deep(text), sound: false }
+    Literal { json: json.into(), repairs, guessed: is_too_deep(text), joined: false, sound: false }
 }
 
-/// What was read of `text`, which stands at `offset`, with the repairs that are some in Python as well.
-fn settled<'t>(text: &str, mut read: Literal<'t>, offset: usize) -> Literal<'t> {
-    let joined = read.mended(RepairCode::Joined);
+/// What was read of `text`, which stands at `offset`, with the repairs that are some in Python as well. It was read as it is
+/// `spelt`.
+fn settled<'t>(text: &str, spelt: &str, mut read: Literal<'t>, offset: usize) -> Literal<'t> {
+    read.joined = read.mended(RepairCode::Joined);
     // Python's spelling is what this dialect is: no repair.
-    read.repairs.retain(|repair| !spelt_so_in_python(text, repair));
-    if !joined && let Some(at) = inner_quote(text) {
+    read.repairs.retain(|repair| !spelt_so_in_python(spelt, repair));
+    if !read.joined
+        && let Some(at) = inner_quote(text)
+    {
         read.repairs.push(Repair::at(RepairCode::Quotes, at, "quotes inside the string are escaped now"));
     }
     for repair in &mut read.repairs {
@@ -131,7 +153,13 @@ fn spelt_so_in_python(text: &str, repair: &Repair) -> bool {
     let (before, rest) = repair.offset.and_then(|at| text.split_at_checked(at)).unwrap_or((text, ""));
     let tripled = |text: &str| text.starts_with("\"\"\"") || text.starts_with("'''");
     match repair.code {
-        RepairCode::Escape | RepairCode::Joined => true,
+        RepairCode::Joined => true,
+        RepairCode::Escape => {
+            // Half a character is one in Python.
+            let digits = rest.strip_prefix("\\u").and_then(|digits| digits.get(..4));
+            let half = digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            half || !rest.as_bytes().get(1).is_some_and(|byte| json::means_more_in_python(*byte))
+        }
         RepairCode::Quotes => {
             let string = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
             let prefixed = (1..=2).contains(&(rest.len() - string.len())) && string.starts_with('"');

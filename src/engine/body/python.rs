@@ -18,12 +18,15 @@ use std::ops::Range;
 mod after;
 mod ahead;
 mod argument;
+mod escaped;
 mod expression;
+mod program;
 mod space;
 mod stray;
 mod string;
 mod value;
 use ahead::name_at;
+use escaped::EscapedScan;
 use value::ValueScan;
 
 /// What shows the result of a call in Python.
@@ -140,6 +143,7 @@ pub(crate) struct Python {
     /// The name of the argument that is being read; none for a positional one.
     key: Option<Piece>,
     scan: ValueScan,
+    escapes: EscapedScan,
 }
 
 impl Python {
@@ -216,6 +220,7 @@ impl Python {
             repairs: Vec::new(),
             key: None,
             scan: ValueScan::default(),
+            escapes: EscapedScan::default(),
         }
     }
 
@@ -315,6 +320,20 @@ impl Python {
             }
             Some(_) => {}
         }
+        // Behind a marker, or in a fence that says so, a variable may take what the call gives.
+        match if self.list || self.printed { Look::No } else { Self::assigned(cx, at) } {
+            Look::Is(next) => {
+                self.repairs.push(Repair::at(
+                    RepairCode::Surroundings,
+                    at,
+                    "the variable before the call was left out",
+                ));
+                self.at = next;
+                return None;
+            }
+            Look::More => return Some(Progress::More),
+            Look::No => {}
+        }
         // A call written as a string: its quote closes behind it.
         let quoted = byte.filter(|b| matches!(b, b'"' | b'\'') && self.list);
         self.quoted = quoted.map_or(Quoted::No, Quoted::Open);
@@ -363,6 +382,7 @@ impl Python {
         self.unreadable = false;
         self.valueless = false;
         self.members = Members::default();
+        self.escapes = EscapedScan::default();
         self.at = at;
         self.expect = Expect::Argument;
     }

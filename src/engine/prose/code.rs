@@ -10,7 +10,7 @@ use crate::engine::call::MOST_READ_AGAIN;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
-use crate::turn::CallStatus;
+use crate::turn::{CallStatus, Issue, IssueCode};
 use std::ops::Range;
 
 /// A fence whose body is being read as calls.
@@ -20,7 +20,7 @@ pub(crate) struct Fence {
     /// Of what it is made: backticks or tildes.
     tick: u8,
     /// How many calls there were before it.
-    calls: usize,
+    pub(super) calls: usize,
     /// Its label is that of the dialect that was named: as good as a marker.
     labelled: bool,
     /// Its label says that calls in Python stand in it, and so may comments.
@@ -299,30 +299,36 @@ impl Engine {
             return self.fence_is_code(cx, fence, at);
         }
         self.at = at;
-        let marker = match self.marker(cx, at) {
+        let called = self.out.calls.len() > fence.calls;
+        let taken = match if called && fence.commented { self.printing_line(cx, at) } else { Look::No } {
+            Look::No => self.marker(cx, at),
+            taken => taken,
+        };
+        let taken = match taken {
             Look::No => self.late_marker_from(cx, at),
             taken => taken,
         };
-        let taken = match marker {
-            Look::No => self.bare_in_fence(cx, at, fence.labelled),
+        let taken = match taken {
+            Look::No => self.bare_in_fence(cx, at, fence),
             taken => taken,
         };
         match taken {
             Look::Is(()) => Step::Go,
             Look::More => Step::More,
-            Look::No => self.fence_is_code(cx, fence, at),
+            Look::No => self.fence_ends_in(cx, fence, at, at),
         }
     }
 
-    fn bare_in_fence(&mut self, cx: &Reader<'_>, at: usize, labelled: bool) -> Taken {
+    fn bare_in_fence(&mut self, cx: &Reader<'_>, at: usize, fence: Fence) -> Taken {
         if cx.bytes().get(at) == Some(&b'<') {
             return self.bare_element(cx, at);
         }
         match BodyState::bare(cx, at) {
             Look::Is(body) => self.begin_bare(cx, at, body),
             Look::No => {
-                let may_call = cx.dialects.bare_python.is_some() && (cx.tools.is_some() || labelled);
-                match Python::plausible(cx, at) {
+                let may_call = cx.dialects.bare_python.is_some() && (cx.tools.is_some() || fence.labelled);
+                let assigned = || if fence.commented { Python::assigned(cx, at).map(|_| ()) } else { Look::No };
+                match Python::plausible(cx, at).or(assigned) {
                     Look::Is(()) if may_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
                     Look::More if may_call => Look::More,
                     _ => Look::No,
@@ -337,6 +343,7 @@ impl Engine {
         self.fence = None;
         self.out.trace.note(at..at, Noted::Passed(Reason::FenceOfCode));
         let full = self.out.calls.len() >= cx.policy.max_calls;
+        let unread = fence.commented && self.out.calls.len() == fence.calls;
         self.go_back(match fence.place {
             Place::Lines => at,
             Place::Line { until } => until,
@@ -344,6 +351,12 @@ impl Engine {
         });
         if full {
             self.out.full(at);
+        } else if unread {
+            self.out.issue(Issue::at(
+                IssueCode::StrayMarker,
+                at,
+                "what this fence for calls holds is no readable call",
+            ));
         }
         match fence.place {
             Place::Lines => self.state = State::Code { ticks: fence.ticks, tick: fence.tick, inner: 0 },
@@ -356,7 +369,7 @@ impl Engine {
         Step::Go
     }
 
-    fn fence_closes(&mut self, cx: &Reader<'_>, fence: Fence, end: usize) -> Step {
+    pub(super) fn fence_closes(&mut self, cx: &Reader<'_>, fence: Fence, end: usize) -> Step {
         let calls = self.out.calls.get(fence.calls..).unwrap_or_default();
         // A dialect whose own form is a fence vouches for it as a marker would.
         let own = cx.dialects.fenced && cx.tools.is_none();

@@ -14,6 +14,7 @@ pub(super) mod markers;
 pub(super) mod named;
 pub(super) mod opening;
 pub(super) mod plain;
+pub(super) mod program;
 pub(super) mod quoted;
 pub(super) mod reasoning;
 pub(super) mod runaway;
@@ -52,6 +53,7 @@ impl Engine {
                 Self::opening_marker,
                 Self::opening_word,
                 Self::opening_name,
+                Self::opening_pair,
             ] {
                 match look(self, cx) {
                     Look::Is(()) => return Step::Go,

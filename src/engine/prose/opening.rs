@@ -1,9 +1,10 @@
 //! What an answer begins with where its first marker is missing: a name on a line of its own, or a word before a marker.
 //! And the markers that are looked for there alone.
 use super::Taken;
-use crate::dialect::{Element, Slot, opener};
+use crate::dialect::{Body, Element, Slot, opener};
+use crate::engine::body::python::Python;
 use crate::engine::look::seen;
-use crate::engine::{Engine, Look, Reader, head};
+use crate::engine::{Engine, Look, Mode, Reader, head};
 use crate::schema::begins;
 
 impl Engine {
@@ -39,6 +40,18 @@ impl Engine {
                 other => other,
             },
             None if !cx.eof => Look::More,
+            _ => Look::No,
+        }
+    }
+
+    /// The answer begins with a call that is written as a pair: `('get_weather', {...})`.
+    pub(super) fn opening_pair(&mut self, cx: &Reader<'_>) -> Taken {
+        let at = cx.skip_space(0);
+        let may_call = cx.dialects.bare_python.is_some() && cx.tools.is_some() && self.given.mode == Mode::Content;
+        match cx.bytes().get(at) {
+            _ if !may_call || at > cx.policy.max_markup_bytes => Look::No,
+            None if !cx.eof => Look::More,
+            Some(b'(') => Python::plausible(cx, at).then(|()| self.begin_bare(cx, at, Body::Python)),
             _ => Look::No,
         }
     }

@@ -11,7 +11,8 @@ use crate::turn::RepairCode;
 enum Backslashes {
     /// Escapes, where JSON has one.
     Escapes,
-    /// One of them makes no escape: those that make a backspace or a form feed, which nobody writes, are none either.
+    /// One of them makes no escape: those that make a backspace or a form feed (in Python a bell or a vertical tab), which nobody
+    /// writes, are none either.
     Mixed,
     /// The text's: it is a path.
     Text,
@@ -60,7 +61,7 @@ impl Repairer<'_> {
                     self.out.replace(at, at + 1, "\\\"");
                     at += 1;
                 }
-                Some(b'\\') => at = self.write_escape(text, at, string, backslashes, &mut recorded.escapes),
+                Some(b'\\') => at = self.write_escape(text, at, string, backslashes, &mut recorded),
                 Some(&byte) => {
                     if is_first(&mut recorded.controls) {
                         let message = "line breaks or control characters in the string are escaped now";
@@ -75,9 +76,11 @@ impl Repairer<'_> {
 
     /// What the backslashes of the string are, which ends with `text`. In Python and JavaScript more of them are escapes.
     fn backslashes(&self, text: &[u8], string: &Quoted) -> Backslashes {
-        if string.raw || self.python || string.quote != Quote::Double {
+        if string.raw {
             return Backslashes::Escapes;
         }
+        let python = self.has_python_escapes(string);
+        let path = self.is_path(string.body);
         let (mut none, mut command, mut breaks, mut breaks_word) = (false, false, false, false);
         let letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphabetic);
         let mut at = string.body;
@@ -91,6 +94,7 @@ impl Repairer<'_> {
                 }
                 None | Some(b'"' | b'\'' | b'\\' | b'/' | b'b' | b'f') => {}
                 Some(b'u') if lookahead::hex(text, at, 4).is_some() || string.cut && at + 4 > text.len() => {}
+                Some(_) if python && (is_python(text, escape, path) || string.cut && is_half(text, escape)) => {}
                 Some(first) => {
                     none = true;
                     command |=
@@ -102,13 +106,17 @@ impl Repairer<'_> {
             return Backslashes::Escapes;
         }
         let body = text.get(string.body..).unwrap_or_default();
-        let path = self.is_path(string.body);
         if path && !body.iter().any(u8::is_ascii_whitespace) {
             return Backslashes::Text;
         }
         // `\alpha \times`: which of them are line breaks and tabs, nobody knows.
         self.guess_if(path && breaks || command && breaks_word);
         Backslashes::Mixed
+    }
+
+    /// Python's escapes, which JavaScript mostly has as well, count in the string.
+    fn has_python_escapes(&self, string: &Quoted) -> bool {
+        self.python || string.quote != Quote::Double
     }
 
     /// Mends the escape at `at`, if it has to be; answers where to go on.
@@ -118,9 +126,12 @@ impl Repairer<'_> {
         at: usize,
         string: &Quoted,
         backslashes: Backslashes,
-        recorded: &mut bool,
+        recorded: &mut Recorded,
     ) -> usize {
-        let python = self.python || string.quote != Quote::Double;
+        let (python, path) = (self.has_python_escapes(string), self.is_path(string.body));
+        // What is an escape in Python, and is none here, is told beside what is none anywhere.
+        let kept = python && text.get(at + 1).is_some_and(|byte| means_more_in_python(*byte));
+        let recorded = if kept { &mut recorded.kept } else { &mut recorded.escapes };
         let mut edit = |from: usize, to: usize, with: &str, message: &'static str| {
             if is_first(recorded) {
                 self.out.record(RepairCode::Escape, at, message);
@@ -136,7 +147,7 @@ impl Repairer<'_> {
                 edit(at, at + 1, "", "the escape is cut off");
                 at + 1
             }
-            Some(byte) if backslashes.are_text(*byte) => {
+            Some(byte) if backslashes.are_text(*byte, python, path) && !is_apostrophe(text, at) => {
                 edit(at, at + 1, "\\\\", "the backslash is escaped now");
                 at + 2
             }
@@ -165,14 +176,14 @@ impl Repairer<'_> {
                 self.out.replace(at, at + 1, "");
                 at + 2
             }
+            Some(_) if python && string.cut && is_half(text, at) => {
+                edit(at, text.len(), "", "the escape is cut off");
+                text.len()
+            }
             Some(&byte) if python => match other_escape(text, at, byte) {
                 Some((end, unit)) => {
                     self.out.replace_with(at, end, |out| push_character(out, unit));
                     end
-                }
-                None if string.cut && is_half(text.get(at + 1..).unwrap_or_default()) => {
-                    edit(at, text.len(), "", "the escape is cut off");
-                    text.len()
                 }
                 None => {
                     edit(at, at + 1, "\\\\", "the backslash is escaped now");
@@ -187,15 +198,46 @@ impl Repairer<'_> {
     }
 }
 
-/// `\x4` and `\U0001F6`: Python's escapes, cut off.
-fn is_half(escape: &[u8]) -> bool {
+/// `\x4`, `\U0001F6` and `\03` at `at`: Python's escapes, cut off.
+fn is_half(text: &[u8], at: usize) -> bool {
+    let escape = text.get(at + 1..).unwrap_or_default();
     let Some((first, digits)) = escape.split_first() else { return true };
     let length = match first {
         b'x' => 2,
         b'U' => 8,
+        b'0'..=b'7' => return escape.len() < 3 && octal(text, at + 1) == escape.len(),
         _ => return false,
     };
     digits.len() < length && digits.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// The escape at `at` is one of Python's that JSON lacks, and meant as one: nobody writes a bell before a letter (`\alpha`), nor a
+/// character by its number in a path (`C:\2024`).
+fn is_python(text: &[u8], at: usize, path: bool) -> bool {
+    let Some(&first) = text.get(at + 1) else { return false };
+    let meant = match first {
+        b'a' | b'v' => !text.get(at + 2).is_some_and(u8::is_ascii_alphabetic),
+        b'x' | b'0'..=b'7' => !path || is_apostrophe(text, at),
+        b'N' => return text.get(at + 2) == Some(&b'{'),
+        _ => true,
+    };
+    meant && other_escape(text, at, first).is_some()
+}
+
+/// `\x27` at `at`: so are quotes written that the search for the string's end has found to be a part of it.
+fn is_apostrophe(text: &[u8], at: usize) -> bool {
+    text.get(at..at + 4) == Some(b"\\x27")
+}
+
+/// Python reads a character, or an error, where a backslash stands before `byte`, not the backslash itself.
+pub(crate) const fn means_more_in_python(byte: u8) -> bool {
+    matches!(byte, b'a' | b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'x' | b'u' | b'U' | b'N' | b'0'..=b'7')
+}
+
+/// How many octal digits stand at `at`; more than three make no escape.
+fn octal(text: &[u8], at: usize) -> usize {
+    let digits = text.get(at..).unwrap_or_default().iter().take(3);
+    digits.take_while(|byte| matches!(byte, b'0'..=b'7')).count()
 }
 
 /// `text` begins with a command of TeX's whose first letter makes a line break or a tab of the backslash before it.
@@ -231,12 +273,15 @@ fn is_command(text: &[u8]) -> bool {
 }
 
 impl Backslashes {
-    /// One before `byte`, which makes an escape of JSON, is a part of the text.
-    const fn are_text(self, byte: u8) -> bool {
-        match self {
-            Self::Escapes => false,
-            Self::Mixed => matches!(byte, b'b' | b'f'),
-            Self::Text => matches!(byte, b'b' | b'f' | b'n' | b'r' | b't'),
+    /// One before `byte`, which makes an escape of JSON, or of `python`, is a part of the text, which is a `path`.
+    const fn are_text(self, byte: u8, python: bool, path: bool) -> bool {
+        match (self, byte) {
+            (Self::Escapes, _) => false,
+            (_, b'b' | b'f') => true,
+            (_, b'a' | b'v') => python,
+            (Self::Text, b'n' | b'r' | b't') => true,
+            (_, b'x' | b'0'..=b'7') => python && path,
+            _ => false,
         }
     }
 }
@@ -247,6 +292,8 @@ struct Recorded {
     quotes: bool,
     controls: bool,
     escapes: bool,
+    /// Escapes that are some in Python.
+    kept: bool,
 }
 
 fn is_first(recorded: &mut bool) -> bool {
@@ -259,6 +306,13 @@ fn other_escape(text: &[u8], at: usize, byte: u8) -> Option<(usize, Option<u32>)
         b'x' => Some((at + 4, Some(lookahead::hex(text, at + 2, 2)?))),
         b'U' => Some((at + 10, Some(lookahead::hex(text, at + 2, 8)?))),
         b'0' if !text.get(at + 2).is_some_and(u8::is_ascii_digit) => Some((at + 2, Some(0))),
+        b'0'..=b'7' => {
+            // One digit alone is a group of a regular expression.
+            let end = at + 1 + octal(text, at + 1);
+            let digits = text.get(at + 1..end).filter(|digits| digits.len() > 1)?;
+            let code = digits.iter().fold(0, |code, digit| code * 8 + u32::from(digit - b'0'));
+            Some((end, Some(code)))
+        }
         b'a' => Some((at + 2, Some(7))),
         b'v' => Some((at + 2, Some(11))),
         b'`' => Some((at + 2, Some(u32::from(b'`')))),

@@ -259,6 +259,27 @@ pub(super) fn unclosed_key(bytes: &[u8], body: usize, end: usize) -> Option<usiz
     (word > body && is_colon).then_some(word)
 }
 
+/// A key as Python's objects have them beside strings stands at `at`, and behind its colon a value: a number, `True`, `None`, a
+/// tuple, a string with a prefix.
+pub(super) fn python_key(bytes: &[u8], at: usize) -> bool {
+    let end = match bytes.get(at) {
+        Some(b'(') => {
+            let near = bytes.get(at..bytes.len().min(at + KEY_LIMIT)).unwrap_or_default();
+            near.iter().position(|byte| *byte == b')').map(|length| at + length + 1)
+        }
+        Some(b'-' | b'+') => Some(word_end(bytes, at + 1, KEY_LIMIT)).filter(|_| is_digit(bytes, at + 1)),
+        Some(_) if is_digit(bytes, at) || literal(bytes, at) => Some(word_end(bytes, at, KEY_LIMIT)),
+        _ => string_start(bytes, at).filter(|(mark, ..)| *mark > at && quoted_key(bytes, *mark)).map(|_| at),
+    };
+    let Some(end) = end else { return false };
+    let colon = skip_white(bytes, end);
+    end == at || bytes.get(colon) == Some(&b':') && value(bytes, skip_white(bytes, colon + 1))
+}
+
+fn is_digit(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at).is_some_and(u8::is_ascii_digit)
+}
+
 /// A literal word (`True`, `null`) stands at `at`.
 pub(super) fn literal(bytes: &[u8], at: usize) -> bool {
     let end = word_end(bytes, at, KEY_LIMIT);

@@ -32,6 +32,7 @@ pub(crate) use document::mend;
 pub(super) use document::partial_value;
 pub use document::repair;
 pub(crate) use document::repair_knowing;
+pub(crate) use escapes::means_more_in_python;
 pub use literal::literal;
 pub(crate) use pairs::Pairs;
 

@@ -177,6 +177,10 @@ impl Repairer<'_> {
             _ if self.stops(byte) => true,
             _ => match Quote::at(bytes, next) {
                 Some((_, length)) => quote.spaced() && !self.ends_here(next + length),
+                // Another string that goes on with this one: `"a" f'b'`.
+                None if let Some((mark, _, length)) = lookahead::string_start(bytes, next) => {
+                    quote.spaced() && !self.ends_here(mark + length)
+                }
                 None => self.new_line(after, next) && lookahead::keyword(bytes, next),
             },
         }
@@ -277,6 +281,7 @@ impl Repairer<'_> {
             Some(_) => {
                 (bare_keys || self.new_line(at, next)) && lookahead::bare_key(self.bytes, next)
                     || lookahead::half_quoted_key(self.bytes, next)
+                    || self.python && doubt != Doubt::Open && lookahead::python_key(self.bytes, next)
             }
         }
     }

@@ -130,6 +130,12 @@ impl Python {
                     None
                 }
                 Look::More => Some(Progress::More),
+                // The text ends in the name of the next call, which does not make those before it text as well.
+                Look::No if self.list && writer.fence.is_none() && Self::cut_name(cx, next) => {
+                    writer.pass(span(next..cx.text.len()));
+                    self.at = cx.text.len();
+                    Some(Progress::Done { end: self.at })
+                }
                 Look::No => {
                     self.at = if self.list { self.at } else { at + 1 };
                     Some(Progress::Done { end: self.at })

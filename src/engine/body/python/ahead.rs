@@ -64,6 +64,17 @@ pub(super) fn next_item(cx: &Reader<'_>, at: usize, called: &str) -> Look<Item> 
     }
 }
 
+/// A string with a prefix stands at `at`: `f"x"`. One without is seen by its quote.
+pub(super) fn prefixed_string(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.near(at, 3);
+    let prefix = near.iter().take(2).take_while(|byte| b"rbufRBUF".contains(byte)).count();
+    match near.get(prefix) {
+        _ if prefix == 0 => Look::No,
+        None if !cx.eof => Look::More,
+        quote => Look::when(matches!(quote, Some(b'"' | b'\''))),
+    }
+}
+
 /// A comma of another script stands at `at`.
 pub(super) fn is_wide_comma(cx: &Reader<'_>, at: usize) -> bool {
     cx.bytes().get(at..).is_some_and(|rest| rest.starts_with(WIDE_COMMA.as_bytes()))

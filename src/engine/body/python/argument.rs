@@ -74,6 +74,7 @@ impl Python {
             self.key = None;
         }
         self.scan = ValueScan::at(start);
+        self.escapes = self.escapes.next();
         self.at = start;
         self.expect = Expect::Value;
         None
@@ -81,6 +82,11 @@ impl Python {
 
     /// Reads the value of an argument on. `None`: it is over.
     pub(super) fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
+        match self.escaped_value(cx) {
+            Look::Is((end, text)) => return self.escaped(cx, out, writer, (end, &text)),
+            Look::More => return Some(Progress::More),
+            Look::No => {}
+        }
         let argument =
             Argument { row: writer.origin.row(cx), keyed: self.key.is_some(), called: self.name.as_str(cx.text) };
         let Look::Is(end) = self.scan.end(cx, argument) else {
@@ -90,11 +96,16 @@ impl Python {
         let text = trimmed(cx.slice(self.scan.start, end));
         self.at = end;
         self.expect = Expect::AfterArgument;
-        self.unreadable |= self.scan.torn;
+        self.unreadable |= self.scan.torn || self.holds_end(text);
         if let Some(key) = self.key.take() {
             self.named(cx, out, writer, key, (text, end));
             return None;
         }
+        self.placed(cx, out, writer, text)
+    }
+
+    /// A value without a name. Where it cannot be told what it is, the calls before it stay.
+    fn placed(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, text: &str) -> Option<Progress> {
         match self.positional(cx, out, writer, text) {
             Some(Progress::Fail { .. }) if writer.begun > 0 => {
                 // What was begun stays, as what it is; a call that was not is text.
@@ -104,6 +115,25 @@ impl Python {
             }
             progress => progress,
         }
+    }
+
+    /// The value ends at `end`, and is `text` without the escapes of the string that the call stands in.
+    fn escaped(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        (end, text): (usize, &str),
+    ) -> Option<Progress> {
+        self.at = end;
+        self.expect = Expect::AfterArgument;
+        let Some(key) = self.key.take() else { return self.placed(cx, out, writer, text.trim_ascii()) };
+        let read = literal::read(text.trim_ascii(), self.scan.start);
+        // Where something else stands is not known of a text that was taken out.
+        self.unreadable |= !read.repairs.is_empty() || read.guessed;
+        self.repairs.extend(read.repairs);
+        self.member(cx, out, writer, key, read.json.into_owned().into());
+        None
     }
 
     /// Gives out what is certain of the string that the value is.
@@ -136,7 +166,7 @@ impl Python {
         };
         self.valueless |= text.is_empty();
         self.unreadable |= read.guessed
-            || self.is_expression(text, &read.repairs)
+            || self.is_expression(text, &read)
             || placeholder::mended(cx.slice(0, end), &read.repairs)
             || self.holds_other(cx, writer, (text, end), &read)
             || sign_in_key();
@@ -157,10 +187,10 @@ impl Python {
             for (key, value) in members {
                 self.member(cx, out, writer, Piece::Made(key), value.into());
             }
-            self.is_expression(text, &read.repairs)
+            self.is_expression(text, &read)
         } else {
             // A word that is no literal is more likely prose than an argument, and an expression the code of a program.
-            if read.mended(RepairCode::SourceText) || self.is_expression(text, &read.repairs) {
+            if read.mended(RepairCode::SourceText) || self.is_expression(text, &read) {
                 return fail;
             }
             let Some((key, _)) = tool.parameters.get(self.members.list().len()) else { return fail };
@@ -303,7 +333,8 @@ impl Python {
     }
 
     /// The value is an expression, or holds one.
-    fn is_expression(&self, text: &str, repairs: &[Repair]) -> bool {
+    fn is_expression(&self, text: &str, read: &Literal<'_>) -> bool {
+        let repairs = &read.repairs;
         // What of `text` was mended so, and all that follows it.
         let mended = |code: RepairCode| {
             let rest = |repair: &Repair| text.get(repair.offset?.checked_sub(self.scan.start)?..);
@@ -319,8 +350,8 @@ impl Python {
                     || mended(RepairCode::Quotes).any(begins)
                     || mended(RepairCode::Comment).any(|rest| rest.starts_with('#') && !rest.contains('\n'))
             }
-            // Something is done with the string.
-            Some(quote @ (b'"' | b'\'')) if !text.ends_with(char::from(quote)) => true,
+            // Something is done with the string, unless another one goes on with it.
+            Some(quote @ (b'"' | b'\'')) if !text.ends_with(char::from(quote)) && !read.joined => true,
             _ if expression::is_format(text) => true,
             _ => repairs.iter().any(|r| r.code == RepairCode::SourceText) && expression::is_expression(text),
         }

@@ -1,7 +1,7 @@
 //! Where a string in a value of a Python call ends, in which quotes of its own kind may stand without a backslash.
 use super::ahead::{
     behind_wide_comma, brackets_end, fence_closes, is_wide_comma, looks_structured, next_is_argument, next_item,
-    unescaped_argument,
+    prefixed_string, unescaped_argument,
 };
 use super::space::behind_comment;
 use super::stray;
@@ -220,15 +220,28 @@ impl OpenString {
             Some(_) if !nested && is_wide_comma(cx, next) => {
                 behind_wide_comma(cx, next, argument.called).map(|_| Means::EndsValue)
             }
-            Some(_) if self.inner.is_some() || nested || opens_behind(cx, at) => Look::No,
-            Some(_) => match next_item(cx, next, argument.called) {
-                Look::No if cx.tools.is_some() && next > at + 1 => {
-                    let look = looks_structured(cx, next);
-                    self.torn |= look == Look::Is(());
-                    look.then(|()| Look::No)
+            Some(_) if self.inner.is_some() || opens_behind(cx, at) => Look::No,
+            Some(_) => {
+                // Another string goes on with this one.
+                let joined = if next > at + 1 { prefixed_string(cx, next) } else { Look::No };
+                match joined {
+                    Look::No if nested => Look::No,
+                    Look::No => self.ends_before_item(cx, at, next, argument.called),
+                    look => look.then(|()| ends),
                 }
-                look => look.map(|_| Means::EndsValue),
-            },
+            }
+        }
+    }
+
+    /// The quote at `at` closes the string, and only the comma before what stands at `next` is missing.
+    fn ends_before_item(&mut self, cx: &Reader<'_>, at: usize, next: usize, called: &str) -> Look<Means> {
+        match next_item(cx, next, called) {
+            Look::No if cx.tools.is_some() && next > at + 1 => {
+                let look = looks_structured(cx, next);
+                self.torn |= look == Look::Is(());
+                look.then(|()| Look::No)
+            }
+            look => look.map(|_| Means::EndsValue),
         }
     }
 

@@ -63,10 +63,12 @@ impl ValueScan {
         if memchr::memchr(b'\\', text.as_bytes()).is_none() {
             push_escaped(&mut json, text);
         } else {
+            // A path begins where the string does, not where this piece does.
+            let before = if from > string.text() { "_" } else { "" };
             let quote = char::from(string.quote);
-            let whole = format!("{quote}{text}{quote}");
+            let whole = format!("{quote}{before}{text}{quote}");
             let read = literal::read_string(&whole, from);
-            json.push_str(read.json.strip_prefix('"')?.strip_suffix('"')?);
+            json.push_str(read.json.strip_prefix('"')?.strip_prefix(before)?.strip_suffix('"')?);
         }
         Some(json)
     }
