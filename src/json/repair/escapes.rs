@@ -1,22 +1,11 @@
 //! What a string's body is in JSON: its quotes, escapes and line breaks.
+use super::backslashes::Backslashes;
 use super::lookahead::{self, Quote};
 use super::machine::Repairer;
 use super::quoted::Quoted;
 use crate::json::block::find_special_or;
 use crate::json::scan::{Stop, scan_unicode};
 use crate::turn::RepairCode;
-
-/// What single backslashes in a string are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Backslashes {
-    /// Escapes, where JSON has one.
-    Escapes,
-    /// One of them makes no escape: those that make a backspace or a form feed (in Python a bell or a vertical tab), which nobody
-    /// writes, are none either.
-    Mixed,
-    /// The text's: it is a path.
-    Text,
-}
 
 impl Repairer<'_> {
     /// Writes the string as JSON: what is valid stays, byte for byte. With `open` unset it goes on with the string before it,
@@ -61,6 +50,12 @@ impl Repairer<'_> {
                     self.out.replace(at, at + 1, "\\\"");
                     at += 1;
                 }
+                Some(b'\\')
+                    if backslashes == Backslashes::Unclear && matches!(text.get(at + 1), Some(b'n' | b'r' | b't')) =>
+                {
+                    self.out.replace(at, string.end, "");
+                    return;
+                }
                 Some(b'\\') => at = self.write_escape(text, at, string, backslashes, &mut recorded),
                 Some(&byte) => {
                     if is_first(&mut recorded.controls) {
@@ -74,48 +69,8 @@ impl Repairer<'_> {
         }
     }
 
-    /// What the backslashes of the string are, which ends with `text`. In Python and JavaScript more of them are escapes.
-    fn backslashes(&self, text: &[u8], string: &Quoted) -> Backslashes {
-        if string.raw {
-            return Backslashes::Escapes;
-        }
-        let python = self.has_python_escapes(string);
-        let path = self.is_path(string.body);
-        let (mut none, mut command, mut breaks, mut breaks_word) = (false, false, false, false);
-        let letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphabetic);
-        let mut at = string.body;
-        while let Some(found) = memchr::memchr(b'\\', text.get(at..).unwrap_or_default()) {
-            let escape = at + found;
-            at = escape + 2;
-            match text.get(escape + 1) {
-                Some(b'n' | b'r' | b't') => {
-                    breaks = true;
-                    breaks_word |= is_command(text.get(escape + 1..).unwrap_or_default());
-                }
-                None | Some(b'"' | b'\'' | b'\\' | b'/' | b'b' | b'f') => {}
-                Some(b'u') if lookahead::hex(text, at, 4).is_some() || string.cut && at + 4 > text.len() => {}
-                Some(_) if python && (is_python(text, escape, path) || string.cut && is_half(text, escape)) => {}
-                Some(first) => {
-                    none = true;
-                    command |=
-                        letter(at - 1) && letter(at) && !(*first == b'x' && lookahead::hex(text, at, 2).is_some());
-                }
-            }
-        }
-        if !none {
-            return Backslashes::Escapes;
-        }
-        let body = text.get(string.body..).unwrap_or_default();
-        if path && !body.iter().any(u8::is_ascii_whitespace) {
-            return Backslashes::Text;
-        }
-        // `\alpha \times`: which of them are line breaks and tabs, nobody knows.
-        self.guess_if(path && breaks || command && breaks_word);
-        Backslashes::Mixed
-    }
-
     /// Python's escapes, which JavaScript mostly has as well, count in the string.
-    fn has_python_escapes(&self, string: &Quoted) -> bool {
+    pub(super) fn has_python_escapes(&self, string: &Quoted) -> bool {
         self.python || string.quote != Quote::Double
     }
 
@@ -128,7 +83,7 @@ impl Repairer<'_> {
         backslashes: Backslashes,
         recorded: &mut Recorded,
     ) -> usize {
-        let (python, path) = (self.has_python_escapes(string), self.is_path(string.body));
+        let python = self.has_python_escapes(string);
         // What is an escape in Python, and is none here, is told beside what is none anywhere.
         let kept = python && text.get(at + 1).is_some_and(|byte| means_more_in_python(*byte));
         let recorded = if kept { &mut recorded.kept } else { &mut recorded.escapes };
@@ -147,7 +102,11 @@ impl Repairer<'_> {
                 edit(at, at + 1, "", "the escape is cut off");
                 at + 1
             }
-            Some(byte) if backslashes.are_text(*byte, python, path) && !is_apostrophe(text, at) => {
+            Some(b'\\') if backslashes == Backslashes::Share && at == string.body => {
+                edit(at, at + 2, "\\\\\\\\", "the backslashes are escaped now");
+                at + 2
+            }
+            Some(byte) if backslashes.are_text(*byte, python) && !is_apostrophe(text, at) => {
                 edit(at, at + 1, "\\\\", "the backslash is escaped now");
                 at + 2
             }
@@ -199,7 +158,7 @@ impl Repairer<'_> {
 }
 
 /// `\x4`, `\U0001F6` and `\03` at `at`: Python's escapes, cut off.
-fn is_half(text: &[u8], at: usize) -> bool {
+pub(super) fn is_half(text: &[u8], at: usize) -> bool {
     let escape = text.get(at + 1..).unwrap_or_default();
     let Some((first, digits)) = escape.split_first() else { return true };
     let length = match first {
@@ -213,7 +172,7 @@ fn is_half(text: &[u8], at: usize) -> bool {
 
 /// The escape at `at` is one of Python's that JSON lacks, and meant as one: nobody writes a bell before a letter (`\alpha`), nor a
 /// character by its number in a path (`C:\2024`).
-fn is_python(text: &[u8], at: usize, path: bool) -> bool {
+pub(super) fn is_python(text: &[u8], at: usize, path: bool) -> bool {
     let Some(&first) = text.get(at + 1) else { return false };
     let meant = match first {
         b'a' | b'v' => !text.get(at + 2).is_some_and(u8::is_ascii_alphabetic),
@@ -238,52 +197,6 @@ pub(crate) const fn means_more_in_python(byte: u8) -> bool {
 fn octal(text: &[u8], at: usize) -> usize {
     let digits = text.get(at..).unwrap_or_default().iter().take(3);
     digits.take_while(|byte| matches!(byte, b'0'..=b'7')).count()
-}
-
-/// `text` begins with a command of TeX's whose first letter makes a line break or a tab of the backslash before it.
-fn is_command(text: &[u8]) -> bool {
-    const COMMANDS: [&[u8]; 24] = [
-        b"nabla",
-        b"ne",
-        b"neg",
-        b"neq",
-        b"newcommand",
-        b"newline",
-        b"noindent",
-        b"not",
-        b"nu",
-        b"rangle",
-        b"ref",
-        b"rho",
-        b"right",
-        b"rightarrow",
-        b"tan",
-        b"tau",
-        b"text",
-        b"textbf",
-        b"textit",
-        b"texttt",
-        b"theta",
-        b"times",
-        b"title",
-        b"to",
-    ];
-    let length = text.iter().take(12).take_while(|byte| byte.is_ascii_alphabetic()).count();
-    COMMANDS.iter().any(|command| text.get(..length) == Some(*command))
-}
-
-impl Backslashes {
-    /// One before `byte`, which makes an escape of JSON, or of `python`, is a part of the text, which is a `path`.
-    const fn are_text(self, byte: u8, python: bool, path: bool) -> bool {
-        match (self, byte) {
-            (Self::Escapes, _) => false,
-            (_, b'b' | b'f') => true,
-            (_, b'a' | b'v') => python,
-            (Self::Text, b'n' | b'r' | b't') => true,
-            (_, b'x' | b'0'..=b'7') => python && path,
-            _ => false,
-        }
-    }
 }
 
 /// What was recorded of a string: each kind of mending is, once.

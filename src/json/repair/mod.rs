@@ -4,6 +4,7 @@
 //! tokens are read leniently ([`quoted`], [`verdict`], [`unclosed`], [`crooked`], [`bare`]) with bounded looks ahead ([`lookahead`]);
 //! every change is an edit of the input ([`output`]). What can only be guessed is kept ([`behind`], [`torn`]) and said. Work is
 //! linear in the text, depth is limited, and nothing is ever evaluated.
+mod backslashes;
 mod bare;
 mod behind;
 mod certain;
