@@ -1,7 +1,7 @@
 //! Closing brackets: the right one, the wrong one, one too many, none at all.
 use super::Ending;
 use super::crooked;
-use super::lookahead::{self, Quote, punctuation, skip_white};
+use super::lookahead::{self, KeyLook, Quote, punctuation, skip_white};
 use super::machine::{Frame, Kind, Repairer, State};
 use crate::error::Error;
 use crate::turn::RepairCode;
@@ -17,6 +17,8 @@ enum Follow {
     Bracket,
     /// A comma and a value that is no key.
     Value,
+    /// A comma and a string that is one or the other: the text ends in it.
+    String,
     Other,
 }
 
@@ -26,7 +28,7 @@ impl Follow {
         match (self, parent) {
             (Self::End, _) => true,
             (Self::Closer(byte), Some(kind)) => kind.closed_by(byte),
-            (Self::Key, Some(Kind::Object)) => true,
+            (Self::Key, Some(Kind::Object)) | (Self::String, Some(_)) => true,
             (Self::Key, _) | (_, None) => false,
             (Self::Bracket | Self::Value, Some(kind)) => kind != Kind::Object,
             (Self::Other, _) => false,
@@ -51,13 +53,11 @@ impl Repairer<'_> {
                     None => Follow::End,
                     Some(&byte @ (b'}' | b']' | b')')) => Follow::Closer(byte),
                     Some(b'{' | b'[') => Follow::Bracket,
-                    Some(_) if Quote::at(self.bytes, next).is_some() => {
-                        if lookahead::quoted_key(self.bytes, next) {
-                            Follow::Key
-                        } else {
-                            Follow::Value
-                        }
-                    }
+                    Some(_) if Quote::at(self.bytes, next).is_some() => match lookahead::key_look(self.bytes, next) {
+                        KeyLook::Key => Follow::Key,
+                        KeyLook::Perhaps => Follow::String,
+                        KeyLook::No => Follow::Value,
+                    },
                     Some(_) if bare_keys && lookahead::bare_key(self.bytes, next) => Follow::Key,
                     Some(_) => Follow::Value,
                 }

@@ -63,7 +63,7 @@ fn marks(bytes: &[u8], at: usize) -> (Marks, usize) {
 }
 
 /// A string, a bracket, or a number or literal that is all of its value stands at `at`.
-fn surely_value(bytes: &[u8], at: usize) -> bool {
+pub(super) fn surely_value(bytes: &[u8], at: usize) -> bool {
     match bytes.get(at) {
         None => false,
         Some(b'{' | b'[') => true,

@@ -148,9 +148,24 @@ pub(super) fn is_colon(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// A quoted key and its colon (which may be missing if a value follows) stand at `at`.
+/// What a quoted string is where a key may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyLook {
+    /// A key: a colon follows, or a value whose colon is missing.
+    Key,
+    /// Nothing speaks against it: the text ends in it or behind it, or it is longer than is looked.
+    Perhaps,
+    No,
+}
+
+/// A quoted key and its colon (which may be missing if a value follows) stand at `at`, as far as can be seen.
 pub(super) fn quoted_key(bytes: &[u8], at: usize) -> bool {
-    let Some((quote, length)) = Quote::at(bytes, at) else { return false };
+    key_look(bytes, at) != KeyLook::No
+}
+
+/// What stands at `at`, where a quoted key may.
+pub(super) fn key_look(bytes: &[u8], at: usize) -> KeyLook {
+    let Some((quote, length)) = Quote::at(bytes, at) else { return KeyLook::No };
     // A mark that stands there alone is looked for as far as the text goes: the next one ends the look, so that no two look at the
     // same bytes.
     let alone = bytes.get(at) == Some(&b'"') && length == 1;
@@ -160,19 +175,18 @@ pub(super) fn quoted_key(bytes: &[u8], at: usize) -> bool {
     loop {
         i = find_special_or(window, i, quote.lead());
         match window.get(i) {
-            // The text ends inside the key, or the key is longer than is looked: nothing speaks against it.
-            None => return true,
+            None => return KeyLook::Perhaps,
             Some(b'\\') => i += 2,
             Some(_) => match Quote::at(bytes, i) {
                 Some((closing, length)) if quote.closed_by(closing) => {
                     let next = skip_white(bytes, i + length);
-                    return is_colon(bytes, next)
-                        || match bytes.get(next) {
-                            None => true,
-                            Some(b'{' | b'[') => true,
-                            Some(b'"' | b'0'..=b'9' | b'-') => next > i + length,
-                            Some(_) => false,
-                        };
+                    let valued = match bytes.get(next) {
+                        None => return KeyLook::Perhaps,
+                        Some(b'{' | b'[') => true,
+                        Some(b'"' | b'0'..=b'9' | b'-') => next > i + length,
+                        Some(_) => false,
+                    };
+                    return if is_colon(bytes, next) || valued { KeyLook::Key } else { KeyLook::No };
                 }
                 _ => i += 1,
             },

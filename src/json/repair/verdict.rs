@@ -160,8 +160,22 @@ impl Repairer<'_> {
             b'{' | b'[' => quote.spaced(),
             _ => match Quote::at(bytes, next) {
                 Some((_, length)) => !self.ends_here(next + length),
-                None => self.new_line(after, next) && lookahead::value(bytes, next),
+                None if self.new_line(after, next) => lookahead::value(bytes, next),
+                None => quote.spaced() && !search.odd && self.is_item(next),
             },
+        }
+    }
+
+    /// A number or a literal word that is all of an item stands at `at`, and behind its comma, if it has one, another item.
+    fn is_item(&self, at: usize) -> bool {
+        crooked::surely_value(self.bytes, at) && {
+            let sign = usize::from(self.bytes.get(at) == Some(&b'-'));
+            let end = skip_white(self.bytes, lookahead::word_end(self.bytes, at + sign, lookahead::KEY_LIMIT));
+            match self.bytes.get(end) {
+                Some(b',') => self.item_or_end(end + 1),
+                Some(byte) => *byte == b']',
+                None => false,
+            }
         }
     }
 
