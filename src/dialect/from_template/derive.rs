@@ -101,9 +101,11 @@ fn body(text: &str, from: usize, name: &Range<usize>, key: &str, value: &str) ->
         return Some((name.start..close, Body::Python));
     }
     let close = format!("</{}>", text.get(key.clone())?);
-    if before_key.ends_with('<') && after_key.starts_with('>') {
-        let end = value.end + after_value.find(&close)? + close.len();
-        return Some((key.start - 1..end, Body::Elements));
+    if before_key.ends_with('<')
+        && after_key.starts_with('>')
+        && let Some(at) = after_value.find(&close)
+    {
+        return Some((key.start - 1..value.end + at + close.len(), Body::Elements));
     }
     Some((key.start..value.end, Body::Parameters))
 }
@@ -122,6 +124,8 @@ pub(super) struct Derivation<'p, 's> {
     /// What begins and what ends an answer of plain content.
     beginning: String,
     ending: String,
+    /// What stands between tags named after a parameter is its value as a text or JSON, and holds no elements.
+    flat: bool,
     pub(super) seen: Vec<String>,
 }
 
@@ -150,7 +154,18 @@ impl<'p, 's> Derivation<'p, 's> {
     pub(super) fn new(prober: &'p Prober<'s>) -> Self {
         let plain = prober.answer(&Answer::default().content(CONTENT)).unwrap_or_default();
         let (beginning, ending) = plain.text.split_once(CONTENT).unwrap_or_default();
-        Self { prober, beginning: beginning.to_owned(), ending: ending.to_owned(), seen: Vec::new() }
+        Self { prober, beginning: beginning.to_owned(), ending: ending.to_owned(), flat: false, seen: Vec::new() }
+    }
+
+    /// The same, for a template that writes values between tags named after their parameters, but no elements in these.
+    /// Nothing if it does write some, or has no such tags.
+    pub(super) fn with_flat_tags(prober: &'p Prober<'s>) -> Option<Self> {
+        let mut derivation = Self::new(prober);
+        let nested = derivation.calls(Answer::calls([(FIRST, json!({KEY: {KEY_2: 7341}}))])).ok()?;
+        derivation.flat = nested.contains(&format!("<{KEY}>"))
+            && nested.contains(&format!("</{KEY}>"))
+            && nested.contains(&format!("\"{KEY_2}\""));
+        derivation.flat.then_some(derivation)
     }
 
     /// What a model writes for `answer`: the prompt and the text.
@@ -168,7 +183,14 @@ impl<'p, 's> Derivation<'p, 's> {
     }
 
     fn calls(&self, answer: Answer) -> Result<String, String> {
-        self.text(&answer).map(|(_, text)| text)
+        let (_, text) = self.text(&answer)?;
+        if !self.flat {
+            return Ok(text);
+        }
+        // The closing tags say again which parameter it is: they are all alike.
+        Ok([KEY, KEY_2]
+            .iter()
+            .fold(text, |text, key| text.replace(&format!("</{key}>"), &format!("</{}>", spell::KEY))))
     }
 
     /// The call to `name` in `text`, at or after `from`.

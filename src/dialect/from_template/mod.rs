@@ -79,7 +79,10 @@ impl Dialect {
         let tool_set = Arc::new(ToolSet::from_values(tool_set.as_array().map_or(&[], Vec::as_slice))?);
         let mut attempts: Vec<Attempt> = Vec::new();
         for spelling in usable(&prober).map_err(bad)? {
-            let attempt = attempt(&prober.with(spelling), source, &tool_set);
+            let prober = prober.with(spelling);
+            let flat = Derivation::with_flat_tags(&prober).map(|flat| attempt(&prober, flat, source, &tool_set));
+            let read = flat.filter(|flat| flat.dialect.is_ok() && serious(&flat.failures).next().is_none());
+            let attempt = read.unwrap_or_else(|| attempt(&prober, Derivation::new(&prober), source, &tool_set));
             if let (Ok(dialect), true) = (&attempt.dialect, serious(&attempt.failures).next().is_none()) {
                 let about = "Derived from a chat template".to_owned();
                 let example = example(&attempt.samples);
@@ -147,8 +150,7 @@ fn with_reasoning(prober: &Prober<'_>) -> Spelling {
     prober.spelling
 }
 
-fn attempt(prober: &Prober<'_>, source: &str, tools: &Arc<ToolSet>) -> Attempt {
-    let mut derivation = Derivation::new(prober);
+fn attempt(prober: &Prober<'_>, mut derivation: Derivation<'_, '_>, source: &str, tools: &Arc<ToolSet>) -> Attempt {
     let mut dialect = derivation.derive();
     let spelling = with_reasoning(prober);
     let thinking = prober.with(spelling);

@@ -33,6 +33,22 @@ fn shapes_are_derived() {
     assert_eq!(d.calls, ["[CALL]{name}[ID]{id}[ARGS] {arguments}"]);
 }
 
+/// Where a value that is an object is written as JSON, tags in a text are text.
+#[test]
+fn tags_named_after_parameters_hold_texts() {
+    let members = "{%- for k, v in f.arguments | items -%}<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>{%- endfor -%}";
+    let d = derived("", &format!("<fn {{{{ f.name }}}}>{members}</fn>"), "");
+    assert_eq!(d.calls, ["<fn {name}> {parameters} </fn>"]);
+    assert_eq!(d.parameters, ["<{key}>{value}</{key}>"]);
+    let d = derived("<calls>", &format!("<call><to>{{{{ f.name }}}}</to>{members}</call>"), "</calls>");
+    assert_eq!(d.calls, ["<call><to>{name}</to> {parameters} </call>"]);
+    let nested = "{%- macro all(o) -%}{%- for k, v in o | items -%}<{{ k }}>{%- if v is mapping -%}{{ all(v) }}{%- else -%}{{ v }}\
+                  {%- endif -%}</{{ k }}>{%- endfor -%}{%- endmacro -%}";
+    let source = template("", "<fn {{ f.name }}>{{ all(f.arguments) }}</fn>", "");
+    let d = Dialect::from_chat_template(&format!("{nested}{source}"), &TemplateOptions::default());
+    assert_eq!(d.map(|d| d.calls).map_err(|e| e.to_string()), Ok(vec!["<fn {name}> {elements} </fn>".to_owned()]));
+}
+
 /// What closes the reasoning that the prompt may have opened stands before every other answer: it is the prompt's.
 #[test]
 fn a_block_that_the_prompt_opened_is_no_part_of_a_call() {
