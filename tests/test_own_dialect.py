@@ -81,6 +81,20 @@ def test_what_ends_a_turn_in_brackets_is_no_content():
     assert (turn.content.strip(), turn.tool_calls[0].arguments) == ("Hi.", {"a": 1})
 
 
+@pytest.mark.parametrize("body", ["json", "python"])
+def test_an_id_beside_what_holds_the_name_is_the_calls(body):
+    dialect = toolglot.Dialect(name="own", calls=[f"<call {{@id=id}}> {{{body}}} </call>"])
+    inside = '{"name": "f", "arguments": {"city": "x"}}' if body == "json" else "f(city='x')"
+    text = f'<call id="abc">{inside}</call>'
+    assert [(c.id, c.arguments) for c in toolglot.extract(text, dialect=dialect).tool_calls] == [("abc", {"city": "x"})]
+    parser = toolglot.StreamParser(dialect=dialect)
+    events = [event for letter in text for event in parser.feed(letter)]
+    assert [event.id for event in events if event.kind == "call_started"] == ["abc"]
+    own = text.replace('"name"', '"id": "mine", "name"')
+    if body == "json":
+        assert toolglot.extract(own, dialect=dialect).tool_calls[0].id == "mine"
+
+
 def test_response_template():
     fields = {
         "thinking": {"open": "<think>", "close": "</think>"},

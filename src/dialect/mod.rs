@@ -11,6 +11,7 @@ mod keys;
 mod late;
 mod markers;
 mod response_template;
+mod response_transform;
 mod row;
 mod template;
 

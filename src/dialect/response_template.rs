@@ -1,5 +1,6 @@
 //! A dialect from a checkpoint's `response_template`: the description of its answers that Transformers
 //! (`chat_parsing`, in `tokenizer_config.json`) reads them by.
+use super::response_transform::Parts;
 use super::{Dialect, Trim};
 use crate::error::{Error, ErrorCode};
 use serde_json::Value;
@@ -34,8 +35,47 @@ fn literal(text: &str) -> String {
     out
 }
 
+/// Another key than these would be ignored, and is perhaps one of them with a slip in it.
+fn check_keys(object: &Value, known: &[&str], place: &str) -> Result<(), Error> {
+    let Some(members) = object.as_object() else { return Err(bad(place, "this must be an object")) };
+    match members.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(bad(place, format!("the key {key:?} has no counterpart; known are {}", known.join(", ")))),
+        None => Ok(()),
+    }
+}
+
+const TEMPLATE_KEYS: [&str; 5] = ["version", "defaults", "fields", "start_anchor", "start_anchor_pattern"];
+const FIELD_KEYS: [&str; 11] = [
+    "open",
+    "open_pattern",
+    "close",
+    "close_pattern",
+    "content",
+    "content_args",
+    "repeats",
+    "join",
+    "optional",
+    "transform",
+    "transform_each",
+];
+const ARGUMENT_KEYS: [&str; 7] =
+    ["unquoted_keys", "string_delims", "allow_non_json", "tag_pattern", "value_parser", "merge_duplicates", "strip"];
+
+/// A parameter's template that has no white space beside its value, and whose white space is none of the value: the marks of a
+/// value are literal text.
+fn parameter(regex: &str, place: &str) -> Result<(String, Option<Trim>), Error> {
+    let template = pattern(regex, &Parts::default(), place)?;
+    let tight = template.replace(" {value}", "{value}").replace("{value} ", "{value}");
+    let any = |blank: &str| blank.trim_end_matches(['*', '+', '?']).ends_with("\\s");
+    let group = regex.find("(?P<value>").or_else(|| regex.find("(?<value>"));
+    let (before, behind) = regex.split_at(group.unwrap_or(0));
+    let behind = behind.find(")\\s").is_some();
+    let trim = if any(before) || behind { Trim::Space } else { Trim::Newline };
+    Ok(if tight == template { (template, None) } else { (tight, Some(trim)) })
+}
+
 /// A regular expression of literals, named groups and white space as a template. Other parts have no template.
-fn pattern(regex: &str, place: &str) -> Result<String, Error> {
+fn pattern(regex: &str, parts: &Parts<'_>, place: &str) -> Result<String, Error> {
     let unknown = |rest: &str| bad(place, format!("the pattern {regex:?} has no template from {rest:?} on"));
     let mut out = String::new();
     let mut rest = regex;
@@ -43,14 +83,16 @@ fn pattern(regex: &str, place: &str) -> Result<String, Error> {
         let after = rest.get(c.len_utf8()..).unwrap_or("");
         let named = rest.strip_prefix("(?P<").or_else(|| rest.strip_prefix("(?<"));
         if let Some((group, body)) = named.and_then(|r| r.split_once('>')) {
-            let hole = match group {
+            let hole = parts.hole(group).unwrap_or(match group {
+                "name" | "function" | "tool" | "tool_name" | "function_name" if parts.name.is_some() => "_",
+                "id" | "call_id" | "tool_call_id" if parts.id.is_some() => "_",
                 "name" | "function" | "tool" | "tool_name" | "function_name" => "name",
                 "key" | "param" | "parameter" | "arg" => "key",
                 "value" | "content" => "value",
                 "id" | "call_id" | "tool_call_id" => "id",
                 "type" => "type",
                 _ => "_",
-            };
+            });
             let mut depth = 1_usize;
             let mut end = None;
             let mut escaped = false;
@@ -104,10 +146,10 @@ fn literal_char(c: char) -> String {
 }
 
 /// What opens or closes a field, as templates.
-fn boundary(field: &Value, side: &str, place: &str) -> Result<Vec<String>, Error> {
+fn boundary(field: &Value, side: &str, parts: &Parts<'_>, place: &str) -> Result<Vec<String>, Error> {
     let mut all: Vec<String> = strings(field, side, place)?.iter().map(|t| literal(t)).collect();
     for regex in strings(field, &format!("{side}_pattern"), place)? {
-        all.push(pattern(&regex, place)?);
+        all.push(pattern(&regex, parts, place)?);
     }
     Ok(all)
 }
@@ -141,6 +183,10 @@ impl Dialect {
                 },
             ));
         };
+        check_keys(template, &TEMPLATE_KEYS, "/")?;
+        if template.get("version").is_some_and(|version| version.as_u64() != Some(1)) {
+            return Err(bad("/version", "only version 1 is known"));
+        }
         let mut dialect = Self {
             name: name.to_owned().into(),
             about: "Read from a checkpoint's response_template".into(),
@@ -148,6 +194,13 @@ impl Dialect {
         };
         for (key, field) in fields {
             let place = format!("/fields/{key}");
+            if key != "role" {
+                check_keys(field, &FIELD_KEYS, &place)?;
+            }
+            let whole = matches!(field.get("transform").map(Value::as_str), None | Some(Some("{content}")));
+            if key != "role" && key != "tool_calls" && !whole {
+                return Err(bad(&place, "a transform of what is no call has no counterpart"));
+            }
             match key.as_str() {
                 "thinking" | "reasoning" | "reasoning_content" => {
                     let (open, close) = (strings(field, "open", &place)?, strings(field, "close", &place)?);
@@ -173,17 +226,27 @@ impl Dialect {
         if dialect.calls.is_empty() {
             return Err(bad("/fields", "no field \"tool_calls\": this model writes no calls"));
         }
-        super::Dialects::of(dialect.clone())?;
+        super::Dialects::of(dialect.clone()).map_err(|error| {
+            let (made, why) = (&error.place, &error.message);
+            bad(
+                "/fields/tool_calls",
+                format!("what it says is {made:?} as a template of ours, and that cannot be read: {why}"),
+            )
+        })?;
         Ok(dialect)
     }
 
     fn tool_calls(&mut self, field: &Value, place: &str) -> Result<(), Error> {
-        let (opens, closes) = (boundary(field, "open", place)?, boundary(field, "close", place)?);
+        let parts = Parts::of(field).map_err(|why| bad(place, why))?;
+        let (opens, closes) = (boundary(field, "open", &parts, place)?, boundary(field, "close", &parts, place)?);
         if opens.is_empty() {
             return Err(bad(place, "a call needs \"open\" or \"open_pattern\""));
         }
         let empty = Value::Null;
         let arguments = field.get("content_args").unwrap_or(&empty);
+        if !arguments.is_null() {
+            check_keys(arguments, &ARGUMENT_KEYS, &format!("{place}/content_args"))?;
+        }
         let kind = field.get("content").and_then(Value::as_str).unwrap_or("text");
         let unquoted = arguments.get("unquoted_keys").and_then(Value::as_bool) == Some(true);
         let named = opens.iter().all(|open| open.contains("{name}"));
@@ -198,12 +261,14 @@ impl Dialect {
             "xml-inline" if named => {
                 let tag = arguments.get("tag_pattern").and_then(Value::as_str);
                 let tag = tag.ok_or_else(|| bad(place, "xml-inline needs content_args.tag_pattern"))?;
-                self.parameters.push(pattern(tag, place)?);
+                let (template, trim) = parameter(tag, place)?;
+                self.parameters.push(template);
                 self.trim = match arguments.get("strip").and_then(Value::as_bool) {
                     Some(true) => Trim::Space,
-                    _ => Trim::Newline,
+                    _ => trim.unwrap_or(Trim::Newline),
                 };
-                self.json_first = arguments.get("value_parser").is_some_and(|p| !p.is_null() && p != "text");
+                let parser = arguments.get("value_parser").filter(|parser| !parser.is_null());
+                self.json_first = parser.is_some_and(|parser| parser.get("name").unwrap_or(parser) != "text");
                 "parameters"
             }
             "xml-inline" => return Err(bad(place, "xml-inline needs the tool's name in the opener")),
@@ -211,6 +276,7 @@ impl Dialect {
                 return Err(bad(place, format!("content of the kind {other:?} holds no arguments that can be read")));
             }
         };
+        parts.check(kind != "json" || named).map_err(|why| bad(place, why))?;
         for open in &opens {
             match closes.as_slice() {
                 [] => self.calls.push(format!("{open} {{{body}}}")),
@@ -254,6 +320,46 @@ mod tests {
     }
 
     #[test]
+    fn white_space_round_a_value_is_none_of_it() {
+        for (blank, trim) in [(r"\n", Trim::Newline), (r"\n?", Trim::Newline), (r"\s*", Trim::Space)] {
+            let tag = format!(r"<parameter=(?P<key>\w+)>{blank}(?P<value>.*?){blank}</parameter>");
+            let template = json!({"fields": {"tool_calls": {"open_pattern": r"<function=(?P<name>\w+)>", "close": "</function>",
+                "content": "xml-inline", "content_args": {"tag_pattern": tag}}}});
+            let text = "<function=f>\n<parameter=a>\nx y\n</parameter>\n<parameter=b>\nz\n</parameter>\n</function>";
+            assert_eq!(read(&template, text).2, [("f".into(), json!({"a": "x y", "b": "z"}))], "{blank}");
+            assert_eq!(Dialect::from_response_template(&template, "t").unwrap().trim, trim);
+        }
+    }
+
+    /// The parts of a call are named by its transform: groups may be called anything.
+    #[test]
+    fn a_transform_names_the_parts() {
+        let template = |open: &str, transform: Value| {
+            json!({"version": 1, "start_anchor": "<a>", "fields": {"tool_calls": {
+                "open_pattern": open, "close": "</c>", "content": "json", "repeats": true, "transform": transform}}})
+        };
+        let function = json!({"type": "function", "function": {"name": "{fn}", "arguments": "{content}"}});
+        let read_named = read(&template("<c (?P<fn>\\w+)>", function), "<c f>{\"a\": 1}</c>");
+        assert_eq!(read_named.2, [("f".into(), json!({"a": 1}))]);
+        for transform in [
+            json!("{content}"),
+            json!({"type": "function", "function": "{content}"}),
+            json!({"name": "{content.name}", "arguments": "{content.args}"}),
+        ] {
+            let read = read(&template("<c>", transform), "<c>{\"name\": \"f\", \"args\": {\"a\": 1}}</c>");
+            assert_eq!(read.2, [("f".into(), json!({"a": 1}))]);
+        }
+        for (open, transform) in [
+            ("<c (?P<name>\\w+)>", json!({"name": "{name}", "arguments": {"q": "{content}"}})),
+            ("<c (?P<name>\\w+)>", json!({"name": "{name}", "arguments": "{content.args}"})),
+            ("<c>", json!({"name": "{content.who}", "arguments": "{content.args}"})),
+            ("<c>", json!({"name": "search", "arguments": "{content}"})),
+        ] {
+            assert!(Dialect::from_response_template(&template(open, transform.clone()), "t").is_err(), "{transform}");
+        }
+    }
+
+    #[test]
     fn harmony_and_gemma() {
         let harmony = json!({"fields": {
             "thinking": {"open": "<|channel|>analysis<|message|>", "close": "<|end|>"},
@@ -276,6 +382,15 @@ mod tests {
             (json!({}), "/fields"),
             (json!({"fields": {"content": {}}}), "/fields"),
             (json!({"fields": {"tool_calls": {"content": "json"}}}), "/fields/tool_calls"),
+            (
+                json!({"fields": {"tool_calls": {"open": "<c>", "clsoe": "</c>", "content": "json"}}}),
+                "/fields/tool_calls",
+            ),
+            (json!({"fields": {"tool_calls": {"open": "<c>", "content": "json"}}, "anchor": "<a>"}), "/"),
+            (
+                json!({"fields": {"tool_calls": {"open": "<c>", "content": "json", "content_args": {"unquoted": true}}}}),
+                "/fields/tool_calls/content_args",
+            ),
             (json!({"fields": {"tool_calls": {"open": "<c>", "content": "kv-lines"}}}), "/fields/tool_calls"),
             (json!({"fields": {"tool_calls": {"open_pattern": "(a|b)", "content": "json"}}}), "/fields/tool_calls"),
         ];

@@ -63,6 +63,9 @@ impl CallState {
         if body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
             call.writer.in_list();
         }
+        if matches!(body, Body::Json | Body::Python) {
+            call.writer.id = head.id(cx).map(Into::into);
+        }
         call
     }
 

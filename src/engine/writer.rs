@@ -144,6 +144,8 @@ pub(super) struct Writer {
     muted: Muted,
     /// What was read is a list that is, or may be, a record.
     pub(super) record: Record,
+    /// The id in the head, which is that of the first call.
+    pub(super) id: Option<Box<str>>,
     /// How many calls have begun.
     pub(super) begun: usize,
     /// The section of the row that it stands in.
@@ -169,6 +171,7 @@ impl Writer {
             adopt: None,
             muted: Muted::None,
             record: Record::No,
+            id: None,
             begun: 0,
             section: None,
             fence: None,
@@ -310,7 +313,8 @@ impl Writer {
         }
         let index = out.calls.len();
         let made = || if out.streaming() { new_call_id() } else { String::new() };
-        let id = id.filter(|id| !id.is_empty()).map_or_else(made, str::to_owned);
+        let own = id.filter(|id| !id.is_empty()).map(str::to_owned);
+        let id = own.or_else(|| self.id.take().map(String::from)).unwrap_or_else(made);
         out.event(|| Event::CallStarted { index, id: id.clone(), name: name.get(cx.text).into_owned() });
         out.calls.push(Call {
             id,

@@ -202,7 +202,7 @@ impl<'p, 's> Derivation<'p, 's> {
         };
         let mut marks = Vec::new();
         match body {
-            Body::Json => {}
+            Body::Json => marks.extend(id.filter(|id| id.end <= range.start).map(|id| (id, spell::ID))),
             Body::Python => {
                 let before = text.get(from..range.start).unwrap_or("");
                 let open = before.trim_end().ends_with('[') && !before.trim_end().ends_with("][");

@@ -22,6 +22,8 @@ fn shapes_are_derived() {
     let json = r#"{{ '{"name": "' }}{{ f.name }}{{ '", "arguments": ' }}{{ f.arguments | tojson }}{{ '}' }}"#;
     let d = derived("", &format!("<make_call>{json}</make_call>"), "");
     assert_eq!(d.calls, ["<make_call> {json} </make_call>"]);
+    let d = derived("", &format!("<call id=\"{{{{ c.id }}}}\">{json}</call>"), "");
+    assert_eq!(d.calls, ["<call {@id=id}> {json} </call>"]);
     let d = derived("<calls>", "<one>{{ f.name }}<with>{{ f.arguments | tojson }}</one>", "</calls>");
     assert_eq!(d.calls, ["<one>{name}<with> {arguments} </one>"]);
     assert_eq!(d.sections, [("<calls>".to_owned(), "</calls>".to_owned())]);
