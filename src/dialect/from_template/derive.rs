@@ -411,6 +411,12 @@ impl<'p, 's> Derivation<'p, 's> {
         let number = self.calls(Answer::calls([(FIRST, json!({KEY: 7341}))])).unwrap_or_default();
         let of_number = find(&number, KEY, head_end.min(number.len()))
             .and_then(|key| number.get(key.end..find(&number, NUMBER, key.end)?.start).map(str::to_owned));
+        if of_number.as_deref().is_some_and(|other| between.strip_suffix('"') == Some(other)) && closer.starts_with('"')
+        {
+            return Err(
+                "every value is written as JSON, a text in its quotes, and parameters hold texts as they are".into()
+            );
+        }
         let mut between = match of_number {
             Some(other) if other != between => {
                 typed(between, &other).ok_or("how a value's type is written is not understood")?

@@ -103,35 +103,74 @@ impl Dialect {
     }
 }
 
-/// The spellings in which a call comes out whole, at most [`TRIES`] that differ in what they render.
+/// What became of a call in the spellings that were tried.
+#[derive(Default)]
+struct Tried {
+    /// It came out whole; at most [`TRIES`] that differ in what they render.
+    whole: Vec<Spelling>,
+    /// It came out with its arguments as a JSON string of JSON. Where arguments were given as a text that is the wrong spelling,
+    /// if there is any other.
+    twice: Vec<Spelling>,
+    texts: Vec<String>,
+    /// What a call was refused with.
+    refused: Option<String>,
+    /// A conversation with a call was rendered without it.
+    ignored: bool,
+}
+
+/// The spellings in which a call comes out whole.
 fn usable(prober: &Prober<'_>) -> Result<Vec<Spelling>, String> {
-    let call = Answer::calls([(derive::FIRST, json!({derive::KEY: derive::VALUE}))]);
-    let (mut found, mut texts, mut refused) = (Vec::new(), Vec::new(), None);
-    for spelling in Spelling::all() {
+    let mut tried = Tried::default();
+    // Some templates need a system message.
+    for system in [false, true] {
+        for spelling in Spelling::all() {
+            tried.spelling(prober, Spelling { system, ..spelling })?;
+            if tried.whole.len() == TRIES {
+                break;
+            }
+        }
+        let found = if tried.whole.is_empty() { std::mem::take(&mut tried.twice) } else { tried.whole };
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        tried.whole = found;
+    }
+    let refused = tried.refused.unwrap_or_default();
+    Err(match (tried.ignored, refused.is_empty()) {
+        (false, _) => format!("the chat template cannot be rendered with a call: {refused}"),
+        (true, true) => "the chat template ignores tool_calls: what it renders holds no call".into(),
+        (true, false) => {
+            format!(
+                "the chat template ignores tool_calls: what it renders holds no call (or it refuses one: {refused})"
+            )
+        }
+    })
+}
+
+impl Tried {
+    fn spelling(&mut self, prober: &Prober<'_>, spelling: Spelling) -> Result<(), String> {
+        let call = Answer::calls([(derive::FIRST, json!({derive::KEY: derive::VALUE}))]);
         let text = match prober.with(spelling).answer(&call) {
             Ok(rendered) => rendered.text,
             // What runs for too long does so with every spelling.
             Err(e) if e.contains("fuel") => return Err(format!("the chat template cannot be rendered: {e}")),
             Err(e) => {
-                refused.get_or_insert(e);
-                continue;
+                self.refused.get_or_insert(e);
+                return Ok(());
             }
         };
         let whole = [derive::FIRST, derive::KEY, derive::VALUE].iter().all(|needle| text.contains(needle));
-        // Arguments given as text and written as a JSON string of JSON are the wrong spelling.
+        self.ignored |= !whole;
+        if !whole || self.texts.contains(&text) {
+            return Ok(());
+        }
         let twice = text.contains(&format!("\\\"{}", derive::KEY));
-        if whole && !twice && !texts.contains(&text) {
-            texts.push(text);
+        let found = if twice { &mut self.twice } else { &mut self.whole };
+        if found.len() < TRIES {
             found.push(spelling);
         }
-        if found.len() == TRIES {
-            break;
-        }
-    }
-    match (found.is_empty(), refused) {
-        (false, _) => Ok(found),
-        (true, Some(refused)) => Err(format!("the chat template cannot be rendered with a call: {refused}")),
-        (true, None) => Err("the chat template ignores tool_calls: what it renders holds no call".into()),
+        self.texts.push(text);
+        Ok(())
     }
 }
 

@@ -58,6 +58,8 @@ pub(super) struct Spelling {
     pub(super) thinking: Option<bool>,
     /// No tools are offered.
     pub(super) without_tools: bool,
+    /// A system message stands first.
+    pub(super) system: bool,
 }
 
 pub(super) const REASONING_KEYS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
@@ -82,6 +84,7 @@ impl Spelling {
                                 reasoning,
                                 thinking: None,
                                 without_tools,
+                                system: false,
                             });
                         }
                     }
@@ -192,9 +195,12 @@ impl<'s> Prober<'s> {
 
     /// Renders an answer to a plain question.
     pub(super) fn answer(&self, answer: &Answer) -> Result<Rendered, String> {
-        let user = json!({"role": "user", "content": "Zqquestion"});
-        let prompt = self.render(std::slice::from_ref(&user), true)?;
-        let full = self.render(&[user, self.spelling.message(answer)], false)?;
+        let system = self.spelling.system.then(|| json!({"role": "system", "content": "Zqsystem"}));
+        let mut messages: Vec<Value> = system.into_iter().collect();
+        messages.push(json!({"role": "user", "content": "Zqquestion"}));
+        let prompt = self.render(&messages, true)?;
+        messages.push(self.spelling.message(answer));
+        let full = self.render(&messages, false)?;
         let at = super::cut::prefix(&prompt, &full);
         let (prompt, text) = full.split_at(at);
         Ok(Rendered { prompt: prompt.to_owned(), text: text.to_owned() })

@@ -51,6 +51,26 @@ fn tags_named_after_parameters_hold_texts() {
     assert_eq!(d.map(|d| d.calls).map_err(|e| e.to_string()), Ok(vec!["<fn {name}> {elements} </fn>".to_owned()]));
 }
 
+/// Templates that ask for a system message, or write arguments as a text of JSON always.
+#[test]
+fn what_templates_ask_for_is_tried() {
+    let call = "<call>{{ f | tojson }}</call>";
+    let needs = "{%- if messages[0].role != 'system' -%}{{ raise_exception('a system message') }}{%- endif -%}";
+    let skips = template("", call, "").replace("in messages", "in messages[1:] if messages[0]['role'] == 'system'");
+    for source in [format!("{needs}{}", template("", call, "")), skips] {
+        let dialect = Dialect::from_chat_template(&source, &TemplateOptions::default()).unwrap();
+        assert_eq!(dialect.calls, ["<call> {json} </call>"]);
+    }
+    let twice =
+        r#"{{ '{"name": "' }}{{ f.name }}{{ '", "arguments": ' }}{{ (f.arguments | tojson) | tojson }}{{ '}' }}"#;
+    let d = derived("", &format!("<call>{twice}</call>"), "");
+    assert_eq!(d.calls, ["<call> {json} </call>"]);
+    let members = "{%- for k, v in f.arguments | items -%}<k>{{ k }}</k><v>{{ v | tojson }}</v>{%- endfor -%}";
+    let source = template("", &format!("<call>{{{{ f.name }}}}{members}</call>"), "");
+    let error = Dialect::from_chat_template(&source, &TemplateOptions::default()).unwrap_err();
+    assert!(error.message.contains("every value is written as JSON"), "{error}");
+}
+
 /// What closes the reasoning that the prompt may have opened stands before every other answer: it is the prompt's.
 #[test]
 fn a_block_that_the_prompt_opened_is_no_part_of_a_call() {
@@ -92,6 +112,7 @@ fn what_is_not_understood_says_why() {
         ("{%}", "cannot be read"),
         ("{% for m in messages %}{{ m.content }}{% endfor %}", "ignores tool_calls"),
         ("{{ raise_exception('no tools here') }}", "no tools here"),
+        ("{% for m in messages %}{{ '[INST]' + m.content }}{% endfor %}", "ignores tool_calls"),
         ("{% for i in range(99999) %}{% for j in range(99999) %}{{ i }}{% endfor %}{% endfor %}", "rendered"),
         (
             "{% set ns = namespace(s='ab') %}{% for i in range(99) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
