@@ -105,6 +105,11 @@ def test_response_template():
     assert (turn.reasoning, turn.tool_calls[0].name, turn.tool_calls[0].arguments) == ("r", "f", {"a": 1})
 
 
+def test_a_response_template_of_another_type_says_what_is_one() -> None:
+    with pytest.raises(TypeError, match="a dict or its JSON as a str, not a bytes"):
+        toolglot.Dialect.from_response_template(b"{}")
+
+
 def test_what_its_kin_writes_is_read_as_well() -> None:
     text = "<tool_call>\n<function=f>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>"
     alone = {"name": "own", "calls": ["<run> {json} </run>"]}

@@ -761,6 +761,16 @@ def test_what_a_partial_has_given_is_not_told() -> None:
     assert ToolSet([functools.partial(Fetch(), depth=2)])["Fetch"].schema["properties"] == {"url": {"type": "string"}}
 
 
+def test_what_is_no_tool_says_what_is_one() -> None:
+    class Plain:
+        def __call__(self, city: str) -> str:
+            return city
+
+    for item, name in ((Plain, "the class Plain"), (Plain(), "a Plain")):
+        with pytest.raises(toolglot.BadToolError, match=f"{name} is no tool: .*typed function"):
+            toolglot.ToolSet([item])
+
+
 def test_a_lambda_is_no_tool() -> None:
     with pytest.raises(toolglot.BadToolError, match="lambda"):
         ToolSet([lambda x: x])

@@ -260,8 +260,9 @@ fn probe(
             keep(&note.range, &name.get(slice), None);
         }
     }
-    // JSON with a name is no call in a fence either, if the name is not offered.
-    for note in seen.notes.iter().filter(|_| reason == Reason::FenceOfCode) {
+    // JSON with a name is no call in a fence, or elsewhere in a text, either, if the name is not offered.
+    for note in seen.notes.iter().filter(|_| matches!(reason, Reason::FenceOfCode | Reason::Place | Reason::InlineCode))
+    {
         if let Noted::Kept(reason @ (Reason::NameNotOffered | Reason::NoTools), name) = &note.noted
             && slice.get(note.range.clone()).is_some_and(|written| written.starts_with(['{', '[']))
         {

@@ -306,7 +306,17 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     if FORM.get() == Form::Result {
         return of_no_json(value, place);
     }
-    Err(PyTypeError::new_err(format!("a {} cannot be written as JSON", type_name(value))))
+    Err(PyTypeError::new_err(no_json(value)))
+}
+
+fn no_json(value: &Bound<'_, PyAny>) -> String {
+    format!("a {} cannot be written as JSON", type_name(value))
+}
+
+/// The error of a `value` that the caller gave: `why`, if it is that one, and nothing in it, which cannot be written as JSON.
+pub(super) fn refused(value: &Bound<'_, PyAny>, error: PyErr, why: impl FnOnce() -> String) -> PyErr {
+    let own = error.value(value.py()).to_string() == no_json(value);
+    if own { PyTypeError::new_err(why()) } else { error }
 }
 
 /// Python's own values that JSON has no form for.

@@ -1,5 +1,5 @@
 //! `toolglot.Dialect` and the catalogue.
-use super::convert::{from_py, to_py, type_name};
+use super::convert::{from_py, refused, to_py, type_name};
 use super::guard::guard;
 use super::report::{hash, repr_of};
 use super::text::utf8;
@@ -58,7 +58,11 @@ impl Dialect {
         let template = match template.cast::<PyString>() {
             Ok(text) => serde_json::from_str(&utf8(text)?.0)
                 .map_err(|e| Error::new(ErrorCode::BadDialect, format!("the response template is no JSON: {e}")))?,
-            Err(_) => from_py(template)?,
+            Err(_) => from_py(template).map_err(|error| {
+                let why =
+                    || format!("a response template is a dict or its JSON as a str, not a {}", type_name(template));
+                refused(template, error, why)
+            })?,
         };
         let row = guard(|| dialect::Dialect::from_response_template(&template, name))??;
         let ready = guard(|| Dialects::of(row.clone()))??;

@@ -1,6 +1,6 @@
 //! Where the tools of a `toolglot.ToolSet` come from. What is plain is kept as it came, and read into the core's
 //! [`schema::ToolSet`] only once something is asked that needs it.
-use super::convert::{from_py, type_name};
+use super::convert::{from_py, refused, type_name};
 use super::guard::guard;
 use super::plain::PlainDicts;
 use super::tools::{Tool, ToolSet};
@@ -11,7 +11,7 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 use serde_json::Value;
 use std::io::Write;
 use std::sync::Arc;
@@ -187,7 +187,17 @@ pub(super) fn value_of(item: &Bound<'_, PyAny>) -> PyResult<Value> {
         return from_py(item);
     }
     let described = item.py().import("toolglot.functions")?.call_method1(intern!(item.py(), "describe"), (item,))?;
-    from_py(if described.is_none() { item } else { &described })
+    if !described.is_none() {
+        return from_py(&described);
+    }
+    from_py(item).map_err(|error| {
+        refused(item, error, || {
+            let is_class = item.is_instance_of::<PyType>();
+            let name = if is_class { item.getattr("__name__").map(|name| name.to_string()).ok() } else { None };
+            let what = name.map_or_else(|| format!("a {}", type_name(item)), |name| format!("the class {name}"));
+            format!("{what} is no tool: a tool is a declaration (a dict or an SDK's object), a typed function or a pydantic model")
+        })
+    })
 }
 
 /// What `tools=` means: None, a ToolSet, or tools as a ToolSet takes them.
