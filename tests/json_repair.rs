@@ -262,6 +262,15 @@ const HOSTILE: &[&str] = &[
     "&quot;",
     "\"a”, \"b\": ",
     "{\"a\": \"}",
+    "［",
+    "］",
+    "［1］",
+    "｛\"a\": ",
+    "{&quot;",
+    "C:\\n",
+    "a\\n.x\\d ",
+    "[{'a': 1}, 'b ",
+    "\"a\" 1, ",
 ];
 
 /// What stands before and behind a key instead of its quotes.
@@ -372,6 +381,12 @@ fn pieces() -> impl Strategy<Value = String> {
         "`js`",
         "<id>",
         "data['x']",
+        "［",
+        "］",
+        "｛",
+        "｝",
+        "&quot;",
+        "\\n",
     ]);
     prop::collection::vec(tokens, 0..24).prop_map(|tokens| tokens.concat())
 }

@@ -3,13 +3,13 @@ use super::lookahead::{self, Quote, skip_json_white, skip_white};
 use super::machine::{End, Repairer};
 use super::output::Written;
 use super::pairs::Pairs;
-use super::{Ending, RepairOptions, Repaired, crooked, token};
+use super::{Ending, RepairOptions, Repaired, crooked, encoded, token, wide};
 use crate::char_class;
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
 use crate::json::partial::{Partial, PartialOptions, read_partial};
 use crate::json::scan::{ScanError, ScanResult, Scanner};
-use crate::turn::{Repair, RepairCode};
+use crate::turn::RepairCode;
 use std::borrow::Cow;
 
 /// Makes valid JSON of text that strict JSON refuses. Valid JSON comes back untouched, and so does whatever is valid
@@ -73,9 +73,22 @@ pub(crate) fn mend<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaire
 fn mend_knowing<'a>(text: &'a str, options: &RepairOptions, pairs: &mut Pairs) -> Result<Repaired<'a>, Error> {
     let start =
         find_start(text, options.search).ok_or_else(|| Error::new(ErrorCode::BadJson, "there is no JSON here"))?;
-    if let Some(unescaped) = unescape_all(text, start) {
-        return repair_unescaped(text, start, &unescaped, options);
+    if let Some(unescaped) = encoded::unescaped(text, start) {
+        return unescaped.repair(start, options);
     }
+    if let Some(narrow) = wide::narrow(text, start) {
+        return narrow.repair(text, options);
+    }
+    mend_at(text, start, options, pairs)
+}
+
+/// [`repair`] of what begins at `start`.
+pub(super) fn mend_at<'a>(
+    text: &'a str,
+    start: usize,
+    options: &RepairOptions,
+    pairs: &mut Pairs,
+) -> Result<Repaired<'a>, Error> {
     let mut repairer = Repairer::new(text, start, options.max_depth);
     if options.search && !text.get(..start).unwrap_or_default().trim_ascii().is_empty() {
         repairer.out.record(RepairCode::Surroundings, 0, "text before the value was left out");
@@ -106,7 +119,8 @@ pub(in crate::json) fn partial_value<'a>(
 ) -> Result<Partial<'a>, Error> {
     let none = || Error::new(ErrorCode::BadJson, "there is no JSON here");
     let start = valid.or_else(|| find_start(text, true)).ok_or_else(none)?;
-    if let Some(unescaped) = unescape_all(text, start) {
+    let unescaped = encoded::unescaped(text, start).map(|unescaped| unescaped.text);
+    if let Some(unescaped) = unescaped.or_else(|| wide::narrow(text, start).map(|narrow| narrow.text)) {
         let Partial { json, complete } = read_partial(&unescaped, options, growing)?;
         return Ok(Partial { json: Cow::Owned(json.into_owned()), complete });
     }
@@ -196,6 +210,15 @@ fn find_start(text: &str, search: bool) -> Option<usize> {
     match bytes.get(start)? {
         b'{' | b'[' => return Some(start),
         b'(' if lookahead::value(bytes, skip_white(bytes, start + 1)) => return Some(start),
+        0xef if wide::opens(trimmed) => return Some(start),
+        // A value in inline code is meant, not the code.
+        b'`' if search => {
+            let ticks = trimmed.bytes().take_while(|byte| *byte == b'`').count();
+            let value = skip_white(bytes, start + ticks);
+            if ticks < 3 && matches!(bytes.get(value), Some(b'{' | b'[')) && lookahead::opens_value(bytes, value) {
+                return Some(value);
+            }
+        }
         _ => {}
     }
     if is_scalar(bytes, start) || is_braceless(bytes, start) {
@@ -207,7 +230,7 @@ fn find_start(text: &str, search: bool) -> Option<usize> {
     let (fenced, bracket) = (fenced(text), first_bracket(bytes, start));
     // In a string of the value before it a fence is text.
     let holds = |at: &usize| fenced.is_some_and(|fenced| *at < fenced && fenced < valid_end(bytes, *at));
-    bracket.filter(holds).or(fenced).or(bracket)
+    bracket.filter(holds).or(fenced).or(bracket).or_else(|| wide::first(text))
 }
 
 /// Where the valid JSON at `start` ends; `start` if there is none.
@@ -284,61 +307,4 @@ fn is_weak(bytes: &[u8], at: usize) -> bool {
     let rest = bytes.get(at + 1..).unwrap_or_default();
     let digits = rest.iter().take(8).take_while(|byte| byte.is_ascii_digit() || **byte == b' ').count();
     matches!(rest.get(digits), Some(b']' | b'}'))
-}
-
-/// The text from `start` on with one level of escapes undone, if its quotes are all escaped (`{\"a\": 1}`).
-fn unescape_all(text: &str, start: usize) -> Option<String> {
-    let bytes = text.as_bytes();
-    let mut next = start;
-    while let Some(b'{' | b'[') = bytes.get(next) {
-        next = skip_white(bytes, next + 1);
-        // Line breaks may be escaped as well.
-        next = lookahead::escaped_white(bytes, next).unwrap_or(next);
-    }
-    if !matches!(bytes.get(start), Some(b'{' | b'[')) || bytes.get(next..next + 2) != Some(b"\\\"") {
-        return None;
-    }
-    // Where only the first key has such quotes, they alone are wrong.
-    let first = memchr::memchr_iter(b'"', bytes.get(start..)?).take(3);
-    if first.map(|at| bytes.get((start + at).wrapping_sub(1))).any(|before| before != Some(&b'\\')) {
-        return None;
-    }
-    let mut out = String::with_capacity(text.len() - start);
-    let mut escaped = false;
-    for character in text.get(start..)?.chars() {
-        if !escaped {
-            escaped = character == '\\';
-            if !escaped {
-                out.push(character);
-            }
-            continue;
-        }
-        escaped = false;
-        match character {
-            '"' | '\\' | '/' => out.push(character),
-            'n' => out.push('\n'),
-            't' => out.push('\t'),
-            'r' => out.push('\r'),
-            other => out.extend(['\\', other]),
-        }
-    }
-    Some(out)
-}
-
-fn repair_unescaped<'a>(
-    text: &'a str,
-    start: usize,
-    unescaped: &str,
-    options: &RepairOptions,
-) -> Result<Repaired<'a>, Error> {
-    let inner = repair(unescaped, options)?;
-    let mut repairs =
-        vec![Repair::at(RepairCode::DoubleEncoded, start, "escaped quotes round keys and strings were undone")];
-    // Offsets into the text in between would mean nothing to the caller.
-    repairs.extend(inner.repairs.into_iter().map(|repair| Repair { offset: None, ..repair }));
-    let json = Cow::Owned(inner.json.into_owned());
-    let (consumed, exchanged) = (text.len(), Vec::new());
-    let (unlisted, ending, ahead) = (inner.unlisted, inner.ending, inner.ahead);
-    let (guessed, unended) = (inner.guessed, inner.unended);
-    Ok(Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed, unended, ahead })
 }

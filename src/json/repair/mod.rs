@@ -11,6 +11,7 @@ mod certain;
 mod closing;
 mod crooked;
 mod document;
+mod encoded;
 mod escapes;
 mod grammar;
 mod literal;
@@ -24,6 +25,7 @@ mod token;
 mod torn;
 mod unclosed;
 mod verdict;
+mod wide;
 
 use crate::turn::Repair;
 use std::borrow::Cow;
