@@ -95,10 +95,27 @@ pub(super) enum Likely {
     No,
     /// A word and a colon: prose has that as well.
     Word,
+    /// Several words, or a number, a colon and a value that needs no guessing.
+    Words,
     /// And a value that needs no guessing.
     Bare,
     /// It has one of its marks at least.
     Marked,
+}
+
+/// Several words, or a number, with a colon and a value that needs no guessing stand at `at`, perhaps with one of a key's marks.
+fn is_spoken(bytes: &[u8], at: usize) -> bool {
+    let (before, words) = marks(bytes, at);
+    let end = lookahead::words_end(bytes, words);
+    let (behind, colon) = marks(bytes, end);
+    let one = before == Marks::None || behind == Marks::None;
+    let value = skip_white(bytes, colon + 1);
+    // A time in a text is no key.
+    let valued = match bytes.get(value) {
+        Some(b'0'..=b'9' | b'-') => !bytes.get(words).is_some_and(u8::is_ascii_digit) && surely_value(bytes, value),
+        _ => surely_value(bytes, value),
+    };
+    one && end > words && bytes.get(colon) == Some(&b':') && valued
 }
 
 /// How likely it is that a key of this kind stands behind the white space at `at`.
@@ -106,7 +123,11 @@ pub(super) fn likely(bytes: &[u8], at: usize) -> Likely {
     let white = skip_white(bytes, at);
     let at = lookahead::escaped_white(bytes, white).unwrap_or(white);
     let Some(key) = Crooked::at(bytes, at) else {
-        return if at > white && lookahead::quoted_key(bytes, at) { Likely::Marked } else { Likely::No };
+        return match () {
+            () if at > white && lookahead::quoted_key(bytes, at) => Likely::Marked,
+            () if is_spoken(bytes, at) => Likely::Words,
+            () => Likely::No,
+        };
     };
     match (key.before, key.behind) {
         (_, Marks::One(_) | Marks::Odd) => Likely::Marked,

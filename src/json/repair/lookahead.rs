@@ -1,5 +1,6 @@
 //! What stands at a place, told by a bounded look and without changing anything: on this rest the decisions where a
 //! doubtful string ends and which bracket is wrong.
+use super::crooked;
 use crate::char_class;
 use crate::json::block::find_special_or;
 
@@ -260,6 +261,20 @@ pub(super) fn half_quoted_key(bytes: &[u8], at: usize) -> bool {
     end > at && is_colon(bytes, skip_white(bytes, end + length))
 }
 
+/// The place after the words at `at`, of which one blank parts each from the next: keys of several words are short.
+pub(super) fn words_end(bytes: &[u8], at: usize) -> usize {
+    const LIMIT: usize = 48;
+    let mut end = word_end(bytes, at, LIMIT);
+    while end > at && bytes.get(end) == Some(&b' ') && end - at < LIMIT {
+        let next = word_end(bytes, end + 1, LIMIT);
+        if next == end + 1 {
+            break;
+        }
+        end = next;
+    }
+    end
+}
+
 /// The colon of a key that lacks its closing quote (`"a: 1`), if the text from `body` to `end` begins so.
 pub(super) fn unclosed_key(bytes: &[u8], body: usize, end: usize) -> Option<usize> {
     let word = word_end(bytes, body, KEY_LIMIT);
@@ -270,7 +285,14 @@ pub(super) fn unclosed_key(bytes: &[u8], body: usize, end: usize) -> Option<usiz
         Some(b'=') => colon + 1 == end && colon == word,
         _ => false,
     };
-    (word > body && is_colon).then_some(word)
+    if word > body && is_colon {
+        return Some(word);
+    }
+    // Several words are as likely text, unless the value needs no guessing.
+    let words = words_end(bytes, body);
+    let value = skip_white(bytes, words + 1);
+    let sure = || value == end || value < end && crooked::surely_value(bytes, value);
+    (words > word && word > body && bytes.get(words) == Some(&b':') && sure()).then_some(words)
 }
 
 /// A key as Python's objects have them beside strings stands at `at`, and behind its colon a value: a number, `True`, `None`, a

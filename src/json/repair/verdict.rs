@@ -309,7 +309,12 @@ impl Repairer<'_> {
             && !self.holds_open(&search.balance)
             && match crooked::likely(self.bytes, behind) {
                 Likely::No => false,
-                Likely::Word => search.inner.is_none() && !opens(),
+                likely @ (Likely::Word | Likely::Words) => {
+                    let ends = search.inner.is_none() && !opens();
+                    // Words with a colon stand in a text as well.
+                    self.guess_if(ends && likely == Likely::Words);
+                    ends
+                }
                 Likely::Bare => !opens(),
                 Likely::Marked => true,
             }
