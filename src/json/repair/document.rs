@@ -76,10 +76,14 @@ fn mend_knowing<'a>(text: &'a str, options: &RepairOptions, pairs: &mut Pairs) -
     if let Some(unescaped) = encoded::unescaped(text, start) {
         return unescaped.repair(start, options);
     }
-    if let Some(narrow) = wide::narrow(text, start) {
-        return narrow.repair(text, options);
+    let mended = mend_at(text, start, options, pairs);
+    // Only a text that was read is looked through for such brackets, or each of many values would be to the end of the text.
+    let read = mended.as_ref().map_or(text.len(), |mended| mended.consumed.max(start));
+    let wide = text.get(start..read).is_some_and(wide::holds_bracket);
+    match if wide { wide::narrow(text, start) } else { None } {
+        Some(narrow) => narrow.repair(text, options),
+        None => mended,
     }
-    mend_at(text, start, options, pairs)
 }
 
 /// [`repair`] of what begins at `start`.

@@ -55,12 +55,15 @@ pub(super) fn first(text: &str) -> Option<usize> {
     text.match_indices('｛').map(|(at, _)| at).find(|at| text.get(*at..).is_some_and(opens))
 }
 
+/// A full-width bracket that opens something stands in `text`.
+pub(super) fn holds_bracket(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(0xef, bytes).any(|at| matches!(bytes.get(at + 1..at + 3), Some([0xbc, 0xbb] | [0xbd, 0x9b])))
+}
+
 /// The text from `start` on with brackets of JSON in place of those full-width ones that stand round a value.
 pub(super) fn narrow(text: &str, start: usize) -> Option<Narrow> {
-    let rest = text.get(start..)?;
-    if !rest.contains(['｛', '［']) {
-        return None;
-    }
+    let rest = text.get(start..).filter(|rest| holds_bracket(rest))?;
     let mut found: Vec<(usize, char)> = Vec::new();
     // The brackets that are open: what closes each, and which of the `found` it is.
     let mut open: Vec<(char, Option<usize>)> = Vec::new();
