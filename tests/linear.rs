@@ -55,6 +55,7 @@ fn tools() -> Arc<ToolSet> {
         {"name": "get_weather", "inputSchema": {"type": "object", "properties": {"city": {"type": "string"}}}},
         {"name": "write_file", "inputSchema": {"type": "object", "properties": {
             "path": {"type": "string"}, "content": {"type": "string"},
+            "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
             "lines": {"type": "array", "items": {"type": "string"}}}}},
     ]);
     Arc::new(ToolSet::from_values(tools.as_array().expect("a list")).expect("tools"))

@@ -3,7 +3,6 @@
 //! while it is written; where the tags do not fit, the rest of the call is read at its end.
 use super::Progress;
 use super::members::Members;
-use super::values::may_be_null;
 use crate::dialect::{Element, Row, Trim};
 use crate::engine::found::{Piece, Value};
 use crate::engine::head::Head;
@@ -202,7 +201,7 @@ impl Elements {
         if within.tool.is_some_and(|tool| !tool.parameters.is_empty() && !tool.declares(own.name(cx))) {
             return;
         }
-        if !self.members.is_told() && may_be_null(text) {
+        if !self.members.is_told() && open.undecided.may_be_null(cx, open.sent, open.certain()) {
             return;
         }
         let mut json = String::new();

@@ -4,8 +4,8 @@ use super::Progress;
 use super::elements::nested;
 use super::lenient::is_prose;
 use super::values::{
-    CDATA, KeyIndex, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata, may_be_json,
-    may_be_null, opens_cdata_twice, piece_of, typed, unwrapped,
+    CDATA, KeyIndex, Undecided, decode_entities, in_cdata, is_string_type, joined_cdata, listed, may_be_cdata,
+    may_be_json, opens_cdata_twice, piece_of, typed, unwrapped,
 };
 use crate::bytes::find;
 use crate::char_class;

@@ -39,11 +39,42 @@ pub(super) fn is_string_type(kind: &str) -> bool {
     matches!(kind, "true" | "string" | "str")
 }
 
-/// The text so far may become `null` or `None`, which is no string where the schema says nothing.
-pub(super) fn may_be_null(text: &str) -> bool {
-    let text = text.trim();
+/// The text so far, which begins with no white space, may become `null` or `None`: no string where the schema says nothing.
+fn may_be_null(text: &str) -> bool {
+    let letters = text.bytes().take("null".len()).take_while(u8::is_ascii_alphabetic).count();
+    let (text, rest) = text.split_at_checked(letters).unwrap_or_default();
     let begins = |word: &str| word.get(..text.len()).is_some_and(|w| w.eq_ignore_ascii_case(text));
-    begins("null") || begins("none")
+    (begins("null") || begins("none")) && rest.trim_start().is_empty()
+}
+
+/// A text that may yet become other than a string, as far as it was looked at: not once more with every chunk.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Undecided {
+    /// White space stands before this place.
+    blank: usize,
+    /// `null` or `None` and white space stand before this one.
+    null: usize,
+}
+
+impl Undecided {
+    /// The text from `start` to `end` without the white space at its beginning.
+    pub(super) fn text<'t>(&mut self, cx: &Reader<'t>, start: usize, end: usize) -> &'t str {
+        let text = cx.slice(self.blank.clamp(start, end), end).trim_start();
+        self.blank = end - text.len();
+        text
+    }
+
+    /// As [`may_be_null`] of that text.
+    pub(super) fn may_be_null(&mut self, cx: &Reader<'_>, start: usize, end: usize) -> bool {
+        let text = self.text(cx, start, end);
+        let known = self.null > self.blank && cx.slice(self.null.min(end), end).trim_start().is_empty();
+        let may = known || may_be_null(text);
+        // What follows a word that is over is white space, or the text is another.
+        if may && text.ends_with(char::is_whitespace) {
+            self.null = end;
+        }
+        may
+    }
 }
 
 /// What marks text as such in XML, before and behind it.

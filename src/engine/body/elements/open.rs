@@ -3,6 +3,7 @@ use super::tag::{Kind, Tag};
 use super::{Node, Within};
 use crate::dialect::{Element, opener};
 use crate::engine::Reader;
+use crate::engine::body::values::Undecided;
 use crate::schema::Expected;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -20,6 +21,7 @@ pub(super) struct OpenElement {
     pub(super) searched: usize,
     /// How far its text has been given out.
     pub(super) sent: usize,
+    pub(super) undecided: Undecided,
     /// It can only be a string.
     pub(super) streams: bool,
     /// Where what was certain of its text ended, once it turned out to be more than a string.
@@ -37,6 +39,7 @@ impl OpenElement {
             texts: Vec::new(),
             searched: end,
             sent: end,
+            undecided: Undecided::default(),
             streams: expected.is_string() || expected.is_any(),
             certain: end,
         }

@@ -63,6 +63,7 @@ pub(super) struct Sent {
     pub(super) to: usize,
     /// How far nothing but white space is known to stand behind that.
     pub(super) blank: usize,
+    pub(super) undecided: Undecided,
     pub(super) streams: Streams,
 }
 
@@ -124,7 +125,7 @@ impl OpenValue {
             closer,
             start,
             frame: Frame::Unseen,
-            sent: Sent { to: start, blank: start, streams },
+            sent: Sent { to: start, blank: start, undecided: Undecided::default(), streams },
             searched: start,
             ends: Ends::default(),
             openings: Openings::None,

@@ -48,12 +48,13 @@ impl OpenValue {
             return;
         }
         let certain = cx.slice(self.sent.to, end);
-        let may_be_other = || may_be_null(certain) || may_be_cdata(certain) || self.may_open_twice(cx, row, certain);
-        if !self.is_sent() && may_be_other() {
-            return;
-        }
-        if self.sent.streams == Streams::NoJson {
-            if may_be_json(certain) {
+        if !self.is_sent() {
+            let text = self.sent.undecided.text(cx, self.sent.to, end);
+            let may_be_null = self.sent.undecided.may_be_null(cx, self.sent.to, end);
+            if may_be_null || may_be_cdata(text) || self.may_open_twice(cx, row, text) {
+                return;
+            }
+            if self.sent.streams == Streams::NoJson && may_be_json(text) {
                 return;
             }
             self.sent.streams = Streams::Yes;
