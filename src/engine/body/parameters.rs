@@ -25,6 +25,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 mod before;
+mod beyond;
 mod end;
 mod inner;
 mod lost;

@@ -56,7 +56,7 @@ impl Ended {
     }
 
     /// It ended at `end`, where what follows begins.
-    const fn unclosed(end: usize) -> Self {
+    pub(super) const fn unclosed(end: usize) -> Self {
         Self::closed(end, end, Closing::Missing)
     }
 }
@@ -267,7 +267,9 @@ impl OpenValue {
                 Look::No => self.call_ends(cx, within, hit),
             },
             Look::Is(()) => match head::head(cx, hit, &parameter.head) {
-                Look::Is(next) if self.follows(cx, within, next.key.as_ref(), hit) => Look::Is(Ended::unclosed(hit)),
+                Look::Is(next) if self.follows(cx, within, next.key.as_ref(), hit) => {
+                    self.ends_before_parameter(cx, within, hit)
+                }
                 Look::Is(shown) => match self.shows_parameter(cx, hit, shown.end) {
                     Look::More => Look::More,
                     _ => Look::No,
@@ -287,7 +289,7 @@ impl OpenValue {
             Look::No => {}
         }
         match whole_tail(cx, within.row, within.tail, hit) {
-            Look::Is(true) => return Look::Is(Ended::unclosed(hit)),
+            Look::Is(true) => return self.ends_unless_beyond(cx, within, hit, hit),
             Look::Is(false) => {}
             Look::No => return Look::No,
             Look::More => return Look::More,
@@ -303,7 +305,7 @@ impl OpenValue {
             // Behind the first one it is long.
             if self.ends.call.is_none() {
                 match self.ends_before_call(cx, within, hit) {
-                    Look::Is(end) => return Look::Is(Ended::unclosed(end)),
+                    Look::Is(end) => return self.ends_unless_beyond(cx, within, end, hit),
                     Look::More => return Look::More,
                     Look::No => {}
                 }
@@ -415,7 +417,7 @@ impl Parameter {
     }
 
     /// Where the closing marker ends that begins with what ends at `end`.
-    fn behind_closer(&self, cx: &Reader<'_>, end: usize) -> Look<usize> {
+    pub(super) fn behind_closer(&self, cx: &Reader<'_>, end: usize) -> Look<usize> {
         match self.after.as_slice() {
             [] => Look::Is(end),
             after => head::head(cx, end, after).map(|head| head.end),

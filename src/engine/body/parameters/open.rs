@@ -24,6 +24,8 @@ pub(super) struct OpenValue {
     pub(super) same: Same,
     /// It holds its own closing marker, and no opening one before it: another parameter may have lost its own.
     pub(super) stray: bool,
+    /// Where it ended is a guess: what stands behind that may be its own.
+    pub(super) torn: bool,
     /// It holds tags of its own that look like its closing marker, so that such a one may close these.
     pub(super) tagged: bool,
     /// It may hold a marker. Mostly the first sign of one begins what closes it, and then it is mere text.
@@ -132,6 +134,7 @@ impl OpenValue {
             shown: Shown::default(),
             same: Same::default(),
             stray: false,
+            torn: false,
             tagged: false,
             marked,
         }

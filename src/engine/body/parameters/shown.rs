@@ -1,5 +1,6 @@
 //! Calls and parameters that a value shows whole: a file about them, a test, a prompt. What closes these closes neither the
 //! value nor the call round it.
+use super::beyond::Reach;
 use super::end::whole_tail;
 use super::open::Openings;
 use super::value::Within;
@@ -28,6 +29,11 @@ impl Shown {
     /// It has shown whole calls of its own tool, and each that it shows is whole.
     pub(super) const fn own_are_whole(&self) -> bool {
         self.own && self.calls == 0
+    }
+
+    /// What is shown is over.
+    pub(super) fn closed() -> Self {
+        Self { whole: true, ..Self::default() }
     }
 
     /// It shows a parameter that is not closed.
@@ -73,10 +79,16 @@ impl OpenValue {
         }
         let closes = match next {
             Next::Parameter(begun) => {
-                let shown = !self.follows(cx, within, begun.key.as_ref(), cx.skip_markup_space(end));
-                Look::when(shown)
+                if !self.follows(cx, within, begun.key.as_ref(), cx.skip_markup_space(end)) {
+                    Look::Is(())
+                } else {
+                    return self.is_shown_beyond(cx, within, end, Reach::Call);
+                }
             }
-            Next::Close => self.goes_on(cx, within, cx.skip_markup_space(end)),
+            Next::Close => match self.goes_on(cx, within, cx.skip_markup_space(end)) {
+                Look::No => return self.is_shown_beyond(cx, within, end, Reach::Calls),
+                look => look,
+            },
             Next::Junk | Next::End => Look::No,
             Next::More => Look::More,
         };
@@ -122,27 +134,25 @@ impl OpenValue {
         ends
     }
 
+    /// Where what closes a call at `at`, and its section, ends.
+    pub(super) fn behind_call(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<usize> {
+        let mut end = at;
+        let closers = std::iter::once(within.tail).chain(within.row.sections.iter().map(|(_, close)| close.as_slice()));
+        for text in closers.flatten().filter_map(Element::text) {
+            match head::literal(cx, cx.skip_space(end), text) {
+                Look::Is(behind) => end = behind,
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
+        Look::Is(end)
+    }
+
     /// Behind what closes a call, at `at`, the text goes on as that of a value does: neither it nor the model's turn is over,
     /// and no other call begins unless the value shows calls.
     fn goes_on(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
         let Within { row, parameter, tail, .. } = within;
-        let stands = |at: usize, elements: &[Element]| -> Look<usize> {
-            let mut end = at;
-            for element in elements {
-                if let Some(text) = element.text() {
-                    match head::literal(cx, cx.skip_space(end), text) {
-                        Look::Is(behind) => end = behind,
-                        Look::More => return Look::More,
-                        Look::No => {}
-                    }
-                }
-            }
-            Look::Is(end)
-        };
-        let mut end = seen!(stands(at, tail));
-        for (_, close) in &row.sections {
-            end = seen!(stands(end, close));
-        }
+        let end = seen!(self.behind_call(cx, within, at));
         let next = cx.skip_space(end);
         if next >= cx.text.len() {
             return if cx.eof { Look::No } else { Look::More };
@@ -165,7 +175,7 @@ impl OpenValue {
 
 /// The tag that opens a call of the same tool stands at `at`, where closing tags hold names, and a parameter of that behind it: where
 /// the tag ends.
-fn opens_own(cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<usize> {
+pub(super) fn opens_own(cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<usize> {
     let Within { row, tail, called, .. } = *within;
     let name = tail.iter().find_map(|element| element.literal()?.strip_prefix("</"));
     // Most tags begin with another letter.

@@ -147,10 +147,11 @@ impl OpenValue {
         let balanced = self.shown.own_are_whole() && !self.same.is_open();
         let inner = self.openings == Openings::Loose && !balanced || self.shown.is_open() || missing;
         closing == Closing::BeforeLost
+            || self.torn
             // What it showed may have been its own, or what closed it before what follows.
             || missing && (self.shown.whole || self.stray || self.breaks_off(cx, parameter, end))
             || missing && self.closed_before_elements(cx, end)
-            || is_unclosed(cx, parameter, end, closing) && !special(&parameter.opener) && self.speaks(cx, end)
+            || is_unclosed(cx, parameter, end, closing) && self.speaks(cx, end)
             || self.ends_anywhere(end)
             || inner && self.holds_call(cx, row, end, missing)
             || self.ends.parameter == Some(end) && self.is_long(cx, end)

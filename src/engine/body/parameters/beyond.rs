@@ -1,0 +1,197 @@
+//! A value that shows what ends a parameter or a call goes on behind it. What tells it from one that lost its closing marker is
+//! that marker further on, where nothing but the value is open that it could close.
+use super::end::Ended;
+use super::open::Closer;
+use super::same::Same;
+use super::shown::{Shown, opens_own};
+use super::value::Within;
+use super::*;
+use crate::bytes::find_near;
+use crate::dialect::opener;
+use crate::engine::look::seen;
+
+/// So far behind a place where a value may have ended its own closing marker is looked for.
+const FAR: usize = 4096;
+
+/// What shows that a value goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beyond {
+    /// Its own closing marker stands at this place, and whole calls before it, or none.
+    Own { at: usize, calls: bool },
+    /// One does that may as well be another's, or too many.
+    Unsure,
+}
+
+/// Up to where a value may go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// To the end of its call.
+    Call,
+    /// Behind that: it may show calls.
+    Calls,
+}
+
+/// What stands at a place behind the value.
+enum Mark {
+    /// Its closing marker.
+    Closer(Closer),
+    /// What opens a parameter that has such a one.
+    Opener,
+    Call,
+    /// What closes a call.
+    Tail,
+}
+
+impl OpenValue {
+    /// It may have ended at `end`, without its closing marker. If that is yet to come behind `from`, it did not, and all up to there
+    /// is its text.
+    pub(super) fn ends_unless_beyond(
+        &mut self,
+        cx: &Reader<'_>,
+        within: &Within<'_>,
+        end: usize,
+        from: usize,
+    ) -> Look<Ended> {
+        match self.beyond(cx, within, from, Reach::Calls) {
+            // What closes the call may be that of one whose parameter was shown.
+            Look::Is(Beyond::Own { at, calls }) if calls || !self.shown.whole => {
+                self.passes(at);
+                return Look::No;
+            }
+            Look::Is(_) => self.torn = true,
+            Look::No => self.torn = seen!(self.is_quoted(cx, within, from).or(|| Look::Is(false))),
+            Look::More => return Look::More,
+        }
+        Look::Is(Ended::unclosed(end))
+    }
+
+    /// Another parameter follows at `hit`, and nothing closed the value. If its closing marker comes once more than that one needs,
+    /// the value may show it.
+    pub(super) fn ends_before_parameter(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
+        match self.beyond(cx, within, hit, Reach::Call) {
+            Look::More => return Look::More,
+            look => self.torn = look != Look::No,
+        }
+        Look::Is(Ended::unclosed(hit))
+    }
+
+    /// A closing marker that ends at `end` closes a parameter that it shows, though what follows may follow the value: its own is yet
+    /// to come.
+    pub(super) fn is_shown_beyond(
+        &mut self,
+        cx: &Reader<'_>,
+        within: &Within<'_>,
+        end: usize,
+        reach: Reach,
+    ) -> Look<()> {
+        match self.beyond(cx, within, end, reach) {
+            Look::Is(Beyond::Own { at, .. }) => {
+                self.passes(at);
+                Look::Is(())
+            }
+            Look::Is(Beyond::Unsure) => {
+                self.torn = true;
+                Look::No
+            }
+            look => look.map(|_| ()),
+        }
+    }
+
+    /// All up to `at`, where its closing marker stands, is its text.
+    fn passes(&mut self, at: usize) {
+        self.searched = at;
+        self.shown = Shown::closed();
+        self.same = Same::default();
+    }
+
+    /// What tells behind `from` that it goes on there.
+    fn beyond(&self, cx: &Reader<'_>, within: &Within<'_>, from: usize, reach: Reach) -> Look<Beyond> {
+        // Where nothing but markers stands before a closing one it may have come too late, or twice.
+        let mut closed = match reach {
+            Reach::Call => from,
+            Reach::Calls => seen!(self.behind_call(cx, within, from)),
+        };
+        let (mut open, mut in_call, mut calls) = (0_usize, false, false);
+        let mut at = if closed > from { closed } else { from };
+        let end = cx.text.len().min(from.saturating_add(FAR));
+        while let Some(hit) = self.next_mark(cx, within, at, end) {
+            at = hit + 1;
+            match self.mark(cx, within, hit) {
+                Look::Is(Mark::Closer(own)) if open == 0 => {
+                    match Parameters::next(cx, within.row, within.tail, own.end, within.called) {
+                        Next::More => return Look::More,
+                        Next::Junk => continue,
+                        _ => {}
+                    }
+                    let late = cx.slice(closed, own.at).trim_ascii().is_empty();
+                    let own = Beyond::Own { at: own.at, calls };
+                    return Look::Is(if late || in_call { Beyond::Unsure } else { own });
+                }
+                Look::Is(Mark::Closer(own)) => (open, closed, at) = (open - 1, own.end, own.end),
+                Look::Is(Mark::Opener) => open += 1,
+                Look::Is(Mark::Call) => (in_call, calls) = (true, true),
+                // One that lost its own closing marker as well.
+                Look::Is(Mark::Tail) if open > 0 || reach == Reach::Call => return Look::No,
+                Look::Is(Mark::Tail) => in_call = false,
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
+        if end == cx.text.len() && !cx.eof { Look::More } else { Look::No }
+    }
+
+    /// Where the next marker may stand between `at` and `end`.
+    fn next_mark(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize, end: usize) -> Option<usize> {
+        let first = self.tag(within.parameter).bytes().next()?;
+        find_near(first, cx.bytes().get(at..end)?).map(|i| at + i)
+    }
+
+    /// Its closing tag, less what stands before it in its marker.
+    fn tag<'v>(&'v self, parameter: &'v Parameter) -> &'v str {
+        self.closer.as_deref().unwrap_or_else(|| parameter.closing_tag())
+    }
+
+    fn mark(&self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Mark> {
+        let Within { row, parameter, tail, .. } = *within;
+        let tag = self.tag(parameter);
+        // What ends a section of text before its tag stands there too.
+        let lead = self.closer(parameter).strip_suffix(tag).unwrap_or_default();
+        let led = Look::when(cx.slice(self.start, hit).ends_with(lead));
+        let closer = led.then(|()| head::literal(cx, hit, tag)).then(|end| parameter.behind_closer(cx, end));
+        let call = |text: &str| row.marked_calls().any(|call| opener(&call.head) == Some(text));
+        let like = |other: &&Parameter| other.closing_tag() == tag && !call(&other.opener);
+        let opens = |other: &Parameter| head::literal(cx, hit, &other.opener).map(|_| Mark::Opener);
+        closer
+            .map(|end| Mark::Closer(Closer { at: hit - lead.len(), end }))
+            .or(|| {
+                if self.closes_by_key() {
+                    return self.opens_same(cx, parameter, hit).map(|()| Mark::Opener);
+                }
+                Look::first_of(row.parameters.iter().filter(like).map(opens))
+            })
+            .or(|| match tail.iter().find_map(Element::literal) {
+                Some(text) => head::literal(cx, hit, text).map(|_| Mark::Tail),
+                None => Look::No,
+            })
+            .or(|| {
+                let opens = |call: &CallTemplate| head::opens(cx, hit, &call.head).map(|_| Mark::Call);
+                // Where any tag may be one, it is one of the same tool.
+                match row.by_name() {
+                    true => opens_own(cx, within, hit).map(|_| Mark::Call),
+                    false => Look::first_of(row.marked_calls().map(opens)),
+                }
+            })
+    }
+
+    /// What ends the call at `at` stands in quotes: a quote is open before it in its line, and closes behind it.
+    fn is_quoted(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<bool> {
+        let end = seen!(self.behind_call(cx, within, at));
+        let Some(quote) = cx.bytes().get(end).copied() else {
+            return if cx.eof { Look::No } else { Look::More };
+        };
+        let before = cx.slice(self.start, at).as_bytes();
+        let line = before.iter().rev().take(FAR).take_while(|byte| **byte != b'\n');
+        let odd = line.filter(|byte| **byte == quote).count() % 2 == 1;
+        Look::Is(matches!(quote, b'"' | b'\'' | b'`') && odd)
+    }
+}
