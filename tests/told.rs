@@ -1,8 +1,12 @@
 //! What is told of results and media, and what becomes of a history in disorder.
 use serde_json::{Value, json};
+use toolglot::dialect::{Dialects, catalogue};
+use toolglot::engine::{Options, extract};
 use toolglot::provider::{
     Provider, ResultOptions, ToolResult, check_history, convert_messages, format_tool_results, repair_history,
+    text_results,
 };
+use toolglot::schema::ToolSet;
 
 #[track_caller]
 fn codes(messages: Value, provider: Provider) -> Vec<String> {
@@ -282,4 +286,28 @@ fn how_closely_a_picture_is_looked_at() {
             assert_eq!(convert_messages(&chat(told), None, Some(openai), to, None).unwrap().messages, chat(told));
         }
     }
+}
+
+/// What a model is told its results by it may write itself: nothing behind that is called.
+#[test]
+fn a_result_as_it_is_told_is_known() {
+    let tool = |name: &str, key: &str| json!({"name": name, "inputSchema": {"type": "object", "properties": {key: {"type": "string"}}}});
+    let tools = ToolSet::from_values(&[tool("get_weather", "city"), tool("get_time", "zone")]).unwrap();
+    let count = |name: &str, text: &str| {
+        let turn = extract(text, &Dialects::named(name).unwrap(), Some(&tools), &Options::default());
+        turn.tool_calls.len()
+    };
+    let mut wrong = Vec::new();
+    // ReAct's label is a word of any text.
+    for row in catalogue().iter().filter(|row| row.name != "react") {
+        let result = ToolResult::new("call_1", "get_weather", &json!("sunny"), false);
+        let told = text_results(vec![result], &*row.name, &ResultOptions { harden: true, ..Default::default() });
+        let told = told["content"].as_str().unwrap();
+        let once = count(&row.name, &row.example);
+        let twice = count(&row.name, &format!("{}\n{told}\n{}", row.example, row.example));
+        if once == 0 || twice != once {
+            wrong.push(format!("{}: {once} and {twice} calls, {told:?}", row.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

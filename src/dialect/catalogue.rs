@@ -234,6 +234,9 @@ pub fn find(name: &str) -> Result<Arc<Dialects>, Error> {
     cell.get_or_try_init(|| Dialects::compile(&rows_read(row.clone())?, false).map(Arc::new)).cloned()
 }
 
+/// What stands round a result that is told to a model whose template has no spelling for it. What it is told it may write itself.
+const TOLD: [&str; 2] = ["<tool_result>", "</tool_result>"];
+
 /// What is read where this `row` is named: it, with what any model says round its calls if any writes them, and behind it those
 /// of its kin.
 pub(super) fn rows_read(mut row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Error> {
@@ -245,6 +248,8 @@ pub(super) fn rows_read(mut row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Erro
             add(&mut known.results, &other.results);
         }
     }
+    let known = &mut Arc::make_mut(&mut row).results;
+    add(known, &[TOLD.map(String::from).into()]);
     let mut rows = vec![row.clone()];
     for name in &row.kin {
         let kin = ROWS.iter().find(|other| other.name == *name);

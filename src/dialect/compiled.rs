@@ -69,6 +69,9 @@ static AUTO: Lazy<Arc<Dialects>> = Lazy::new(|| {
     Arc::new(all.unwrap_or_else(|_| Dialects::empty()))
 });
 
+/// A tag that some templates have round results, and other models round an answer.
+const ANSWER: &str = "<response>";
+
 impl Dialects {
     /// All dialects of the catalogue: the text decides.
     pub fn auto() -> Arc<Self> {
@@ -283,7 +286,7 @@ impl Dialects {
         }
         for (known, own) in [(&mut self.reasoning, &dialect.reasoning), (&mut self.results, &dialect.results)] {
             // Words are what any text may say, where nobody named the model that means more by them.
-            let words = |pair: &(String, String)| pair.0.starts_with(char::is_alphabetic);
+            let words = |pair: &(String, String)| pair.0.starts_with(char::is_alphabetic) || pair.0 == ANSWER;
             for pair in own.iter().filter(|pair| !(self.auto && words(pair))) {
                 if !known.contains(pair) {
                     known.push(pair.clone());
