@@ -139,6 +139,14 @@ impl Elements {
                 }
                 match Tag::at(cx, within.prefix, at) {
                     Look::Is(tag) if tag.kind == Kind::Opening => {
+                        match closes_unslashed(cx, within, &tag) {
+                            Look::Is(()) => {
+                                self.at = tag.end;
+                                return Next::Close;
+                            }
+                            Look::More => return Next::More,
+                            Look::No => {}
+                        }
                         self.open = Some(OpenElement::new(cx, within, tag));
                         self.at = at;
                         continue;
@@ -180,7 +188,11 @@ impl Elements {
                 open.opens(cx, within, tag);
             } else if !open.closes(cx, &tag) {
                 open.searched = hit;
-                return Next::Unfit;
+                match open.goes_on(cx, within, &tag) {
+                    Look::Is(at) => open.passes(at),
+                    Look::More => return Next::More,
+                    Look::No => return Next::Unfit,
+                }
             }
             if open.tags.is_empty() {
                 return Next::Element(open.searched);
@@ -237,7 +249,11 @@ impl Elements {
                 Value::Json(Piece::Made(json))
             }
         };
-        if self.members.add(cx, out, writer, index, Piece::Made(key), value) {
+        let wanted = tool.is_some_and(|tool| tool.expected(&key).allows(Expected::ARRAY));
+        if wanted && self.members.join(cx, &key, &value) {
+            let what = "a parameter stood twice: its values are the items of its list";
+            self.repairs.push(Repair::at(RepairCode::DuplicateKey, self.at, what));
+        } else if self.members.add(cx, out, writer, index, Piece::Made(key), value) {
             let what = "a parameter stood twice: the last value counts";
             self.repairs.push(Repair::at(RepairCode::DuplicateKey, self.at, what));
         }
@@ -259,6 +275,20 @@ impl Elements {
         pending.repairs = std::mem::take(&mut self.repairs);
         Progress::Done { end }
     }
+}
+
+/// What closes the call was written as the opening `tag` of an element that the tool does not have: behind it another call
+/// begins, or the section ends.
+fn closes_unslashed(cx: &Reader<'_>, within: &Within<'_>, tag: &Tag) -> Look<()> {
+    let own = within.closer.strip_prefix(within.prefix).unwrap_or_default();
+    let meant = own.strip_prefix("</").and_then(|name| name.strip_suffix('>')) == Some(tag.name(cx));
+    if !meant || within.prefix.is_empty() || within.tool.is_some_and(|tool| tool.declares(tag.name(cx))) {
+        return Look::No;
+    }
+    let next = seen!(misspelt::behind(cx, tag.end));
+    let opens = |elements: &[Element]| head::opens(cx, next, elements).map(|_| ());
+    let calls = within.row.calls.iter().map(|call| opens(&call.head));
+    Look::any_of(calls.chain(within.row.sections.iter().map(|(_, close)| opens(close))))
 }
 
 /// The text without the line break at each of its ends, where the dialect puts them there.

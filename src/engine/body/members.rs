@@ -1,5 +1,5 @@
 //! The arguments of a call that are read one by one. Each leaves as soon as it is certain, a string while it is written.
-use super::values::KeyIndex;
+use super::values::{KeyIndex, listed};
 use crate::engine::Reader;
 use crate::engine::found::{Found, Piece, Value};
 use crate::engine::output::Output;
@@ -86,6 +86,15 @@ impl Members {
             }
         }
         self.keep(cx, key, value)
+    }
+
+    /// `value` becomes an item of the list that the value of `key` is, or becomes, if it stood there before and both can be items.
+    #[must_use]
+    pub(super) fn join(&mut self, cx: &Reader<'_>, key: &str, value: &Value) -> bool {
+        let list = &self.list;
+        let name = |i: usize| list.get(i).map(|(key, _)| key.as_bytes(cx.text));
+        let same = self.keys.position(key, list.len(), name);
+        same.and_then(|i| self.list.get_mut(i)).is_some_and(|(_, first)| listed(first, value, cx.text))
     }
 
     /// As [`Self::add`], of a value that has left already.

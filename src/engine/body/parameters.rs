@@ -449,8 +449,8 @@ impl Parameters {
         let parameter = row.parameters.get(template);
         // A marker that its line ends, or another sign, may have lost more of its key than that.
         let cut = |p: &Parameter| matches!(p.head.last(), Some(Element::Literal(text)) if text.ends_with(['\n', '=']));
-        // And where a quote is missing, letters may be.
-        let cut = |p: &Parameter| misquoted || cut(p);
+        // And where a quote is missing, letters may be, or where its tag does not end, some of the value's may stand in it.
+        let cut = |p: &Parameter| misquoted || unclosed || cut(p);
         self.broken |= declared.is_none() && called.is_some() && parameter.is_some_and(cut);
         let named = |p: &Parameter| Some(format!("{}{}{}", p.closer, cx.part(&key), p.behind_key.as_ref()?).into());
         let closer = parameter.and_then(named);

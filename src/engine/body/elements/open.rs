@@ -2,11 +2,15 @@
 use super::tag::{Kind, Tag};
 use super::{Node, Within};
 use crate::dialect::{Element, opener};
-use crate::engine::Reader;
 use crate::engine::body::values::Undecided;
+use crate::engine::look::seen;
+use crate::engine::{Look, Reader, head};
 use crate::schema::Expected;
 use smallvec::SmallVec;
 use std::ops::Range;
+
+/// So far behind what closes the call the element's own closing tag is looked for.
+const FAR: usize = 4096;
 
 /// An element of the top level whose end has not come.
 #[derive(Debug)]
@@ -68,6 +72,52 @@ impl OpenElement {
     /// It shows calls, whole ones or one that is open.
     pub(super) fn shows_calls(&self) -> bool {
         self.shows.is_some() || !self.texts.is_empty()
+    }
+
+    /// `tag` closes the call, and nothing but text stands in the element: it shows that, if its own closing tag is yet to come,
+    /// which nothing else opened, and the structure goes on behind it. Where that stands.
+    #[cold]
+    pub(super) fn goes_on(&self, cx: &Reader<'_>, within: &Within<'_>, tag: &Tag) -> Look<usize> {
+        let [own] = self.tags.as_slice() else { return Look::No };
+        let call = head::literal(cx, tag.start, within.closer) != Look::No;
+        if within.prefix.is_empty() || !call || self.shows_calls() || !self.streams {
+            return Look::No;
+        }
+        let (mut at, mut open, mut text) = (tag.end, 0_usize, false);
+        let end = cx.text.len().min(tag.end.saturating_add(FAR));
+        while let Some(i) = memchr::memmem::find(cx.bytes().get(at..end).unwrap_or_default(), within.prefix.as_bytes())
+        {
+            let hit = at + i;
+            text |= !cx.slice(at, hit).trim_ascii().is_empty();
+            let next = seen!(Tag::at(cx, within.prefix, hit).or(|| Tag::of_call(cx, within, hit)));
+            at = next.end;
+            match next.kind {
+                Kind::Closing if next.name(cx) != own.name(cx) => {
+                    // Another element lost its closing tag.
+                    if open > 0 && head::literal(cx, hit, within.closer) != Look::No {
+                        return Look::No;
+                    }
+                }
+                Kind::Closing if open > 0 => open -= 1,
+                // Where only what closes the call stands before it, the two are in the wrong order.
+                Kind::Closing if text => {
+                    let next = cx.skip_space(at);
+                    let follows = head::literal(cx, next, within.closer);
+                    return follows.or(|| Tag::at(cx, within.prefix, next).map(|tag| tag.end)).map(|_| hit);
+                }
+                Kind::Closing => return Look::No,
+                Kind::Opening if next.name(cx) == own.name(cx) => open += 1,
+                Kind::Opening | Kind::Call => {}
+            }
+        }
+        if end == cx.text.len() && !cx.eof { Look::More } else { Look::No }
+    }
+
+    /// All up to `at`, where its closing tag stands, is its text.
+    pub(super) fn passes(&mut self, at: usize) {
+        let start = self.tags.first().map_or(at, |own| own.end);
+        self.texts.push(start..at);
+        self.searched = at;
     }
 
     /// `tag` opens an element in it, or a call that it shows.
