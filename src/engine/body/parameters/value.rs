@@ -151,7 +151,7 @@ impl OpenValue {
             // What it showed may have been its own, or what closed it before what follows.
             || missing && (self.shown.whole || self.stray || self.breaks_off(cx, parameter, end))
             || missing && self.closed_before_elements(cx, end)
-            || is_unclosed(cx, parameter, end, closing) && self.speaks(cx, end)
+            || is_unclosed(cx, parameter, end, closing) && self.speaks(cx, end) && is_spoken_of(cx, parameter, end)
             || self.ends_anywhere(end)
             || inner && self.holds_call(cx, row, end, missing)
             || self.ends.parameter == Some(end) && self.is_long(cx, end)
@@ -278,6 +278,13 @@ fn ends_alike(text: &str, rest: &str) -> bool {
         near.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
     };
     letters(text).ends_with(&letters(rest))
+}
+
+/// What opens a parameter at `end` may be one of the words of a text: special tokens are, where a blank stands behind them as well.
+#[cold]
+fn is_spoken_of(cx: &Reader<'_>, parameter: &Parameter, end: usize) -> bool {
+    let blank = |head: Head| cx.bytes().get(head.end) == Some(&b' ');
+    !special(&parameter.opener) || head::head(cx, end, &parameter.head).map(blank) == Look::Is(true)
 }
 
 /// A parameter begins at `end`, and nothing closed the value before it.
