@@ -349,6 +349,8 @@ OVERTAKEN = {
     "an entity closes a string",
     "a curly quote closes a string",
     "a mark of another kind closes the last string",
+    "a string without its closing quote that shows a whole call, and the marker that closes its own",
+    "a string without its end behind an object in a list is an item",
 }
 
 CASES = [

@@ -295,10 +295,10 @@ static PAIR: Lazy<Option<Regex>> =
 static DOUBLE_PAIR: Lazy<Option<Regex>> =
     Lazy::new(|| Regex::new(r#"[\[(]\s*"[\p{Alphabetic}_][\w.:/\\-]*"\s*,\s*\{"#).ok());
 
-/// A line that begins with a call as Python writes it, with named arguments or none, or prints one's result; a fence in one line
-/// may stand round it.
+/// A line that begins with a call as Python writes it, with named arguments or none, or prints or keeps one's result; a fence in
+/// one line may stand round it.
 static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*(?:```+\w*\s*)?(?:print\s*\(\s*)?[\p{Alphabetic}_][\w.:/\\-]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)")
+    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*(?:```+\w*\s*)?(?:print\s*\(\s*|[\p{Alphabetic}_]\w*\s*=\s*)?[\p{Alphabetic}_][\w.:/\\-]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)")
         .ok()
 });
 
