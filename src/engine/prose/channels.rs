@@ -394,9 +394,12 @@ impl Engine {
             self.given.from = at;
             self.given.fresh = true;
         }
-        // What was called in reasoning that is over was a draft.
-        if self.channel.is_some_and(|c| c.is(Kind::Reasoning)) && self.holds(Doubt::Reasoning) {
-            self.go_back(at);
+        if self.channel.is_some_and(|c| c.is(Kind::Reasoning)) {
+            // What was called in reasoning that is over was a draft.
+            if self.holds(Doubt::Reasoning) {
+                self.go_back(at);
+            }
+            self.leave_shown(end);
         }
         self.out.trace.note(at..end, Noted::Marker(Markup::MessageEnds));
         let before = self.remove(cx, at, end);

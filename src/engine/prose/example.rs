@@ -49,8 +49,8 @@ const SAYS_UNPARTED: [&str; 11] =
 /// What says so as a heading of its own.
 const HEADINGS: [&str; 6] = ["usage", "syntax", "signature", "sample", "例", "예"];
 
-/// What says that a call is not made.
-const REFUSES: [&str; 12] = [
+/// What says that a call is not made, at the end of its sentence, before a word that stands for the call.
+const REFUSES: [&str; 11] = [
     "never do",
     "never run",
     "never call",
@@ -62,8 +62,11 @@ const REFUSES: [&str; 12] = [
     "won't call",
     "won't run",
     "would have called",
-    "would have run",
 ];
+const STANDS_FOR_IT: [&str; 5] = ["this", "that", "it", "these", "the following"];
+
+/// What else stands in a heading that announces one.
+const OF_EXAMPLES: [&str; 10] = ["request", "response", "call", "calls", "output", "tool", "of", "a", "an", "the"];
 
 /// What every directive of reStructuredText begins with.
 const DIRECTIVE: &[u8] = b".. ";
@@ -76,7 +79,7 @@ const MOST_DIRECTIVES: usize = 4;
 
 /// All of these words, with ASCII's letters small or capital, and others small.
 static WORDS: Lazy<Option<AhoCorasick>> = Lazy::new(|| {
-    let words = SAYS.iter().chain(&REFUSES).chain(&SAYS_UNPARTED);
+    let words = SAYS.iter().chain(&SAYS_UNPARTED);
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
 });
 
@@ -127,10 +130,8 @@ impl Examples {
         let (bytes, end) = (cx.bytes(), from + before.len());
         let line_break = self.line_break.find_last(bytes, from, end, |text| memchr::memrchr(b'\n', text));
         let line = line_break.map_or(0, |i| i + 1 - from);
-        let said = before.trim_end_matches(['*', '_', ' ']);
-        let Some(label) = said.strip_suffix([':', '：']).or_else(|| is_heading(before.get(line..)?).then_some(said))
-        else {
-            return false;
+        let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
+            return before.get(line..).is_some_and(is_heading_of_example);
         };
         let end = from + label.len();
         let ends =
@@ -140,7 +141,7 @@ impl Examples {
         let start = sentence.map_or(line, |i| line + i);
         let sentence = label.get(start..).unwrap_or_default();
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
-        if HEADINGS.iter().any(|known| known.eq_ignore_ascii_case(heading)) {
+        if is_one_of(heading, &HEADINGS) || refuses_call(sentence) {
             return true;
         }
         let start = from + start;
@@ -155,14 +156,28 @@ impl Examples {
     }
 }
 
-/// The `line` is a heading, by its signs or as all of it is bold.
-fn is_heading(line: &str) -> bool {
+/// The `line` is a heading, by its signs or as all of it is bold, and announces an example.
+fn is_heading_of_example(line: &str) -> bool {
     let line = line.trim();
-    line.starts_with('#') || line.len() > 4 && line.starts_with("**") && line.ends_with("**")
+    let heading = line.strip_prefix('#').or_else(|| line.strip_prefix("**")?.strip_suffix("**"));
+    let Some(words) = heading.map(|heading| heading.trim_matches(['#', '*', ' '])) else { return false };
+    let says = |word: &str| is_one_of(word, &HEADINGS) || says_example(word, false);
+    words.split(' ').all(|word| says(word) || is_one_of(word, &OF_EXAMPLES)) && words.split(' ').any(says)
+}
+
+fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// The `sentence` says that what follows is not called.
+fn refuses_call(sentence: &str) -> bool {
+    let sentence = sentence.trim_end().to_ascii_lowercase();
+    let refused = STANDS_FOR_IT.iter().find_map(|word| sentence.strip_suffix(word)).map_or(&*sentence, str::trim_end);
+    REFUSES.iter().any(|words| refused.ends_with(words))
 }
 
 /// A line of the `text` has nothing in it, or only blanks.
-fn has_blank_line(text: &str) -> bool {
+pub(super) fn has_blank_line(text: &str) -> bool {
     memchr::memchr_iter(b'\n', text.as_bytes()).any(|end| {
         let mut below = text.bytes().skip(end + 1).skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
         below.next() == Some(b'\n')
@@ -276,12 +291,12 @@ fn last_sentence(line: &str) -> Option<usize> {
     (!abbreviated).then_some(sentence)
 }
 
-/// A word in the sentence, or in the rest of one that `goes_on` here, says that an example follows, or what is not called.
+/// A word in the sentence, or in the rest of one that `goes_on` here, says that an example follows.
 fn says_example(sentence: &str, goes_on: bool) -> bool {
     let Some(words) = &*WORDS else { return false };
     let sentence = if sentence.is_ascii() { Cow::Borrowed(sentence) } else { Cow::Owned(sentence.to_lowercase()) };
     words.find_overlapping_iter(&*sentence).any(|found| {
-        let unparted = found.pattern().as_usize() >= SAYS.len() + REFUSES.len();
+        let unparted = found.pattern().as_usize() >= SAYS.len();
         unparted || !(goes_on && found.start() == 0) && stands_alone(&sentence, found.start(), found.end())
     })
 }

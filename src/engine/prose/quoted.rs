@@ -1,5 +1,6 @@
 //! Examples that are quoted: what stands in a block quote, in a table's cell or in HTML's code and comments within a line is no
 //! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
+use super::example::has_blank_line;
 use crate::char_class;
 use crate::dialect::Marker;
 use crate::engine::body::OWN_ROLES;
@@ -346,14 +347,18 @@ impl Engine {
     }
 
     /// The reasoning is over at `at`, and whatever was shown in it.
-    pub(super) fn leave_listing(&mut self, at: usize) {
+    pub(super) fn leave_shown(&mut self, at: usize) {
         self.listings.leave(at);
+        self.shown_in = Shown { looked: at, open: None };
     }
 
     /// An element of code is open at `at`, and other text stands in it before: like a fence, it holds no call then, with markers
-    /// or without.
+    /// or without. What has markers is one behind a blank line: the element may never be closed.
     pub(super) fn is_shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        self.is_shown(cx, at) && self.shown_in.open.is_some_and(|(element, _)| element.code)
+        self.is_shown(cx, at)
+            && self.shown_in.open.is_some_and(|(element, behind)| {
+                element.code && at - behind <= LINE && !has_blank_line(cx.slice(behind, at))
+            })
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
@@ -446,7 +451,19 @@ const INLINE: [&str; 5] = ["<code>", "<kbd>", "<samp>", "<tt>", "<!--"];
 fn in_inline_element(line: &str) -> bool {
     let line = line.trim_ascii_end();
     let text = INLINE.iter().find_map(|tag| line.strip_suffix(tag));
-    text.is_some_and(|text| text.contains(|c: char| c.is_alphanumeric()) || line.ends_with("<!--"))
+    text.is_some_and(|text| has_words(text) || line.ends_with("<!--"))
+}
+
+/// Something else than tags stands in `line`.
+fn has_words(line: &str) -> bool {
+    let (mut rest, word) = (line, |text: &str| text.contains(char::is_alphanumeric));
+    while let Some((text, tag)) = rest.split_once('<') {
+        if word(text) {
+            return true;
+        }
+        rest = tag.split_once('>').map_or("", |(_, behind)| behind);
+    }
+    word(rest)
 }
 
 /// The sides of a conversation that make no calls.
@@ -485,30 +502,56 @@ const BLOCKS: [&str; 14] = [
 /// What begins the line of a traceback that says where the line below stands.
 const FRAME: &str = "File \"";
 
-/// What begins a statement of Python's that is no call.
-const STATEMENTS: [&str; 3] = ["import ", "from ", "print("];
+/// A call as Python writes it stands at `at`, or a list of such.
+fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
+    let text = cx.near(at, NEAR_MARKER);
+    let text = text.strip_prefix(b"[").unwrap_or(text);
+    let name = text.iter().take_while(|byte| char_class::QUALIFIED_NAME.has_ascii(**byte)).count();
+    name > 0 && text.get(name) == Some(&b'(')
+}
 
 /// The line right above that of `at` is a statement of a Python program.
 fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
     let from = floor(cx.text, at.saturating_sub(LINE));
     let Some(above) = cx.slice(from, at).strip_suffix('\n') else { return false };
     let line = above.rsplit('\n').next().unwrap_or_default().trim_ascii_end();
-    let assigns = || {
-        let (name, value) = line.split_once(" = ").unwrap_or_default();
-        !value.is_empty() && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
+    let name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
     };
-    match STATEMENTS.iter().find(|word| line.starts_with(**word)) {
-        Some(&"from ") => line.contains(" import "),
-        Some(_) => true,
-        None => assigns(),
+    let names = |list: &str| list.split(',').all(|each| name(each.split(" as ").next().unwrap_or_default().trim()));
+    if let Some(list) = line.strip_prefix("import ") {
+        return names(list);
     }
+    if let Some((module, list)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
+        return name(module) && (list == "*" || names(list));
+    }
+    if line.starts_with("print(") && line.ends_with(')') {
+        return true;
+    }
+    line.split_once(" = ").is_some_and(|(to, value)| name(to) && is_value(value))
+}
+
+/// `value` is one of Python's, whole: a number, a string, a list, a dict, or what a call gives. A mere word may be one of a text.
+fn is_value(value: &str) -> bool {
+    let ends = match value.bytes().next() {
+        Some(quote @ (b'"' | b'\'')) => return value.len() > 1 && value.bytes().last() == Some(quote),
+        Some(b'[') => b']',
+        Some(b'{') => b'}',
+        Some(first) if first.is_ascii_alphabetic() => {
+            let called = value.split_once('(').is_some_and(|(name, _)| !name.contains(char::is_whitespace));
+            return called && value.ends_with(')') || matches!(value, "True" | "False" | "None");
+        }
+        _ => return value.parse::<f64>().is_ok(),
+    };
+    value.bytes().last() == Some(ends)
 }
 
 /// The line of `at`, which begins with what is `indented`, stands in a block of a Python program, or in a traceback: it is
 /// indented, and the line that is less so opens one.
 fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
     if indented.is_empty() {
-        return behind_statement(cx, at);
+        return is_python_call(cx, at) && behind_statement(cx, at);
     }
     let from = floor(cx.text, at.saturating_sub(LINE));
     let above = cx.slice(from, at - indented.len()).lines().rev();

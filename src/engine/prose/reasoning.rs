@@ -96,7 +96,7 @@ impl Engine {
                 }
             }
             self.remove(cx, at, at + length);
-            self.leave_listing(at + length);
+            self.leave_shown(at + length);
             self.given.mode = Mode::Content;
             self.inline = None;
             self.given.space = None;
@@ -112,7 +112,7 @@ impl Engine {
         self.remove(cx, at, at + length);
         if !self.reasoning_seen && self.out.calls.is_empty() {
             self.out.reclassify(at);
-            self.leave_listing(at + length);
+            self.leave_shown(at + length);
             self.reasoning_seen = true;
         } else {
             self.out.issue(Issue::at(IssueCode::StrayMarker, at, "reasoning was closed that was not open"));

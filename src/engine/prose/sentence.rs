@@ -38,7 +38,7 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
         look => return look.then(|()| Look::No),
     }
     let goes_on = goes_on(cx, at, start + LONGEST);
-    goes_on.or(|| if object { Look::No } else { wraps(cx, start, at) })
+    goes_on.or(|| if object { Look::No } else { wraps(cx, start, at) }).or(|| is_reported(cx, start, at))
 }
 
 /// What is left of the header of another message, without its tokens.
@@ -108,7 +108,6 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
             char_at(behind).then(|next| is(next.is_ascii_digit() || matches!(next, '"' | '\'' | '-' | ':')))
         }
         '(' if attached => char_at(behind).then(|next| is(!next.is_whitespace())),
-        '(' => small(behind),
         // A definition of it, not a call.
         '{' if !attached => char_at(behind).then(|next| is(matches!(next, '\n' | '\r'))),
         // What it does, or gives, is said.
@@ -120,8 +119,6 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
         ',' | '，' | '、' => small(skip(behind)),
         '–' | '—' => word(skip(behind)),
         '=' | '→' | '⇒' | '➜' | '➡' => Look::Is(()),
-        // What came of it is told.
-        '✅' | '❌' | '✓' | '✔' | '✗' | '✘' => Look::Is(()),
         // It is asked for, not called.
         '?' | '？' if attached => Look::Is(()),
         '!' => char_at(behind).then(|next| is(next == '=')),
@@ -134,6 +131,29 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
         '+' | '*' | '/' | '%' | '|' | '&' if !attached => {
             char_at(behind).then(|next| is(next == ' ' || next == sign && next != '/'))
         }
+        _ => Look::No,
+    }
+}
+
+/// Signs that tell what came of a call.
+const TELLS: [char; 6] = ['✅', '❌', '✓', '✔', '✗', '✘'];
+
+/// The call at `start`, which ends at `at`, is an item of a list that tells what came of each, or says something of it in
+/// parentheses: such a line stands above its own, or what announces one.
+fn is_reported(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
+    let above = cx.slice(floor(cx.text, start.saturating_sub(BEHIND)), start).strip_suffix('\n').map(str::trim_end);
+    let line = above.unwrap_or_default().rsplit('\n').next().unwrap_or_default();
+    let noted = line.contains(") (") && line.ends_with(')');
+    if !(line.ends_with([':', '：']) || line.contains(TELLS) || noted) {
+        return Look::No;
+    }
+    let next = seen!(cx.behind_space(at, at));
+    let mut chars = cx.rest(next).chars();
+    match (chars.next(), chars.next()) {
+        _ if cx.slice(at, next).contains('\n') => Look::No,
+        (Some(sign), _) if TELLS.contains(&sign) => Look::Is(()),
+        (Some('('), Some(letter)) => Look::when(goes_on_with(letter)),
+        (Some('('), None) if !cx.eof => Look::More,
         _ => Look::No,
     }
 }
