@@ -529,7 +529,10 @@ fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
     if line.starts_with("print(") && line.ends_with(')') {
         return true;
     }
-    line.split_once(" = ").is_some_and(|(to, value)| name(to) && is_value(value))
+    // Mostly it is a sentence.
+    let Some(equals) = memchr::memchr(b'=', line.as_bytes()) else { return false };
+    let (to, value) = line.split_at(equals);
+    to.strip_suffix(' ').is_some_and(name) && value.strip_prefix("= ").is_some_and(is_value)
 }
 
 /// `value` is one of Python's, whole: a number, a string, a list, a dict, or what a call gives. A mere word may be one of a text.
