@@ -145,8 +145,17 @@ impl BodyState {
         };
         let parameters = if template.body == Body::Parameters { &*row.parameters } else { &[] };
         let ends = || cut_off(cx.rest(at), &template.tail, parameters) || cut_in_head(cx, row, template, at);
-        let cut = || cx.eof && ends() && meant();
-        if look != Look::Is(()) && cut() { Look::Is(()) } else { look }
+        match look {
+            // A stream does not know yet that it ends there.
+            Look::No | Look::More if ends() && meant() => {
+                if cx.eof {
+                    Look::Is(())
+                } else {
+                    Look::More
+                }
+            }
+            look => look,
+        }
     }
 
     /// Which body without markers can begin at `at`.
@@ -186,15 +195,17 @@ impl BodyState {
 }
 
 /// The text ends at `at`, behind the name of a call, in what may stand there before its body: in one of the markers that calls of the
-/// `row` have behind their names, or in the beginning of a fence.
+/// `row` have behind their names which begin alike, or in the beginning of a fence.
 fn cut_in_head(cx: &Reader<'_>, row: &Row, template: &CallTemplate, at: usize) -> bool {
     // What no marker opens, or only a label, is a word of any text.
-    let opened = |template: &CallTemplate| !template.labelled && opener(&template.head).is_some();
-    let marked = |template: &CallTemplate| template.body == Body::Arguments && opened(template);
-    let calls = row.marked_calls().filter(|call| marked(call));
-    let mut inside = calls.flat_map(|call| call.head.iter().skip(1)).filter_map(Element::text);
+    if template.labelled || template.body != Body::Arguments || opener(&template.head).is_none() {
+        return false;
+    }
+    let alike =
+        row.marked_calls().filter(|call| call.body == Body::Arguments && call.head.first() == template.head.first());
+    let mut inside = alike.flat_map(|call| call.head.iter().skip(1)).filter_map(Element::text);
     let rest = cx.rest(at);
-    marked(template) && (is_cut_fence(rest) || inside.any(|text| text.len() > rest.len() && text.starts_with(rest)))
+    is_cut_fence(rest) || inside.any(|text| text.len() > rest.len() && text.starts_with(rest))
 }
 
 /// The last call that was read was mended at `at`.
