@@ -1,9 +1,12 @@
 //! The one incremental scanner that reads text by the catalogue. Complete parsing is one feed and one finish.
 //!
 //! The text is kept whole; everything the engine knows is a range of it. A step reads on from where the last one
-//! stopped and either gets somewhere or says that it needs more text, so each byte is looked at once, wherever the
-//! chunks are cut. What may still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a hold:
-//! it is read on, but nothing of it leaves before it is certain.
+//! stopped and either gets somewhere or says that it needs more text ([`Look::More`]), wherever the chunks are cut. What may
+//! still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a hold: it is read on, but nothing of it leaves
+//! before it is certain.
+//!
+//! How often a byte is looked at has a bound: what is unclear is looked at anew with every chunk only while it is short
+//! (`PATIENCE`), and what was given up is read again only so often (`call::MOST_READ_AGAIN`).
 mod body;
 mod call;
 mod found;
