@@ -1,7 +1,7 @@
 //! The one incremental scanner that reads text by the catalogue. Complete parsing is one feed and one finish.
 //!
 //! The text is kept whole; everything the engine knows is a range of it. A step reads on from where the last one
-//! stopped and either gets somewhere or says that it needs more text ([`Look::More`]), wherever the chunks are cut. What may
+//! stopped and either gets somewhere or says that it needs more text (`Look::More`), wherever the chunks are cut. What may
 //! still turn out to be no call (a fence, a draft in reasoning, bare JSON) is a hold: it is read on, but nothing of it leaves
 //! before it is certain.
 //!
