@@ -245,7 +245,9 @@ pub(super) fn rows_read(mut row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Erro
         for other in ROWS.iter() {
             add(&mut known.tokens, &other.tokens);
             add(&mut known.turns, &other.turns);
-            add(&mut known.results, &other.results);
+            let results: Vec<_> =
+                other.results.iter().filter(|(open, _)| open != super::compiled::ANSWER).cloned().collect();
+            add(&mut known.results, &results);
         }
     }
     let known = &mut Arc::make_mut(&mut row).results;

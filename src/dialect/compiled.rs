@@ -70,7 +70,7 @@ static AUTO: Lazy<Arc<Dialects>> = Lazy::new(|| {
 });
 
 /// A tag that some templates have round results, and other models round an answer.
-const ANSWER: &str = "<response>";
+pub(super) const ANSWER: &str = "<response>";
 
 impl Dialects {
     /// All dialects of the catalogue: the text decides.

@@ -170,7 +170,7 @@ impl BodyState {
                     bare_key(cx, cx.skip_blanks(at + 1)).map(|()| Body::Json)
                 }
                 // Its brace stands twice.
-                Look::Is(b'{') => {
+                Look::Is(b'{') if !cx.dialects.auto => {
                     after(cx, cx.skip_blanks(at + 1)).then(|key| Look::when(key == b'"')).map(|()| Body::Json)
                 }
                 Look::Is(_) => Look::No,

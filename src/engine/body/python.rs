@@ -29,6 +29,9 @@ use ahead::name_at;
 use escaped::EscapedScan;
 use value::ValueScan;
 
+/// What is recorded of a call whose result a variable takes.
+pub(crate) const KEPT: &str = "the variable before the call was left out";
+
 /// What shows the result of a call in Python.
 pub(crate) const PRINT: &str = "print";
 
@@ -124,6 +127,10 @@ pub(crate) struct Python {
     expect: Expect,
     /// A list is open.
     list: bool,
+    /// Where the first call stands, if a variable takes what it gives: a call behind it may use that, and so is a program's.
+    kept: Option<usize>,
+    /// Another call was read before.
+    calls: bool,
     /// The call stands in `print(...)`, which only shows its result.
     printed: bool,
     quoted: Quoted,
@@ -207,6 +214,8 @@ impl Python {
             at,
             expect: Expect::Call,
             list: false,
+            kept: None,
+            calls: false,
             printed: false,
             quoted: Quoted::No,
             escaped: false,
@@ -320,14 +329,14 @@ impl Python {
             }
             Some(_) => {}
         }
+        if self.kept.is_some_and(|kept| kept != at) {
+            return Some(Progress::Fail { at });
+        }
         // Behind a marker, or in a fence that says so, a variable may take what the call gives.
-        match if self.list || self.printed { Look::No } else { Self::assigned(cx, at) } {
+        match if self.list || self.printed || self.calls { Look::No } else { Self::assigned(cx, at) } {
             Look::Is(next) => {
-                self.repairs.push(Repair::at(
-                    RepairCode::Surroundings,
-                    at,
-                    "the variable before the call was left out",
-                ));
+                self.kept = Some(next);
+                self.repairs.push(Repair::at(RepairCode::Surroundings, at, KEPT));
                 self.at = next;
                 return None;
             }
@@ -458,6 +467,7 @@ impl Python {
             }
         }
         self.at = end;
+        self.calls = true;
         self.expect = Expect::AfterCall;
         None
     }

@@ -383,6 +383,12 @@ impl Strings {
                 Look::No => {
                     string.inner = Some(at);
                     self.at += 1;
+                    // An apostrophe in the JSON of a call: that is not shown in a string that one closes.
+                    let shown =
+                        |bound: Bound| bound.doubts(cx) || closes_shown(cx, string.body..bound.at, closer, origin);
+                    if let Some(bound) = string.unless_closed.filter(|bound| !shown(*bound)) {
+                        return Look::Is(bound);
+                    }
                     string.end_before_call(cx, at).map(|bound| match bound.ends {
                         // What closes it was to close one that the string shows.
                         Ends::IfClosed if closes_shown(cx, string.body..bound.at, closer, origin) => {

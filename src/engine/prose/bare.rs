@@ -296,9 +296,12 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
 /// Nothing but a token stands before `at` in the text: what a header or a marker has left (`<|im_start|>{...}`).
 fn behind_lone_token(cx: &Reader<'_>, at: usize) -> bool {
     let before = if at <= LONGEST_TOKEN { cx.slice(0, at).trim() } else { "" };
-    let name = before.strip_prefix("<|").and_then(|rest| rest.strip_suffix("|>"));
-    name.is_some_and(|name| name.bytes().all(|byte| char_class::IDENTIFIER.has_ascii(byte))) || before == "<s>"
+    LONE_TOKENS.contains(&before)
 }
+
+/// What headers begin and end with, and answers.
+const LONE_TOKENS: [&str; 7] =
+    ["<|im_start|>", "<|start_header_id|>", "<|end_header_id|>", "<|assistant|>", "<|message|>", "<|eot_id|>", "<s>"];
 
 /// A longer special token says more than that it is one.
 const LONGEST_TOKEN: usize = 32;

@@ -300,10 +300,12 @@ impl Engine {
         }
         self.at = at;
         let called = self.out.calls.len() > fence.calls;
-        let taken = match if called && fence.commented { self.printing_line(cx, at) } else { Look::No } {
-            Look::No => self.marker(cx, at),
-            taken => taken,
-        };
+        let printing = if called && fence.commented { self.printing_line(cx, at) } else { Look::No };
+        if printing == Look::No && self.keeps_result(fence) {
+            // What goes on may use it: that is a program.
+            return self.fence_is_code(cx, fence, at);
+        }
+        let taken = printing.or(|| self.marker(cx, at));
         let taken = match taken {
             Look::No => self.late_marker_from(cx, at),
             taken => taken,
@@ -327,7 +329,8 @@ impl Engine {
             Look::Is(body) => self.begin_bare(cx, at, body),
             Look::No => {
                 let may_call = cx.dialects.bare_python.is_some() && (cx.tools.is_some() || fence.labelled);
-                let assigned = || if fence.commented { Python::assigned(cx, at).map(|_| ()) } else { Look::No };
+                let first = fence.commented && self.out.calls.len() == fence.calls;
+                let assigned = || if first { Python::assigned(cx, at).map(|_| ()) } else { Look::No };
                 match Python::plausible(cx, at).or(assigned) {
                     Look::Is(()) if may_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
                     Look::More if may_call => Look::More,

@@ -1,5 +1,5 @@
 //! A tool's result that the model writes itself behind its call: it goes into an issue whole.
-use super::Taken;
+use super::{Taken, sentence};
 use crate::engine::reader::floor;
 use crate::engine::trace::Noted;
 use crate::engine::{Engine, Look, Reader, State, Step};
@@ -10,6 +10,17 @@ impl Engine {
     pub(super) fn result_opens(&mut self, cx: &Reader<'_>, at: usize, end: usize, result: u16) -> Taken {
         if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
             return Look::No;
+        }
+        // A tag in the middle of a sentence that goes on behind it is spoken of.
+        let token = cx.slice(at, end).contains(['|', '｜', '[', ']']);
+        let behind = self.given.removed && self.fresh_at(cx, at);
+        if !token && !behind && !cx.at_line_start(at) && sentence::goes_up_to(cx, at) {
+            let mut next = cx.rest(end).chars();
+            match (next.next(), next.next()) {
+                (None, _) | (Some(' '), None) if !cx.eof => return Look::More,
+                (Some(' '), Some(letter)) if letter.is_alphabetic() => return Look::No,
+                _ => {}
+            }
         }
         self.remove(cx, at, end);
         self.state = State::Invented { result, at, searched: end };

@@ -28,7 +28,8 @@ impl Backslashes {
             (_, b'b' | b'f') => true,
             (_, b'a' | b'v') => python,
             (Self::Text | Self::Share, b'n' | b'r' | b't') => true,
-            (Self::Text | Self::Share, b'x' | b'U' | b'0'..=b'7') => python,
+            (_, b'0'..=b'7') => python,
+            (Self::Text | Self::Share, b'x' | b'U') => python,
             _ => false,
         }
     }

@@ -234,7 +234,7 @@ fn find_start(text: &str, search: bool) -> Option<usize> {
     let (fenced, bracket) = (fenced(text), first_bracket(bytes, start));
     // In a string of the value before it a fence is text.
     let holds = |at: &usize| fenced.is_some_and(|fenced| *at < fenced && fenced < valid_end(bytes, *at));
-    bracket.filter(holds).or(fenced).or(bracket).or_else(|| wide::first(text))
+    bracket.filter(holds).or(fenced).or(bracket)
 }
 
 /// Where the valid JSON at `start` ends; `start` if there is none.

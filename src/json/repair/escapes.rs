@@ -164,7 +164,7 @@ pub(super) fn is_half(text: &[u8], at: usize) -> bool {
     let length = match first {
         b'x' => 2,
         b'U' => 8,
-        b'0'..=b'7' => return escape.len() < 3 && octal(text, at + 1) == escape.len(),
+        b'0' => return escape.len() < 3 && octal(text, at + 1) == escape.len(),
         _ => return false,
     };
     digits.len() < length && digits.iter().all(u8::is_ascii_hexdigit)
@@ -176,7 +176,7 @@ pub(super) fn is_python(text: &[u8], at: usize, path: bool) -> bool {
     let Some(&first) = text.get(at + 1) else { return false };
     let meant = match first {
         b'a' | b'v' => !text.get(at + 2).is_some_and(u8::is_ascii_alphabetic),
-        b'x' | b'0'..=b'7' => !path || is_apostrophe(text, at),
+        b'0'..=b'7' => !path,
         b'N' => return text.get(at + 2) == Some(&b'{'),
         _ => true,
     };
@@ -193,7 +193,7 @@ pub(crate) const fn means_more_in_python(byte: u8) -> bool {
     matches!(byte, b'a' | b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'x' | b'u' | b'U' | b'N' | b'0'..=b'7')
 }
 
-/// How many octal digits stand at `at`; more than three make no escape.
+/// How many octal digits stand at `at`, up to three.
 fn octal(text: &[u8], at: usize) -> usize {
     let digits = text.get(at..).unwrap_or_default().iter().take(3);
     digits.take_while(|byte| matches!(byte, b'0'..=b'7')).count()
@@ -219,12 +219,11 @@ fn other_escape(text: &[u8], at: usize, byte: u8) -> Option<(usize, Option<u32>)
         b'x' => Some((at + 4, Some(lookahead::hex(text, at + 2, 2)?))),
         b'U' => Some((at + 10, Some(lookahead::hex(text, at + 2, 8)?))),
         b'0' if !text.get(at + 2).is_some_and(u8::is_ascii_digit) => Some((at + 2, Some(0))),
-        b'0'..=b'7' => {
-            // One digit alone is a group of a regular expression.
-            let end = at + 1 + octal(text, at + 1);
-            let digits = text.get(at + 1..end).filter(|digits| digits.len() > 1)?;
+        // Others are groups of regular expressions, or names in paths.
+        b'0' if octal(text, at + 1) == 3 => {
+            let digits = text.get(at + 1..at + 4)?;
             let code = digits.iter().fold(0, |code, digit| code * 8 + u32::from(digit - b'0'));
-            Some((end, Some(code)))
+            Some((at + 4, Some(code)))
         }
         b'a' => Some((at + 2, Some(7))),
         b'v' => Some((at + 2, Some(11))),

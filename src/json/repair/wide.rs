@@ -19,8 +19,6 @@ pub(super) struct Narrow {
 /// The bracket of JSON that a full-width one stands for.
 const fn ascii(c: char) -> Option<char> {
     match c {
-        '｛' => Some('{'),
-        '｝' => Some('}'),
         '［' => Some('['),
         '］' => Some(']'),
         _ => None,
@@ -39,26 +37,22 @@ fn next(text: &str) -> Option<char> {
 /// A full-width bracket begins `text`, and what is in a value stands behind it.
 pub(super) fn opens(text: &str) -> bool {
     let mut characters = text.chars();
-    let Some(open @ ('｛' | '［')) = characters.next() else { return false };
+    if characters.next() != Some('［') {
+        return false;
+    }
     let inside = characters.as_str().trim_start();
     let literal = || ["true", "false", "null", "True", "False", "None"].iter().any(|word| inside.starts_with(word));
     match next(inside) {
         None => true,
         Some('"' | '\'' | '“') => true,
-        Some(c) if open == '｛' => matches!(c, '}' | '｝'),
-        Some(c) => c.is_ascii_digit() || matches!(c, '-' | '{' | '[' | ']' | '｛' | '［' | '］') || literal(),
+        Some(c) => c.is_ascii_digit() || matches!(c, '-' | '{' | '[' | ']' | '［' | '］') || literal(),
     }
-}
-
-/// The first object in prose that such a bracket opens.
-pub(super) fn first(text: &str) -> Option<usize> {
-    text.match_indices('｛').map(|(at, _)| at).find(|at| text.get(*at..).is_some_and(opens))
 }
 
 /// A full-width bracket that opens something stands in `text`.
 pub(super) fn holds_bracket(text: &str) -> bool {
     let bytes = text.as_bytes();
-    memchr::memchr_iter(0xef, bytes).any(|at| matches!(bytes.get(at + 1..at + 3), Some([0xbc, 0xbb] | [0xbd, 0x9b])))
+    memchr::memchr_iter(0xef, bytes).any(|at| matches!(bytes.get(at + 1..at + 3), Some([0xbc, 0xbb])))
 }
 
 /// The text from `start` on with brackets of JSON in place of those full-width ones that stand round a value.
@@ -83,12 +77,11 @@ pub(super) fn narrow(text: &str, start: usize) -> Option<Narrow> {
             '}' | ']' => {
                 open.pop();
             }
-            '｛' | '［' if is_sign(last) && rest.get(at..).is_some_and(opens) => {
-                let (bracket, closing) = if c == '｛' { ('{', '}') } else { ('[', ']') };
-                open.push((closing, Some(found.len())));
-                found.push((at, bracket));
+            '［' if is_sign(last) && rest.get(at..).is_some_and(opens) => {
+                open.push((']', Some(found.len())));
+                found.push((at, '['));
             }
-            '｝' | '］' if open.last().is_some_and(|(closing, _)| ascii(c) == Some(*closing)) => {
+            '］' if open.last().is_some_and(|(closing, _)| ascii(c) == Some(*closing)) => {
                 let opening = open.pop().and_then(|(_, index)| index);
                 if next(behind).is_none_or(is_sign) || open.is_empty() {
                     found.extend(ascii(c).map(|bracket| (at, bracket)));

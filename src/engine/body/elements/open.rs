@@ -9,8 +9,8 @@ use crate::schema::Expected;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// So far behind what closes the call the element's own closing tag is looked for.
-const FAR: usize = 4096;
+/// So far behind what closes the call the element's own closing tag is looked for: mostly it was forgotten.
+const FAR: usize = 512;
 
 /// An element of the top level whose end has not come.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl OpenElement {
         if within.prefix.is_empty() || !call || self.shows_calls() || !self.streams {
             return Look::No;
         }
-        let (mut at, mut open, mut text) = (tag.end, 0_usize, false);
+        let (mut at, mut open, mut text, mut in_call) = (tag.end, 0_usize, false, false);
         let end = cx.text.len().min(tag.end.saturating_add(FAR));
         while let Some(i) = memchr::memmem::find(cx.bytes().get(at..end).unwrap_or_default(), within.prefix.as_bytes())
         {
@@ -93,13 +93,18 @@ impl OpenElement {
             at = next.end;
             match next.kind {
                 Kind::Closing if next.name(cx) != own.name(cx) => {
-                    // Another element lost its closing tag.
-                    if open > 0 && head::literal(cx, hit, within.closer) != Look::No {
-                        return Look::No;
+                    if head::literal(cx, hit, within.closer) != Look::No {
+                        // Another element lost its closing tag.
+                        if open > 0 {
+                            return Look::No;
+                        }
+                        in_call = false;
                     }
                 }
                 Kind::Closing if open > 0 => open -= 1,
                 // Where only what closes the call stands before it, the two are in the wrong order.
+                // It is that of the call that stands there.
+                Kind::Closing if in_call => return Look::No,
                 Kind::Closing if text => {
                     let next = cx.skip_space(at);
                     let follows = head::literal(cx, next, within.closer);
@@ -107,7 +112,8 @@ impl OpenElement {
                 }
                 Kind::Closing => return Look::No,
                 Kind::Opening if next.name(cx) == own.name(cx) => open += 1,
-                Kind::Opening | Kind::Call => {}
+                Kind::Opening => {}
+                Kind::Call => in_call = true,
             }
         }
         if end == cx.text.len() && !cx.eof { Look::More } else { Look::No }

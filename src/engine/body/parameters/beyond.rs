@@ -10,16 +10,21 @@ use crate::bytes::find_near;
 use crate::dialect::opener;
 use crate::engine::look::seen;
 
-/// So far behind a place where a value may have ended its own closing marker is looked for.
+/// So far behind a place where a value may have ended its own closing marker is looked for: mostly it was forgotten, and what
+/// waits for it waits in vain.
+const NEAR: usize = 1024;
+
+/// A quote closes within so many bytes.
+const QUOTED: usize = 128;
+
+/// And so far where what ends the call stands in quotes.
 const FAR: usize = 4096;
 
-/// What shows that a value goes on.
+/// What shows that a value goes on: its own closing marker stands at a place further on, and whole calls before it, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beyond {
-    /// Its own closing marker stands at this place, and whole calls before it, or none.
-    Own { at: usize, calls: bool },
-    /// One does that may as well be another's, or too many.
-    Unsure,
+pub(super) struct Beyond {
+    at: usize,
+    calls: bool,
 }
 
 /// Up to where a value may go on.
@@ -52,14 +57,18 @@ impl OpenValue {
         end: usize,
         from: usize,
     ) -> Look<Ended> {
-        match self.beyond(cx, within, from, Reach::Calls) {
+        let quoted = seen!(self.is_quoted(cx, within, from).or(|| Look::Is(false)));
+        let far = if quoted { FAR } else { NEAR };
+        match self.beyond(cx, within, from, far, Reach::Calls) {
             // What closes the call may be that of one whose parameter was shown.
-            Look::Is(Beyond::Own { at, calls }) if calls || !self.shown.whole => {
+            Look::Is(Beyond { at, calls }) if calls || !self.shown.whole => {
                 self.passes(at);
+                // Or the value ended there, and somebody wrote the rest once more.
+                self.torn |= !quoted;
                 return Look::No;
             }
             Look::Is(_) => self.torn = true,
-            Look::No => self.torn = seen!(self.is_quoted(cx, within, from).or(|| Look::Is(false))),
+            Look::No => self.torn |= quoted,
             Look::More => return Look::More,
         }
         Look::Is(Ended::unclosed(end))
@@ -68,9 +77,9 @@ impl OpenValue {
     /// Another parameter follows at `hit`, and nothing closed the value. If its closing marker comes once more than that one needs,
     /// the value may show it.
     pub(super) fn ends_before_parameter(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
-        match self.beyond(cx, within, hit, Reach::Call) {
+        match self.beyond(cx, within, hit, NEAR, Reach::Call) {
             Look::More => return Look::More,
-            look => self.torn = look != Look::No,
+            look => self.torn |= look != Look::No,
         }
         Look::Is(Ended::unclosed(hit))
     }
@@ -84,17 +93,7 @@ impl OpenValue {
         end: usize,
         reach: Reach,
     ) -> Look<()> {
-        match self.beyond(cx, within, end, reach) {
-            Look::Is(Beyond::Own { at, .. }) => {
-                self.passes(at);
-                Look::Is(())
-            }
-            Look::Is(Beyond::Unsure) => {
-                self.torn = true;
-                Look::No
-            }
-            look => look.map(|_| ()),
-        }
+        self.beyond(cx, within, end, NEAR, reach).map(|beyond| self.passes(beyond.at))
     }
 
     /// All up to `at`, where its closing marker stands, is its text.
@@ -105,15 +104,18 @@ impl OpenValue {
     }
 
     /// What tells behind `from` that it goes on there.
-    fn beyond(&self, cx: &Reader<'_>, within: &Within<'_>, from: usize, reach: Reach) -> Look<Beyond> {
-        // Where nothing but markers stands before a closing one it may have come too late, or twice.
+    fn beyond(&self, cx: &Reader<'_>, within: &Within<'_>, from: usize, far: usize, reach: Reach) -> Look<Beyond> {
+        // What is no text shows nothing.
+        if within.called.is_some_and(|tool| !tool.expected(self.key(cx)).allows(Expected::STRING)) {
+            return Look::No;
+        }
         let mut closed = match reach {
             Reach::Call => from,
             Reach::Calls => seen!(self.behind_call(cx, within, from)),
         };
         let (mut open, mut in_call, mut calls) = (0_usize, false, false);
         let mut at = if closed > from { closed } else { from };
-        let end = cx.text.len().min(from.saturating_add(FAR));
+        let end = cx.text.len().min(from.saturating_add(far));
         while let Some(hit) = self.next_mark(cx, within, at, end) {
             at = hit + 1;
             match self.mark(cx, within, hit) {
@@ -123,9 +125,13 @@ impl OpenValue {
                         Next::Junk => continue,
                         _ => {}
                     }
-                    let late = cx.slice(closed, own.at).trim_ascii().is_empty();
-                    let own = Beyond::Own { at: own.at, calls };
-                    return Look::Is(if late || in_call { Beyond::Unsure } else { own });
+                    // Where nothing but markers stands before it, it came too late, or twice; in a call it is that one's.
+                    if in_call || cx.slice(closed, own.at).trim_ascii().is_empty() {
+                        return Look::No;
+                    }
+                    let stands =
+                        if reach == Reach::Calls { self.ends_answer(cx, within, own.end) } else { Look::Is(()) };
+                    return stands.map(|()| Beyond { at: own.at, calls });
                 }
                 Look::Is(Mark::Closer(own)) => (open, closed, at) = (open - 1, own.end, own.end),
                 Look::Is(Mark::Opener) => open += 1,
@@ -138,6 +144,27 @@ impl OpenValue {
             }
         }
         if end == cx.text.len() && !cx.eof { Look::More } else { Look::No }
+    }
+
+    /// All that closes the call and its section stands at `at`, and behind it nothing or another call: what closes a call in the
+    /// middle of a text is spoken of.
+    fn ends_answer(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
+        let Within { row, tail, .. } = *within;
+        let mut end = at;
+        for text in tail.iter().filter_map(Element::literal) {
+            end = seen!(head::literal(cx, cx.skip_space(end), text));
+        }
+        if !row.sections.is_empty() {
+            let next = cx.skip_space(end);
+            end = seen!(Look::first_of(row.sections.iter().map(|(_, close)| head::opens(cx, next, close))));
+        }
+        let next = seen!(cx.behind_space(at, end));
+        if next >= cx.text.len() {
+            return Look::Is(());
+        }
+        let calls = row.marked_calls().map(|call| head::opens(cx, next, &call.head));
+        let sections = row.sections.iter().map(|(open, _)| head::opens(cx, next, open));
+        Look::any_of(calls.chain(sections).map(|look| look.map(|_| ())))
     }
 
     /// Where the next marker may stand between `at` and `end`.
@@ -183,15 +210,23 @@ impl OpenValue {
             })
     }
 
-    /// What ends the call at `at` stands in quotes: a quote is open before it in its line, and closes behind it.
+    /// What ends the call at `at` stands in quotes: a quote is open before it in its line, and closes behind it in the same line.
     fn is_quoted(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<bool> {
-        let end = seen!(self.behind_call(cx, within, at));
-        let Some(quote) = cx.bytes().get(end).copied() else {
-            return if cx.eof { Look::No } else { Look::More };
-        };
         let before = cx.slice(self.start, at).as_bytes();
-        let line = before.iter().rev().take(FAR).take_while(|byte| **byte != b'\n');
-        let odd = line.filter(|byte| **byte == quote).count() % 2 == 1;
-        Look::Is(matches!(quote, b'"' | b'\'' | b'`') && odd)
+        let line = || before.iter().rev().take(FAR).take_while(|byte| **byte != b'\n');
+        let open = |quote: u8| line().filter(|byte| **byte == quote).count() % 2 == 1;
+        // Mostly what ends a call begins its line.
+        if line().next().is_none() {
+            return Look::No;
+        }
+        let end = seen!(self.behind_call(cx, within, at));
+        let rest = cx.near(end, QUOTED);
+        let behind = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let closes =
+            |quote: u8| open(quote) && (behind.first() == Some(&quote) || quote != b'\'' && behind.contains(&quote));
+        if [b'"', b'\'', b'`'].into_iter().any(closes) {
+            return Look::Is(true);
+        }
+        if behind.len() == rest.len() && rest.len() < QUOTED && !cx.eof { Look::More } else { Look::No }
     }
 }
