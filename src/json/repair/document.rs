@@ -3,7 +3,7 @@ use super::lookahead::{self, Quote, skip_json_white, skip_white};
 use super::machine::{End, Repairer};
 use super::output::Written;
 use super::pairs::Pairs;
-use super::{Ending, RepairOptions, Repaired, crooked, encoded, token, wide};
+use super::{Ending, RepairOptions, Repaired, crooked, encoded, token};
 use crate::char_class;
 use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
@@ -76,14 +76,7 @@ fn mend_knowing<'a>(text: &'a str, options: &RepairOptions, pairs: &mut Pairs) -
     if let Some(unescaped) = encoded::unescaped(text, start) {
         return unescaped.repair(start, options);
     }
-    let mended = mend_at(text, start, options, pairs);
-    // Only a text that was read is looked through for such brackets, or each of many values would be to the end of the text.
-    let read = mended.as_ref().map_or(text.len(), |mended| mended.consumed.max(start));
-    let wide = text.get(start..read).is_some_and(wide::holds_bracket);
-    match if wide { wide::narrow(text, start) } else { None } {
-        Some(narrow) => narrow.repair(text, options),
-        None => mended,
-    }
+    mend_at(text, start, options, pairs)
 }
 
 /// [`repair`] of what begins at `start`.
@@ -123,8 +116,7 @@ pub(in crate::json) fn partial_value<'a>(
 ) -> Result<Partial<'a>, Error> {
     let none = || Error::new(ErrorCode::BadJson, "there is no JSON here");
     let start = valid.or_else(|| find_start(text, true)).ok_or_else(none)?;
-    let unescaped = encoded::unescaped(text, start).map(|unescaped| unescaped.text);
-    if let Some(unescaped) = unescaped.or_else(|| wide::narrow(text, start).map(|narrow| narrow.text)) {
+    if let Some(unescaped) = encoded::unescaped(text, start).map(|unescaped| unescaped.text) {
         let Partial { json, complete } = read_partial(&unescaped, options, growing)?;
         return Ok(Partial { json: Cow::Owned(json.into_owned()), complete });
     }
@@ -214,7 +206,6 @@ fn find_start(text: &str, search: bool) -> Option<usize> {
     match bytes.get(start)? {
         b'{' | b'[' => return Some(start),
         b'(' if lookahead::value(bytes, skip_white(bytes, start + 1)) => return Some(start),
-        0xef if wide::opens(trimmed) => return Some(start),
         // A value in inline code is meant, not the code.
         b'`' if search => {
             let ticks = trimmed.bytes().take_while(|byte| *byte == b'`').count();

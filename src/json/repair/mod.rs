@@ -25,7 +25,6 @@ mod token;
 mod torn;
 mod unclosed;
 mod verdict;
-mod wide;
 
 use crate::turn::Repair;
 use std::borrow::Cow;
