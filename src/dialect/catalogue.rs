@@ -1,4 +1,5 @@
 //! The rows of `catalogue.json`, and finding the one that a name means.
+use super::compiled::ANSWER;
 use super::{Dialect, Dialects, Form};
 use crate::error::{Error, ErrorCode};
 use once_cell::sync::{Lazy, OnceCell};
@@ -245,8 +246,7 @@ pub(super) fn rows_read(mut row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Erro
         for other in ROWS.iter() {
             add(&mut known.tokens, &other.tokens);
             add(&mut known.turns, &other.turns);
-            let results: Vec<_> =
-                other.results.iter().filter(|(open, _)| open != super::compiled::ANSWER).cloned().collect();
+            let results: Vec<_> = other.results.iter().filter(|(open, _)| open != ANSWER).cloned().collect();
             add(&mut known.results, &results);
         }
     }

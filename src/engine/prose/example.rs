@@ -1,5 +1,6 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
 use super::flow::name_before;
+use super::runaway::is_one_of;
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Reader, Without};
 use aho_corasick::AhoCorasick;
@@ -163,10 +164,6 @@ fn is_heading_of_example(line: &str) -> bool {
     let Some(words) = heading.map(|heading| heading.trim_matches(['#', '*', ' '])) else { return false };
     let says = |word: &str| is_one_of(word, &HEADINGS) || says_example(word, false);
     words.split(' ').all(|word| says(word) || is_one_of(word, &OF_EXAMPLES)) && words.split(' ').any(says)
-}
-
-fn is_one_of(word: &str, words: &[&str]) -> bool {
-    words.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// The `sentence` says that what follows is not called.

@@ -66,7 +66,7 @@ const ASSISTANT: [&str; 10] =
     ["assistant", "ai", "bot", "response", "assistent", "asistente", "assistente", "ассистент", "助手", "アシスタント"];
 
 /// What begins it as a heading only.
-const HEADINGS: [&str; 3] = ["instruction", "instructions", "input"];
+const HEADED: [&str; 3] = ["instruction", "instructions", "input"];
 
 /// A longer line names nobody who speaks.
 const LONGEST_LABEL: usize = 32;
@@ -75,7 +75,7 @@ const LONGEST_LABEL: usize = 32;
 const LONGEST_TURN: usize = 4096;
 
 /// The `word` is one of the `names`, in small letters or capital ones.
-fn is_one_of(word: &str, names: &[&str]) -> bool {
+pub(super) fn is_one_of(word: &str, names: &[&str]) -> bool {
     names.iter().any(|name| name.chars().eq(word.chars().flat_map(char::to_lowercase)))
 }
 
@@ -85,7 +85,7 @@ fn speaks(line: &str) -> bool {
     let length = label.find(|c: char| !c.is_alphabetic()).unwrap_or(label.len());
     let (word, rest) = label.split_at(length);
     let ends = rest.trim_start_matches('*').starts_with([':', '：']) || rest.trim().is_empty();
-    let heading = || line.trim_start().starts_with('#') && is_one_of(word, &HEADINGS);
+    let heading = || line.trim_start().starts_with('#') && is_one_of(word, &HEADED);
     ends && (is_one_of(word, &OTHERS) || heading())
 }
 

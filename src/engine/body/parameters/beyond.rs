@@ -114,7 +114,7 @@ impl OpenValue {
             Reach::Calls => seen!(self.behind_call(cx, within, from)),
         };
         let (mut open, mut in_call, mut calls) = (0_usize, false, false);
-        let mut at = if closed > from { closed } else { from };
+        let mut at = closed.max(from);
         let end = cx.text.len().min(from.saturating_add(far));
         while let Some(hit) = self.next_mark(cx, within, at, end) {
             at = hit + 1;
