@@ -155,11 +155,15 @@ impl Engine {
             Some(known) => known,
             None if self.opened.len() >= MOST_OPENED => return false,
             None => {
-                self.opened.push(Opened { closer: closer.to_owned(), looked: 0, depth: 0 });
+                self.opened.push(Opened { closer: closer.to_owned(), looked: 0, depth: 0, closes: false });
                 self.opened.len() - 1
             }
         };
         let Some(known) = self.opened.get_mut(known) else { return false };
+        // It is asked for each template that is closed like this.
+        if known.looked == end {
+            return known.closes;
+        }
         if known.looked < called {
             (known.looked, known.depth) = (called, 0);
         }
@@ -173,10 +177,10 @@ impl Engine {
                 known.depth += 1;
             }
         }
-        let open = known.depth > 0;
+        known.closes = known.depth > 0;
         known.depth = known.depth.saturating_sub(1);
         known.looked = end;
-        open
+        known.closes
     }
 }
 
@@ -189,4 +193,6 @@ pub(crate) struct Opened {
     closer: String,
     looked: usize,
     depth: usize,
+    /// The last of its kind closed such a marker.
+    closes: bool,
 }
