@@ -198,8 +198,14 @@ fn read_call(text: &str, row: &Row) -> Result<(Option<String>, CallTemplate), Er
     let mut head = template.elements;
     let tail: Vec<_> = head.split_off(at).into_iter().skip(1).collect();
     let first = First::behind(head.get(1..).unwrap_or_default(), body, &tail, row);
-    let inside = First::behind(&[], body, &tail, row);
     let marker = template::opener(&head).unwrap_or_default();
+    let mut inside = First::behind(&[], body, &tail, row);
+    if body == Body::Parameters {
+        // Without parameters and its closing marker, the next call may follow.
+        let sections = row.dialect.sections.iter().filter_map(|(open, _)| Template::parse(open).ok());
+        let openers: Vec<_> = sections.filter_map(|open| open.opener().map(str::to_owned)).collect();
+        inside = inside.or(First::one_of(openers.iter().map(|open| &**open).chain([marker])));
+    }
     let numbered =
         matches!(head.get(1..3), Some([Element::Slot(Slot::Number), Element::Literal(sign)]) if &**sign == ":");
     let (special, labelled) = (special(marker), numbered || marker.trim_end_matches('*').ends_with(':'));

@@ -33,6 +33,7 @@ mod open;
 mod same;
 mod shown;
 mod value;
+mod without;
 
 use lost::{lost_named, lost_value};
 use open::{OpenValue, Opening, Streams};
@@ -197,10 +198,12 @@ impl Parameters {
         if begins.broken && vouched() {
             return Self::no_other_stands(cx, row, template, at);
         }
-        // Without parameters a call may lack its own closing marker, and end with its section.
-        let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.slice(name.start, name.end)));
-        let section = if in_section && offered() { Self::section_closes(cx, row, at) } else { Look::No };
-        match closes(cx, &template.tail, at).any(section) {
+        // Without parameters a call may lack its own closing marker.
+        let ends = match closes(cx, &template.tail, at) {
+            Look::Is(()) => Look::Is(()),
+            look => look.any(Self::ends_without(cx, row, head, at, in_section)),
+        };
+        match ends {
             Look::Is(()) if vouched() => Look::Is(()),
             Look::More => Look::More,
             _ if begins.more => Look::More,
@@ -250,11 +253,6 @@ impl Parameters {
         }
         cx.memo.parameters.set([Some(begins), last]);
         begins
-    }
-
-    /// What closes a section of the row stands at `at`.
-    fn section_closes(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
-        Look::any_of(row.sections.iter().map(|(_, close)| head::opens(cx, at, close).map(|_| ())))
     }
 
     /// What closes the call, where the closing marker holds its name.
@@ -420,7 +418,7 @@ impl Parameters {
         match self.ahead.take() {
             _ if self.junk.is_some() => Next::Junk,
             Some((at, next)) if at == self.at => next,
-            _ => Self::next(cx, around.row, around.tail, self.at, None),
+            _ => self.or_another(cx, around.row, Self::next(cx, around.row, around.tail, self.at, None)),
         }
     }
 
