@@ -3,7 +3,7 @@ use super::keys::{decode, key_at};
 use super::lenient::{self, Bound};
 use super::line::text_ends;
 use super::strings::Strings;
-use super::{Progress, after};
+use super::{Progress, after, cut_in_head};
 use crate::char_class;
 use crate::dialect::{CallTemplate, Channels, Element, Row, must_close};
 use crate::engine::found::{Found, Piece, Value, span};
@@ -198,8 +198,10 @@ impl Arguments {
     /// No arguments stand where they should.
     fn without(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, index: usize) -> Progress {
         let rest = cx.rest(self.start);
-        if rest.is_empty() || cx.eof && (cut_off(rest, writer.origin.tail(cx), &[]) || is_cut_fence(rest)) {
-            // The text ends there, in what closes the call or in the beginning of a fence. Where nothing closes it, what takes no arguments lacks none.
+        let origin = writer.origin;
+        let in_head = || matches!((origin.row(cx), origin.template(cx)), (Some(row), Some(call)) if cut_in_head(cx, row, call, self.start));
+        if rest.is_empty() || cx.eof && (cut_off(rest, origin.tail(cx), &[]) || is_cut_fence(rest) || in_head()) {
+            // The text ends there, in what closes the call or in the beginning of a fence or another marker. Where nothing closes it, what takes no arguments lacks none.
             let open = writer.origin.row(cx).is_some_and(|row| !row.dialect.text_ends.is_empty());
             let whole = open && cx.called(out, index).is_some_and(|tool| tool.parameters.is_empty());
             if whole {
