@@ -197,6 +197,14 @@ impl OpenValue {
             && !within.row.parameters.iter().any(|parameter| behind.starts_with(&*parameter.opener))
     }
 
+    /// Its closing marker stands in `text`, and no opening one before that.
+    #[cold]
+    fn is_closed_in(&self, text: &str, parameter: &Parameter) -> bool {
+        let text = text.as_bytes();
+        let closed = find(text, self.closer(parameter).as_bytes()).and_then(|at| text.get(..at));
+        closed.is_some_and(|before| find(before, parameter.opener.as_bytes()).is_none())
+    }
+
     /// What it holds may be a parameter that lost its opening marker, if the tool has one that is not there.
     fn may_hold_another(&self, cx: &Reader<'_>, within: &Within<'_>, closing: Closing) -> bool {
         let unknown = || within.called.is_some_and(|tool| !tool.declares(self.key(cx)));
@@ -390,6 +398,8 @@ impl Parameters {
             if trim == Trim::Newline {
                 value.skip_break(cx.bytes().get(value.start..end).unwrap_or_default());
             }
+            // The second was counted as one that the value shows, so it may have ended where what it shows is closed.
+            self.broken |= parameter.is_some_and(|parameter| value.is_closed_in(cx.slice(value.start, end), parameter));
         }
         let mut range = value.framed(cx, end, trim);
         let mut section = None;
