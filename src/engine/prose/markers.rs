@@ -187,7 +187,8 @@ impl Engine {
             self.quotes(at);
         }
         if calls && !quoted {
-            match self.doubled_opener(cx, at, (length, list), &mut found.passed) {
+            let twice = self.doubled_opener(cx, at, (length, list), &mut found.passed);
+            match twice.or(|| self.opens_before_words(cx, at, &found.ends[..found.count])) {
                 Look::No => {}
                 taken => return taken,
             }

@@ -1,10 +1,13 @@
 //! Sections: groups of calls with a marker round them.
 use super::Taken;
 use super::tried::Standing;
-use crate::dialect::CallTemplate;
+use crate::dialect::{CallTemplate, Marker, special};
 use crate::engine::head::{self, Head};
 use crate::engine::look::seen;
 use crate::engine::{Engine, Look, Mode, Reader};
+
+/// Words that stand in a section before its first call have no more bytes.
+const MOST_WORDS: usize = 256;
 
 impl Engine {
     /// The literal that a section's marker begins with, of `length`, stands so at `at`.
@@ -72,6 +75,74 @@ impl Engine {
             return Look::Is(());
         }
         Look::No
+    }
+
+    /// A section opens at `at` by one of the literals that stand there, though words stand in it before its first call: they are
+    /// text, and its marker is none.
+    pub(super) fn opens_before_words(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> Taken {
+        let prose = self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
+        if !prose || self.section.is_some() {
+            return Look::No;
+        }
+        let lists = ends.iter().rev().flat_map(|(_, list)| cx.dialects.markers.list(*list));
+        for marker in lists {
+            let Marker::Section { row, section } = *marker else { continue };
+            let Some((open, _)) = cx.dialects.section(row, section) else { continue };
+            let end = match head::head(cx, at, open) {
+                Look::Is(opener) => opener.end,
+                Look::More => return Look::More,
+                Look::No => continue,
+            };
+            // Among words, a tag may be spoken of.
+            if !cx.at_line_start(at) && !special(cx.slice(at, end)) {
+                continue;
+            }
+            match self.call_behind_words(cx, end, row, section) {
+                Look::Is(()) => {
+                    self.remove(cx, at, end);
+                    self.opener_given = None;
+                    self.section = Some((row, section));
+                    return Look::Is(());
+                }
+                Look::More => return Look::More,
+                Look::No => {}
+            }
+        }
+        Look::No
+    }
+
+    /// The first thing near `from` that belongs to the section's row is a call.
+    fn call_behind_words(&mut self, cx: &Reader<'_>, from: usize, row: u16, section: u16) -> Taken {
+        let Some(entry) = cx.dialects.row(row) else { return Look::No };
+        let near = cx.bytes().get(..from + MOST_WORDS).unwrap_or(cx.bytes());
+        let mut at = from;
+        loop {
+            at = cx.dialects.markers.next_stop(near, at);
+            if at >= near.len() {
+                return if at == cx.text.len() && !cx.eof { Look::More } else { Look::No };
+            }
+            let mut begins = Look::No;
+            let mut found = Head::default();
+            for (i, call) in entry.calls.iter().enumerate() {
+                let look = match head::opens(cx, at, &call.head) {
+                    Look::Is(_) => head::fill(cx, at, &call.head, &mut found),
+                    look => look.map(|_| ()),
+                };
+                let look =
+                    look.then(|()| self.may_begin(cx, at, (row, i as u16), &mut found, Some(section)).map(|_| ()));
+                match look {
+                    Look::Is(()) => return Look::Is(()),
+                    Look::More => begins = Look::More,
+                    Look::No => {}
+                }
+            }
+            let ends = entry.sections.iter().flat_map(|(open, close)| [open, close]);
+            let ends = Look::any_of(ends.map(|marker| head::opens(cx, at, marker).map(|_| ())));
+            match ends.then(|()| Look::No).any(begins) {
+                Look::No if ends == Look::No => at += 1,
+                look => return look,
+            }
+        }
     }
 
     /// The literal of `length` that begins what closes the section stands at `at`.
