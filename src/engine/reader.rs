@@ -248,8 +248,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well, and so are blanks
-    /// that are not ASCII's, if there are few.
+    /// As [`Self::skip_space`], but a line break that the model wrote as `\\n` is white space as well, and so are the letters
+    /// that tokenizers write it and a blank as, and blanks that are not ASCII's, if there are few.
     #[inline]
     pub(crate) fn skip_markup_space(&self, at: usize) -> usize {
         let text = |at: usize| self.bytes().get(at).is_some_and(|b| b.is_ascii_graphic() && *b != b'\\');
@@ -269,8 +269,10 @@ impl<'t> Reader<'t> {
 
     fn skip_some_markup_space(&self, at: usize) -> usize {
         let mut at = self.skip_blanks(at);
-        while self.rest(at).starts_with("\\n") {
-            at = self.skip_blanks(at + 2);
+        let written =
+            |rest: &str| WRITTEN_SPACE.iter().find(|space| rest.starts_with(**space)).map(|space| space.len());
+        while let Some(length) = written(self.rest(at)) {
+            at = self.skip_blanks(at + length);
         }
         at
     }
@@ -505,6 +507,9 @@ pub(super) fn begins_line(text: &str, at: usize) -> Option<bool> {
         _ => None,
     }
 }
+
+/// What stands for white space in markup that nobody decoded.
+const WRITTEN_SPACE: [&str; 3] = ["\\n", "Ċ", "Ġ"];
 
 /// What `harden` puts into markers so that they are none: it must not be skipped in them.
 const BREAK: char = '\u{200b}';

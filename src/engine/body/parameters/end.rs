@@ -2,9 +2,12 @@
 use super::open::{Closer, Openings};
 use super::value::Within;
 use super::*;
-use crate::bytes::find_near;
+use crate::bytes::{find, find_near};
 use crate::engine::body::lenient::is_prose;
 use crate::engine::look::seen;
+
+/// So far behind the end of a text in a section its own closing marker is looked for.
+const FAR: usize = 2048;
 
 /// Where a value ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -135,8 +138,33 @@ impl OpenValue {
         let end = seen!(end);
         match Parameters::next(cx, row, tail, end, None) {
             Next::More => Look::More,
-            Next::Junk | Next::End => Look::No,
+            Next::Junk => self.text_behind_section(cx, within, end),
+            Next::End => Look::No,
             _ => Look::Is(Ended::closed(hit, end, Closing::Missing)),
+        }
+    }
+
+    /// Text stands behind what ends such a text, at `end`, and behind that the closing tag and the structure round it: a value of
+    /// which nobody can say what it is, unless its own closing marker comes before another section.
+    #[cold]
+    fn text_behind_section(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> Look<Ended> {
+        let Within { row, parameter, tail, .. } = *within;
+        let near = cx.near(end, FAR);
+        let own = find(near, parameter.closer.as_bytes());
+        let section = find(near, CDATA[0].as_bytes());
+        if own.is_some_and(|own| section.is_none_or(|section| own < section)) {
+            return Look::No;
+        }
+        if section.is_none() && near.len() < FAR && !cx.eof {
+            return Look::More;
+        }
+        let before = section.and_then(|section| near.get(..section)).unwrap_or(near);
+        let Some(tag) = find(before, parameter.closing_tag().as_bytes()).map(|tag| end + tag) else { return Look::No };
+        let behind = tag + parameter.closing_tag().len();
+        match Parameters::next(cx, row, tail, behind, None) {
+            Next::More => Look::More,
+            Next::Junk | Next::End => Look::No,
+            _ => Look::Is(Ended::closed(tag, behind, Closing::BeforeLost)),
         }
     }
 
