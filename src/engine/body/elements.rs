@@ -233,6 +233,7 @@ impl Elements {
         (key, node): (String, &Node),
     ) {
         let tool = within.tool;
+        let mut item = false;
         let value = match node {
             Node::Text(text) => {
                 let expected = tool.map_or(Expected::ANY, |t| t.expected(&key));
@@ -241,7 +242,9 @@ impl Elements {
             node => {
                 let schema = tool.and_then(|t| t.schema.get("properties")).and_then(|p| p.get(&key));
                 let mut json = String::new();
-                node.write(&mut json, schema, tool.map(|t| &t.schema));
+                let root = tool.map(|t| &t.schema);
+                node.write(&mut json, schema, root);
+                item = node.is_item(schema, root);
                 if node.is_mixed() {
                     let what = "text among elements became a member of its own";
                     self.repairs.push(Repair::at(RepairCode::Misplaced, self.at, what));
@@ -250,7 +253,9 @@ impl Elements {
             }
         };
         let wanted = tool.is_some_and(|tool| tool.expected(&key).allows(Expected::ARRAY));
-        if wanted && self.members.join(cx, &key, &value) {
+        let joined =
+            wanted && if item { self.members.extend(cx, &key, &value) } else { self.members.join(cx, &key, &value) };
+        if joined {
             let what = "a parameter stood twice: its values are the items of its list";
             self.repairs.push(Repair::at(RepairCode::DuplicateKey, self.at, what));
         } else if self.members.add(cx, out, writer, index, Piece::Made(key), value) {

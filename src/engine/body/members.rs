@@ -88,6 +88,24 @@ impl Members {
         self.keep(cx, key, value)
     }
 
+    /// The objects in the list `value` become items of the one that the value of `key` is, if that stood there before.
+    #[must_use]
+    pub(super) fn extend(&mut self, cx: &Reader<'_>, key: &str, value: &Value) -> bool {
+        let list = &self.list;
+        let name = |i: usize| list.get(i).map(|(key, _)| key.as_bytes(cx.text));
+        let same = self.keys.position(key, list.len(), name);
+        let first = same.and_then(|i| self.list.get_mut(i)).map(|(_, first)| first);
+        let (Some(Value::Json(Piece::Made(items))), Value::Json(more)) = (first, value) else { return false };
+        let more = more.as_str(cx.text);
+        if !items.starts_with("[{") || !items.ends_with("}]") || items == more {
+            return false;
+        }
+        items.pop();
+        items.push_str(", ");
+        items.push_str(more.get(1..).unwrap_or_default());
+        true
+    }
+
     /// `value` becomes an item of the list that the value of `key` is, or becomes, if it stood there before and both can be items.
     #[must_use]
     pub(super) fn join(&mut self, cx: &Reader<'_>, key: &str, value: &Value) -> bool {

@@ -4,6 +4,7 @@ use crate::json::push_string;
 use crate::schema::{Expected, read_text};
 use crate::turn::ArgumentValue;
 use serde_json::Value as Schema;
+use std::collections::HashSet;
 
 /// What an element holds.
 #[derive(Debug)]
@@ -37,10 +38,35 @@ impl Node {
             }
             Self::Children(children, mixed) if mixed.is_empty() && is_list(children, schema, root) => {
                 let items = find(schema, root, 0, &|s| s.get("items"));
+                if self.is_item(schema, root) {
+                    json.push('[');
+                    Self::write_object(json, children, mixed, items, root);
+                    json.push(']');
+                    return;
+                }
                 Self::write_list(json, children.iter().map(|(_, child)| child), items, root);
             }
             Self::Children(children, mixed) => Self::write_object(json, children, mixed, schema, root),
         }
+    }
+
+    /// The schema wants a list, and it is one item of it, an object, that has no element of its own round it.
+    pub(super) fn is_item(&self, schema: Option<&Schema>, root: Option<&Schema>) -> bool {
+        let schema = follow_reference(schema, root);
+        let Self::Children(children, mixed) = self else { return false };
+        if !mixed.is_empty() || !is_list(children, schema, root) {
+            return false;
+        }
+        let mut objects = Vec::new();
+        variants(find(schema, root, 0, &|s| s.get("items")), root, 0, &mut objects);
+        let fits =
+            |children: &[(String, Self)]| objects.iter().any(|object| children.iter().all(|(key, _)| has(object, key)));
+        // The element of an item may be called as a member is.
+        let wraps = |child: &Self| matches!(child, Self::Children(inner, _) if fits(inner));
+        let mut seen = HashSet::new();
+        fits(children)
+            && children.iter().all(|(key, _)| seen.insert(key))
+            && !matches!(&children[..], [(_, one)] if wraps(one))
     }
 
     fn write_list<'n>(
