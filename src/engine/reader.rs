@@ -519,6 +519,11 @@ pub(super) fn blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
 }
 
+/// A blank that no code has: before a line it is not seen.
+pub(super) fn invisible(c: char) -> bool {
+    !c.is_ascii() && blank(c)
+}
+
 /// The boundary of a character at or before `at`.
 pub(crate) fn floor(text: &str, mut at: usize) -> usize {
     at = at.min(text.len());

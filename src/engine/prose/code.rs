@@ -199,6 +199,7 @@ impl Engine {
         self.out.trace.note(body..body, Noted::Passed(reason));
         self.at = body;
         self.state = State::Code { ticks, tick, inner: 0 };
+            () if self.is_told_result(cx, at) => Some(Reason::Quoted),
         Look::Is(())
     }
 

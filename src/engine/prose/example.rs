@@ -1,7 +1,7 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
 use super::flow::name_before;
 use super::runaway::is_one_of;
-use crate::engine::reader::floor;
+use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Reader, Without};
 use aho_corasick::AhoCorasick;
 use once_cell::sync::Lazy;
@@ -95,6 +95,8 @@ const LONGEST_WORD: usize = 32;
 pub(crate) struct Examples {
     /// Where the last one stood that the text announced.
     last: Option<usize>,
+    /// And the last thing that is a tool's result, as a label says.
+    told: Option<usize>,
     /// Where none stands: what was asked about last, behind a call that ended there. Each template asks again.
     none: Option<(usize, usize)>,
     /// No word announces one, no line ends, and no sentence may: several labels may stand in one sentence.
@@ -110,9 +112,7 @@ impl Engine {
         if self.examples.none == Some((at, taken)) {
             return false;
         }
-        let goes_on = |example: usize| at - example <= NEAR && !has_blank_line(cx.slice(example, at));
-        let last = self.examples.last.filter(|example| *example <= at);
-        let is = last.is_some_and(goes_on) || in_source(cx, at, taken) || self.examples.announced(cx, at);
+        let is = goes_on(cx, self.examples.last, at) || in_source(cx, at, taken) || self.examples.announced(cx, at);
         if is {
             // What stands behind it may go it on.
             (self.examples.last, self.examples.none) = (Some(at), None);
@@ -123,7 +123,23 @@ impl Engine {
     }
 }
 
+/// What stands at `at` goes on what stood at the `last` place, in the same paragraph.
+fn goes_on(cx: &Reader<'_>, last: Option<usize>, at: usize) -> bool {
+    let near = last.filter(|last| at.checked_sub(*last).is_some_and(|length| length <= NEAR));
+    near.is_some_and(|last| !has_blank_line(cx.slice(last, at)))
+}
+
 impl Examples {
+    /// A result that is told stands at `at`.
+    pub(super) const fn tells(&mut self, at: usize) {
+        self.told = Some(at);
+    }
+
+    /// What stands at `at` goes on a result that is told behind the last call, which ends at `called`.
+    pub(super) fn tells_on(&self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
+        goes_on(cx, self.told.filter(|told| *told >= called), at)
+    }
+
     /// The line above `at`, or what stands before it in its line, announces an example: it ends in a colon, or is a heading.
     fn announced(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let from = floor(cx.text, at.saturating_sub(NEAR));
@@ -159,7 +175,7 @@ impl Examples {
 
 /// The `line` is a heading, by its signs or as all of it is bold, and announces an example.
 fn is_heading_of_example(line: &str) -> bool {
-    let line = line.trim();
+    let line = line.trim_matches(blank);
     let heading = line.strip_prefix('#').or_else(|| line.strip_prefix("**")?.strip_suffix("**"));
     let Some(words) = heading.map(|heading| heading.trim_matches(['#', '*', ' '])) else { return false };
     let says = |word: &str| is_one_of(word, &HEADINGS) || says_example(word, false);
@@ -302,6 +318,6 @@ fn says_example(sentence: &str, goes_on: bool) -> bool {
 fn stands_alone(sentence: &str, start: usize, end: usize) -> bool {
     let before = sentence.get(..start).and_then(|text| text.chars().next_back());
     let next = sentence.get(end..).and_then(|text| text.chars().next());
-    let alone = |c: char| c.is_whitespace() || matches!(c, '*' | '"' | '“' | '(' | '#' | ',' | ')' | '”');
+    let alone = |c: char| blank(c) || matches!(c, '*' | '"' | '“' | '(' | '#' | ',' | ')' | '”');
     before.is_none_or(alone) && next.is_none_or(alone)
 }

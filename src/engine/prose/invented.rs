@@ -1,11 +1,66 @@
-//! A tool's result that the model writes itself behind its call: it goes into an issue whole.
+//! A tool's result that the model writes itself behind its call: it goes into an issue whole. And what looks like a call where a
+//! line says that a result is told: it is shown.
+use super::runaway::is_one_of;
 use super::{Taken, sentence};
-use crate::engine::reader::floor;
+use crate::engine::reader::{blank, floor};
 use crate::engine::trace::Noted;
 use crate::engine::{Engine, Look, Reader, State, Step};
 use crate::turn::{Issue, IssueCode};
 
+/// What a line says that is nothing but the label of a tool's result, in prompts and in what models write for them.
+const RESULTS: [&str; 14] = [
+    "observation",
+    "observations",
+    "tool output",
+    "tool outputs",
+    "tool result",
+    "tool results",
+    "tool response",
+    "tool responses",
+    "tool call result",
+    "function output",
+    "function result",
+    "function results",
+    "function response",
+    "function call result",
+];
+
+/// What says so behind a call only: prompts with examples label the answer itself like this.
+const BEHIND_CALL: [&str; 4] = ["output", "outputs", "result", "results"];
+
+/// A longer line is more than such a label.
+const LONGEST_LABEL: usize = 64;
+
 impl Engine {
+    /// What stands at `at` without a marker is a tool's result that is told, or goes one on in the same paragraph: it stands behind a
+    /// label of one, with nothing else in its line.
+    pub(super) fn is_told_result(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let called = self.out.calls.last().map_or(0, |call| call.raw.end);
+        let is = self.examples.tells_on(cx, called, at) || self.labels_result(cx, at);
+        if is {
+            self.examples.tells(at);
+        }
+        is
+    }
+
+    /// The line above `at`, or what stands before it in its line, is nothing but the label of a result.
+    fn labels_result(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let begun = self.text_begins();
+        let near = floor(cx.text, at.saturating_sub(LONGEST_LABEL)).max(begun);
+        let before = cx.slice(near, at).trim_end_matches(blank);
+        let line = before.rfind('\n').map(|i| i + 1).or_else(|| (near == begun).then_some(0));
+        let Some(line) = line.and_then(|line| before.get(line..)) else { return false };
+        let sign = |c: char| blank(c) || matches!(c, '*' | '_' | '#');
+        let words = line.trim_matches(sign);
+        // Without a colon it is a heading, or a word of prose.
+        let label = match words.strip_suffix([':', '：']) {
+            Some(label) => label.trim_end_matches(sign),
+            None if words.len() < line.trim_matches(blank).len() => words,
+            None => return false,
+        };
+        is_one_of(label, &RESULTS) || !self.out.calls.is_empty() && is_one_of(label, &BEHIND_CALL)
+    }
+
     /// What opens a tool's result stands from `at` to `end`: behind a call the model invents that.
     pub(super) fn result_opens(&mut self, cx: &Reader<'_>, at: usize, end: usize, result: u16) -> Taken {
         if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {

@@ -1,7 +1,7 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
 //! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
 use crate::engine::Reader;
-use crate::engine::reader::floor;
+use crate::engine::reader::{floor, invisible};
 use aho_corasick::{AhoCorasick, Match, packed};
 use once_cell::sync::Lazy;
 use std::ops::Range;
@@ -65,8 +65,8 @@ enum Listing {
     Php(Range<usize>),
     /// It ends with the same quotes. Some are written where a fence is meant: those show nothing.
     Quotes { quotes: &'static str, shows: bool },
-    /// It goes on as long as its lines begin as those of a patch do.
-    Patch,
+    /// It goes on as long as its lines begin as those of a patch do, behind so many blanks.
+    Patch(usize),
 }
 
 impl Listings {
@@ -91,7 +91,7 @@ impl Listings {
         let shows = self.show(cx, at);
         match &self.open {
             Some(Listing::Here(word)) => shows && is_command(cx, word.end),
-            Some(Listing::Php(_) | Listing::Patch) => shows,
+            Some(Listing::Php(_) | Listing::Patch(_)) => shows,
             Some(Listing::Quotes { .. }) | None => false,
         }
     }
@@ -110,7 +110,7 @@ impl Listings {
         self.skip(at);
         match &self.open {
             // The line of what stands at its start begins with that.
-            Some(Listing::Patch) => cx.bytes().get(at.wrapping_sub(1)).is_some_and(|byte| *byte != b'\n'),
+            Some(Listing::Patch(_)) => cx.bytes().get(at.wrapping_sub(1)).is_some_and(|byte| *byte != b'\n'),
             Some(Listing::Quotes { shows, .. }) => *shows,
             Some(Listing::Here(_) | Listing::Php(_)) => true,
             None => false,
@@ -136,21 +136,27 @@ impl Listing {
             Self::Quotes { quotes, .. } => {
                 memchr::memmem::find(text.as_bytes(), quotes.as_bytes()).map(|i| from + i + quotes.len())
             }
-            Self::Patch => {
+            Self::Patch(margin) => {
                 // A line may begin where was looked last.
                 let since = from.saturating_sub(1);
                 let breaks = memchr::memchr_iter(b'\n', cx.bytes().get(since..to)?);
                 let mut lines = breaks.map(|i| since + i + 1).filter(|at| *at < to);
-                let other = |at: &usize| {
-                    let line = cx.slice(*at, to);
-                    let empty = line.starts_with(['\n', '\r']);
-                    let goes_on = empty || PATCH_LINES.iter().any(|begin| line.starts_with(begin));
-                    !goes_on || line.starts_with(PATCH_ENDS)
-                };
-                lines.find(other).map(|at| if cx.rest(at).starts_with(PATCH_ENDS) { at + PATCH_ENDS.len() } else { at })
+                lines.find_map(|at| patch_ends(cx.slice(at, to), *margin).map(|length| at + length))
             }
         }
     }
+}
+
+/// The `line` is none of a patch with that `margin`, or its last one: so much of it is the patch's.
+fn patch_ends(line: &str, margin: usize) -> Option<usize> {
+    let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let (indent, inner) = line.split_at_checked(margin.min(blanks))?;
+    if inner.starts_with(PATCH_ENDS) {
+        return Some(indent.len() + PATCH_ENDS.len());
+    }
+    let empty = line.get(blanks..).is_some_and(|rest| rest.starts_with(['\n', '\r']));
+    let goes_on = blanks >= margin && PATCH_LINES.iter().any(|begin| inner.starts_with(begin));
+    (!empty && !goes_on).then_some(0)
 }
 
 /// The first listing that begins in `from..to`, and where what says so ends.
@@ -168,8 +174,10 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
         }
         let before = cx.slice(floor(cx.text, at.saturating_sub(LINE)), at);
         let before = before.get(before.rfind('\n').map_or(0, |i| i + 1)..).unwrap_or_default();
+        let before = before.trim_start_matches(invisible);
         let behind = cx.slice(end, floor(cx.text, end + LINE).min(to));
         let line = behind.split('\n').next().unwrap_or_default();
+        let patch = Listing::Patch(before.len());
         match BEGINS.get(found.pattern().as_usize()).copied()? {
             "<<" if next == b'<' => {
                 let word = if behind.len() > line.len() { php_document(before, line)? } else { return None };
@@ -184,11 +192,11 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
                 let whole = behind.len() > line.len();
                 begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows }))
             }
-            // The first line of a patch begins no later than it does.
-            _ if !before.is_empty() => None,
-            PATCH => PATCHES.iter().any(|known| line.starts_with(known)).then_some((end, Listing::Patch)),
-            "@@" => (line.trim_ascii().is_empty() || line.starts_with(' ')).then_some((end, Listing::Patch)),
-            _ => Some((end, Listing::Patch)),
+            // The first line of a patch begins no later than it does, blanks aside.
+            _ if !before.trim_ascii_start().is_empty() => None,
+            PATCH => PATCHES.iter().any(|known| line.starts_with(known)).then_some((end, patch)),
+            "@@" => (line.trim_ascii().is_empty() || line.starts_with(' ')).then_some((end, patch)),
+            _ => Some((end, patch)),
         }
     };
     match SEARCHER.as_ref() {

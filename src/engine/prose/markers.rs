@@ -374,7 +374,8 @@ impl Engine {
         if self.fence.is_some() {
             return false;
         }
-        let quoted = self.tried.quoted.unwrap_or_else(|| self.is_quoted(cx, at));
+        // Behind the label of a result another label is the next step: the server would have told it.
+        let quoted = self.tried.quoted.unwrap_or_else(|| self.is_shown_there(cx, at));
         self.tried.quoted = Some(quoted);
         quoted
     }

@@ -5,7 +5,7 @@ use crate::char_class;
 use crate::dialect::Marker;
 use crate::engine::body::OWN_ROLES;
 use crate::engine::look::seen;
-use crate::engine::reader::floor;
+use crate::engine::reader::{blank, floor, invisible};
 use crate::engine::{Engine, Fences, Look, Reader, Without};
 use memchr::memmem::Finder;
 use once_cell::sync::Lazy;
@@ -59,7 +59,7 @@ impl Element {
     }
 }
 
-static ELEMENTS: [Element; 26] = [
+static ELEMENTS: [Element; 29] = [
     Element { name: "pre", code: true },
     Element { name: "code", code: true },
     Element { name: "samp", code: true },
@@ -88,6 +88,9 @@ static ELEMENTS: [Element; 26] = [
     shows("tool_results"),
     shows("function_results"),
     shows("observation"),
+    shows("result"),
+    shows("results"),
+    shows("tool_output"),
 ];
 
 /// An element of that name shows whatever stands in it.
@@ -187,7 +190,7 @@ impl Engine {
             return Quote::No;
         }
         let Some(line) = self.before.line(cx, at) else { return Quote::No };
-        let line = cx.slice((at - line.len()).max(begun), at).trim_ascii_start();
+        let line = cx.slice((at - line.len()).max(begun), at).trim_start_matches(blank);
         if line.is_empty() {
             return Quote::No;
         }
@@ -201,7 +204,7 @@ impl Engine {
     /// A marker was quoted in the block quote of `at`, behind `begun`.
     fn quote_goes_on(&mut self, cx: &Reader<'_>, begun: usize, at: usize) -> bool {
         let Some(looked) = self.block_quote.looked.filter(|looked| (begun..at).contains(looked)) else { return false };
-        let quoted = |line: &str| line.trim_start_matches([' ', '\t']).starts_with('>');
+        let quoted = |line: &str| line.trim_start_matches(blank).starts_with('>');
         let goes_on = cx.slice(looked, at).split('\n').skip(1).all(quoted);
         self.block_quote.looked = goes_on.then_some(at);
         goes_on
@@ -212,12 +215,17 @@ impl Engine {
         self.block_quote.looked = Some(at);
     }
 
-    /// What stands at `at` without a marker is an example, or a line of a program.
+    /// What stands at `at` without a marker is shown, or told as a tool's result.
     pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        self.is_told_result(cx, at) || self.is_shown_there(cx, at)
+    }
+
+    /// What stands at `at` without a marker is an example, or a line of a program.
+    pub(super) fn is_shown_there(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let line = self.before.line(cx, at).unwrap_or_default();
         // An object is no line of one.
         let program = |line| cx.bytes().get(at) != Some(&b'{') && in_program(cx, at, line);
-        is_quote(line)
+        is_quote(cx.slice(at - line.len(), at))
             || self.behind_quoted(cx, at)
             || self.in_member(cx, at)
             || program(line)
@@ -256,7 +264,7 @@ impl Engine {
 
     /// The line of `at` is one of a block quote, or a row of a table.
     pub(super) fn in_quoted_line(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        self.before.line(cx, at).is_some_and(is_quote)
+        self.before.line(cx, at).is_some_and(|line| is_quote(cx.slice(at - line.len(), at)))
     }
 
     /// The line of `at` goes on a string of an object that begins above it, in the same text: that string has raw line breaks, and
@@ -294,7 +302,7 @@ impl Engine {
     }
 
     /// Where the text begins that stands here, behind the last marker or call that was taken out.
-    fn text_begins(&self) -> usize {
+    pub(super) fn text_begins(&self) -> usize {
         if self.given.fresh { self.given.from } else { self.given.text_from }
     }
 
@@ -488,10 +496,10 @@ fn says_other_role(text: &[u8]) -> bool {
 }
 
 /// A line that begins so is one of a block quote, or a row of a table.
-fn is_quote(line: &[u8]) -> bool {
-    let line = line.trim_ascii_start();
+fn is_quote(line: &str) -> bool {
+    let line = line.trim_start_matches(blank);
     // A special token may have lost its first sign.
-    line.starts_with(b">") || (line.starts_with(b"|") && memchr::memmem::find(line, b"|>").is_none())
+    line.starts_with('>') || (line.starts_with('|') && !line.contains("|>"))
 }
 
 /// What begins a block of a Python program.
@@ -514,7 +522,7 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
 fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
     let from = floor(cx.text, at.saturating_sub(LINE));
     let Some(above) = cx.slice(from, at).strip_suffix('\n') else { return false };
-    let line = above.rsplit('\n').next().unwrap_or_default().trim_ascii_end();
+    let line = above.rsplit('\n').next().unwrap_or_default().trim_ascii_end().trim_start_matches(invisible);
     let name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
@@ -561,7 +569,7 @@ fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
     let depth = |line: &str| line.len() - line.trim_ascii_start().len();
     let says = |line: &&str| !line.trim_ascii().is_empty() && !line.trim_ascii_start().starts_with('#');
     let opener = above.filter(says).find(|line| depth(line) < indented.len());
-    let Some(line) = opener.map(str::trim_ascii) else { return false };
+    let Some(line) = opener.map(|line| line.trim_matches(blank)) else { return false };
     let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     line.ends_with(':') && BLOCKS.contains(&word) || line.starts_with(FRAME)
 }

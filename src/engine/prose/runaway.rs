@@ -1,7 +1,7 @@
 //! Text that runs away: after its calls a model without a stop writes on as if it were the other side, or the file that
 //! quoted the answer. What looks like a call there is not its own.
 use super::Taken;
-use crate::engine::reader::floor;
+use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Look, Reader, head};
 use crate::turn::{Issue, IssueCode};
 
@@ -81,11 +81,11 @@ pub(super) fn is_one_of(word: &str, names: &[&str]) -> bool {
 
 /// Another side speaks in `line`: `User: ...`, `### Human`.
 fn speaks(line: &str) -> bool {
-    let label = line.trim_start_matches([' ', '\t', '#', '*']);
+    let label = line.trim_start_matches(|c| blank(c) || matches!(c, '#' | '*'));
     let length = label.find(|c: char| !c.is_alphabetic()).unwrap_or(label.len());
     let (word, rest) = label.split_at(length);
     let ends = rest.trim_start_matches('*').starts_with([':', '：']) || rest.trim().is_empty();
-    let heading = || line.trim_start().starts_with('#') && is_one_of(word, &HEADED);
+    let heading = || line.trim_start_matches(blank).starts_with('#') && is_one_of(word, &HEADED);
     ends && (is_one_of(word, &OTHERS) || heading())
 }
 
@@ -99,7 +99,7 @@ fn is_left_header(label: &str, text: &str) -> bool {
 
 /// Nothing stands in `before` but what begins a prompt: `<s>`, `<|begin_of_text|>`, `[gMASK]<sop>`.
 fn begins_prompt(before: &str) -> bool {
-    let mut rest = before.trim();
+    let mut rest = before.trim_matches(blank);
     while let Some((_, behind)) = match rest.as_bytes() {
         _ if before.len() > 128 => None,
         [b'<', ..] => rest.split_once('>'),
