@@ -302,6 +302,10 @@ pub(crate) struct Given {
     space: Option<std::ops::Range<usize>>,
     /// The marker that opened a section in which nothing stands yet. If text follows and no call, the marker is text as well.
     opener: Option<std::ops::Range<usize>>,
+    /// The last header that began a message said whose it is.
+    headed: bool,
+    /// And so did the one before it: the text of the message does not go on a line of that one's.
+    parted: bool,
     mode: Mode,
 }
 
@@ -404,7 +408,17 @@ impl Engine {
             at: 0,
             until: 0,
             awaited: prose::unclear::Awaited::default(),
-            given: Given { from: 0, text_from: 0, fresh: true, removed: false, space: None, opener: None, mode },
+            given: Given {
+                from: 0,
+                text_from: 0,
+                fresh: true,
+                removed: false,
+                space: None,
+                opener: None,
+                headed: false,
+                parted: false,
+                mode,
+            },
             state: State::Prose,
             section: None,
             opener_given: None,

@@ -268,6 +268,26 @@ impl Output {
         self.content.push(Piece::Made(made));
     }
 
+    /// The text that is given out next, from `at` on, begins another message: what goes before it in its `mode` ends its line.
+    pub(crate) fn line_break(&mut self, mode: Mode, at: usize) {
+        let (idle, pieces) = match mode {
+            Mode::Content => (self.space_is_idle(mode), &mut self.content),
+            // White space at the end of reasoning has not been given out.
+            Mode::Reasoning => (self.reasoning.is_empty(), &mut self.reasoning),
+        };
+        if idle {
+            return;
+        }
+        pieces.push(Piece::Made("\n".into()));
+        if mode == Mode::Content {
+            self.trace.note(at..at, Noted::Content);
+        }
+        self.event(|| match mode {
+            Mode::Content => Event::Text("\n".into()),
+            Mode::Reasoning => Event::Reasoning("\n".into()),
+        });
+    }
+
     /// The last calls came in an explicit envelope, which needs no offered names.
     pub(crate) fn enveloped(&self) -> bool {
         self.enveloped

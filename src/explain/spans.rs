@@ -88,11 +88,15 @@ fn claims(text: &str, seen: &Observed<'_>) -> Vec<Claim> {
             }
         }
     }
+    let mut last = 0;
     for piece in &seen.reasoning {
         match piece {
-            Piece::Span(range) => claims.push(claim(range.clone(), SpanKind::Reasoning)),
+            Piece::Span(range) => {
+                last = range.end;
+                claims.push(claim(range.clone(), SpanKind::Reasoning));
+            }
             Piece::Made(made) => {
-                claims.push(Claim { decoded: Some(made.clone()), ..claim(0..0, SpanKind::Reasoning) });
+                claims.push(Claim { decoded: Some(made.clone()), ..claim(last..last, SpanKind::Reasoning) });
             }
         }
     }

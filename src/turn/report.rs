@@ -87,8 +87,8 @@ codes! {
         StrayMarker => "stray_marker",
         /// Text stood where only calls should; it is in the content.
         TextInSection => "text_in_section",
-        /// Beside the calls, in their envelope or in the object of one, stands what is neither content nor an argument; it is in
-        /// the issue.
+        /// Beside the calls, in their envelope or in the object of one, stands what is neither content nor an argument, or a message
+        /// is for nobody here; it is in the issue.
         EnvelopeMember => "envelope_member",
         /// A call drafted in closed reasoning was not taken.
         DraftInReasoning => "draft_in_reasoning",

@@ -1,5 +1,6 @@
 //! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
 use super::Taken;
+use super::quoted::has_words;
 use crate::char_class;
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
@@ -7,7 +8,7 @@ use crate::engine::head::{self, Head};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted};
 use crate::engine::writer::{Evidence, Origin};
-use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, misspelt};
+use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, misspelt};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
 
@@ -21,6 +22,8 @@ pub(crate) struct Channel {
     /// Calls by the dialect's own templates may stand in it.
     pub(super) calls: bool,
     pub(super) kind: Kind,
+    /// Where it begins, behind its header.
+    from: usize,
 }
 
 /// What a message is.
@@ -235,15 +238,10 @@ impl Engine {
                 Look::No => None,
             };
             let body = twice.unwrap_or(body);
-            let before = self.end_message(cx, at, body, row);
             let start = name.start + skip;
             let name = start..start + unglued(cx, channels, cx.slice(start, name.end)).len();
-            self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
-            let origin = Origin::Template { row, call: 0 };
-            let state = CallState::new(cx, origin, Body::Arguments, at, &head, Evidence::Markers, before);
-            self.begin_call(state, |_| ());
-            return Look::Is(());
+            return self.call_message(cx, at, row, &head);
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));
         self.end_message(cx, at, body, row);
@@ -256,7 +254,8 @@ impl Engine {
             () if channels.content.first().is_some_and(|first| first == key) => Kind::Answer,
             () => Kind::Content,
         };
-        self.begin_message(row, kind, tool || !channels.calls_to_recipients);
+        let named = !key.is_empty();
+        self.begin_message(row, kind, tool || !channels.calls_to_recipients, named);
         Look::Is(())
     }
 
@@ -270,7 +269,7 @@ impl Engine {
             self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "the end of this header is missing"));
             self.out.trace.note(at..body, Noted::Marker(Markup::Header));
             self.end_message(cx, at, body, row);
-            self.begin_message(row, Kind::Answer, true);
+            self.begin_message(row, Kind::Answer, true, true);
             return Look::Is(());
         };
         if self.in_invented_turn(cx, at) {
@@ -280,19 +279,28 @@ impl Engine {
             self.out.full(at);
             return Look::No;
         }
-        let before = self.end_message(cx, at, body, row);
         let Some(name) = offered_tool(cx, channels, recipient) else { return Look::No };
-        self.out.trace.note(name.clone(), Noted::Name);
         let head = Head { name: Some(name), end: body, unclosed: true, ..Head::default() };
-        let state = CallState::new(
-            cx,
-            Origin::Template { row, call: 0 },
-            Body::Arguments,
-            at,
-            &head,
-            Evidence::Markers,
-            before,
-        );
+        self.call_message(cx, at, row, &head)
+    }
+
+    /// The header at `at`, which `head` says the rest of, begins a message that is a call. In reasoning that a marker opened it is a
+    /// draft, if that closes.
+    pub(super) fn call_message(&mut self, cx: &Reader<'_>, at: usize, row: u16, head: &Head) -> Taken {
+        let drafted = self.given.mode == Mode::Reasoning && self.channel.is_none() && self.given.removed;
+        let policy = if drafted { cx.policy.reasoning } else { ReasoningCalls::Run };
+        if policy == ReasoningCalls::Ignore {
+            return Look::No;
+        }
+        let before = self.end_message(cx, at, head.end, row);
+        if policy == ReasoningCalls::IfUnclosed && self.hold.is_none() {
+            self.hold(Doubt::Reasoning, at, before.clone());
+        }
+        if let Some(name) = head.name.clone() {
+            self.out.trace.note(name, Noted::Name);
+        }
+        let origin = Origin::Template { row, call: 0 };
+        let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
         self.begin_call(state, |_| ());
         Look::Is(())
     }
@@ -380,12 +388,29 @@ impl Engine {
         Look::Is(())
     }
 
-    /// A message of the row begins; whether `calls` may stand in it.
-    pub(super) fn begin_message(&mut self, row: u16, kind: Kind, calls: bool) {
+    /// A message of the row begins; whether `calls` may stand in it, and whether its header is `named` for a channel or a recipient.
+    pub(super) fn begin_message(&mut self, row: u16, kind: Kind, calls: bool, named: bool) {
         let reasoning = kind == Kind::Reasoning;
         self.given.mode = if reasoning { Mode::Reasoning } else { Mode::Content };
         self.reasoning_seen |= reasoning;
-        self.channel = Some(Channel { row, calls, kind });
+        self.channel = Some(Channel { row, calls, kind, from: self.given.from });
+        self.given.parted = named && self.given.headed;
+        self.given.headed = named;
+    }
+
+    /// A message for nobody here that ends at `at` is told in an issue, if it says anything beside calls and markers.
+    pub(super) fn tell_dropped(&mut self, cx: &Reader<'_>, at: usize) {
+        let Some(channel) = self.channel.filter(|channel| channel.is(Kind::Dropped)) else { return };
+        let (mut said, mut from) = (String::new(), channel.from);
+        for call in self.out.calls.iter().filter(|call| call.raw.start >= channel.from) {
+            said.push_str(cx.slice(from, call.raw.start));
+            from = call.raw.end.max(from);
+        }
+        said.push_str(cx.slice(from, at));
+        if has_words(&said) {
+            let message = format!("a message for nobody here was left out: {:?}", said.trim());
+            self.out.issue_once(Issue::at(IssueCode::EnvelopeMember, channel.from, message));
+        }
     }
 
     pub(super) fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Given {
@@ -393,6 +418,7 @@ impl Engine {
             self.out.trace.note(self.given.from..at, Noted::Dropped);
             self.given.from = at;
             self.given.fresh = true;
+            self.tell_dropped(cx, at);
         }
         if self.channel.is_some_and(|c| c.is(Kind::Reasoning)) {
             // What was called in reasoning that is over was a draft.

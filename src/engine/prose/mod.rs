@@ -155,6 +155,7 @@ impl Engine {
             self.given.from = self.at;
         }
         self.give_text(cx, self.at, true);
+        self.tell_dropped(cx, self.at);
     }
 
     /// Gives out the text up to `to`, where a marker stands or nothing is in doubt. White space after a marker waits
@@ -203,6 +204,9 @@ impl Engine {
                 self.given.text_from = self.given.from;
             }
             self.given.fresh = false;
+            if std::mem::take(&mut self.given.parted) && !cx.slice(from, to).starts_with(char::is_whitespace) {
+                self.out.line_break(self.given.mode, from);
+            }
             self.out.text(self.given.mode, cx.text, from..to);
         }
         self.given.from = to;

@@ -3,12 +3,10 @@
 use super::Taken;
 use super::channels::{Kind, opens_call, unglued};
 use crate::char_class;
-use crate::dialect::{Body, Channels};
-use crate::engine::call::CallState;
+use crate::dialect::Channels;
 use crate::engine::head::{self, Head};
 use crate::engine::reader::{blank, floor};
 use crate::engine::trace::{Markup, Noted};
-use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Engine, Look, Reader};
 use std::ops::Range;
 
@@ -151,18 +149,14 @@ impl Engine {
             return Look::No;
         }
         self.out.trace.note(at..found.end, Noted::Marker(Markup::Header));
-        let before = self.end_message(cx, at, found.end, row);
         self.plain = Some(Plain { row, searched: found.end });
         if let Some(name) = found.name.clone() {
-            self.out.trace.note(name.clone(), Noted::Name);
             let head = Head { name: Some(name), end: found.end, ..Head::default() };
-            let origin = Origin::Template { row, call: 0 };
-            let state = CallState::new(cx, origin, Body::Arguments, at, &head, Evidence::Markers, before);
-            self.begin_call(state, |_| ());
-            return Look::Is(());
+            return self.call_message(cx, at, row, &head);
         }
+        self.end_message(cx, at, found.end, row);
         let reasoning = channels.reasoning.iter().any(|c| c == found.channel);
-        self.begin_message(row, if reasoning { Kind::Reasoning } else { Kind::Content }, true);
+        self.begin_message(row, if reasoning { Kind::Reasoning } else { Kind::Content }, true, true);
         Look::Is(())
     }
 }

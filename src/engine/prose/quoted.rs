@@ -463,7 +463,7 @@ fn in_inline_element(line: &str) -> bool {
 }
 
 /// Something else than tags stands in `line`.
-fn has_words(line: &str) -> bool {
+pub(super) fn has_words(line: &str) -> bool {
     let (mut rest, word) = (line, |text: &str| text.contains(char::is_alphanumeric));
     while let Some((text, tag)) = rest.split_once('<') {
         if word(text) {
