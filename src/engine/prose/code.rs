@@ -7,10 +7,11 @@ use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::body::python::Python;
 use crate::engine::call::MOST_READ_AGAIN;
+use crate::engine::output::Call;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
-use crate::turn::{CallStatus, Issue, IssueCode};
+use crate::turn::{CallStatus, Issue, IssueCode, RepairCode};
 use std::ops::Range;
 
 /// A fence whose body is being read as calls.
@@ -123,6 +124,12 @@ fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usi
 
 impl Engine {
     /// Tildes in prose: three or more at the start of a line open a fence.
+/// Nothing but its escapes is in doubt in the `call`, which must not run for that: no program, so those beside it are calls.
+fn is_doubtful_escape(call: &Call) -> bool {
+    let escapes = || call.repairs.iter().all(|repair| repair.code == RepairCode::Escape);
+    call.status == CallStatus::Malformed && !call.repairs.is_empty() && escapes()
+}
+
     pub(super) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if !self.begins_line(cx, at) {
             return Look::No;
@@ -192,6 +199,7 @@ impl Engine {
             () if self.is_example(cx, at) || self.is_shown(cx, at) || self.is_listed(cx, at) => Some(Reason::Quoted),
             () => None,
         }
+            () if self.is_told_result(cx, at) => Some(Reason::Quoted),
     }
 
     /// What stands in the fence from `body` on is code, for this `reason`.
@@ -199,7 +207,6 @@ impl Engine {
         self.out.trace.note(body..body, Noted::Passed(reason));
         self.at = body;
         self.state = State::Code { ticks, tick, inner: 0 };
-            () if self.is_told_result(cx, at) => Some(Reason::Quoted),
         Look::Is(())
     }
 
@@ -383,7 +390,8 @@ impl Engine {
         let whole = calls.get(..calls.len() - usize::from(cut)).unwrap_or_default();
         // An envelope without calls may be all of an answer.
         let good = (!calls.is_empty() || self.out.enveloped())
-            && whole.iter().all(|c| c.status.readable())
+            && whole.iter().all(|c| c.status.readable() || is_doubtful_escape(c))
+            && (whole.is_empty() || whole.iter().any(|c| c.status.readable()))
             && calls.iter().all(|c| vouched || c.tool.is_some());
         if good && cx.policy.fences == Fences::Last {
             let rest = cx.skip_space(end);
