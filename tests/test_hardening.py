@@ -28,7 +28,8 @@ OUTPUTS = [
 def markers(dialect: toolglot.Dialect) -> set[str]:
     """Every literal of the dialect that begins or ends something and is no plain word or fence."""
     fields = dialect.to_dict()
-    found = {mark for key in ("sections", "reasoning", "results") for pair in fields.get(key) or [] for mark in pair}
+    pairs = [pair for key in ("sections", "reasoning", "results", "own_results") for pair in fields.get(key) or []]
+    found = {mark for pair in pairs for mark in pair}
     found |= set(fields.get("tokens") or [])
     found |= {template.split("{")[0].split(" ")[0] for template in fields.get("calls") or []}
     channels = fields.get("channels") or {}

@@ -1,5 +1,4 @@
 //! The rows of `catalogue.json`, and finding the one that a name means.
-use super::compiled::ANSWER;
 use super::{Dialect, Dialects, Form};
 use crate::error::{Error, ErrorCode};
 use once_cell::sync::{Lazy, OnceCell};
@@ -67,7 +66,7 @@ fn respelt(mut row: Dialect) -> Dialect {
     };
     let spaced: Vec<_> = row.turns.iter().flat_map(apart).filter(|text| !row.turns.contains(text)).collect();
     row.turns.extend(spaced);
-    for pairs in [&mut row.sections, &mut row.results] {
+    for pairs in [&mut row.sections, &mut row.results, &mut row.own_results] {
         for (open, close) in std::mem::take(pairs) {
             let others: Vec<_> = each(&open).zip(each(&close)).collect();
             pairs.push((open, close));
@@ -246,8 +245,7 @@ pub(super) fn rows_read(mut row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Erro
         for other in ROWS.iter() {
             add(&mut known.tokens, &other.tokens);
             add(&mut known.turns, &other.turns);
-            let results: Vec<_> = other.results.iter().filter(|(open, _)| open != ANSWER).cloned().collect();
-            add(&mut known.results, &results);
+            add(&mut known.results, &other.results);
         }
     }
     let known = &mut Arc::make_mut(&mut row).results;
@@ -263,7 +261,7 @@ pub(super) fn rows_read(mut row: Arc<Dialect>) -> Result<Vec<Arc<Dialect>>, Erro
 }
 
 /// Adds those of `others` that the `list` lacks.
-fn add<T: Clone + PartialEq>(list: &mut Vec<T>, others: &[T]) {
+pub(super) fn add<'t, T: Clone + PartialEq + 't>(list: &mut Vec<T>, others: impl IntoIterator<Item = &'t T>) {
     for other in others {
         if !list.contains(other) {
             list.push(other.clone());

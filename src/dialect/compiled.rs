@@ -1,5 +1,5 @@
 //! One or more dialects made ready for the engine.
-use super::catalogue::{behind, rows_read};
+use super::catalogue::{add, behind, rows_read};
 use super::choice;
 use super::markers::{Marker, Markers};
 use super::row::{CallTemplate, First, Row};
@@ -68,9 +68,6 @@ static AUTO: Lazy<Arc<Dialects>> = Lazy::new(|| {
     debug_assert!(all.is_ok(), "the catalogue cannot be compiled: {all:?}");
     Arc::new(all.unwrap_or_else(|_| Dialects::empty()))
 });
-
-/// A tag that some templates have round results, and other models round an answer.
-pub(super) const ANSWER: &str = "<response>";
 
 impl Dialects {
     /// All dialects of the catalogue: the text decides.
@@ -284,14 +281,12 @@ impl Dialects {
             self.openers.extend(entries.iter().filter_map(frequent));
             entries.retain(|entry| frequent(entry).is_none());
         }
-        for (known, own) in [(&mut self.reasoning, &dialect.reasoning), (&mut self.results, &dialect.results)] {
-            // Words are what any text may say, where nobody named the model that means more by them.
-            let words = |pair: &(String, String)| pair.0.starts_with(char::is_alphabetic) || pair.0 == ANSWER;
-            for pair in own.iter().filter(|pair| !(self.auto && words(pair))) {
-                if !known.contains(pair) {
-                    known.push(pair.clone());
-                }
-            }
+        // Words are what any text may say, where nobody named the model that means more by them.
+        let words = |pair: &&(String, String)| self.auto && pair.0.starts_with(char::is_alphabetic);
+        add(&mut self.reasoning, dialect.reasoning.iter().filter(|pair| !words(pair)));
+        add(&mut self.results, dialect.results.iter().filter(|pair| !words(pair)));
+        if !self.auto {
+            add(&mut self.results, &dialect.own_results);
         }
         if let Some(channels) = &dialect.channels {
             self.channels.push(number);

@@ -167,6 +167,9 @@ pub struct Dialect {
     /// Markers round a tool's result, opening and closing. What a model writes between them after a call of its own is
     /// invented.
     pub results: Vec<(String, String)>,
+    /// Such markers that other models write round something else, as `<response>` round an answer: known only where this dialect
+    /// was named.
+    pub own_results: Vec<(String, String)>,
     pub bare: Vec<Bare>,
     /// Names of dialects in the catalogue whose calls are read as well, after its own, where this one is named: what models write
     /// that are served by its name.

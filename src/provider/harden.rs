@@ -76,7 +76,7 @@ struct Markers {
 static MARKERS: Lazy<Markers> = Lazy::new(|| {
     let (mut whole, mut begun, mut brackets) = (Vec::new(), Vec::new(), Vec::new());
     for row in catalogue() {
-        let pairs = row.sections.iter().chain(&row.reasoning).chain(&row.results);
+        let pairs = row.sections.iter().chain(&row.reasoning).chain(&row.results).chain(&row.own_results);
         whole.extend(pairs.flat_map(|(open, close)| [open.as_str(), close]));
         whole.extend(row.tokens.iter().map(String::as_str));
         if let Some(channels) = &row.channels {
