@@ -141,6 +141,13 @@ impl Engine {
         }
     }
 
+    /// The fence that `call` stands in is told whether a variable takes what that gives.
+    fn keeps_result(&mut self, call: &CallState) {
+        if let (Some(fence), BodyState::Python(python)) = (&mut self.fence, &call.body) {
+            fence.keeps |= python.keeps_result();
+        }
+    }
+
     /// It was no call: its text is text again, as far as it was read.
     fn abandon(&mut self, cx: &Reader<'_>, mut call: Box<CallState>, at: usize) -> Step {
         let at = at.max(call.start).min(cx.text.len());
@@ -157,6 +164,7 @@ impl Engine {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.break_off(at);
             call.writer.flush(cx, &mut self.out);
+            self.keeps_result(&call);
             if let Some(closer) =
                 self.closer_in_draft(cx, call.start..at).or_else(|| self.ticks_in_call(cx, call.start..at))
             {
@@ -250,6 +258,7 @@ impl Engine {
         let slip = missing.then(|| Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
         call.settle(cx, &self.out, at, closed == Look::Is(()), slip);
         call.writer.flush(cx, &mut self.out);
+        self.keeps_result(&call);
         if let Some(closer) =
             self.closer_in_draft(cx, call.start..at).or_else(|| self.ticks_in_call(cx, call.start..at))
         {

@@ -10,9 +10,6 @@ use crate::turn::{Repair, RepairCode};
 /// So many bytes of the line behind a value are looked at.
 pub(super) const LINE: usize = 4096;
 
-/// What repair says of a bracket that it adds.
-const MISSING: &str = "a missing closing bracket was added";
-
 /// How far repair may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bound {
@@ -99,12 +96,14 @@ pub(super) fn leave_list(mended: &mut Repaired<'_>, text: &str) {
         }
     }
     if let Some((index, at)) = found {
-        let mut behind = mended.repairs.drain(index..);
         // What it stood for was not there, or what closes the value was added behind it.
-        let missing = mended.exchanged.contains(&at) || behind.any(|repair| repair.message == MISSING);
-        drop(behind);
+        let known = mended.added.partition_point(|added| *added < index);
+        let missing = mended.exchanged.contains(&at) || known < mended.added.len();
+        mended.added.truncate(known);
+        mended.repairs.truncate(index);
         if missing {
-            mended.repairs.push(Repair::at(RepairCode::Bracket, at, MISSING));
+            mended.added.push(index);
+            mended.repairs.push(Repair::at(RepairCode::Bracket, at, json::MISSING));
         }
         mended.consumed = at;
     }

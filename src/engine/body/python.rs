@@ -29,9 +29,6 @@ use ahead::name_at;
 use escaped::EscapedScan;
 use value::ValueScan;
 
-/// What is recorded of a call whose result a variable takes.
-pub(crate) const KEPT: &str = "the variable before the call was left out";
-
 /// What shows the result of a call in Python.
 pub(crate) const PRINT: &str = "print";
 
@@ -336,7 +333,8 @@ impl Python {
         match if self.list || self.printed || self.calls { Look::No } else { Self::assigned(cx, at) } {
             Look::Is(next) => {
                 self.kept = Some(next);
-                self.repairs.push(Repair::at(RepairCode::Surroundings, at, KEPT));
+                let what = "the variable before the call was left out";
+                self.repairs.push(Repair::at(RepairCode::Surroundings, at, what));
                 self.at = next;
                 return None;
             }

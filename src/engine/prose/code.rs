@@ -26,6 +26,8 @@ pub(crate) struct Fence {
     labelled: bool,
     /// Its label says that calls in Python stand in it, and so may comments.
     commented: bool,
+    /// A variable takes what the only call in it gives.
+    pub(crate) keeps: bool,
     place: Place,
 }
 
@@ -122,14 +124,14 @@ fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usi
     begins.then_some((body, at + ticks + line.len()))
 }
 
-impl Engine {
-    /// Tildes in prose: three or more at the start of a line open a fence.
 /// Nothing but its escapes is in doubt in the `call`, which must not run for that: no program, so those beside it are calls.
 fn is_doubtful_escape(call: &Call) -> bool {
     let escapes = || call.repairs.iter().all(|repair| repair.code == RepairCode::Escape);
     call.status == CallStatus::Malformed && !call.repairs.is_empty() && escapes()
 }
 
+impl Engine {
+    /// Tildes in prose: three or more at the start of a line open a fence.
     pub(super) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if !self.begins_line(cx, at) {
             return Look::No;
@@ -186,7 +188,7 @@ fn is_doubtful_escape(call: &Call) -> bool {
         let markup = if is_text(cx.slice(at + ticks, end)) { at + ticks } else { body };
         let label = cx.slice(at + ticks, at + line).trim();
         let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
-        let fence = Fence { ticks, tick, calls: 0, labelled, commented, place: Place::Lines };
+        let fence = Fence { ticks, tick, calls: 0, labelled, commented, keeps: false, place: Place::Lines };
         self.fence_begins(cx, at..markup, body, fence)
     }
 
@@ -197,9 +199,9 @@ fn is_doubtful_escape(call: &Call) -> bool {
             () if self.runs_away(cx, at) => Some(Reason::Runaway),
             () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Some(Reason::FenceOfCode),
             () if self.is_example(cx, at) || self.is_shown(cx, at) || self.is_listed(cx, at) => Some(Reason::Quoted),
+            () if self.is_told_result(cx, at) => Some(Reason::Quoted),
             () => None,
         }
-            () if self.is_told_result(cx, at) => Some(Reason::Quoted),
     }
 
     /// What stands in the fence from `body` on is code, for this `reason`.
@@ -238,7 +240,7 @@ fn is_doubtful_escape(call: &Call) -> bool {
         }
         let label = cx.slice(at + ticks, body).trim();
         let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
-        let fence = Fence { ticks, tick: b'`', calls: 0, labelled, commented, place: Place::Behind(at) };
+        let fence = Fence { ticks, tick: b'`', calls: 0, labelled, commented, keeps: false, place: Place::Behind(at) };
         self.fence_begins(cx, at..body, body, fence)
     }
 
@@ -257,7 +259,7 @@ fn is_doubtful_escape(call: &Call) -> bool {
             return Look::Is(());
         }
         let place = Place::Line { until };
-        let fence = Fence { ticks, tick: b'`', calls: 0, labelled: false, commented: false, place };
+        let fence = Fence { ticks, tick: b'`', calls: 0, labelled: false, commented: false, keeps: false, place };
         self.fence_begins(cx, at..body, body, fence)
     }
 
@@ -309,7 +311,7 @@ fn is_doubtful_escape(call: &Call) -> bool {
         self.at = at;
         let called = self.out.calls.len() > fence.calls;
         let printing = if called && fence.commented { self.printing_line(cx, at) } else { Look::No };
-        if printing == Look::No && self.keeps_result(fence) {
+        if printing == Look::No && fence.keeps {
             // What goes on may use it: that is a program.
             return self.fence_is_code(cx, fence, at);
         }

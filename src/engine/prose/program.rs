@@ -1,7 +1,7 @@
 //! What stands in a fence behind calls and is none: what a program has there, and half a name.
 use super::Taken;
 use super::code::Fence;
-use crate::engine::body::python::{KEPT, Python};
+use crate::engine::body::python::Python;
 use crate::engine::{Engine, Reader, Step};
 use crate::turn::{Issue, IssueCode};
 
@@ -14,12 +14,6 @@ impl Engine {
         let what = "a call is cut off in its name, which stays text";
         self.out.issue(Issue::at(IssueCode::IncompleteCall, start, what));
         self.fence_closes(cx, fence, start)
-    }
-
-    /// A variable takes what the only call in the fence gives.
-    pub(super) fn keeps_result(&self, fence: Fence) -> bool {
-        let call = self.out.calls.get(fence.calls);
-        call.is_some_and(|call| call.repairs.iter().any(|repair| repair.message == KEPT))
     }
 
     /// Behind calls, a line at `at` that only prints what one of them gave says nothing.

@@ -113,7 +113,7 @@ impl Repairer<'_> {
                 }
                 self.guess_if(self.dropped.get());
                 self.moved.set(self.moved.get() || follow == Follow::Key && follow.fits(parent));
-                self.out.record(RepairCode::Bracket, at, "a missing closing bracket was added");
+                self.out.record_added(at);
                 while self.frames.len() > level + 1 {
                     self.close_top(at, at);
                 }
@@ -122,7 +122,7 @@ impl Repairer<'_> {
             }
             None if self.stops(byte) => {
                 self.guess_if(self.dropped.get());
-                self.out.record(RepairCode::Bracket, at, "a missing closing bracket was added");
+                self.out.record_added(at);
                 while self.top().is_some() {
                     self.close_top(at, at);
                 }
@@ -152,7 +152,7 @@ impl Repairer<'_> {
             return false;
         }
         self.guess_if(self.is_glued(next));
-        self.out.record(RepairCode::Bracket, value_end, "a missing closing bracket was added");
+        self.out.record_added(value_end);
         while self.frames.len() > level {
             self.close_top(value_end, value_end);
         }
@@ -200,7 +200,7 @@ impl Repairer<'_> {
             return Ok(at);
         };
         let end = self.out.go_back(before);
-        self.out.record(RepairCode::Bracket, end, "a missing closing bracket was added");
+        self.out.record_added(end);
         self.close_top(end, end);
         Ok(end)
     }

@@ -49,6 +49,7 @@ pub(crate) fn repair_knowing<'a>(
                 consumed: end,
                 ending: Ending::Closed,
                 exchanged: Vec::new(),
+                added: Vec::new(),
                 guessed: false,
                 unended: false,
                 ahead: 0,
@@ -103,8 +104,19 @@ pub(super) fn mend_at<'a>(
     let consumed = end.at;
     let after = surroundings(&mut repairer, consumed, options);
     let (guessed, unended, ahead) = (repairer.guessed.get(), repairer.unended.get(), repairer.ahead.get());
-    let Written { json, repairs, unlisted, exchanged } = repairer.out.finish(consumed);
-    Ok(Repaired { json, repairs, unlisted, consumed: after, ending: end.ending, exchanged, guessed, unended, ahead })
+    let Written { json, repairs, unlisted, exchanged, added } = repairer.out.finish(consumed);
+    Ok(Repaired {
+        json,
+        repairs,
+        unlisted,
+        consumed: after,
+        ending: end.ending,
+        exchanged,
+        added,
+        guessed,
+        unended,
+        ahead,
+    })
 }
 
 /// What is certain of the value in `text`: at `valid` if the text is valid JSON so far, else wherever it is found.

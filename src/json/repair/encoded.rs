@@ -35,7 +35,7 @@ impl Unescaped {
         repairs.extend(inner.repairs.into_iter().map(|repair| Repair { offset: None, ..repair }));
         // Whether what the entities stand for was meant as text, nobody knows.
         let guessed = inner.guessed || self.entities;
-        Ok(Repaired { repairs, consumed: self.length, exchanged: Vec::new(), guessed, ..inner })
+        Ok(Repaired { repairs, consumed: self.length, exchanged: Vec::new(), added: Vec::new(), guessed, ..inner })
     }
 }
 

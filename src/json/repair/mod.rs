@@ -36,6 +36,7 @@ pub use document::repair;
 pub(crate) use document::repair_knowing;
 pub(crate) use escapes::means_more_in_python;
 pub use literal::literal;
+pub(crate) use output::MISSING;
 pub(crate) use pairs::Pairs;
 
 /// How [`repair`] reads.
@@ -92,6 +93,8 @@ pub struct Repaired<'a> {
     pub ending: Ending,
     /// The closing brackets of the input that stood for one of another kind.
     pub(crate) exchanged: Vec<usize>,
+    /// Which of the repairs add closing brackets.
+    pub(crate) added: Vec<usize>,
     /// What a value in it was meant to be is a guess: something stood behind one that is no structure.
     pub(crate) guessed: bool,
     /// The end of the text closed one of its strings.
@@ -103,9 +106,9 @@ pub struct Repaired<'a> {
 impl Repaired<'_> {
     /// The same, with JSON of its own.
     pub(crate) fn into_owned(self) -> Repaired<'static> {
-        let Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed, unended, ahead } = self;
+        let Repaired { json, repairs, unlisted, consumed, ending, exchanged, added, guessed, unended, ahead } = self;
         let json = Cow::Owned(json.into_owned());
-        Repaired { json, repairs, unlisted, consumed, ending, exchanged, guessed, unended, ahead }
+        Repaired { json, repairs, unlisted, consumed, ending, exchanged, added, guessed, unended, ahead }
     }
 
     /// The value ended in the text: nothing of it was cut off.

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 /// Repairs beyond this many are counted, not listed: a hostile text could need one a byte.
 const MAX_LISTED: usize = 1024;
 
+/// What is recorded of closing brackets that are added.
+pub(crate) const MISSING: &str = "a missing closing bracket was added";
+
 /// A place to go back to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
@@ -31,6 +34,8 @@ pub(super) struct Output<'a> {
     unlisted: usize,
     /// Closing brackets that stood for one of another kind.
     exchanged: Vec<usize>,
+    /// Which repairs add closing brackets.
+    added: Vec<usize>,
 }
 
 /// What was written, and what was recorded of it.
@@ -39,6 +44,7 @@ pub(super) struct Written<'a> {
     pub(super) repairs: Vec<Repair>,
     pub(super) unlisted: usize,
     pub(super) exchanged: Vec<usize>,
+    pub(super) added: Vec<usize>,
 }
 
 impl<'a> Output<'a> {
@@ -51,6 +57,7 @@ impl<'a> Output<'a> {
             repairs: Vec::new(),
             unlisted: 0,
             exchanged: Vec::new(),
+            added: Vec::new(),
         }
     }
 
@@ -60,6 +67,14 @@ impl<'a> Output<'a> {
         } else {
             self.unlisted += 1;
         }
+    }
+
+    /// Records that closing brackets are missing at `at`.
+    pub(super) fn record_added(&mut self, at: usize) {
+        if self.repairs.len() < MAX_LISTED {
+            self.added.push(self.repairs.len());
+        }
+        self.record(RepairCode::Bracket, at, MISSING);
     }
 
     /// Records that the closing bracket at `at` stood for one of another kind.
@@ -139,6 +154,7 @@ impl<'a> Output<'a> {
             self.copy_to(end);
             Cow::Owned(self.written)
         };
-        Written { json, repairs: self.repairs, unlisted: self.unlisted, exchanged: self.exchanged }
+        let Self { repairs, unlisted, exchanged, added, .. } = self;
+        Written { json, repairs, unlisted, exchanged, added }
     }
 }

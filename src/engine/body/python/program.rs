@@ -20,6 +20,11 @@ fn variable(cx: &Reader<'_>, at: usize) -> Look<Range<usize>> {
 }
 
 impl Python {
+    /// A variable takes what the call gives.
+    pub(crate) const fn keeps_result(&self) -> bool {
+        self.kept.is_some()
+    }
+
     /// Where the call of an offered tool stands behind a variable at `at` that takes what it gives: `x = f(...)`.
     pub(crate) fn assigned(cx: &Reader<'_>, at: usize) -> Look<usize> {
         let sign = cx.skip_blanks(seen!(variable(cx, at)).end);
