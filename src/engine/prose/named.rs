@@ -94,6 +94,32 @@ impl Engine {
         }
     }
 
+    /// The fence at `at` holds the arguments of a call whose special tokens are hidden: a line is left above it of the word between
+    /// them and an offered name, `functionget_weather`.
+    pub(super) fn hidden_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let before = cx.slice(self.given.from, at).trim_ascii_end();
+        let end = self.given.from + before.len();
+        let start = end - name_before(before);
+        let elsewhere = self.section.is_some() || self.inline.is_some() || self.hold.is_some() || self.drafts(cx);
+        if elsewhere || at - end > APART || cx.dialects.hidden.is_empty() || !self.begins_line(cx, start) {
+            return Look::No;
+        }
+        let written = cx.slice(start, end);
+        let hidden = cx.dialects.hidden.iter().find_map(|(word, row, call)| {
+            let name = written.strip_prefix(&**word).filter(|name| cx.offered(name))?;
+            Some((end - name.len(), *row, *call))
+        });
+        let Some((name, row, call)) = hidden else { return Look::No };
+        let head = cx.dialects.call(row, call).map_or(&[][..], |template| template.head.as_slice());
+        let named = head.iter().position(|element| *element == Element::Slot(Slot::Name)).unwrap_or(head.len());
+        let mut found = seen!(head::head(cx, name, head.get(named..).unwrap_or_default()));
+        if self.refuses(cx, start) {
+            return Look::No;
+        }
+        found.unopened = true;
+        self.begin(cx, start, row, call, &mut found, None)
+    }
+
     /// `get_weather{"city": "Paris"}`, `functions.get_weather:0 {...}`, `call:get_weather{city:<|"|>Paris<|"|>}`: a name, and
     /// at `at` an object that begins with a parameter of its tool.
     pub(super) fn named_object(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
