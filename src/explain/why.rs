@@ -47,7 +47,7 @@ impl Kept {
             ),
             Reason::Quoted => format!(
                 "{what} is quoted: it stands in a block quote, a table's cell, an element that shows code, in a string of \
-                 an object above it, or behind \"for example:\""
+                 an object above it, or behind \"for example:\" or the label of a tool's result"
             ),
             Reason::InlineCode => format!("{what} stands in inline code (backticks), which is quoted, never run"),
             Reason::FenceOfCode => format!(

@@ -402,7 +402,8 @@ impl Engine {
     pub(super) fn tell_dropped(&mut self, cx: &Reader<'_>, at: usize) {
         let Some(channel) = self.channel.filter(|channel| channel.is(Kind::Dropped)) else { return };
         let (mut said, mut from) = (String::new(), channel.from);
-        for call in self.out.calls.iter().filter(|call| call.raw.start >= channel.from) {
+        let first = self.out.calls.partition_point(|call| call.raw.start < channel.from);
+        for call in self.out.calls.get(first..).unwrap_or_default() {
             said.push_str(cx.slice(from, call.raw.start));
             from = call.raw.end.max(from);
         }

@@ -374,7 +374,7 @@ impl Engine {
         if self.fence.is_some() {
             return false;
         }
-        // Behind the label of a result another label is the next step: the server would have told it.
+        // Behind the label of a result another label is the next step of a model that wrote none.
         let quoted = self.tried.quoted.unwrap_or_else(|| self.is_shown_there(cx, at));
         self.tried.quoted = Some(quoted);
         quoted

@@ -7,6 +7,7 @@ use crate::dialect::{Bare, Body, CallTemplate, Element, Marker, Row, Slot, catal
 use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name, without_escapes};
 use crate::engine::look::seen;
+use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Reader, misspelt};
 use crate::schema::{Tool, ToolSet};
@@ -14,6 +15,9 @@ use std::ops::Range;
 
 /// White space between a name and what stands behind it.
 pub(super) const APART: usize = 64;
+
+/// So far before a fence a name may begin whose call lost its special tokens.
+const HIDDEN: usize = 512;
 
 /// `NAME:3` is an id, with a name in it.
 pub(super) fn without_number(written: &str) -> &str {
@@ -97,8 +101,9 @@ impl Engine {
     /// The fence at `at` holds the arguments of a call whose special tokens are hidden: a line is left above it of the word between
     /// them and an offered name, `functionget_weather`.
     pub(super) fn hidden_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let before = cx.slice(self.given.from, at).trim_ascii_end();
-        let end = self.given.from + before.len();
+        let from = self.given.from.max(floor(cx.text, at.saturating_sub(HIDDEN)));
+        let before = cx.slice(from, at).trim_ascii_end();
+        let end = from + before.len();
         let start = end - name_before(before);
         let elsewhere = self.section.is_some() || self.inline.is_some() || self.hold.is_some() || self.drafts(cx);
         if elsewhere || at - end > APART || cx.dialects.hidden.is_empty() || !self.begins_line(cx, start) {
