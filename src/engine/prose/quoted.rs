@@ -520,9 +520,7 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
 
 /// The line right above that of `at` is a statement of a Python program.
 fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
-    let from = floor(cx.text, at.saturating_sub(LINE));
-    let Some(above) = cx.slice(from, at).strip_suffix('\n') else { return false };
-    let line = above.rsplit('\n').next().unwrap_or_default().trim_ascii_end().trim_start_matches(invisible);
+    let line = line_above(cx, at);
     let name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
@@ -562,7 +560,7 @@ fn is_value(value: &str) -> bool {
 /// indented, and the line that is less so opens one.
 fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
     if indented.is_empty() {
-        return is_python_call(cx, at) && behind_statement(cx, at);
+        return is_python_call(cx, at) && (behind_statement(cx, at) || opens_braces(line_above(cx, at)));
     }
     let from = floor(cx.text, at.saturating_sub(LINE));
     let above = cx.slice(from, at - indented.len()).lines().rev();
@@ -571,5 +569,26 @@ fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
     let opener = above.filter(says).find(|line| depth(line) < indented.len());
     let Some(line) = opener.map(|line| line.trim_matches(blank)) else { return false };
     let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    line.ends_with(':') && BLOCKS.contains(&word) || line.starts_with(FRAME)
+    line.ends_with(':') && BLOCKS.contains(&word)
+        || line.starts_with(FRAME)
+        || opens_braces(line) && is_python_call(cx, at)
+}
+
+/// The line right above that of `at`, where a line begins.
+fn line_above<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
+    let from = floor(cx.text, at.saturating_sub(LINE));
+    let above = cx.slice(from, at).strip_suffix('\n').unwrap_or_default();
+    above.rsplit('\n').next().unwrap_or_default().trim_ascii_end().trim_start_matches(invisible)
+}
+
+/// What begins a block in braces, where no parenthesis stands before its brace.
+const BRACED: [&str; 12] =
+    ["else", "try", "do", "finally", "catch", "fn", "func", "function", "class", "impl", "interface", "static"];
+
+/// `line` opens a block of a program whose language has braces: `if (x) {`, `function main() {`, `} else {`.
+fn opens_braces(line: &str) -> bool {
+    let Some(head) = line.trim_ascii().strip_suffix('{').map(str::trim_ascii_end) else { return false };
+    let head = head.trim_start_matches(['}', ' ']);
+    let word = head.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    head.ends_with(')') || head.ends_with("=>") || BRACED.contains(&word)
 }

@@ -128,6 +128,7 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
             other => other.then(|_| Look::No),
         },
         '<' | '>' if !attached => char_at(behind).then(|next| is(matches!(next, '=' | ' '))),
+        '+' | '/' | '%' if attached => char_at(behind).then(|next| is(next.is_alphanumeric() || next == '_')),
         '+' | '*' | '/' | '%' | '|' | '&' if !attached => {
             char_at(behind).then(|next| is(next == ' ' || next == sign && next != '/'))
         }
