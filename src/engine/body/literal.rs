@@ -135,10 +135,12 @@ fn source_text(text: &str) -> Literal<'static> {
 /// `spelt`.
 fn settled<'t>(text: &str, spelt: &str, mut read: Literal<'t>, offset: usize) -> Literal<'t> {
     read.joined = read.mended(RepairCode::Joined);
+    let listed = spelt.starts_with(['[', '{', '(']) && read.mended(RepairCode::Quotes);
+    let inner = if listed { apostrophe_within(text) } else { inner_quote(text) };
     // Python's spelling is what this dialect is: no repair.
     read.repairs.retain(|repair| !spelt_so_in_python(spelt, repair));
     if !read.joined
-        && let Some(at) = inner_quote(text)
+        && let Some(at) = inner
     {
         read.repairs.push(Repair::at(RepairCode::Quotes, at, "quotes inside the string are escaped now"));
     }
@@ -179,6 +181,29 @@ fn spelt_so_in_python(text: &str, repair: &Repair) -> bool {
 fn inner_quote(text: &str) -> Option<usize> {
     let (quote, body) = quoted(text)?;
     own_quotes(body, quote).next().map(|at| at + 1)
+}
+
+/// Where an apostrophe stands in a string of the list or object `text`, in its quotes and without a backslash: `['it's']`.
+fn apostrophe_within(text: &str) -> Option<usize> {
+    let (mut open, mut escaped, mut before) = (None, false, None);
+    let word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    for (at, byte) in text.bytes().enumerate() {
+        match (open, byte) {
+            _ if escaped => escaped = false,
+            (Some(_), b'\\') => escaped = true,
+            (Some(quote), _) if byte == quote => {
+                let behind = text.as_bytes().get(at + 1);
+                if quote == b'\'' && before.as_ref().is_some_and(word) && behind.is_some_and(word) {
+                    return Some(at);
+                }
+                open = None;
+            }
+            (None, b'"' | b'\'') => open = Some(byte),
+            _ => {}
+        }
+        before = Some(byte);
+    }
+    None
 }
 
 /// The quote round `text`, and what stands in it.
