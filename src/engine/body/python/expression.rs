@@ -70,9 +70,12 @@ fn behind_name<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 
 /// A name in quotes and its value: `"city"="Paris"`, `"city": "Paris"`.
 pub(super) fn is_pair(text: &str) -> bool {
-    let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) else { return false };
-    let rest = text.get(1..).unwrap_or_default();
-    let behind = rest.get(name_length(rest)..).and_then(|rest| rest.strip_prefix(quote));
+    let mark = |c: char| matches!(c, '"' | '\'' | '“' | '”' | '„' | '‟' | '‘' | '’' | '‚' | '‛' | '«' | '»');
+    let mut rest = text.chars();
+    let Some(quote) = rest.next().filter(|c| mark(*c)) else { return false };
+    let rest = rest.as_str();
+    let closes = |c: char| if quote.is_ascii() { c == quote } else { mark(c) };
+    let behind = rest.get(name_length(rest)..).and_then(|rest| rest.strip_prefix(closes));
     behind.is_some_and(|rest| rest.trim_start().starts_with(['=', ':']))
 }
 
