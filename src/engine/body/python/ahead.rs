@@ -100,8 +100,18 @@ pub(super) fn next_is_argument(cx: &Reader<'_>, at: usize) -> Look<()> {
         // Another call: the parenthesis of this one is missing.
         Some(b'(') if cx.offered(cx.part(&name)) => Look::Is(()),
         Some(b')' | b'*') if name.is_empty() => Look::Is(()),
-        _ => Look::No,
+        _ => is_ellipsis(cx, start),
     }
+}
+
+/// An ellipsis stands at `at` in place of arguments: `f(a=1, ...)`.
+fn is_ellipsis(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let dots = head::literal(cx, at, "...").or(|| head::literal(cx, at, "…"));
+    dots.then(|end| match cx.bytes().get(end) {
+        None if !cx.eof => Look::More,
+        Some(b')' | b',') => Look::Is(()),
+        _ => Look::No,
+    })
 }
 
 /// A comma and another argument of the tool that is `called` stand at `at`, its string in a `quote` without a backslash: the
