@@ -369,8 +369,11 @@ impl Markers {
                 let begins = char_class::begins_key(next) || !next.is_ascii();
                 // A pair of a name and an object.
                 let letter = || text.get(at + 3).is_none_or(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
-                let quoted = || text.get(at + 2).is_none_or(|byte| matches!(byte, b'\'' | b'"') && letter());
-                let list = byte == b'[' && (next == b'{' || matches!(next, b'(' | b'[') && quoted());
+                let quoted = |byte: u8| matches!(byte, b'\'' | b'"') && letter();
+                // And a list in a list, of calls.
+                let named = |byte: u8| next == b'[' && (byte.is_ascii_alphabetic() || byte == b'_');
+                let item = || text.get(at + 2).is_none_or(|byte| quoted(*byte) || named(*byte));
+                let list = byte == b'[' && (next == b'{' || matches!(next, b'(' | b'[') && item());
                 // Its brace stands twice.
                 let doubled = || byte == b'{' && next == b'{' && text.get(at + 2).is_none_or(|byte| *byte == b'"');
                 begins || next.is_ascii_whitespace() || list || doubled() || marker() || late()

@@ -115,6 +115,24 @@ impl Members {
         same.and_then(|i| self.list.get_mut(i)).is_some_and(|(_, first)| listed(first, value, cx.text))
     }
 
+    /// `item`, as JSON, goes on with the last value, which becomes a list if it is none yet.
+    pub(super) fn go_on(&mut self, cx: &Reader<'_>, item: &str) {
+        let Some((_, value)) = self.list.last_mut() else { return };
+        if !matches!(value, Value::Json(Piece::Made(list)) if list.starts_with('[')) {
+            let first = match value {
+                Value::Text(piece) | Value::Json(piece) => piece.as_str(cx.text),
+            };
+            *value = Value::Json(Piece::Made(format!("[{first}]")));
+        }
+        // What is there already is not copied for each value that follows.
+        if let Value::Json(Piece::Made(list)) = value {
+            list.pop();
+            list.push_str(", ");
+            list.push_str(item);
+            list.push(']');
+        }
+    }
+
     /// As [`Self::add`], of a value that has left already.
     #[must_use]
     pub(super) fn keep(&mut self, cx: &Reader<'_>, key: Piece, value: Value) -> bool {

@@ -124,6 +124,8 @@ pub(crate) struct Python {
     expect: Expect,
     /// A list is open.
     list: bool,
+    /// Another one is open in it.
+    inner: bool,
     /// Where the first call stands, if a variable takes what it gives: a call behind it may use that, and so is a program's.
     kept: Option<usize>,
     /// Another call was read before.
@@ -131,7 +133,7 @@ pub(crate) struct Python {
     /// The call stands in `print(...)`, which only shows its result.
     printed: bool,
     quoted: Quoted,
-    /// The name was escaped for Markdown, so the strings are as well.
+    /// A name was escaped for Markdown, so the strings behind it are as well.
     escaped: bool,
     /// The bracket that closes the call: a list's own, where it is written as `['f', {'a': 1}]`.
     closes: u8,
@@ -142,6 +144,10 @@ pub(crate) struct Python {
     unreadable: bool,
     /// One of its arguments has no value: the null in its place was not written.
     valueless: bool,
+    /// One of its arguments has its name from its place.
+    placed: bool,
+    /// The last argument had its name before it.
+    behind_named: bool,
     members: Members,
     repairs: Vec<Repair>,
     /// The name of the argument that is being read; none for a positional one.
@@ -161,13 +167,24 @@ impl Python {
         }
         if bytes.get(at) == Some(&b'[') {
             at = seen!(space::skip(cx, at + 1));
-            if matches!(bytes.get(at), Some(b'(' | b'[')) {
-                return Pair::at(cx, at).map(|_| ());
+            match bytes.get(at) {
+                Some(b'(') => return Pair::at(cx, at).map(|_| ()),
+                Some(b'[') => match Pair::at(cx, at) {
+                    Look::No => at = seen!(space::skip(cx, at + 1)),
+                    pair => return pair.map(|_| ()),
+                },
+                _ => {}
             }
-            if matches!(bytes.get(at), Some(b'"' | b'\'')) {
-                at += 1;
+            if let Some(quote @ (b'"' | b'\'')) = bytes.get(at) {
+                return Self::named_at(cx, at + 1, Some(*quote));
             }
         }
+        Self::named_at(cx, at, None)
+    }
+
+    /// A name stands at `at`, behind a `quote` if there is one, and the parenthesis behind it.
+    fn named_at(cx: &Reader<'_>, at: usize, quote: Option<u8>) -> Look<()> {
+        let bytes = cx.bytes();
         let name = name_at(cx, at);
         if name.len() > LONGEST_NAME {
             return Look::No;
@@ -175,7 +192,19 @@ impl Python {
         match bytes.get(name.end) {
             None if !cx.eof => Look::More,
             Some(b'(') if name.start < name.end && !bytes[name.start].is_ascii_digit() => Look::Is(()),
-            _ => Self::parenthesis(cx, &name).map(|_| ()),
+            _ => Self::behind_quoted(cx, &name, quote).or(|| Self::parenthesis(cx, &name)).map(|_| ()),
+        }
+    }
+
+    /// Where the parenthesis stands behind the name of an offered tool that has quotes of its own: `'f'(a=1)`.
+    fn behind_quoted(cx: &Reader<'_>, name: &Range<usize>, quote: Option<u8>) -> Look<usize> {
+        if quote.is_none() || cx.bytes().get(name.end).copied() != quote {
+            return Look::No;
+        }
+        match cx.bytes().get(name.end + 1) {
+            None if !cx.eof => Look::More,
+            Some(b'(') if cx.offered(cx.part(name)) => Look::Is(name.end + 1),
+            _ => Look::No,
         }
     }
 
@@ -211,6 +240,7 @@ impl Python {
             at,
             expect: Expect::Call,
             list: false,
+            inner: false,
             kept: None,
             calls: false,
             printed: false,
@@ -222,6 +252,8 @@ impl Python {
             begun: Begun::No,
             unreadable: false,
             valueless: false,
+            placed: false,
+            behind_named: false,
             members: Members::default(),
             repairs: Vec::new(),
             key: None,
@@ -318,6 +350,22 @@ impl Python {
                 self.at = at + 1;
                 return None;
             }
+            Some(b'[') if !self.inner => {
+                self.repairs.push(Repair::at(
+                    RepairCode::Bracket,
+                    at,
+                    "the calls of a list within the list were taken",
+                ));
+                self.inner = true;
+                self.at = at + 1;
+                return None;
+            }
+            Some(b']') if self.inner => {
+                self.inner = false;
+                self.at = at + 1;
+                self.expect = Expect::AfterCall;
+                return None;
+            }
             Some(b']') if self.list => {
                 self.list = false;
                 self.at = at + 1;
@@ -348,7 +396,7 @@ impl Python {
         let name = name_at(cx, at);
         let open = match cx.bytes().get(name.end) {
             None => return Some(Progress::More),
-            Some(_) => match Self::parenthesis(cx, &name) {
+            Some(_) => match self.opened(cx, &name, quoted) {
                 Look::Is(open) => open,
                 Look::More => return Some(Progress::More),
                 Look::No => return Some(Progress::Fail { at }),
@@ -376,18 +424,31 @@ impl Python {
             None => cx.piece_of(text),
         };
         self.begin_reading(start, name, open + 1);
-        self.escaped = escaped;
+        self.escaped |= escaped;
         None
+    }
+
+    /// Where the parenthesis stands behind the name of a call, which a quote stands before if it is `quoted`.
+    fn opened(&mut self, cx: &Reader<'_>, name: &Range<usize>, quoted: Option<u8>) -> Look<usize> {
+        let open = Self::behind_quoted(cx, name, quoted);
+        if matches!(open, Look::No) {
+            return Self::parenthesis(cx, name);
+        }
+        if let Look::Is(_) = open {
+            self.quoted = Quoted::No;
+            self.repairs.push(Repair::at(RepairCode::Quotes, name.start - 1, "quotes round the name were left out"));
+        }
+        open
     }
 
     /// The call to `name`, which begins at `start`, has its arguments at `at`.
     fn begin_reading(&mut self, start: usize, name: Piece, at: usize) {
         self.name_start = start;
-        self.escaped = false;
         self.name = name;
         self.begun = Begun::No;
         self.unreadable = false;
         self.valueless = false;
+        (self.placed, self.behind_named) = (false, false);
         self.members = Members::default();
         self.escapes = EscapedScan::default();
         self.at = at;

@@ -64,6 +64,7 @@ impl Python {
         let Some(byte) = byte else { return if cx.eof { done } else { Some(Progress::More) } };
         match byte {
             b'"' | b'\'' if quoted == Quoted::Open(byte) => {}
+            b']' if self.inner => self.inner = false,
             b']' if self.list => self.list = false,
             b')' if self.printed => self.printed = false,
             b',' | b';' => return self.separator(cx, writer, at),
@@ -112,8 +113,13 @@ impl Python {
             self.at = next;
             return None;
         }
-        let quoted = self.list && matches!(cx.bytes().get(next), Some(b'"' | b'\''));
-        match Self::plausible(cx, if quoted { next + 1 } else { next }) {
+        let call = match cx.bytes().get(next) {
+            Some(quote @ (b'"' | b'\'')) if self.list => {
+                Self::named_at(cx, next + 1, Some(*quote)).or(|| Self::plausible(cx, next + 1))
+            }
+            _ => Self::plausible(cx, next),
+        };
+        match call {
             Look::Is(()) => {
                 if next > cx.skip_space(at + 1) {
                     mend_last(writer, RepairCode::Comment, at + 1, "a comment was left out");
@@ -187,9 +193,9 @@ impl Python {
     /// Where the next call stands behind what joins it to the last one at `at`: `[f()] + [g()]`, `[f() + g()]`, `[f()] or [g()]`.
     fn behind_operator(&self, cx: &Reader<'_>, at: usize) -> Look<usize> {
         let rest = cx.rest(at);
-        let operator = ["+ ", "or ", "and "].into_iter().find(|operator| rest.starts_with(operator));
+        let operator = ["+", "or ", "and "].into_iter().find(|operator| rest.starts_with(operator));
         let Some(operator) = operator else {
-            let begins = !cx.eof && ["+ ", "or ", "and "].into_iter().any(|operator| operator.starts_with(rest));
+            let begins = !cx.eof && ["or ", "and "].into_iter().any(|operator| operator.starts_with(rest));
             return if begins { Look::More } else { Look::No };
         };
         let next = cx.skip_space(at + operator.len());

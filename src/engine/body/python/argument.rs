@@ -1,7 +1,7 @@
 //! The arguments of a Python call: by name or by place, and whether a value is what was meant.
 use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, name_at, next_item};
 use super::value::{Argument, ValueScan};
-use super::{Begun, Expect, Python, expression, stray};
+use super::{Begun, Expect, Python, expression, space, stray};
 use crate::bytes::trimmed;
 use crate::char_class;
 use crate::dialect;
@@ -13,7 +13,7 @@ use crate::engine::output::Output;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::json::{Member, ScanResult, Scanner, unescaped};
-use crate::schema::Tool;
+use crate::schema::{Expected, Tool};
 use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
 
@@ -36,6 +36,13 @@ impl Python {
             self.at = at + 1;
             return None;
         }
+        if !byte.is_ascii() {
+            self.at = space::odd_blanks(cx, at);
+            if self.at > at {
+                self.left_blanks(at);
+                return None;
+            }
+        }
         let more = |at: usize| at >= cx.text.len() && !cx.eof;
         let name = name_at(cx, at);
         let equals = cx.skip_space(name.end);
@@ -44,12 +51,17 @@ impl Python {
             return Some(Progress::More);
         }
         let keyed = assigned && cx.bytes().get(equals + 1) != Some(&b'=') && !name.is_empty();
-        let start = if keyed { cx.skip_space(equals + 1) } else { at };
+        let start = if keyed { cx.skip_blanks(equals + 1) } else { at };
         if more(start) {
             return Some(Progress::More);
         }
         if keyed {
-            let (key, _) = self.read_name(cx, name);
+            let named = cx.part(&name).trim_end_matches(space::is_odd).len();
+            if named < name.len() || cx.slice(equals + 1, start).contains(space::is_odd) {
+                self.left_blanks(name.start);
+            }
+            let (key, escaped) = self.read_name(cx, name.start..name.start + named);
+            self.escaped |= escaped;
             self.key = Some(cx.piece_of(key));
             if !self.begin(cx, out, writer) {
                 return Some(Progress::Fail { at });
@@ -80,24 +92,57 @@ impl Python {
         None
     }
 
+    /// Blanks that Python does not know were left out at `at`.
+    fn left_blanks(&mut self, at: usize) {
+        let what = "white space that Python does not know was left out";
+        if self.repairs.last().is_none_or(|last| last.message != what) {
+            self.repairs.push(Repair::at(RepairCode::ControlCharacter, at, what));
+        }
+    }
+
     /// Reads the value of an argument on. `None`: it is over.
     pub(super) fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
         match self.escaped_value(cx) {
-            Look::Is((end, text)) => return self.escaped(cx, out, writer, (end, &text)),
+            Look::Is((end, text)) => {
+                if self.quote_round().is_none() {
+                    let what = "the backslashes before the quotes of a value were left out";
+                    self.repairs.push(Repair::at(RepairCode::Escape, self.scan.start, what));
+                }
+                return self.escaped(cx, out, writer, (end, &text));
+            }
             Look::More => return Some(Progress::More),
             Look::No => {}
         }
-        let argument =
-            Argument { row: writer.origin.row(cx), keyed: self.key.is_some(), called: self.name.as_str(cx.text) };
+        let argument = Argument {
+            row: writer.origin.row(cx),
+            keyed: self.key.is_some(),
+            called: self.name.as_str(cx.text),
+            round: self.quote_round(),
+        };
         let Look::Is(end) = self.scan.end(cx, argument) else {
             self.tell(cx, out, writer);
             return Some(Progress::More);
         };
+        if let Some(text) = self.twice_escaped(cx, end) {
+            return self.escaped(cx, out, writer, (end, &text));
+        }
         let text = trimmed(cx.slice(self.scan.start, end));
+        // Of text that is no string the quotes are escaped for the string round the call.
+        let quotes = self.quote_round().filter(|_| self.scan.is_bare()).map(char::from);
+        let plain = quotes.map_or(Cow::Borrowed(text), |quote| {
+            let escaped = format!("\\{quote}");
+            if text.contains(&escaped) { text.replace(&escaped, &quote.to_string()).into() } else { text.into() }
+        });
         self.at = end;
         self.expect = Expect::AfterArgument;
-        self.unreadable |= self.scan.torn || self.holds_end(text);
+        let undone = matches!(plain, Cow::Owned(_));
+        if undone && text.starts_with(['[', '{', '(']) {
+            return self.escaped(cx, out, writer, (end, &plain));
+        }
+        self.unreadable |= self.scan.torn || !undone && self.holds_end(text);
+        let text = &*plain;
         if let Some(key) = self.key.take() {
+            self.behind_named = true;
             self.named(cx, out, writer, key, (text, end));
             return None;
         }
@@ -144,6 +189,10 @@ impl Python {
         if self.escaped || cx.eof {
             return;
         }
+        // Whose escape it is, the string's or that of the one round the call, is known at the end.
+        if self.quote_round().is_some() && self.scan.has_escape() {
+            return;
+        }
         if let Some(json) = self.scan.certain(cx) {
             self.members.grow(out, writer, index, key.as_str(cx.text), &json);
         }
@@ -152,6 +201,9 @@ impl Python {
     /// The argument `key` has the value `text`, which ends at `end`.
     fn named(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: Piece, (text, end): (&str, usize)) {
         let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
+        if self.escaped && unescaped.len() < text.len() {
+            self.repairs.push(Repair::at(RepairCode::MarkdownEscape, self.scan.start, "Markdown escapes were removed"));
+        }
         let text = if self.escaped { &unescaped } else { text };
         let read = if self.scan.is_string(text) { literal::read_string } else { literal::read };
         let read = read(text, self.scan.start);
@@ -179,6 +231,21 @@ impl Python {
         let fail = Some(Progress::Fail { at: self.scan.start });
         let Some(tool) = cx.tool(self.name.as_str(cx.text)) else { return fail };
         let read = literal::read(text.trim_start_matches("**"), self.scan.start);
+        match self.goes_on_number(cx, tool, text) {
+            Some(true) => {
+                self.members.go_on(cx, &read.json);
+                self.unreadable |= read.guessed || read.json.starts_with('"');
+                self.repairs.extend(read.repairs);
+                let what = "numbers behind one another are the items of the list that was wanted";
+                self.repairs.push(Repair::at(RepairCode::Bracket, self.scan.start, what));
+                return None;
+            }
+            Some(false) => self.unreadable = true,
+            None => {}
+        }
+        // What stands twice in an object that is the first argument does so as in any.
+        self.placed |= !self.members.list().is_empty();
+        self.behind_named = false;
         let members = members(&read.json).filter(|list| list.iter().all(|(key, _)| tool.declares(key)));
         let doubtful = if let Some(members) = members {
             if !self.begin(cx, out, writer) {
@@ -203,6 +270,7 @@ impl Python {
             self.member(cx, out, writer, Piece::Made(key.clone()), read.json);
             expression::is_pair(text) || !in_order
         };
+        self.placed = true;
         self.unreadable |= read.guessed || doubtful;
         self.repairs.extend(read.repairs);
         let what = "a positional argument got its parameter's name";
@@ -210,11 +278,31 @@ impl Python {
         None
     }
 
+    /// The number `text` stands behind that of a named argument, and nothing but a comma between them: whether both are items of
+    /// the list that is wanted there. `Some(false)`: they may be one number, or two.
+    fn goes_on_number(&self, cx: &Reader<'_>, tool: &Tool, text: &str) -> Option<bool> {
+        let number = |text: &str| text.ends_with(|c: char| c.is_ascii_digit()) && literal::looks_like_one(text);
+        let before = cx.slice(self.name_start, self.scan.start);
+        let value = before.trim_end().strip_suffix(',').map_or("", str::trim_end);
+        if !(self.behind_named && number(text) && value.ends_with(|c: char| c.is_ascii_digit())) {
+            return None;
+        }
+        let (key, _) = self.members.list().last()?;
+        let expected = tool.expected(key.as_str(cx.text));
+        let list = expected.allows(Expected::ARRAY)
+            && !expected.allows(Expected::STRING)
+            && !expected.allows(Expected::NUMBER);
+        // Behind a blank it is an argument by its place: no number is parted so.
+        (list || before.ends_with(',')).then_some(list)
+    }
+
     fn member(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: Piece, json: Cow<'_, str>) {
         let value = Value::Json(cx.piece_of(json));
         if self.members.add(cx, out, writer, self.begun.index(), key, value) {
             let what = "an argument stood twice: the last value counts";
             self.repairs.push(Repair::new(RepairCode::DuplicateKey, what));
+            // One by its place and one by its name, or two objects of them: they may be two calls.
+            self.unreadable |= self.placed;
         }
     }
 

@@ -1,4 +1,5 @@
-//! Values of a call that is written as a string, whose own strings have their quotes escaped for that: `["f(a=\"x\")"]`.
+//! Values of a call that is written as a string, whose own strings have their quotes escaped for that: `["f(a=\"x\")"]`, and
+//! those of one that was taken out of such a string.
 use super::{Python, Quoted};
 use crate::engine::body::literal;
 use crate::engine::look::seen;
@@ -22,25 +23,55 @@ impl Python {
     /// Where the value ends that is being read, and its text without the escapes of the string round the call. `No`: its strings
     /// are not escaped.
     pub(super) fn escaped_value(&mut self, cx: &Reader<'_>) -> Look<(usize, String)> {
-        let Quoted::Open(quote) = self.quoted else { return Look::No };
         let start = self.scan.start;
-        seen!(begins(cx, start, quote));
+        let quote = seen!(begins(cx, start, self.quote_round()));
         self.escapes.at = self.escapes.at.max(start);
         self.escapes.end(cx, quote).map(|end| (end, without_escapes(cx.slice(start, end), quote)))
     }
 
+    /// The quote of the string that the call stands in.
+    pub(super) fn quote_round(&self) -> Option<u8> {
+        match self.quoted {
+            Quoted::Open(quote) => Some(quote),
+            Quoted::No | Quoted::Over(_) => None,
+        }
+    }
+
     /// The string round the call ends in `text`, one of its values.
     pub(super) fn holds_end(&self, text: &str) -> bool {
-        matches!(self.quoted, Quoted::Open(quote) if self.escapes.seen && text.contains(char::from(quote)))
+        self.escapes.seen && self.quote_round().is_some_and(|quote| text.contains(char::from(quote)))
+    }
+
+    /// The value that ends at `end`, without the escapes of the string round the call, if its strings have escapes of their own
+    /// behind those (`\\n`, `\\'`) and say something without a doubt.
+    pub(super) fn twice_escaped(&self, cx: &Reader<'_>, end: usize) -> Option<String> {
+        let quote = self.quote_round()?;
+        let start = self.scan.start;
+        let value = cx.slice(start, end);
+        memchr::memmem::find(value.as_bytes(), b"\\\\")?;
+        if may_be_path(value) {
+            return None;
+        }
+        let cut = Reader { text: cx.slice(0, end + 1), eof: true, ..*cx };
+        let mut scan = EscapedScan { at: start, ..EscapedScan::default() };
+        if scan.end(&cut, quote) != Look::Is(end) {
+            return None;
+        }
+        let text = without_escapes(value, quote);
+        let read = literal::read(text.trim_ascii(), start);
+        // A bell or a backspace was meant by nobody: it is a regular expression that was escaped once.
+        let sound = read.repairs.is_empty() && !read.guessed && !holds_control(&read.json);
+        sound.then_some(text)
     }
 }
 
-/// The value at `at` is, or holds, strings in an escaped `quote`.
-fn begins(cx: &Reader<'_>, at: usize, quote: u8) -> Look<()> {
+/// The value at `at` is, or holds, strings in an escaped quote: that `round` the call, if it stands in one, or any.
+fn begins(cx: &Reader<'_>, at: usize, round: Option<u8>) -> Look<u8> {
     let near = cx.near(at, NEAR);
     let opens = near.iter().take_while(|byte| matches!(byte, b'[' | b'{' | b'(') || byte.is_ascii_whitespace()).count();
     match near.get(opens..) {
-        Some([b'\\', second, ..]) => Look::when(*second == quote),
+        Some([b'\\', quote @ (b'"' | b'\''), ..]) if round.is_none_or(|round| round == *quote) => Look::Is(*quote),
+        Some([b'\\', _, ..]) => Look::No,
         Some([] | [b'\\']) if near.len() < NEAR && !cx.eof => Look::More,
         _ => Look::No,
     }
@@ -95,6 +126,30 @@ impl EscapedScan {
             self.at += length;
         }
     }
+}
+
+/// `text` may be a path whose backslashes were escaped once: behind a drive, or several in a word. Nothing else is meant by them.
+fn may_be_path(text: &str) -> bool {
+    let byte = |at: usize| text.as_bytes().get(at).copied();
+    let before = |at: usize| at.checked_sub(1).and_then(byte);
+    let once = |at: &usize| before(*at) != Some(b'\\') && byte(at + 2) != Some(b'\\');
+    let mut pairs = memchr::memmem::find_iter(text.as_bytes(), b"\\\\").filter(once);
+    let drive = pairs.clone().any(|at| before(at) == Some(b':'));
+    drive
+        || !text.contains(' ')
+            && pairs.nth(1).and_then(|at| byte(at + 2)).is_some_and(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// A control character other than a line break or a tab stands in a string of `json`.
+fn holds_control(json: &str) -> bool {
+    let mut escaped = false;
+    json.bytes().enumerate().any(|(at, byte)| {
+        let control = escaped
+            && (matches!(byte, b'b' | b'f')
+                || json.get(at..).is_some_and(|rest| rest.starts_with("u00") && !rest.starts_with("u00a")));
+        escaped = byte == b'\\' && !escaped;
+        control
+    })
 }
 
 /// `text`, as it stands in a string in `quote`s, without the escapes of that.

@@ -1,4 +1,5 @@
 //! What stands between the parts of a Python call and says nothing: white space and comments.
+use crate::engine::reader::blank;
 use crate::engine::{Look, Reader};
 
 /// A longer line is no comment, and behind more comments nothing is waited for.
@@ -15,6 +16,17 @@ pub(super) fn comment(cx: &Reader<'_>, at: usize) -> Look<usize> {
         None if near.len() == LONGEST || cx.eof => Look::No,
         None => Look::More,
     }
+}
+
+/// Where the blanks at `at` end that Python does not know: no-break spaces and their like.
+pub(super) fn odd_blanks(cx: &Reader<'_>, at: usize) -> usize {
+    let rest = cx.rest(at);
+    at + rest.len() - rest.trim_start_matches(is_odd).len()
+}
+
+/// A blank that Python does not know.
+pub(super) fn is_odd(c: char) -> bool {
+    !c.is_ascii() && blank(c)
 }
 
 /// Where white space and comments that begin at `at` end.

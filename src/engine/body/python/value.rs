@@ -17,6 +17,8 @@ pub(super) struct Argument<'c> {
     pub(super) keyed: bool,
     /// The tool that is called.
     pub(super) called: &'c str,
+    /// The quote of the string that the call stands in: behind a backslash it is a sign like any other.
+    pub(super) round: Option<u8>,
 }
 
 /// A value that is being read: where it may end is decided by quotes and brackets.
@@ -73,6 +75,16 @@ impl ValueScan {
         Some(json)
     }
 
+    /// An escape stands in the string that is open.
+    pub(super) fn has_escape(&self) -> bool {
+        self.string.as_ref().is_some_and(|string| string.escape.is_some())
+    }
+
+    /// No string stands in it.
+    pub(super) const fn is_bare(&self) -> bool {
+        self.strings == 0
+    }
+
     /// The value, now that its end was found, is one string and no more.
     pub(super) fn is_string(&self, text: &str) -> bool {
         self.strings == 1 && text.starts_with(['"', '\''])
@@ -98,6 +110,10 @@ impl ValueScan {
             // Whether the value ends here, and where it goes on if it does not.
             let (ends, next) = match byte {
                 b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => (Look::No, word_end(cx, self.at)),
+                b'\\' if argument.round.is_some() => match cx.bytes().get(self.at + 1).copied() {
+                    None => return Look::More,
+                    next => (Look::No, self.at + 1 + usize::from(next == argument.round)),
+                },
                 b'"' | b'\'' => match OpenString::at(cx, self.start, self.at) {
                     Look::Is(string) => {
                         let text = string.text();
