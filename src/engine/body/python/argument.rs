@@ -128,19 +128,19 @@ impl Python {
         }
         let text = trimmed(cx.slice(self.scan.start, end));
         // Of text that is no string the quotes are escaped for the string round the call.
-        let quotes = self.quote_round().filter(|_| self.scan.is_bare()).map(char::from);
-        let plain = quotes.map_or(Cow::Borrowed(text), |quote| {
-            let escaped = format!("\\{quote}");
-            if text.contains(&escaped) { text.replace(&escaped, &quote.to_string()).into() } else { text.into() }
-        });
+        let listed = text.starts_with(['[', '{', '(']);
+        let bare = self.scan.is_bare() || !listed && !text.starts_with(['"', '\'']);
+        let plain = self.quote_round().filter(|_| bare).and_then(|quote| unescaped_quotes(text, char::from(quote)));
         self.at = end;
         self.expect = Expect::AfterArgument;
-        let undone = matches!(plain, Cow::Owned(_));
-        if undone && text.starts_with(['[', '{', '(']) {
-            return self.escaped(cx, out, writer, (end, &plain));
+        if let Some((text, _)) = plain.as_ref().filter(|_| listed) {
+            return self.escaped(cx, out, writer, (end, text));
         }
-        self.unreadable |= self.scan.torn || !undone && self.holds_end(text);
-        let text = &*plain;
+        let ends_round = || bare && self.quote_round().is_some_and(|quote| parts_strings(text, char::from(quote)));
+        self.unreadable |=
+            self.scan.torn || plain.as_ref().map_or_else(|| self.holds_end(text) || ends_round(), |(_, ends)| *ends);
+        let plain = plain.map(|(text, _)| text);
+        let text = plain.as_deref().unwrap_or(text);
         if let Some(key) = self.key.take() {
             self.behind_named = true;
             self.named(cx, out, writer, key, (text, end));
@@ -444,6 +444,18 @@ impl Python {
             _ => repairs.iter().any(|r| r.code == RepairCode::SourceText) && expression::is_expression(text),
         }
     }
+}
+
+/// `text` with its escaped quotes as they are, if it has some, and whether one stands in it that nothing escapes.
+fn unescaped_quotes(text: &str, quote: char) -> Option<(String, bool)> {
+    let escaped = format!("\\{quote}");
+    let count = text.matches(&escaped).count();
+    (count > 0).then(|| (text.replace(&escaped, &quote.to_string()), text.matches(quote).count() > count))
+}
+
+/// A comma and nothing else stands between two quotes in `text`: there one string of a list ends, and the next one begins.
+fn parts_strings(text: &str, quote: char) -> bool {
+    text.split(quote).skip(1).any(|part| part.trim_ascii() == ",")
 }
 
 /// The marker that the call began with.
