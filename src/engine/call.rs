@@ -2,6 +2,7 @@
 use super::body::{BodyState, Progress, first_key, names};
 use super::found::Found;
 use super::head::{self, Head};
+use super::look::seen;
 use super::output::{Call, Output};
 use super::prose::quoted::stands_in_string;
 use super::prose::sentence;
@@ -9,7 +10,7 @@ use super::tail::Tail;
 use super::trace::Reason;
 use super::writer::{Evidence, Origin, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
-use crate::dialect::{Body, Key};
+use crate::dialect::{Body, CallTemplate, Key, must_close};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use memchr::memmem::Finder;
 use std::ops::Range;
@@ -229,7 +230,7 @@ impl Engine {
             return self.resume(cx, call);
         }
         let Tail { at, missing, .. } = *tail;
-        match self.arguments_behind(cx, &call, at) {
+        match self.arguments_behind(cx, &call, at).or(|| self.arguments_again(cx, &call, at, missing)) {
             Look::More => return self.resume(cx, call),
             Look::Is(()) => {
                 let pending = call.writer.pending.iter_mut();
@@ -363,6 +364,32 @@ impl Engine {
             _ => Look::No,
         });
         key.then(|key| Look::when(tool.declares(cx.part(&key))))
+    }
+
+    /// Behind the call, which ends at `at`, stands an object that begins with a parameter of its tool as well: where what closes the call
+    /// is `missing`, or in the same line where nothing has to. Which of the two was meant, or both, nobody knows.
+    fn arguments_again(&self, cx: &Reader<'_>, call: &CallState, at: usize, missing: bool) -> Look<()> {
+        let may =
+            |template: &CallTemplate| template.body == Body::Arguments && (missing || !must_close(&template.tail));
+        if at != self.body.end || !call.origin.template(cx).is_some_and(may) {
+            return Look::No;
+        }
+        let pending = call.writer.pending.as_ref().filter(|pending| pending.status.readable());
+        let Some(tool) = pending.and_then(|pending| cx.called(&self.out, pending.index)) else { return Look::No };
+        let object = match missing {
+            true => seen!(cx.behind_space(at, at)),
+            false => at + usize::from(cx.rest(at).starts_with(' ')),
+        };
+        match cx.bytes().get(object) {
+            Some(b'{') => {}
+            None if !cx.eof => return Look::More,
+            _ => return Look::No,
+        }
+        // All of them once more is an echo.
+        match head::literal(cx, object, cx.slice(self.body.start, self.body.end)) {
+            Look::No => first_key(cx, object).then(|key| Look::when(tool.declares(cx.part(&key)))),
+            look => look.then(|_| Look::No),
+        }
     }
 
     /// The call ends at `at` though a marker is missing there: it is of an offered tool, or the text ends as well. Else nothing

@@ -165,7 +165,7 @@ impl Arguments {
             ScanResult::Complete { end } => {
                 let text = cx.slice(self.start, end);
                 let tool = cx.called(out, index);
-                let (found, status, repair) = whole_arguments(tool, text, || span(self.start..end));
+                let (found, status, repairs) = whole_arguments(tool, text, || span(self.start..end));
                 let mut closed = end;
                 if self.doubled.is_some() {
                     match cx.behind_space(end, end) {
@@ -179,7 +179,7 @@ impl Arguments {
                 pending.repairs.extend(self.brace_too_many());
                 pending.members = self.scanner.take_members();
                 pending.status = status;
-                pending.repairs.extend(repair);
+                pending.repairs.extend(repairs);
                 Progress::Done { end }
             }
             _ if !cx.eof => Progress::More,
@@ -478,48 +478,60 @@ pub(super) fn whole_arguments(
     tool: Option<&Tool>,
     text: &str,
     piece: impl FnOnce() -> Piece,
-) -> (Found, CallStatus, Option<Repair>) {
+) -> (Found, CallStatus, Vec<Repair>) {
     match text.as_bytes().first() {
-        Some(b'"') => {
-            let inner = decode(text);
-            let trimmed = without_label(inner.trim());
-            let repaired = |what| Some(Repair::new(RepairCode::DoubleEncoded, what));
-            if matches!(trimmed, "" | "null" | "None") {
-                return (Found::none(), CallStatus::Ok, repaired("empty arguments in a string became {}"));
-            }
-            let mut scanner = Scanner::new(0, 128);
-            if trimmed.starts_with('{')
-                && matches!(scanner.scan(trimmed.as_bytes(), true), ScanResult::Complete { end } if end == trimmed.len())
-            {
-                let found = Found::Json(Piece::Made(trimmed.to_owned()));
-                return (found, CallStatus::Ok, repaired("the arguments were JSON inside a string"));
-            }
-            if trimmed.starts_with('{')
-                && let Some(mended) = lenient::repair_text(trimmed, 128)
-                && mended.complete()
-            {
-                let found = Found::Json(Piece::Made(mended.json.into_owned()));
-                let status = if mended.guessed { CallStatus::Malformed } else { CallStatus::Ok };
-                return (found, status, repaired("the arguments were broken JSON inside a string"));
-            }
-            // What begins as an object or a list was meant as one, and is cut off.
-            let bare = tool.filter(|_| !trimmed.starts_with(['{', '[']));
-            match bare.and_then(|tool| only_argument(tool, &inner)) {
-                Some(found) => {
-                    let what = "text in the place of the arguments became the tool's only argument";
-                    (found, CallStatus::Ok, Some(Repair::new(RepairCode::Positional, what)))
-                }
-                // A text is no object, and no schema could make it one.
-                None => (Found::Json(piece()), CallStatus::Malformed, None),
-            }
-        }
-        Some(b'n') => (Found::none(), CallStatus::Ok, Some(null_arguments())),
-        Some(b'{') => (Found::Json(piece()), CallStatus::Ok, None),
+        Some(b'"') => encoded_arguments(tool, text, piece),
+        Some(b'n') => (Found::none(), CallStatus::Ok, vec![null_arguments()]),
+        Some(b'{') => (Found::Json(piece()), CallStatus::Ok, Vec::new()),
         Some(b'[') if text.get(1..).is_some_and(|rest| rest.trim_ascii() == "]") => (
             Found::none(),
             CallStatus::Ok,
-            Some(Repair::new(RepairCode::Literal, "an empty list of arguments became {}")),
+            vec![Repair::new(RepairCode::Literal, "an empty list of arguments became {}")],
         ),
-        _ => (Found::Json(piece()), CallStatus::Invalid, None),
+        _ => (Found::Json(piece()), CallStatus::Invalid, Vec::new()),
+    }
+}
+
+/// As [`whole_arguments`], for a string.
+fn encoded_arguments(
+    tool: Option<&Tool>,
+    text: &str,
+    piece: impl FnOnce() -> Piece,
+) -> (Found, CallStatus, Vec<Repair>) {
+    let inner = decode(text);
+    let trimmed = without_label(inner.trim());
+    let repaired = |what| Repair::new(RepairCode::DoubleEncoded, what);
+    if matches!(trimmed, "" | "null" | "None") {
+        return (Found::none(), CallStatus::Ok, vec![repaired("empty arguments in a string became {}")]);
+    }
+    let mut scanner = Scanner::new(0, 128);
+    if trimmed.starts_with('{')
+        && matches!(scanner.scan(trimmed.as_bytes(), true), ScanResult::Complete { end } if end == trimmed.len())
+    {
+        let found = Found::Json(Piece::Made(trimmed.to_owned()));
+        return (found, CallStatus::Ok, vec![repaired("the arguments were JSON inside a string")]);
+    }
+    if trimmed.starts_with('{')
+        && let Some(mended) = lenient::repair_text(trimmed, 128)
+        && mended.complete()
+    {
+        // Signs behind it are what the mistake left; anything else was meant as well, and nobody knows how.
+        let behind = trimmed.get(mended.consumed..).unwrap_or_default();
+        let more = behind.contains(|c: char| c.is_alphanumeric() || matches!(c, '{' | '[' | '"' | '\''));
+        let status = if more || lenient::doubts(trimmed, &mended) { CallStatus::Malformed } else { CallStatus::Ok };
+        let mut repairs = vec![repaired("the arguments were broken JSON inside a string")];
+        // Places in the string would mean nothing to the caller.
+        repairs.extend(mended.repairs.into_iter().map(|repair| Repair { offset: None, ..repair }));
+        return (Found::Json(Piece::Made(mended.json.into_owned())), status, repairs);
+    }
+    // What begins as an object or a list was meant as one, and is cut off.
+    let bare = tool.filter(|_| !trimmed.starts_with(['{', '[']));
+    match bare.and_then(|tool| only_argument(tool, &inner)) {
+        Some(found) => {
+            let what = "text in the place of the arguments became the tool's only argument";
+            (found, CallStatus::Ok, vec![Repair::new(RepairCode::Positional, what)])
+        }
+        // A text is no object, and no schema could make it one.
+        None => (Found::Json(piece()), CallStatus::Malformed, Vec::new()),
     }
 }

@@ -187,9 +187,14 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
     let mut mended = mend(text, cx.policy.max_depth, &mut pairs);
     cx.memo.pairs.set(pairs);
     if let Ok(mended) = &mut mended {
-        mended.guessed = mended.guessed || placeholder::mended(text, &mended.repairs);
+        mended.guessed = doubts(text, mended);
     }
     mended.map_err(place)
+}
+
+/// What `text`, as it is `mended`, was meant to be is a guess, or a word in it stands for a value and is none.
+pub(super) fn doubts(text: &str, mended: &Repaired<'_>) -> bool {
+    mended.guessed || placeholder::mended(text, &mended.repairs)
 }
 
 /// Where lines of words begin behind the value that is `mended`, which only lacks its closing brackets: they go to the end of

@@ -1,7 +1,7 @@
 //! JSON that was encoded once more as a whole: its quotes are escaped, or written as entities.
 use super::document::repair;
 use super::lookahead::{self, skip_white};
-use super::{RepairOptions, Repaired};
+use super::{RepairOptions, Repaired, goes_on};
 use crate::error::Error;
 use crate::turn::{Repair, RepairCode};
 
@@ -33,8 +33,9 @@ impl Unescaped {
         let mut repairs = vec![Repair::at(RepairCode::DoubleEncoded, start, what)];
         // Offsets into the text in between would mean nothing to the caller.
         repairs.extend(inner.repairs.into_iter().map(|repair| Repair { offset: None, ..repair }));
-        // Whether what the entities stand for was meant as text, nobody knows.
-        let guessed = inner.guessed || self.entities;
+        // Whether what the entities stand for was meant as text, nobody knows, nor what of more than one value was meant.
+        let more = goes_on(self.text.get(inner.consumed..).unwrap_or_default());
+        let guessed = inner.guessed || self.entities || more;
         Ok(Repaired { repairs, consumed: self.length, exchanged: Vec::new(), added: Vec::new(), guessed, ..inner })
     }
 }

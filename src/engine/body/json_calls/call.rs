@@ -86,7 +86,7 @@ impl JsonCalls {
             writer.span(out, index, arguments.end - 1..arguments.end);
         }
         let tool = cx.called(out, index);
-        let (found, status, repair) = whole_arguments(tool, text, || self.piece(cx, arguments.clone()));
+        let (found, status, more) = whole_arguments(tool, text, || self.piece(cx, arguments.clone()));
         let repairs = std::mem::take(&mut self.repairs);
         let raw = if cx.made { writer.start..writer.start } else { raw };
         // What repair made of something else than an object is a guess, and so is a call for which no offered name
@@ -99,7 +99,7 @@ impl JsonCalls {
         }
         pending.status = if guess { CallStatus::Malformed } else { status };
         pending.repairs = repairs;
-        pending.repairs.extend(repair);
+        pending.repairs.extend(more);
     }
 
     /// What stands at `range`, as a piece of the input or of what repair made.
