@@ -1,5 +1,6 @@
 //! Words without quotes: literals, numbers, unquoted strings and keys, and expressions kept as their source text.
 use super::Ending;
+use super::behind::is_expression;
 use super::lookahead::{self, KEY_LIMIT, Quote, is_word, skip_white};
 use super::machine::{Kind, Repairer, State};
 use super::quoted::Place;
@@ -172,6 +173,7 @@ impl Repairer<'_> {
             self.ending = Ending::Cut;
         }
         self.guess_if(!self.argument && (self.ends_in_comment(at, end) || text.ends_with(',')));
+        self.guess_if(!self.argument && is_expression(text));
         // An escaped quote opens it: where it ends is not known.
         let list = self.bytes.get(after) == Some(&b']') && self.open.brackets == 0 && text.contains(',');
         self.guess_if(text.starts_with("\\\"") || !self.argument && (list || is_torn_text(text.as_bytes())));

@@ -1,6 +1,6 @@
 //! What stands behind a value and is no structure: an expression that the value is a part of, or words.
 use super::Ending;
-use super::lookahead::{self, KEY_LIMIT, punctuation, skip_white, word_end};
+use super::lookahead::{self, KEY_LIMIT, is_word, punctuation, skip_white, word_end};
 use super::machine::{Kind, Repairer};
 use super::output::Mark;
 use super::quoted::Quoted;
@@ -43,6 +43,46 @@ fn is_slice(bytes: &[u8], at: usize) -> bool {
     let class = |two: &[u8]| matches!(two, [b'0'..=b'9', b'-']);
     let inside = bytes.get(at..at + length).unwrap_or_default();
     !inside.is_empty() && !inside.windows(2).any(class) && bytes.get(at + length) == Some(&b']')
+}
+
+/// `text`, which no quotes stand round, is the call of a function, the element of something, or a string is joined to it: what that
+/// gives is known to nobody here. Other words may be a text that lacks its quotes.
+pub(super) fn is_expression(text: &str) -> bool {
+    let text = ["await ", "new "].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
+    joins_string(text) || is_reached(text.as_bytes())
+}
+
+/// Source text, a string in it, and a sign that joins the two: `base + "/x"`.
+fn joins_string(text: &str) -> bool {
+    let before = |(at, _): (usize, char)| text.get(..at).unwrap_or_default().trim_end();
+    let mut marks = text.char_indices().filter(|(_, c)| matches!(c, '"' | '\'')).map(before).step_by(2);
+    marks.any(|before| before.ends_with('+') && before.len() > 1 && !before.ends_with("++"))
+}
+
+/// All of `text` is `name(...)` or `name[...]`, and what is called or taken of that in turn.
+fn is_reached(text: &[u8]) -> bool {
+    let named = |byte: &u8| is_word(*byte) || *byte == b'.' || *byte >= 0x80;
+    let name = text.iter().take_while(|byte| named(byte)).count();
+    let begins = text.first().is_some_and(|byte| !byte.is_ascii_digit() && *byte != b'.');
+    if !(begins && matches!(text.get(name), Some(b'(' | b'['))) {
+        return false;
+    }
+    let (mut depth, mut quote, mut escaped, mut attribute) = (0_usize, None, false, false);
+    for byte in text.iter().skip(name) {
+        match (byte, quote) {
+            _ if escaped => escaped = false,
+            (b'\\', Some(_)) => escaped = true,
+            (byte, Some(open)) if *byte == open => quote = None,
+            (_, Some(_)) => {}
+            (b'"' | b'\'', None) if depth > 0 => quote = Some(*byte),
+            (b'(' | b'[' | b'{', None) => (depth, attribute) = (depth + 1, false),
+            (b')' | b']' | b'}', None) => depth = depth.saturating_sub(1),
+            (b'.', None) if depth == 0 => attribute = true,
+            (byte, None) if depth == 0 && !(attribute && named(byte)) => return false,
+            _ => {}
+        }
+    }
+    depth == 0 && quote.is_none()
 }
 
 fn starts_name(bytes: &[u8], at: usize) -> bool {
