@@ -38,7 +38,7 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
         look => return look.then(|()| Look::No),
     }
     let goes_on = goes_on(cx, at, start + LONGEST);
-    goes_on.or(|| if object { Look::No } else { wraps(cx, start, at) }).or(|| is_reported(cx, start, at))
+    goes_on.or(|| wraps(cx, start, at)).or(|| is_reported(cx, start, at))
 }
 
 /// What is left of the header of another message, without its tokens.
@@ -159,19 +159,52 @@ fn is_reported(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     }
 }
 
-/// The sentence above the line of the call at `start`, which ends at `at`, goes on in the line below it.
+/// Words that go on with a sentence in another paragraph: verbs, and what joins them to it.
+const GO_ON: [&str; 20] = [
+    "would", "will", "could", "can", "may", "might", "should", "must", "is", "was", "were", "has", "had", "does",
+    "did", "because", "which", "as", "since", "returns",
+];
+
+/// So much white space stands round a call that a sentence goes on behind.
+const GAP: usize = 32;
+
+/// The sentence above the line of the call at `start`, which ends at `at`, goes on in the line below it, or with such a word in a
+/// paragraph below it.
 fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
-    let above = cx.slice(0, start).strip_suffix('\n').map(|above| above.strip_suffix('\r').unwrap_or(above));
-    let above = above.is_some_and(|above| above.ends_with(char::is_alphanumeric));
-    if !above {
+    let near = cx.slice(floor(cx.text, start.saturating_sub(GAP)), start);
+    let above = near.trim_ascii_end();
+    let far = near.get(above.len()..).unwrap_or_default();
+    let lines = |space: &str| memchr::memchr_iter(b'\n', space.as_bytes()).count();
+    if at > start + LONGEST || !far.ends_with('\n') || !above.ends_with(char::is_alphanumeric) {
         return Look::No;
     }
-    let next = seen!(head::literal(cx, at, "\n").or(|| head::literal(cx, at, "\r\n")));
-    match cx.rest(next).chars().next() {
-        Some(letter) => Look::when(letter.is_lowercase()),
-        None if cx.eof => Look::No,
-        None => Look::More,
+    let below = cx.near(at, GAP);
+    let space = below.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let next = at + space;
+    let Some(first) = cx.rest(next).chars().next().filter(|_| space < GAP) else {
+        return if space == GAP || cx.eof { Look::No } else { Look::More };
+    };
+    let gap = cx.slice(at, next);
+    if lines(gap) == 0 || !first.is_lowercase() {
+        return Look::No;
     }
+    let object = cx.slice(start, at).ends_with('}');
+    let next_line = lines(gap) == 1 && lines(far) == 1;
+    if next_line && !object {
+        return Look::Is(());
+    }
+    // Behind an object "and" begins the next step.
+    match if object { joins(cx, next) } else { Look::No } {
+        Look::No => {}
+        look => return look.then(|()| Look::No),
+    }
+    let near = cx.slice(next, floor(cx.text, next + GAP));
+    let word = near.len() - near.trim_start_matches(char::is_alphabetic).len();
+    if next + word == cx.text.len() && !cx.eof {
+        return Look::More;
+    }
+    let word = cx.slice(next, next + word);
+    Look::when(GO_ON.contains(&word) || next_line && word.chars().nth(1).is_some())
 }
 
 /// A sentence goes on with this letter: a small one, or one of a script that knows no others.
