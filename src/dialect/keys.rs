@@ -46,7 +46,8 @@ spellings! {
     Arguments: "arguments" | "parameters" | "args" | "params" | "input" | "tool_input" | "tool_args" | "kwargs"
         | "action_input" | "toolInput" | "toolArgs" | "function_args" | "tool_arguments" | "toolArguments"
         | "function_arguments" | "tool_parameters" | "tool_params" | "toolParameters" | "parameter" | "argument";
-    Id: "id" | "tool_call_id" | "call_id" | "toolCallId";
+    Id: "id" | "tool_call_id" | "call_id" | "toolCallId" | "toolUseId"
+        | "tool_use_id";
     Function: "function" | "tool" | "call" | "function_call" | "tool_call" | "functionCall" | "toolCall";
     Method: "method";
     Calls: "tool_calls" | "toolCalls" | "calls" | "function_calls" | "functions" | "tool_uses";

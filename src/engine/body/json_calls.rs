@@ -2,6 +2,7 @@
 use super::arguments::whole_arguments;
 use super::keys::{call_key_in, decode, key_at, string_end};
 use super::lenient::{self, Bound};
+use super::python::Python;
 use super::strings::Strings;
 use super::{Progress, after, mend_last};
 use crate::char_class;
@@ -26,7 +27,6 @@ mod record;
 mod unkeyed;
 mod words;
 
-use between::separators;
 use call::tear;
 use frames::{Envelope, Frame, Frames, Kind, Other};
 pub(crate) use record::OWN_ROLES;
@@ -128,7 +128,13 @@ impl JsonCalls {
             (_, Look::More) => Look::More,
             // Another marker is no key.
             (b'{', next) if next != Look::Is(b'<') => Look::Is(()),
-            (b'[', Look::Is(b'{' | b'[' | b']' | b'"')) => Look::Is(()),
+            // A string that begins as a call of Python's is no element of JSON's calls.
+            (b'[', Look::Is(b'"')) => match Python::plausible(cx, at) {
+                Look::Is(()) => Look::No,
+                Look::No => Look::Is(()),
+                Look::More => Look::More,
+            },
+            (b'[', Look::Is(b'{' | b'[' | b']')) => Look::Is(()),
             _ => Look::No,
         }
     }
@@ -297,7 +303,11 @@ impl JsonCalls {
             Look::Is(()) => Key::Other,
             Look::More => return Flow::Stop(Progress::More),
             Look::No if first == b'{' && self.is_request(cx, text) => Key::Function,
-            Look::No => Key::of(text),
+            Look::No => match self.wraps_call(cx, text, value, first) {
+                Look::Is(key) => key,
+                Look::More => return Flow::Stop(Progress::More),
+                Look::No => Key::of(text),
+            },
         };
         let explicit = named == Key::Calls && self.frames.len() == 1 && Key::is_envelope(text);
         if let Some(flow) = self.enter(cx, writer, named, explicit, (value, first)) {
@@ -486,46 +496,6 @@ impl JsonCalls {
             b'{' => self.unkeyed(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
             _ => self.envelope_is_over(cx, out, writer, at).unwrap_or_else(|| self.broken(cx, at)),
         }
-    }
-
-    fn between(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
-        let doubled = std::mem::take(&mut self.doubled);
-        if byte == b'}' && !cx.made && (doubled || at == self.at && writer.is_unmarked()) {
-            mend_last(writer, RepairCode::Bracket, at, "a closing bracket too many was left out");
-            return self.go(at + 1, Expect::Between);
-        }
-        let separated = matches!(byte, b',' | b';');
-        let mut next = if separated { cx.skip_space(at + 1) } else { at };
-        // Between markers, other signs part calls as well.
-        let odd = separators(cx, at).filter(|_| !separated && !writer.is_unmarked());
-        if let Some(length) = odd {
-            next = cx.skip_space(at + length);
-        }
-        let done = |calls: &Self, writer: &mut Writer| Flow::Stop(calls.leave(cx, writer, calls.run_end(writer)));
-        // What may follow is another object or a list of them; anything else is text.
-        let inside = match cx.bytes().get(next) {
-            None if !cx.eof => return Flow::Stop(Progress::More),
-            Some(b'{') => char_class::begins_key,
-            Some(b'[') => |b: u8| b == b'{',
-            _ => return done(self, writer),
-        };
-        match cx.behind_space(next, next + 1) {
-            Look::More => Flow::Stop(Progress::More),
-            Look::Is(first) if cx.bytes().get(first).is_some_and(|b| inside(*b)) => {
-                if odd.is_some() {
-                    mend_last(writer, RepairCode::Surroundings, at, "signs between two calls were left out");
-                }
-                self.before = Some((self.run_end(writer), writer.begun));
-                self.go(next, Expect::Value { close: false })
-            }
-            _ => done(self, writer),
-        }
-    }
-
-    /// Where the values before the one that follows ended. Objects that are no calls are among them only if a call is behind them.
-    fn run_end(&self, writer: &Writer) -> usize {
-        let called = self.before.filter(|(_, begun)| *begun > 0 && *begun == writer.begun);
-        called.map_or(self.at, |(end, _)| end)
     }
 
     /// The calls are over at `end`: one that was mended last is no call to run if what stands behind it goes on with it.

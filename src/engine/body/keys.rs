@@ -1,6 +1,7 @@
 //! Where the keys of call objects stand, and the JSON strings round names.
 use crate::char_class;
 use crate::dialect::Key;
+use crate::engine::look::seen;
 use crate::engine::reader::{blank, floor};
 use crate::engine::{Look, Reader, head};
 use crate::json::{find_special, unescaped};
@@ -12,6 +13,9 @@ const QUOTES: [char; 8] = ['"', '\'', '\\', '`', '“', '”', '‘', '’'];
 
 /// How far into an object that is no JSON a key of a call has to stand, so that more of it is read.
 const EVIDENCE: usize = 256;
+
+/// No name of a type is as long.
+const LONGEST_TYPE: usize = 16;
 
 /// No key that is looked for without its object is longer.
 const LONGEST_KEY: usize = 64;
@@ -204,7 +208,38 @@ pub(super) fn schema_like(cx: &Reader<'_>, at: usize, name: Option<&str>) -> Loo
         return Look::No;
     }
     let declared = name.and_then(|n| cx.tool(n)).is_some_and(|t| t.parameters.iter().any(|(n, _)| n == "type"));
-    if declared { Look::No } else { Look::Is(()) }
+    match name {
+        _ if declared => Look::No,
+        Some(_) => Look::Is(()),
+        // Which parameters there are shows behind it.
+        None => is_type(cx, start + key.len()),
+    }
+}
+
+/// What JSON Schema and its kin call the types of values.
+const TYPES: [&str; 13] = [
+    "object", "string", "number", "integer", "boolean", "array", "null", "dict", "str", "int", "float", "bool", "list",
+];
+
+/// Behind the key that ends at `at` stands the name of a type, or a list that may hold some.
+fn is_type(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let colon = seen!(cx.behind_space(at, at));
+    let value = seen!(cx.behind_space(at, colon + 1));
+    match cx.bytes().get(value) {
+        Some(b'[') => Look::Is(()),
+        Some(b'"') => type_at(cx, value),
+        _ => Look::No,
+    }
+}
+
+/// The string at `at` is the name of a type.
+pub(super) fn type_at(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.near(at + 1, LONGEST_TYPE);
+    let Some(length) = memchr::memchr(b'"', near) else {
+        return if cx.eof || near.len() == LONGEST_TYPE { Look::No } else { Look::More };
+    };
+    let word = cx.slice(at + 1, at + 1 + length);
+    Look::when(TYPES.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
 
 /// The object at `at` is the JSON Schema of an object, by its first two members, its type and what that holds, which are no

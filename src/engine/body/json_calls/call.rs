@@ -1,5 +1,6 @@
 //! The call that an object is: it begins once its name and arguments are there, and is over with them.
 use super::*;
+use crate::engine::body::keys::schema_like;
 
 impl JsonCalls {
     /// The name in the last frame, if it is known.
@@ -14,6 +15,9 @@ impl JsonCalls {
             return Flow::On;
         }
         let Some(name) = self.name(cx) else { return Flow::On };
+        if let Some(flow) = self.defines(cx, out, writer, &name) {
+            return flow;
+        }
         // What is nested under `function` begins its parent's call, since the id stands there.
         let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
         let parent_id = if nested { self.frames.parent().and_then(|f| f.id.clone()) } else { None };
@@ -29,6 +33,23 @@ impl JsonCalls {
             }
         }
         Flow::On
+    }
+
+    /// The arguments of the last frame stood before its `name`, and now that this is known they are the schema of no parameter of it.
+    #[cold]
+    fn defines(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, name: &str) -> Option<Flow> {
+        let frame = self.frames.last_mut().filter(|_| writer.is_unmarked())?;
+        let at = frame.arguments.as_ref()?.start;
+        if cx.bytes().get(at) != Some(&b'{') || schema_like(cx, at, Some(name)) != Look::Is(()) {
+            return None;
+        }
+        if writer.begun == 0 {
+            out.trace.refuse(Reason::Definition, name);
+            return Some(Flow::Stop(Progress::Fail { at }));
+        }
+        // Among calls it cannot be one of them.
+        frame.ambiguous = true;
+        None
     }
 
     /// The list of a call's object holds further calls, and this is the first: that call's own arguments are whole.

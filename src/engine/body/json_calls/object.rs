@@ -1,6 +1,7 @@
 //! What a whole object is: a call, an envelope of calls, or neither.
 use super::*;
-use crate::engine::body::keys::{defines_object, schema_like};
+use crate::engine::body::keys::{defines_object, first_key, schema_like, type_at};
+use crate::engine::look::seen;
 use crate::json::Repaired;
 use crate::schema::Tool;
 use crate::turn::{Issue, IssueCode};
@@ -57,12 +58,54 @@ impl JsonCalls {
         }
         let described = |member: &Other| member.raw_key(cx) == Key::DESCRIPTION;
         if writer.begun == 0 && self.frames.last().is_some_and(|frame| frame.others.iter().any(described)) {
-            return Look::Is(at);
+            match self.holds_value(cx, at, value) {
+                Look::Is(()) => {}
+                Look::More => return Look::More,
+                Look::No => return Look::Is(at),
+            }
         }
         match cx.bytes().get(value) {
             Some(b'{') => schema_like(cx, value, self.name(cx).as_deref()).map(|()| value),
             _ => Look::No,
         }
+    }
+
+    /// The object at `value`, whose key stands at `at`, begins with a parameter of the tool that is named and a value of it: a number
+    /// or a truth value, or a text under a key of calls alone. A definition says there what the parameter is.
+    fn holds_value(&self, cx: &Reader<'_>, at: usize, value: usize) -> Look<()> {
+        let Some(tool) = self.name(cx).and_then(|name| cx.tool(&name)) else { return Look::No };
+        if cx.bytes().get(value) != Some(&b'{') {
+            return Look::No;
+        }
+        let first = seen!(first_key(cx, value));
+        if !tool.declares(cx.part(&first)) {
+            return Look::No;
+        }
+        let colon = seen!(cx.behind_space(first.end, first.end + 1));
+        let start = seen!(cx.behind_space(first.end, colon + 1));
+        match cx.bytes().get(start) {
+            Some(b'-' | b'0'..=b'9' | b't' | b'f') => Look::Is(()),
+            Some(b'"') if cx.slice(at, value).starts_with("\"arguments\"") => match type_at(cx, start) {
+                Look::No => Look::when(!cx.rest(start + 1).starts_with('<')),
+                look => look.then(|()| Look::No),
+            },
+            _ => Look::No,
+        }
+    }
+
+    /// The `key` is one that agents have round their call, or round a list of calls: what stands at `value`, which begins with `first`,
+    /// has a call's own key at its beginning.
+    pub(super) fn wraps_call(&self, cx: &Reader<'_>, key: &str, value: usize, first: u8) -> Look<Key> {
+        let Some(what) = wraps(key, first) else { return Look::No };
+        let fresh = |frame: &Frame| frame.is_call() && frame.name.is_none() && frame.arguments.is_none();
+        if !self.frames.last().is_some_and(fresh) {
+            return Look::No;
+        }
+        let object = if first == b'[' { seen!(cx.behind_space(value, value + 1)) } else { value };
+        if cx.bytes().get(object) != Some(&b'{') {
+            return Look::No;
+        }
+        begins_call(cx, object).map(|()| what)
     }
 
     /// `{"get_weather": {...}}`: each key that names a tool calls it.
@@ -282,6 +325,9 @@ impl JsonCalls {
             let object = value.starts_with('{') || value.starts_with("\"{");
             match Key::of(&key) {
                 _ if declared(&key) => false,
+                _ if object && wraps(&key, b'{').is_some() => {
+                    cx.offered(&key) || begins_call(cx, member.value.start) == Look::Is(())
+                }
                 Key::Name | Key::Function => decode(value) != name && cx.offered(&decode(value)),
                 Key::Arguments => object && !is_empty(value) && value != cx.part(arguments),
                 _ => object && cx.offered(&key),
@@ -289,6 +335,21 @@ impl JsonCalls {
         };
         frame.ambiguous || frame.others.iter().any(another)
     }
+}
+
+/// What agents have round a call, or a list of calls, by its `key` and the `first` byte of what it holds.
+fn wraps(key: &str, first: u8) -> Option<Key> {
+    match (key, first) {
+        ("command" | "action" | "tool_use" | "toolUse", b'{') => Some(Key::Function),
+        ("actions" | "commands", b'[') => Some(Key::Calls),
+        _ => None,
+    }
+}
+
+/// The object at `at` begins with a key of a call.
+fn begins_call(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let own = |key: &str| matches!(Key::of(key), Key::Name | Key::Function | Key::Id);
+    first_key(cx, at).then(|key| Look::when(own(cx.part(&key))))
 }
 
 /// What an envelope holds beside its calls: content, and what is worth an issue.
