@@ -234,7 +234,8 @@ pub(super) fn ended_early(behind: &str, closed: bool) -> bool {
     if closed {
         return json::goes_on(behind);
     }
-    if is_quoted_line(behind) {
+    // A sign that parts statements or items, or a bracket too many, is nothing of a value's if that is all.
+    if is_quoted_line(behind) || matches!(behind.trim_ascii(), ";" | "," | "]") {
         return false;
     }
     let mut balance = Balance::default();
