@@ -10,7 +10,8 @@ use crate::engine::call::MOST_READ_AGAIN;
 use crate::engine::output::Call;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
-use crate::engine::{Doubt, Engine, Fences, Look, Mode, Reader, State, Step};
+use crate::engine::{Doubt, Engine, Fences, Look, Memo, Mode, Reader, State, Step};
+use crate::schema::ToolSet;
 use crate::turn::{CallStatus, Issue, IssueCode, RepairCode};
 use std::ops::Range;
 
@@ -117,7 +118,7 @@ fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usi
     let marks = cx.slice(at, at + ticks);
     let inside = line.strip_suffix(marks).filter(|inside| !inside.contains('`'))?;
     let label = inside.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    let label = if inside.as_bytes().get(label) == Some(&b' ') { label } else { 0 };
+    let label = if matches!(inside.as_bytes().get(label), Some(b' ' | b'{' | b'[')) { label } else { 0 };
     let body = cx.skip_space(at + ticks + label);
     let whole = Reader { eof: true, ..*cx };
     let begins = BodyState::bare(&whole, body) != Look::No || Python::plausible(&whole, body) == Look::Is(());
@@ -128,6 +129,25 @@ fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usi
 fn is_doubtful_escape(call: &Call) -> bool {
     let escapes = || call.repairs.iter().all(|repair| repair.code == RepairCode::Escape);
     call.status == CallStatus::Malformed && !call.repairs.is_empty() && escapes()
+}
+
+/// Where calls begin in the line from `at` to `end` that opens a fence, right behind its label.
+fn calls_behind_label(cx: &Reader<'_>, at: usize, end: usize) -> Option<usize> {
+    // Of the line only, however much of the text there is.
+    let line = &Reader { text: cx.slice(0, end), eof: true, memo: &Memo::default(), ..*cx };
+    let label = cx.slice(at, end).bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let part = if cx.slice(at + label, end).starts_with([' ', '{', '[']) { label } else { 0 };
+    let body = line.skip_space(at + part);
+    let (rest, inside) = (line.rest(body), line.rest(line.skip_space(body + 1)));
+    let begins = match rest.as_bytes().first()? {
+        b'{' => inside.is_empty() || inside.starts_with(['"', '\'']),
+        b'[' => inside.is_empty() || BodyState::bare(line, body) != Look::No,
+        _ => {
+            let named = |tools: &ToolSet| rest.split_once('(').is_some_and(|(name, _)| tools.find(name).is_some());
+            cx.dialects.bare_python.is_some() && cx.tools.is_some_and(named)
+        }
+    };
+    begins.then_some(body)
 }
 
 impl Engine {
@@ -171,22 +191,25 @@ impl Engine {
             self.at = at + ticks;
             return Look::Is(());
         };
-        let body = at + line + 1;
+        let below = at + line + 1;
         self.leave_inline(at);
         let opener = cx.slice(at, at + line).trim_ascii_end();
         if let Some(result) = cx.dialects.results.iter().position(|(open, _)| open == opener)
             && let Some(result) = u16::try_from(result).ok().filter(|_| !self.out.calls.is_empty())
         {
-            self.remove(cx, at, body);
+            self.remove(cx, at, below);
             self.state = State::Invented { result, at, searched: at + opener.len() };
             return Look::Is(());
         }
         if let Some(reason) = self.holds_no_calls(cx, at) {
-            return self.code_begins(body, ticks, tick, reason);
+            return self.code_begins(below, ticks, tick, reason);
         }
+        let behind = calls_behind_label(cx, at + ticks, end);
+        let body = behind.unwrap_or(below);
         // A sentence in the place of the label is no markup: it is content, should the fence be calls.
-        let markup = if is_text(cx.slice(at + ticks, end)) { at + ticks } else { body };
-        let label = cx.slice(at + ticks, at + line).trim();
+        let text = behind.is_none() && is_text(cx.slice(at + ticks, end));
+        let markup = if text { at + ticks } else { body };
+        let label = cx.slice(at + ticks, body.min(at + line)).trim();
         let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
         let fence = Fence { ticks, tick, calls: 0, labelled, commented, keeps: false, place: Place::Lines };
         self.fence_begins(cx, at..markup, body, fence)
