@@ -177,6 +177,10 @@ impl BodyState {
                 other => other.map(|_| Body::Json),
             },
             Some(b'[') => match after(cx, at) {
+                Look::Is(b'{') if cx.dialects.bare_python.is_some() => {
+                    let braced = Python::braced(cx, cx.skip_blanks(at + 1));
+                    braced.map(|()| Body::Python).or(|| Look::Is(Body::Json))
+                }
                 Look::Is(b'{') => Look::Is(Body::Json),
                 Look::Is(next)
                     if cx.dialects.bare_python.is_some()

@@ -130,6 +130,8 @@ pub(crate) struct Python {
     kept: Option<usize>,
     /// Another call was read before.
     calls: bool,
+    /// The call stands in braces, which say nothing.
+    braced: bool,
     /// The call stands in `print(...)`, which only shows its result.
     printed: bool,
     quoted: Quoted,
@@ -208,6 +210,21 @@ impl Python {
         }
     }
 
+    /// In a list, a call of an offered tool stands at `at` in braces, and perhaps in quotes: `[{f(a=1)}]`, `[{'f(a=1)'}]`.
+    pub(super) fn braced(cx: &Reader<'_>, at: usize) -> Look<()> {
+        if cx.bytes().get(at) != Some(&b'{') || cx.tools.is_none() {
+            return Look::No;
+        }
+        let inside = seen!(cx.behind_space(at, at + 1));
+        let quoted = matches!(cx.bytes().get(inside), Some(b'"' | b'\''));
+        let name = name_at(cx, inside + usize::from(quoted));
+        match cx.bytes().get(name.end) {
+            None if !cx.eof && name.len() <= LONGEST_NAME => Look::More,
+            Some(b'(') => Look::when(cx.offered(&without_escapes(cx.part(&name)))),
+            _ => Look::No,
+        }
+    }
+
     /// As [`Self::plausible`], where a marker stands before `at`, and perhaps comments.
     pub(super) fn plausible_behind_marker(cx: &Reader<'_>, at: usize) -> Look<()> {
         Self::behind_comments(cx, at).then(|at| Self::plausible(cx, at))
@@ -243,6 +260,7 @@ impl Python {
             inner: false,
             kept: None,
             calls: false,
+            braced: false,
             printed: false,
             quoted: Quoted::No,
             escaped: false,
@@ -372,6 +390,15 @@ impl Python {
                 self.expect = Expect::AfterCall;
                 return None;
             }
+            Some(b'{') if self.list && !self.braced => match Self::braced(cx, at) {
+                Look::Is(()) => {
+                    self.repairs.push(Repair::at(RepairCode::Bracket, at, "braces round a call were left out"));
+                    (self.braced, self.at) = (true, at + 1);
+                    return None;
+                }
+                Look::More => return Some(Progress::More),
+                Look::No => {}
+            },
             Some(_) => {}
         }
         if self.kept.is_some_and(|kept| kept != at) {

@@ -2,6 +2,7 @@
 use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, next_item};
 use super::{Expect, Python, Quoted, space, stray};
 use crate::dialect::must_close;
+use crate::engine::body::keys::call_key_in;
 use crate::engine::body::{Progress, mend_last};
 use crate::engine::found::span;
 use crate::engine::writer::Writer;
@@ -10,6 +11,9 @@ use crate::turn::{CallStatus, RepairCode};
 
 /// What stands among calls and is longer is not passed over.
 const LONGEST_ITEMS: usize = 160;
+
+/// So many signs stand behind a call in its string.
+const SIGNS: usize = 8;
 
 impl Python {
     /// What stands at `at`, behind a call: a separator, the end of the list, another call or nothing of these.
@@ -59,13 +63,27 @@ impl Python {
         let done = Some(Progress::Done { end: self.at });
         let quoted = self.quoted;
         if let Quoted::Open(quote) = quoted {
-            self.quoted = Quoted::Over(quote);
+            match Self::signs_before(cx, at, quote) {
+                Look::Is(end) => {
+                    mend_last(
+                        writer,
+                        RepairCode::Surroundings,
+                        at,
+                        "what stood behind the call in its string was left out",
+                    );
+                    (self.quoted, self.at) = (Quoted::Over(quote), end);
+                    return None;
+                }
+                Look::More => return Some(Progress::More),
+                Look::No => self.quoted = Quoted::Over(quote),
+            }
         }
         let Some(byte) = byte else { return if cx.eof { done } else { Some(Progress::More) } };
         match byte {
             b'"' | b'\'' if quoted == Quoted::Open(byte) => {}
             b']' if self.inner => self.inner = false,
             b']' if self.list => self.list = false,
+            b'}' if self.braced => self.braced = false,
             b')' if self.printed => self.printed = false,
             b',' | b';' => return self.separator(cx, writer, at),
             // A quote behind the call, where it does not close a string of calls, is that of a string which the call was cut
@@ -95,6 +113,27 @@ impl Python {
         None
     }
 
+    /// At `at`, in a string that holds a call, stand only signs and line breaks before its `quote`: where the string ends, if an item
+    /// does so there.
+    fn signs_before(cx: &Reader<'_>, at: usize, quote: u8) -> Look<usize> {
+        let near = cx.near(at, SIGNS);
+        let sign = |byte: &u8| matches!(byte, b',' | b';' | b'.' | b'\\' | b'n' | b'r' | b' ');
+        let length = near.iter().take_while(|byte| sign(byte)).count();
+        let signs = cx.slice(at, at + length).replace("\\n", "").replace("\\r", "");
+        match near.get(length) {
+            _ if length == 0 => Look::No,
+            None if near.len() < SIGNS && !cx.eof => Look::More,
+            Some(byte) if *byte == quote && !signs.contains(['\\', 'n', 'r']) => {
+                let end = at + length + 1;
+                cx.behind_space(end, end).then(|next| match cx.bytes().get(next) {
+                    None | Some(b',' | b']' | b'"' | b'\'') => Look::Is(end),
+                    Some(_) => Look::No,
+                })
+            }
+            _ => Look::No,
+        }
+    }
+
     /// A comma or semicolon stands at `at`: another call follows, or it is none of the calls'.
     fn separator(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize) -> Option<Progress> {
         let next = match if self.list { space::skip(cx, at + 1) } else { Look::Is(cx.skip_space(at + 1)) } {
@@ -113,13 +152,24 @@ impl Python {
             self.at = next;
             return None;
         }
-        let call = match cx.bytes().get(next) {
+        // The list may go on with calls as JSON has them.
+        let object = self.list && cx.bytes().get(next) == Some(&b'{');
+        let braced = if object { Self::braced(cx, next) } else { Look::No };
+        match if object && writer.origin.is_bare() && braced == Look::No { call_key_in(cx, next) } else { Look::No } {
+            Look::Is(()) => {
+                self.at = next;
+                return Some(Progress::Done { end: next });
+            }
+            Look::More => return Some(Progress::More),
+            Look::No => {}
+        }
+        let call = || match cx.bytes().get(next) {
             Some(quote @ (b'"' | b'\'')) if self.list => {
                 Self::named_at(cx, next + 1, Some(*quote)).or(|| Self::plausible(cx, next + 1))
             }
             _ => Self::plausible(cx, next),
         };
-        match call {
+        match braced.or(call) {
             Look::Is(()) => {
                 if next > cx.skip_space(at + 1) {
                     mend_last(writer, RepairCode::Comment, at + 1, "a comment was left out");
@@ -253,8 +303,13 @@ impl Python {
         }
         // Up to a marker that must close them there are only calls.
         let enclosed = must_close(writer.origin.tail(cx));
-        match Self::plausible(cx, at) {
-            Look::Is(()) if enclosed || Self::may_be_meant(cx, at) => {
+        let quoted = self.list && self.quoted == Quoted::Over(byte);
+        let start = at + usize::from(quoted);
+        match Self::plausible(cx, start) {
+            Look::Is(()) if enclosed || Self::may_be_meant(cx, start) => {
+                if quoted {
+                    mend_last(writer, RepairCode::Comma, self.at, "a missing comma was added");
+                }
                 self.at = at;
                 self.expect = Expect::Call;
                 None
