@@ -17,7 +17,7 @@ enum Follow {
     Bracket,
     /// A comma and a value that is no key.
     Value,
-    /// A comma and a string that is one or the other: the text ends in it.
+    /// A comma and a string that is one or the other: the text ends in it, or it lacks a colon or a comma.
     String,
     Other,
 }
@@ -55,7 +55,7 @@ impl Repairer<'_> {
                     Some(b'{' | b'[') => Follow::Bracket,
                     Some(_) if Quote::at(self.bytes, next).is_some() => match lookahead::key_look(self.bytes, next) {
                         KeyLook::Key => Follow::Key,
-                        KeyLook::Perhaps => Follow::String,
+                        KeyLook::Valued | KeyLook::Perhaps => Follow::String,
                         KeyLook::No => Follow::Value,
                     },
                     Some(_) if bare_keys && lookahead::bare_key(self.bytes, next) => Follow::Key,
@@ -91,7 +91,19 @@ impl Repairer<'_> {
                 (Kind::Array, Follow::Bracket) => parent == Some(Kind::Object),
                 _ => false,
             };
+            if early && top == Kind::Object {
+                match self.ends_with_array(at) {
+                    Some(true) => {
+                        self.close_top(at, at + 1);
+                        return Ok(at + 1);
+                    }
+                    None if self.growing => return Ok(self.end_of_text(at)),
+                    None | Some(false) => {}
+                }
+            }
             if early {
+                // Nothing is round it, and one before it closed what was not meant.
+                self.guess_if(self.moved.get() && parent.is_none());
                 // `"a": }, "b"`: it closes what was to open here.
                 self.guess_if(self.bytes.get(..at).is_some_and(|text| text.trim_ascii_end().ends_with(b":")));
                 return Ok(self.drop_bracket(at));
@@ -130,6 +142,7 @@ impl Repairer<'_> {
                 Ok(at)
             }
             None if follow.fits(parent) && !matches!(follow, Follow::Closer(byte) if top.closed_by(byte)) => {
+                self.moved.set(self.moved.get() || follow == Follow::Key);
                 Ok(self.exchange(at))
             }
             None => Ok(self.drop_bracket(at)),
@@ -157,6 +170,42 @@ impl Repairer<'_> {
             self.close_top(value_end, value_end);
         }
         true
+    }
+
+    /// The array lacks its end whose last object the brace at `at` closes, and the key behind is the next one of the object
+    /// round it: the bracket that closes next is that object's. `None` if that is not clear.
+    fn ends_with_array(&self, at: usize) -> Option<bool> {
+        let round: Vec<&Frame> = self.frames.iter().rev().skip(1).take(3).collect();
+        let [array, object, ..] = round.as_slice() else { return Some(false) };
+        if (array.kind, object.kind) != (Kind::Array, Kind::Object) {
+            return Some(false);
+        }
+        let parent = round.get(2).map(|frame| frame.kind);
+        let close = self.next_closing(at + 1)?;
+        let fits = match (self.follow(close + 1), parent) {
+            (Follow::Other, parent) => parent.is_none(),
+            // It may close the array as well, or another item of that follow.
+            (Follow::Closer(b']') | Follow::Value | Follow::String, _) => false,
+            (Follow::Bracket, Some(_)) => self.begins_as(object.open, close + 1),
+            (follow, parent) => follow.fits(parent),
+        };
+        Some(fits && self.bytes.get(close) == Some(&b'}'))
+    }
+
+    /// The outer of two braces is closed by nothing: behind the comma at `at` more items of the array round it stand, and the
+    /// end of that.
+    pub(super) fn is_one_too_many(&self, at: usize) -> bool {
+        let mut round = self.frames.iter().rev().skip(1).map(|frame| frame.kind);
+        let (array, parent) = (round.next(), round.next());
+        let closes = |close: usize| self.bytes.get(close) == Some(&b']') && self.follow(close + 1).fits(parent);
+        array == Some(Kind::Array) && self.bytes.get(at) == Some(&b',') && self.next_closing(at).is_some_and(closes)
+    }
+
+    /// Behind the comma that comes next at `at` an object begins as the one at `open` does.
+    fn begins_as(&self, open: usize, at: usize) -> bool {
+        let next = self.peek(self.peek(at) + 1);
+        let first = self.first_key(open);
+        self.bytes.get(next) == Some(&b'{') && first.is_some() && first == self.first_key(next)
     }
 
     /// The key behind the closing brace at `at` and a comma is the first one of the object that it closes: another object

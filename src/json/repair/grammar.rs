@@ -276,6 +276,10 @@ impl Repairer<'_> {
         };
         let next = self.peek(at);
         let Some((byte, length)) = punctuation(self.bytes, next) else { return Ok(self.end_of_text(at)) };
+        if top == Kind::Doubled && self.is_one_too_many(next) {
+            self.pop();
+            return Ok(at);
+        }
         match byte {
             b',' | b';' => Ok(self.read_comma(next, length, at)),
             b'}' | b']' | b')' => {

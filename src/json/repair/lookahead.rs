@@ -152,8 +152,10 @@ pub(super) fn is_colon(bytes: &[u8], at: usize) -> bool {
 /// What a quoted string is where a key may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyLook {
-    /// A key: a colon follows, or a value whose colon is missing.
+    /// A key: a colon follows.
     Key,
+    /// A value follows, whose colon is missing: where items stand as well, a comma is as likely.
+    Valued,
     /// Nothing speaks against it: the text ends in it or behind it, or it is longer than is looked.
     Perhaps,
     No,
@@ -166,13 +168,13 @@ pub(super) fn quoted_key(bytes: &[u8], at: usize) -> bool {
 
 /// What stands at `at`, where a quoted key may.
 pub(super) fn key_look(bytes: &[u8], at: usize) -> KeyLook {
-    let Some((quote, length)) = Quote::at(bytes, at) else { return KeyLook::No };
+    let Some((quote, opening)) = Quote::at(bytes, at) else { return KeyLook::No };
     // A mark that stands there alone is looked for as far as the text goes: the next one ends the look, so that no two look at the
     // same bytes.
-    let alone = bytes.get(at) == Some(&b'"') && length == 1;
-    let limit = if alone { bytes.len() } else { at + length + KEY_LIMIT };
+    let alone = bytes.get(at) == Some(&b'"');
+    let limit = if alone { bytes.len() } else { at + opening + KEY_LIMIT };
     let window = bytes.get(..bytes.len().min(limit)).unwrap_or(bytes);
-    let mut i = at + length;
+    let mut i = at + opening;
     loop {
         i = find_special_or(window, i, quote.lead());
         match window.get(i) {
@@ -181,13 +183,21 @@ pub(super) fn key_look(bytes: &[u8], at: usize) -> KeyLook {
             Some(_) => match Quote::at(bytes, i) {
                 Some((closing, length)) if quote.closed_by(closing) => {
                     let next = skip_white(bytes, i + length);
+                    let spaced = next > i + length;
                     let valued = match bytes.get(next) {
                         None => return KeyLook::Perhaps,
                         Some(b'{' | b'[') => true,
-                        Some(b'"' | b'0'..=b'9' | b'-') => next > i + length,
-                        Some(_) => false,
+                        Some(b'"' | b'0'..=b'9' | b'-') => spaced,
+                        // An apostrophe is none of these.
+                        Some(0xe2) => spaced && Quote::at(bytes, next).is_some_and(|(mark, _)| mark == quote),
+                        Some(_) => spaced && literal(bytes, next) && crooked::surely_value(bytes, next),
                     };
-                    return if is_colon(bytes, next) || valued { KeyLook::Key } else { KeyLook::No };
+                    return match () {
+                        () if is_colon(bytes, next) => KeyLook::Key,
+                        // Nothing between two quotes is the text of a string, or its other mark.
+                        () if valued && i > at + opening => KeyLook::Valued,
+                        () => KeyLook::No,
+                    };
                 }
                 _ => i += 1,
             },

@@ -82,6 +82,8 @@ pub(super) struct Repairer<'a> {
     pub(super) unended: Cell<bool>,
     /// How many bytes were looked through for the ends of strings, behind what turned out to be the ends. They have a bound.
     pub(super) ahead: Cell<usize>,
+    /// How many bytes were looked through for the bracket that closes next.
+    pub(super) beyond: Cell<usize>,
     /// Up to here pairing the brackets in words was tried in vain, and is not tried again.
     pub(super) unpaired_until: usize,
     pub(super) state: State,
@@ -121,6 +123,7 @@ impl<'a> Repairer<'a> {
             dropped: Cell::new(false),
             unended: Cell::new(false),
             ahead: Cell::new(0),
+            beyond: Cell::new(0),
             unpaired_until: 0,
             state: State::Value,
             ending: Ending::Closed,

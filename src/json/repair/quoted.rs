@@ -70,6 +70,10 @@ pub(super) struct Search {
     pub(super) odd_escaped: bool,
     /// It goes on behind a quote with a line that could be a member.
     pub(super) kept_line: bool,
+    /// It goes on behind a quote with what could be the next item.
+    pub(super) kept_item: bool,
+    /// A quote in it has a colon behind it, as that of a key has.
+    pub(super) keyed: bool,
     pub(super) newline: Option<usize>,
     /// Brackets in the body, counted up to a place, and only once a quote in it was found to be part of the text.
     pub(super) balance: Balance,
@@ -88,6 +92,8 @@ impl Search {
             escaped: None,
             odd_escaped: false,
             kept_line: false,
+            kept_item: false,
+            keyed: false,
             newline: None,
             balance: Balance::default(),
             counted: body,
@@ -205,7 +211,8 @@ impl Repairer<'_> {
     }
 
     /// The string's text is a whole object or list of strict JSON as it stands: nothing in it was escaped for the marks round
-    /// it, and a backslash in it is that JSON's. In a fence nothing is. Where the rest is Python, such a string is one of Python's.
+    /// it, and a backslash in it is that JSON's. In a fence nothing is. Where the rest is Python, such a string is one of Python's,
+    /// and so it is where its text is JSON once its own escapes are undone.
     fn holds_json(&self, found: &Quoted) -> bool {
         let text = self.bytes.get(found.body..found.end).unwrap_or_default();
         let code = found.quote == Quote::Backtick;
@@ -215,7 +222,7 @@ impl Repairer<'_> {
         !(found.key || found.unclosed || python)
             && matches!(text, [b'{', .., b'}'] | [b'[', .., b']'])
             && memchr::memchr(b'\\', text).is_some()
-            && (fence || Scanner::new(0, usize::MAX).scan(text, true) == ScanResult::Complete { end: text.len() })
+            && (fence || is_json(text) && (found.quote == Quote::Double || !is_json_unescaped(text)))
     }
 
     fn find_end(&self, found: &mut Quoted, search: &mut Search) {
@@ -248,7 +255,9 @@ impl Repairer<'_> {
                     Some((closing, length)) if quote.closed_by(closing) => {
                         match self.verdict(search, at, at + length) {
                             Verdict::Closes => {
-                                self.guess_if(self.is_doubled(search, at) || self.leaves_one_open(search, at + length));
+                                let item = search.kept_item && (search.odd || self.holds_items(search));
+                                self.guess_if(item || self.is_doubled(search, at));
+                                self.guess_if(self.leaves_one_open(search, at + length));
                                 (found.end, found.after) = (at, at + length);
                                 return;
                             }
@@ -258,6 +267,7 @@ impl Repairer<'_> {
                                 found.doubtful = true;
                                 // One of its quotes was perhaps the end, and what stands behind that no part of it.
                                 self.guess_if(search.inner.is_some() && !search.odd || search.kept_line);
+                                self.guess_if(self.is_fragment(search, end));
                                 self.leave_mark(found);
                                 if search.place != Place::Key && search.inner.is_some() && found.unclosed {
                                     self.leave_closers(found);
@@ -292,6 +302,25 @@ impl Repairer<'_> {
         }
         self.settle_at_end(found, search);
         self.guess_if(search.kept_line);
+    }
+
+    /// The first quote in the string, an item, stands where the first of another item does, or the string has lines.
+    fn holds_items(&self, search: &Search) -> bool {
+        let before = search.doubt.and_then(|doubt| self.bytes.get(search.body..doubt)).unwrap_or_default();
+        let opening = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'[' | b'{');
+        let last = before.iter().rev().find(|byte| !opening(byte));
+        search.newline.is_some() || last == Some(&b',')
+    }
+
+    /// The string, a value that would end at `end` for the key behind it, has lines, of which the key would begin another, or a
+    /// key stands in it: that one is perhaps shown as well, unless the string shows a whole object or list.
+    fn is_fragment(&self, search: &Search, end: usize) -> bool {
+        let behind = search.inner.and_then(|key| self.bytes.get(end..key)).unwrap_or_default();
+        let lines = search.newline.is_some_and(|newline| newline < end) && behind.contains(&b'\n');
+        search.place != Place::Key && (search.keyed || lines) && {
+            let text = self.bytes.get(search.body..end).unwrap_or_default().trim_ascii();
+            !(matches!(text, [b'{', .., b'}'] | [b'[', .., b']']) && Balance::of(text).is_even())
+        }
     }
 
     /// `"""` is a string that holds a quote: nothing closes it as a triple one, and what can follow a value stands behind.
@@ -330,6 +359,30 @@ impl Repairer<'_> {
             }
         }
     }
+}
+
+fn is_json(text: &[u8]) -> bool {
+    Scanner::new(0, usize::MAX).scan(text, true) == ScanResult::Complete { end: text.len() }
+}
+
+/// All backslashes of `text` stand in pairs, and it is JSON with one for each; a path, whose parts such a pair parts, is none then.
+fn is_json_unescaped(text: &[u8]) -> bool {
+    let (mut unescaped, mut at) = (Vec::with_capacity(text.len()), 0);
+    while let Some(found) = memchr::memchr(b'\\', text.get(at..).unwrap_or_default()) {
+        let pair = at + found;
+        if text.get(pair + 1) != Some(&b'\\') {
+            return false;
+        }
+        let drive =
+            text.get(..pair).is_some_and(|before| matches!(before, [.., b'"', b'A'..=b'Z' | b'a'..=b'z', b':']));
+        if drive && text.get(pair + 2) != Some(&b'\\') {
+            return false;
+        }
+        unescaped.extend_from_slice(text.get(at..=pair).unwrap_or_default());
+        at = pair + 2;
+    }
+    unescaped.extend_from_slice(text.get(at..).unwrap_or_default());
+    is_json(&unescaped)
 }
 
 /// The mark from `at` to `after` stands between two letters.

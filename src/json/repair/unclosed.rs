@@ -42,10 +42,12 @@ impl Repairer<'_> {
             && closers < self.frames.len()
             && self.frames.iter().rev().zip(run).all(fits)
             && Balance::of(kept).is_even();
-        if closes && !kept.is_empty() {
+        // Nothing but white space: the brackets are likelier the text, or its beginning.
+        if closes && !kept.trim_ascii().is_empty() {
             found.end -= closers;
             found.after = found.end;
             self.moved.set(true);
+            self.leave_mark(found);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Whether a quote closes the string that it stands in, by what the string holds and what follows the quote.
 use super::behind;
+use super::beyond;
 use super::crooked::{self, Likely};
 use super::lookahead::{self, Quote, is_word, punctuation, skip_white};
 use super::machine::{Kind, Repairer};
@@ -71,6 +72,16 @@ impl From<bool> for Verdict {
     }
 }
 
+/// The last of the quotes of its kind in the string opened something, which the next one closes. The only one behind a number
+/// means inches.
+fn closes_one(bytes: &[u8], search: &Search) -> bool {
+    let inches = |doubt: usize| {
+        let digit = doubt.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+        digit && search.inner == Some(doubt)
+    };
+    search.odd && !search.doubt.is_some_and(inches)
+}
+
 impl Repairer<'_> {
     /// Whether the quote from `at` to `after` closes the string.
     pub(super) fn verdict(&self, search: &mut Search, at: usize, after: usize) -> Verdict {
@@ -118,23 +129,31 @@ impl Repairer<'_> {
     /// The string is a value of an object.
     fn closes_member(&self, search: &mut Search, quote: Quotation, bare_keys: bool) -> Verdict {
         let Quotation { at, after, next, byte, doubted, .. } = quote;
-        let (bytes, balance) = (self.bytes, &search.balance);
+        let (bytes, balance) = (self.bytes, search.balance);
         let closes = match byte {
             b'}' => balance.braces <= 0,
-            b']' => balance.brackets <= 0 && (self.open.brackets > 0 || skip_white(bytes, next + 1) == bytes.len()),
+            b']' => {
+                balance.brackets <= 0
+                    && (self.open.brackets > 0
+                        || skip_white(bytes, next + 1) == bytes.len()
+                        || !doubted && self.stands_for_brace(search, at, next + 1))
+            }
             // At the very end it stands for the bracket that is missing.
             b')' | b'>' if skip_white(bytes, next + 1) == bytes.len() => balance.parens <= 0,
             b')' => balance.parens <= 0 && self.open.parens > 0,
             b',' | b';' => {
                 let over = self.key_or_end(quote.behind(), bare_keys, search.doubt());
-                if over && self.holds_open(balance) {
+                if over && self.holds_open(&balance) {
                     return Verdict::Unbalanced;
                 }
                 over || self.crooked_behind(search, at, quote.behind())
             }
             b':' => match self.ended_before(search, at) {
                 Some(end) => return Verdict::Ended(end),
-                None => false,
+                None => {
+                    search.keyed = true;
+                    false
+                }
             },
             _ if Quote::at(bytes, next).is_some() => self.ends_before_string(at, after, next, doubted),
             _ => {
@@ -147,23 +166,75 @@ impl Repairer<'_> {
         closes.into()
     }
 
+    /// The bracket before `behind` closes no array: a comma and the next key of the object round this one stand behind it, and no
+    /// bracket is open in the string, which would end at `at`.
+    fn stands_for_brace(&self, search: &mut Search, at: usize, behind: usize) -> bool {
+        let comma = skip_white(self.bytes, behind);
+        let key = skip_white(self.bytes, comma + 1);
+        let in_object = self.frames.iter().rev().nth(1).is_some_and(|frame| frame.kind == Kind::Object);
+        let followed = in_object
+            && self.bytes.get(comma) == Some(&b',')
+            && lookahead::key_look(self.bytes, key) == lookahead::KeyLook::Key;
+        followed && {
+            search.count_brackets(self.bytes, at);
+            search.balance.brackets == 0
+        }
+    }
+
     /// The string is an item of an array.
-    fn closes_item(&self, search: &Search, quote: Quotation, first: bool) -> bool {
+    fn closes_item(&self, search: &mut Search, quote: Quotation, first: bool) -> bool {
         let Quotation { after, next, byte, doubted, .. } = quote;
-        let (bytes, balance) = (self.bytes, &search.balance);
+        let (bytes, balance) = (self.bytes, search.balance);
         match byte {
             b']' => balance.brackets <= 0,
             b'}' => balance.braces <= 0 && (self.open.braces > 0 || skip_white(bytes, next + 1) == bytes.len()),
             b')' => balance.parens <= 0 && self.open.parens > 0,
+            b',' | b';' if self.quotes_argument(search, quote) => false,
             b',' | b';' => self.item_or_end(quote.behind()) || self.member_behind_item(search, quote.behind()),
             b':' => first && !doubted,
-            b'{' | b'[' => quote.spaced(),
+            b'{' | b'[' => quote.spaced() && !closes_one(bytes, search),
             _ => match Quote::at(bytes, next) {
-                Some((_, length)) => !self.ends_here(next + length),
+                // Another pair of them in the text: `cp "$A" "$B"`, `x = ""`.
+                Some((_, _)) if self.is_paired(search, quote) => false,
+                Some((_, length)) => !self.ends_here(next + length) || self.is_next_line(quote),
                 None if self.new_line(after, next) => lookahead::value(bytes, next),
                 None => quote.spaced() && !search.odd && self.is_item(next),
             },
         }
+    }
+
+    /// The quote, behind which another one of its kind stands, closes one that was opened in the text, or opens the one there.
+    fn is_paired(&self, search: &mut Search, quote: Quotation) -> bool {
+        let Quotation { at, after, next, doubted, .. } = quote;
+        let kept = if doubted {
+            closes_one(self.bytes, search) && !self.new_line(after, next)
+        } else {
+            // Behind two of them a sign stands.
+            let behind = self.bytes.get(next + 1);
+            let sign = behind.is_some_and(|byte| matches!(byte, b';' | b')' | b'.' | b'+' | b'|' | b'&' | b'<' | b'>'));
+            next == after && sign && behind::opens_string(self.bytes, at)
+        };
+        search.kept_item |= kept;
+        kept
+    }
+
+    /// The quote, a comma or semicolon behind it, closes one that was opened behind a bracket of the text that is still open, or
+    /// right before it: `f("a", 1)`, `{"a": "b", "c": 1}`, `{ a: "b"; }`, `x = "";`.
+    fn quotes_argument(&self, search: &mut Search, quote: Quotation) -> bool {
+        let Balance { braces, brackets, parens } = search.balance;
+        let empty = || search.kept_item && search.inner.is_some_and(|inner| inner + 1 == quote.at);
+        let open = braces > 0 || brackets > 0 || parens > 0 || empty();
+        let kept = quote.doubted && closes_one(self.bytes, search) && open;
+        search.kept_item |= kept;
+        kept
+    }
+
+    /// The quote is the first of its kind in the string, and on the next line another string stands whose text begins with a sign:
+    /// they are joined, or a comma is missing.
+    fn is_next_line(&self, quote: Quotation) -> bool {
+        !quote.doubted
+            && self.new_line(quote.after, quote.next)
+            && beyond::is_next_string(self.bytes, quote.next, self.growing)
     }
 
     /// A number or a literal word that is all of an item stands at `at`, and behind its comma, if it has one, another item.
@@ -190,7 +261,7 @@ impl Repairer<'_> {
             b',' => self.argument_or_end(quote.behind()),
             _ if self.stops(byte) => true,
             _ => match Quote::at(bytes, next) {
-                Some((_, length)) => quote.spaced() && !self.ends_here(next + length),
+                Some((_, length)) => quote.spaced() && !self.ends_here(next + length) || self.is_next_line(quote),
                 // Another string that goes on with this one: `"a" f'b'`.
                 None if let Some((mark, _, length)) = lookahead::string_start(bytes, next) => {
                     quote.spaced() && !self.ends_here(mark + length)
@@ -240,11 +311,12 @@ impl Repairer<'_> {
         }
         let before = search.inner.and_then(|inner| self.bytes.get(search.body..inner));
         let sure = before.is_none_or(|text| text.last().is_some_and(u8::is_ascii_digit) && !text.contains(&b'"'));
-        !sure || !self.is_followed(after, bare_keys)
+        !sure || !self.is_followed(after, bare_keys || search.inner.is_none(), search.inner.is_none())
     }
 
-    /// What follows a member as it should stands at `at`: a bracket, or a comma and a key.
-    fn is_followed(&self, at: usize, bare_keys: bool) -> bool {
+    /// What follows a member as it should stands at `at`: a bracket, or a comma and a key; behind a string without doubt, the key
+    /// alone, or another string that goes on with it.
+    fn is_followed(&self, at: usize, bare_keys: bool, undoubted: bool) -> bool {
         let next = skip_white(self.bytes, at);
         match self.bytes.get(next) {
             None | Some(b'}' | b']' | b')') => true,
@@ -253,6 +325,8 @@ impl Repairer<'_> {
                 let over = matches!(self.bytes.get(key), Some(b'}' | b']')) && self.only_brackets(key);
                 over || Quote::at(self.bytes, key).is_some() || bare_keys && lookahead::bare_key(self.bytes, key)
             }
+            Some(b'+') => undoubted && Quote::at(self.bytes, skip_white(self.bytes, next + 1)).is_some(),
+            Some(_) if undoubted && next > at => lookahead::key_look(self.bytes, next) == lookahead::KeyLook::Key,
             Some(_) => false,
         }
     }
