@@ -23,6 +23,9 @@ impl Repairer<'_> {
         {
             return Ok(self.read_string(at, mark, quote, length));
         }
+        if let Some(after) = self.read_escaped(at, self.place()) {
+            return Ok(after);
+        }
         let end = token_end(bytes, at);
         let word = bytes.get(at..end).unwrap_or_default();
         if let Some((name, open)) = self.wrapper(at, end) {
@@ -287,7 +290,7 @@ impl Repairer<'_> {
         Some((i, i))
     }
 
-    fn comma_ends(&self, at: usize, place: Place) -> bool {
+    pub(super) fn comma_ends(&self, at: usize, place: Place) -> bool {
         let next = skip_white(self.bytes, at);
         let closer = matches!(self.bytes.get(next), None | Some(b'}' | b']' | b')' | b',' | b'\n'));
         closer

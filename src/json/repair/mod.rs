@@ -1,7 +1,7 @@
 //! Repair: text that strict JSON refuses becomes valid JSON, and what was valid in it stays byte for byte.
 //!
 //! The text is read once, by a machine with an explicit stack ([`machine`]) that knows what may follow what ([`grammar`]); its
-//! tokens are read leniently ([`quoted`], [`verdict`], [`unclosed`], [`crooked`], [`bare`]) with bounded looks ahead ([`lookahead`], [`beyond`]);
+//! tokens are read leniently ([`quoted`], [`verdict`], [`unclosed`], [`crooked`], [`escaped`], [`bare`]) with bounded looks ahead ([`lookahead`], [`beyond`]);
 //! every change is an edit of the input ([`output`]). What can only be guessed is kept ([`behind`], [`torn`]) and said. Work is
 //! linear in the text, depth is limited, and nothing is ever evaluated.
 mod backslashes;
@@ -13,6 +13,7 @@ mod closing;
 mod crooked;
 mod document;
 mod encoded;
+mod escaped;
 mod escapes;
 mod grammar;
 mod literal;
