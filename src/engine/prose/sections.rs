@@ -1,7 +1,7 @@
 //! Sections: groups of calls with a marker round them.
 use super::Taken;
 use super::tried::Standing;
-use crate::dialect::{CallTemplate, Marker, special};
+use crate::dialect::{CallTemplate, Marker, Row, special};
 use crate::engine::head::{self, Head};
 use crate::engine::look::seen;
 use crate::engine::{Engine, Look, Mode, Reader};
@@ -61,10 +61,8 @@ impl Engine {
         if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
             return Look::No;
         }
-        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
-        let closed_to_calls = framed && self.channel.is_some_and(|c| !c.calls);
         if entry.calls.iter().any(opener)
-            && !closed_to_calls
+            && !self.closed_to_calls(entry)
             && self.given.mode == Mode::Content
             && self.inline.is_none()
         {
@@ -77,6 +75,12 @@ impl Engine {
         Look::No
     }
 
+    /// The message is to somebody who is no tool, in a dialect whose calls are messages to tools.
+    fn closed_to_calls(&self, entry: &Row) -> bool {
+        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+        framed && self.channel.is_some_and(|c| !c.calls)
+    }
+
     /// A section opens at `at` by one of the literals that stand there, though words stand in it before its first call: they are
     /// text, and its marker is none.
     pub(super) fn opens_before_words(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> Taken {
@@ -87,7 +91,12 @@ impl Engine {
         let lists = ends.iter().rev().flat_map(|(_, list)| cx.dialects.markers.list(*list));
         for marker in lists {
             let Marker::Section { row, section } = *marker else { continue };
-            let Some((open, _)) = cx.dialects.section(row, section) else { continue };
+            let (Some(entry), Some((open, _))) = (cx.dialects.row(row), cx.dialects.section(row, section)) else {
+                continue;
+            };
+            if self.closed_to_calls(entry) {
+                continue;
+            }
             let end = match head::head(cx, at, open) {
                 Look::Is(opener) => opener.end,
                 Look::More => return Look::More,
