@@ -310,6 +310,9 @@ impl Arguments {
         let limit = bound.at;
         let closed = limit < cx.text.len();
         let mended = strings.repair(cx, limit).ok();
+        let closed_at = strings.closed().filter(|_| !closed);
+        let alone = mended.as_ref().and_then(|mended| lenient::escaped_alone(cx, self.start, closed_at, mended));
+        let mended = alone.or(mended);
         if let Some(mended) = &mended {
             out.ahead.add(mended.ahead + strings.ahead(self.start + mended.consumed), limit);
         }

@@ -41,6 +41,12 @@ impl Line {
 
     /// Text at `at` can be the tool's only argument.
     pub(super) fn plausible(cx: &Reader<'_>, row: &Row, head: &Head, at: usize) -> Look<()> {
+        // Nothing stands in its line, nor in the next one: another paragraph is no input.
+        let before = cx.bytes().get(..at).unwrap_or_default().iter().rev().take(LONGEST_GAP);
+        let gap = before.take_while(|byte| byte.is_ascii_whitespace());
+        if gap.filter(|byte| **byte == b'\n').nth(1).is_some() {
+            return Look::No;
+        }
         let (rest, objects) = (cx.rest(at), ["{", "[", "\"{", "'{"]);
         if objects.iter().any(|open| rest.trim_start_matches('`').starts_with(open)) {
             return Look::No;

@@ -10,6 +10,7 @@ use crate::json::{Balance, Repaired};
 
 mod marker;
 
+pub(super) use marker::begins_call_in;
 use marker::{Found, Opens, closes_shown, marker};
 
 /// A key is no longer.

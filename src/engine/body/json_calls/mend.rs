@@ -1,6 +1,7 @@
 //! Calls in JSON that strict reading refuses, or that the text cuts off.
 use super::*;
 use crate::char_class;
+use crate::engine::body::strings::begins_call_in;
 use crate::engine::body::{literal, mend_last};
 use crate::json::{Ending, Repaired};
 
@@ -142,6 +143,8 @@ impl JsonCalls {
         let sibling = if mended.guessed { self.before_sibling(cx, start, start + mended.consumed) } else { None };
         let mended = sibling.unwrap_or(mended);
         let strings = self.strings.as_ref().filter(|strings| strings.start == start);
+        let closed_at = strings.and_then(|strings| strings.closed()).filter(|_| !over);
+        let mended = lenient::escaped_alone(cx, start, closed_at, &mended).unwrap_or(mended);
         let behind = strings.map_or(0, |strings| strings.ahead(start + mended.consumed));
         out.ahead.add(mended.ahead + behind, limit);
         if closed && mended.ending == Ending::Cut && writer.fence.take().is_some() {
@@ -167,7 +170,8 @@ impl JsonCalls {
             return self.closed(cx, writer, start + before.unwrap_or(mended.consumed));
         }
         if closed || mended.complete() {
-            let mended = Repaired { guessed: mended.guessed || bound.doubts(cx), ..mended };
+            let doubts = bound.doubts(cx) || self.swallows_call(cx, writer, start, &mended);
+            let mended = Repaired { guessed: mended.guessed || doubts, ..mended };
             let mend = Mend { limit, closed, begun: writer.begun };
             return self.read_mended(cx, out, writer, (start, error), mended, mend);
         }
@@ -180,6 +184,13 @@ impl JsonCalls {
             progress => progress,
         };
         Flow::Stop(progress.unwrap_or_else(|| self.unread(cx, writer, start, limit)))
+    }
+
+    /// A string that nothing closes in the object at `start`, which is `mended`, holds the marker of another call of its row, with the
+    /// quotes of that as they are: the object was cut off before it.
+    fn swallows_call(&self, cx: &Reader<'_>, writer: &Writer, start: usize, mended: &Repaired<'_>) -> bool {
+        let unclosed = mended.repairs.iter().any(|repair| repair.code == RepairCode::UnclosedString);
+        unclosed && begins_call_in(cx, start..start + mended.consumed, writer.origin)
     }
 
     /// Repair took the object at `start` for one that ends at `end`, which is a guess. In a list, by its brackets, it ends before another

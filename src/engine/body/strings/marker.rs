@@ -98,6 +98,27 @@ pub(super) fn closes_shown(cx: &Reader<'_>, shown: Range<usize>, closer: Option<
     }
 }
 
+/// A marker of this origin's row stands in `range`, with an object behind it, or the first of a list, whose first quote nothing escapes.
+pub(in crate::engine::body) fn begins_call_in(cx: &Reader<'_>, range: Range<usize>, origin: Origin) -> bool {
+    let mut at = range.start;
+    loop {
+        at = cx.dialects.markers.next_stop(cx.bytes(), at);
+        if at >= range.end {
+            return false;
+        }
+        let Look::Is(found) = marker(cx, at, origin) else {
+            at += 1;
+            continue;
+        };
+        at += found.length.max(1);
+        let behind = cx.near(at, NEAR).trim_ascii_start();
+        let object = behind.strip_prefix(b"[").unwrap_or(behind).trim_ascii_start().strip_prefix(b"{");
+        if found.opens == Opens::Own && object.is_some_and(|object| object.trim_ascii_start().starts_with(b"\"")) {
+            return true;
+        }
+    }
+}
+
 pub(super) fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> {
     // A fence may stand in any text.
     if cx.bytes().get(at) == Some(&b'`') {
