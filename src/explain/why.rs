@@ -46,8 +46,9 @@ impl Kept {
                  goes on behind it, or is all of the answer or of a fence"
             ),
             Reason::Quoted => format!(
-                "{what} is quoted: it stands in a block quote, a table's cell, an element that shows code, in a string of \
-                 an object above it, or behind \"for example:\" or the label of a tool's result"
+                "{what} is quoted: it stands where something is shown, not called, such as a block quote, a table's cell, \
+                 quotation marks, an element of code, a string, a program, a patch, what a tool gave back, or behind \
+                 \"for example:\" or the label of a tool's result"
             ),
             Reason::InlineCode => format!("{what} stands in inline code (backticks), which is quoted, never run"),
             Reason::FenceOfCode => format!(

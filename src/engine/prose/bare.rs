@@ -34,9 +34,13 @@ impl Engine {
         let name = without_escapes(cx.slice(start, at));
         let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
         if cx.offered(&name)
-            && let Some(start) = printed(cx, self.given.from, start, at).filter(|start| !self.refuses(cx, *start))
+            && let Some(start) = printed(cx, self.given.from, start, at)
         {
-            return self.begin_bare(cx, start, Body::Python);
+            match self.refuses(cx, start) {
+                Look::No => return self.begin_bare(cx, start, Body::Python),
+                Look::More => return Look::More,
+                Look::Is(()) => {}
+            }
         }
         let begins = self.begins_line(cx, start);
         if start == at || !cx.offered(&name) || !begins || !leads() {
@@ -50,9 +54,9 @@ impl Engine {
             self.pass(cx, start, Reason::Runaway);
             return Look::No;
         }
-        if self.is_quoted(cx, start) {
-            self.pass(cx, start, Reason::Quoted);
-            return Look::No;
+        match self.is_quoted(cx, start) {
+            Look::No => {}
+            look => return look.map(|()| self.pass(cx, start, Reason::Quoted)).then(|()| Look::No),
         }
         self.begin_bare(cx, start, Body::Python)
     }
@@ -81,9 +85,9 @@ impl Engine {
             _ => None,
         };
         let Some(tool) = tool else { return Look::No };
-        if self.fence.is_none() && self.is_quoted(cx, at) {
-            self.pass(cx, at, Reason::Quoted);
-            return Look::No;
+        match if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No } {
+            Look::No => {}
+            look => return look.map(|()| self.pass(cx, at, Reason::Quoted)).then(|()| Look::No),
         }
         let mut found = seen!(head::head(cx, at, &call.head));
         let mut inside = seen!(cx.behind_space(at, found.end));
@@ -163,11 +167,8 @@ impl Engine {
             self.pass(cx, at, Reason::Runaway);
             return Look::No;
         }
-        let quoted = match self.fence.is_none() && self.is_quoted(cx, at) {
-            true => Look::Is(()),
-            false => self.in_string(cx, at, at),
-        };
-        match quoted {
+        let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
+        match quoted.or(|| self.in_string(cx, at, at)) {
             Look::Is(()) => {
                 self.pass(cx, at, Reason::Quoted);
                 return Look::No;

@@ -1,12 +1,14 @@
 //! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
-use super::Taken;
-use super::quoted::has_words;
+use super::quoted::Quote;
+use super::within::has_words;
+use super::{Taken, sentence};
 use crate::char_class;
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::{self, Head};
+use crate::engine::look::seen;
 use crate::engine::reader::floor;
-use crate::engine::trace::{Markup, Noted};
+use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, misspelt};
 use crate::turn::{Issue, IssueCode};
@@ -14,6 +16,9 @@ use std::ops::Range;
 
 /// More bytes than this are no header.
 const LONGEST: usize = 1024;
+
+/// A longer message is not quoted in a sentence.
+const QUOTED: usize = 1024;
 
 /// The message that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,18 +181,19 @@ impl Engine {
     /// A header begins at `at`; its own words at `from`.
     pub(super) fn header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Look::No };
-        if self.inline.is_some() {
+        let inline = self.inline.is_some();
+        if self.goes_on_quoted(cx, channels, at) {
             return Look::No;
         }
         let rest = cx.rest(from);
         let bounded = &rest[..floor(rest, cx.policy.max_markup_bytes.min(LONGEST))];
         let message = memchr::memmem::find(bounded.as_bytes(), channels.message.as_bytes());
         let lost = || unended(cx, channels, at..from, &bounded[..message.unwrap_or(bounded.len())]);
-        if let Some(brace) = lost().filter(|_| self.channel.is_none_or(|c| c.calls && !c.is(Kind::Answer))) {
+        if let Some(brace) = lost().filter(|_| !inline && self.channel.is_none_or(|c| c.calls && !c.is(Kind::Answer))) {
             return self.unended_header(cx, at, from + brace, row);
         }
         let Some(length) = message else {
-            if cx.eof && bounded.len() == rest.len() && from > at {
+            if cx.eof && bounded.len() == rest.len() && from > at && !inline {
                 self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no message follows this header"));
             }
             return if cx.eof || bounded.len() < rest.len() { Look::No } else { Look::More };
@@ -238,10 +244,17 @@ impl Engine {
                 Look::No => None,
             };
             let body = twice.unwrap_or(body);
+            match self.quotes_header(cx, channels, at, body) {
+                Look::No => {}
+                look => return look.then(|()| Look::No),
+            }
             let start = name.start + skip;
             let name = start..start + unglued(cx, channels, cx.slice(start, name.end)).len();
             let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
             return self.call_message(cx, at, row, &head);
+        }
+        if inline {
+            return Look::No;
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));
         self.end_message(cx, at, body, row);
@@ -257,6 +270,47 @@ impl Engine {
         let named = !key.is_empty();
         self.begin_message(row, kind, tool || !channels.calls_to_recipients, named);
         Look::Is(())
+    }
+
+    /// The header at `at` of a message to a tool, which begins at `body`, stands in quotation marks or in inline code, as that closes
+    /// behind the message.
+    fn quotes_header(&mut self, cx: &Reader<'_>, channels: &Channels, at: usize, body: usize) -> Look<()> {
+        let marks = sentence::opens_quote(cx, at);
+        if !marks && self.inline.is_none() {
+            return Look::No;
+        }
+        let near = cx.near(body, QUOTED);
+        let ends = channels.closes.iter().filter_map(|c| Some(memchr::memmem::find(near, c.as_bytes())? + c.len()));
+        // What only speaks of a header has no object behind it.
+        let spoken = seen!(cx.behind_space(at, body).map(|next| cx.bytes().get(next) != Some(&b'{')));
+        let end = match ends.min() {
+            Some(end) if !spoken => body + end,
+            None if near.len() < QUOTED && !cx.eof && !spoken => return Look::More,
+            _ => body,
+        };
+        let quoted = if marks { sentence::quote_closes(cx, at, end) } else { Look::No };
+        let quoted = quoted.or(|| {
+            let Some(inline) = self.inline else { return Look::No };
+            let behind = cx.slice(end, floor(cx.text, end + QUOTED));
+            // The message that follows is not quoted with this one.
+            let stops = channels.opens.iter().map(String::as_str).chain(["\n\n"]);
+            let stop = stops.filter_map(|stop| behind.find(stop)).min();
+            match inline.closer(cx, end..end + stop.unwrap_or(behind.len())) {
+                Some(ticks) if !cx.eof && inline.ends_at(ticks) == cx.text.len() => Look::More,
+                Some(_) => Look::Is(()),
+                None if stop.is_none() && behind.len() < QUOTED && !cx.eof => Look::More,
+                None => Look::No,
+            }
+        });
+        match quoted {
+            Look::Is(()) => {
+                self.out.trace.kept(at..end, None, Reason::Quoted);
+                self.quotes_message(body - channels.message.len(), Quote::Line);
+            }
+            Look::No => self.leave_inline(at),
+            Look::More => {}
+        }
+        quoted
     }
 
     /// The header at `at` lacks the marker of its end, and its message, an object, begins at `body`: it is a call of an offered
@@ -361,6 +415,9 @@ impl Engine {
 
     /// A message ends; text that follows is content.
     pub(super) fn message_ends(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+        if Self::channels(cx, row).is_some_and(|channels| self.ends_quoted(cx, channels, at)) {
+            return Look::No;
+        }
         if self.inline.is_some() {
             // Inline code ends with its message, unless a backtick right behind shows that the marker is quoted.
             match cx.bytes().get(end) {

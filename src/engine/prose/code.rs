@@ -201,8 +201,9 @@ impl Engine {
             self.state = State::Invented { result, at, searched: at + opener.len() };
             return Look::Is(());
         }
-        if let Some(reason) = self.holds_no_calls(cx, at) {
-            return self.code_begins(below, ticks, tick, reason);
+        match self.holds_no_calls(cx, at) {
+            Look::No => {}
+            look => return look.then(|reason| self.code_begins(below, ticks, tick, reason)),
         }
         let behind = calls_behind_label(cx, at + ticks, end);
         let body = behind.unwrap_or(below);
@@ -216,14 +217,14 @@ impl Engine {
     }
 
     /// Why the fence at `at` holds no calls, whatever stands in it.
-    fn holds_no_calls(&mut self, cx: &Reader<'_>, at: usize) -> Option<Reason> {
+    fn holds_no_calls(&mut self, cx: &Reader<'_>, at: usize) -> Look<Reason> {
         match () {
-            () if cx.policy.fences == Fences::Ignore => Some(Reason::FencePolicy),
-            () if self.runs_away(cx, at) => Some(Reason::Runaway),
-            () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Some(Reason::FenceOfCode),
-            () if self.is_example(cx, at) || self.is_shown(cx, at) || self.is_listed(cx, at) => Some(Reason::Quoted),
-            () if self.is_told_result(cx, at) => Some(Reason::Quoted),
-            () => None,
+            () if cx.policy.fences == Fences::Ignore => Look::Is(Reason::FencePolicy),
+            () if self.runs_away(cx, at) => Look::Is(Reason::Runaway),
+            () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Look::Is(Reason::FenceOfCode),
+            () if self.is_example(cx, at) || self.is_shown(cx, at) => Look::Is(Reason::Quoted),
+            () if self.is_told_result(cx, at) => Look::Is(Reason::Quoted),
+            () => self.is_listed(cx, at).or(|| self.shown_in.result.holds(cx, at)).map(|()| Reason::Quoted),
         }
     }
 
@@ -258,8 +259,9 @@ impl Engine {
         {
             return Look::No;
         }
-        if let Some(reason) = self.holds_no_calls(cx, at) {
-            return self.code_begins(body, ticks, b'`', reason);
+        match self.holds_no_calls(cx, at) {
+            Look::No => {}
+            look => return look.then(|reason| self.code_begins(body, ticks, b'`', reason)),
         }
         let label = cx.slice(at + ticks, body).trim();
         let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));

@@ -40,6 +40,11 @@ impl Inline {
         None
     }
 
+    /// Where the backticks at `closer` end that close it.
+    pub(super) fn ends_at(self, closer: usize) -> usize {
+        closer + self.ticks
+    }
+
     /// Its paragraph ends before `to`.
     fn is_over(&mut self, cx: &Reader<'_>, to: usize) -> bool {
         for byte in cx.bytes().get(self.followed..to).unwrap_or_default() {

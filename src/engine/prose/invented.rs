@@ -63,7 +63,16 @@ impl Engine {
 
     /// What opens a tool's result stands from `at` to `end`: behind a call the model invents that.
     pub(super) fn result_opens(&mut self, cx: &Reader<'_>, at: usize, end: usize, result: u16) -> Taken {
-        if self.out.calls.is_empty() || self.inline.is_some() || self.fence.is_some() {
+        if self.inline.is_some() || self.fence.is_some() {
+            return Look::No;
+        }
+        if self.out.calls.is_empty() {
+            // Elements are known as such.
+            if let Some((open, close)) =
+                cx.dialects.results.get(usize::from(result)).filter(|(_, c)| !c.starts_with("</"))
+            {
+                self.shown_in.result.opens(cx, open, close, end);
+            }
             return Look::No;
         }
         // A tag in the middle of a sentence that goes on behind it is spoken of.

@@ -1,13 +1,46 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
 //! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
-use crate::engine::Reader;
+use super::example::has_blank_line;
 use crate::engine::reader::{floor, invisible};
+use crate::engine::{Look, Reader};
 use aho_corasick::{AhoCorasick, Match, packed};
 use once_cell::sync::Lazy;
 use std::ops::Range;
 
 /// What may begin such a listing.
-const BEGINS: [&str; 6] = ["<<", DOUBLE, SINGLE, "@@", PATCH, "diff --git "];
+const BEGINS: [&str; 14] = [
+    "<<",
+    DOUBLE,
+    SINGLE,
+    "@@",
+    PATCH,
+    "diff --git ",
+    "r#\"",
+    "\\begin{",
+    "#+begin_",
+    "#+BEGIN_",
+    "[code",
+    "{code",
+    "@'\n",
+    "@\"\n",
+];
+
+/// What ends the text in some of them: a raw string of Rust or PowerShell, and what LaTeX, Org, forums and trackers show as it is.
+const ENDS: [(&str, &str, &str); 13] = [
+    ("r#\"", "", "\"#"),
+    ("@'\n", "", "\n'@"),
+    ("@\"\n", "", "\n\"@"),
+    ("\\begin{", "verbatim}", "\\end{verbatim}"),
+    ("\\begin{", "lstlisting}", "\\end{lstlisting}"),
+    ("\\begin{", "minted}", "\\end{minted}"),
+    ("#+begin_", "src", "#+end_src"),
+    ("#+begin_", "example", "#+end_example"),
+    ("#+BEGIN_", "SRC", "#+END_SRC"),
+    ("#+BEGIN_", "EXAMPLE", "#+END_EXAMPLE"),
+    ("[code", "]", "[/code]"),
+    ("{code", "}", "{code}"),
+    ("{code", ":", "{code}"),
+];
 
 const DOUBLE: &str = "\"\"\"";
 
@@ -47,6 +80,9 @@ static SEARCHER: Lazy<Option<packed::Searcher>> = Lazy::new(|| packed::Searcher:
 /// The same, where the processor is too plain.
 static FINDER: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(BEGINS).ok());
 
+/// So much of a here document that is cut off is looked at.
+const MOST_CUT_OFF: usize = 4096;
+
 /// A longer line does not begin a listing.
 const LINE: usize = 512;
 
@@ -55,7 +91,16 @@ const LINE: usize = 512;
 pub(crate) struct Listings {
     looked: usize,
     open: Option<Listing>,
+    /// Where what says so ends, how far the end of the listing was looked for, and where that is.
+    begun: usize,
+    sought: usize,
+    ends: Option<usize>,
+    /// So many words had no line of their own.
+    unended: usize,
 }
+
+/// In a text with more of them, what looks like the word of a here document is none.
+const MOST_UNENDED: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Listing {
@@ -65,6 +110,8 @@ enum Listing {
     Php(Range<usize>),
     /// It ends with the same quotes. Some are written where a fence is meant: those show nothing.
     Quotes { quotes: &'static str, shows: bool },
+    /// It ends with this.
+    Until(&'static str),
     /// It goes on as long as its lines begin as those of a patch do, behind so many blanks.
     Patch(usize),
 }
@@ -87,38 +134,77 @@ impl Listings {
     }
 
     /// A call with markers at `at` stands in a listing.
-    pub(super) fn show_marked(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(super) fn show_marked(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         let shows = self.show(cx, at);
         match &self.open {
-            Some(Listing::Here(word)) => shows && is_command(cx, word.end),
-            Some(Listing::Php(_) | Listing::Patch(_)) => shows,
-            Some(Listing::Quotes { .. }) | None => false,
+            Some(Listing::Here(word)) if shows == Look::Is(()) && !is_command(cx, word.end) => Look::No,
+            Some(Listing::Quotes { .. } | Listing::Until(_)) | None => Look::No,
+            Some(_) => shows,
         }
     }
 
-    /// What stands at `at` stands in a listing.
-    pub(super) fn show(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    /// What stands at `at` stands in a listing. A here document is one if a line ends it, or the text is cut off in it: else the two
+    /// signs were an operator, or somebody spoke of it.
+    pub(super) fn show(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        loop {
+            self.look_through(cx, at);
+            let listing = match &self.open {
+                // The line of what stands at its start begins with that.
+                Some(Listing::Patch(_)) => {
+                    return Look::when(cx.bytes().get(at.wrapping_sub(1)).is_some_and(|byte| *byte != b'\n'));
+                }
+                Some(Listing::Quotes { shows, .. }) => return Look::when(*shows),
+                None => return Look::No,
+                Some(listing) => listing,
+            };
+            if let Some(end) = self.ends {
+                return Look::when(end > at);
+            }
+            let length = listing.closer();
+            let end = listing.end(cx, self.sought.max(at), cx.text.len());
+            // A word at the end of what came may go on.
+            self.ends = end.filter(|end| cx.eof || *end < cx.text.len());
+            if self.ends.is_none() && !cx.eof {
+                self.sought = floor(cx.text, cx.text.len().saturating_sub(length + 1)).max(self.sought);
+                return Look::More;
+            }
+            if self.ends.is_none() && is_cut_off(cx, listing, at) {
+                return Look::Is(());
+            }
+            if self.ends.is_none() {
+                // It is none. Another may have begun behind what says so.
+                self.unended += 1;
+                (self.looked, self.open) = (self.begun, None);
+            }
+        }
+    }
+
+    /// Follows the text up to `at`: what is open there.
+    fn look_through(&mut self, cx: &Reader<'_>, at: usize) {
         while self.looked < at {
             let from = self.looked;
             let next = match &self.open {
                 Some(listing) => listing.end(cx, from, at).map(|end| (end, None)),
-                None => begin(cx, from, at).map(|(end, listing)| (end, Some(listing))),
+                None => begin(cx, from, at, self.unended < MOST_UNENDED).map(|(end, listing)| (end, Some(listing))),
             };
             let Some((next, open)) = next else { break };
             (self.looked, self.open) = (next.max(from), open);
+            (self.begun, self.sought, self.ends) = (self.looked, self.looked, None);
         }
         self.skip(at);
-        match &self.open {
-            // The line of what stands at its start begins with that.
-            Some(Listing::Patch(_)) => cx.bytes().get(at.wrapping_sub(1)).is_some_and(|byte| *byte != b'\n'),
-            Some(Listing::Quotes { shows, .. }) => *shows,
-            Some(Listing::Here(_) | Listing::Php(_)) => true,
-            None => false,
-        }
     }
 }
 
 impl Listing {
+    /// How long what ends it is, if there is one text that does.
+    fn closer(&self) -> usize {
+        match self {
+            Self::Here(word) | Self::Php(word) => word.len(),
+            Self::Until(closer) => closer.len(),
+            Self::Quotes { .. } | Self::Patch(_) => 0,
+        }
+    }
+
     /// Where it ends, if that is in `from..to`.
     fn end(&self, cx: &Reader<'_>, from: usize, to: usize) -> Option<usize> {
         let text = cx.slice(from, to);
@@ -135,6 +221,9 @@ impl Listing {
             }
             Self::Quotes { quotes, .. } => {
                 memchr::memmem::find(text.as_bytes(), quotes.as_bytes()).map(|i| from + i + quotes.len())
+            }
+            Self::Until(closer) => {
+                memchr::memmem::find(text.as_bytes(), closer.as_bytes()).map(|i| from + i + closer.len())
             }
             Self::Patch(margin) => {
                 // A line may begin where was looked last.
@@ -159,8 +248,8 @@ fn patch_ends(line: &str, margin: usize) -> Option<usize> {
     (!empty && !goes_on).then_some(0)
 }
 
-/// The first listing that begins in `from..to`, and where what says so ends.
-fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
+/// The first listing that begins in `from..to`, and where what says so ends. A here document is one if there may be `words`.
+fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize, Listing)> {
     let text = cx.slice(from, to);
     let listing = |found: Match| {
         let (at, end) = (from + found.start(), from + found.end());
@@ -169,7 +258,7 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
         let word =
             |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'~' | b' ' | b'\'' | b'"' | b'\\');
         let document = || cx.bytes().get(end + 1).is_some_and(|byte| word(*byte));
-        if found.pattern().as_usize() == 0 && !word(next) && !(next == b'<' && document()) {
+        if found.pattern().as_usize() == 0 && !(words && (word(next) || next == b'<' && document())) {
             return None;
         }
         let before = cx.slice(floor(cx.text, at.saturating_sub(LINE)), at);
@@ -191,6 +280,13 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize) -> Option<(usize, Listing)> {
             quotes @ (DOUBLE | SINGLE) => {
                 let whole = behind.len() > line.len();
                 begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows }))
+            }
+            opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
+                // What shows a thing as it is stands in lines of its own; a string may begin anywhere.
+                let string = opener.ends_with(['"', '\n']);
+                let ends = ENDS.iter().find(|(known, rest, _)| *known == opener && line.starts_with(rest));
+                ends.filter(|_| string || before.trim_ascii().is_empty())
+                    .map(|(.., until)| (end, Listing::Until(until)))
             }
             // The first line of a patch begins no later than it does, blanks aside.
             _ if !before.trim_ascii_start().is_empty() => None,
@@ -258,6 +354,20 @@ fn is_command(cx: &Reader<'_>, at: usize) -> bool {
     let line = cx.slice(at, floor(cx.text, at + LINE)).split('\n').next().unwrap_or_default();
     let rest = line.trim_start_matches(['\'', '"']).trim_ascii();
     rest.is_empty() || rest.starts_with(BEHIND_WORD)
+}
+
+/// The text is over in the here document `listing`, which nothing ends, and in which `at` stands: its line is a command, and no
+/// other paragraph begins.
+fn is_cut_off(cx: &Reader<'_>, listing: &Listing, at: usize) -> bool {
+    let (Listing::Here(word) | Listing::Php(word)) = listing else { return false };
+    let quoted = cx.slice(0, word.start).ends_with(['\'', '"', '\\']);
+    let loud = cx.part(word).bytes().all(|byte| !byte.is_ascii_lowercase());
+    let line = cx.slice(word.end, at).split('\n').next().unwrap_or_default().trim_ascii_end();
+    (quoted || loud)
+        && at - word.end <= MOST_CUT_OFF
+        && is_command(cx, word.end)
+        && !line.ends_with(['.', '!', '?', ':', ','])
+        && !has_blank_line(cx.slice(word.end, at))
 }
 
 /// Three quotes stand between what is `before` them and the rest of their `line`, which may be the `whole` of it: a string begins

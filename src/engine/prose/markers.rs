@@ -15,7 +15,8 @@ use crate::turn::{Issue, IssueCode};
 pub(super) struct Found {
     ends: [(usize, u32); 4],
     count: usize,
-    quote: Quote,
+    /// What quotes them, once that is known.
+    quote: Option<Quote>,
     /// So many of the literals are none of theirs, from the longest on, and these meanings of the next one, or with all of them, of
     /// the longest where it stands twice.
     none: usize,
@@ -36,7 +37,7 @@ impl Engine {
             Some(found) => found,
             None => match cx.dialects.markers.at(cx.bytes(), at) {
                 At::Some { ends, count, more } if cx.eof || !more => {
-                    Found { ends, count, quote: Quote::No, none: 0, passed: Passed::default() }
+                    Found { ends, count, quote: None, none: 0, passed: Passed::default() }
                 }
                 At::Nothing => return Look::No,
                 At::Partial(_) if cx.eof => return self.opens_nothing(cx, at, &[]).or(|| self.cut_closer(cx, at)),
@@ -47,10 +48,10 @@ impl Engine {
                 At::Some { .. } => return Look::More,
             },
         };
-        let taken = match (word, known) {
-            (true, _) => self.try_words(cx, at, &mut found),
-            (false, Some(_)) => self.try_markers(cx, at, &mut found),
-            (false, None) => self.first_try(cx, at, &mut found),
+        let taken = match found.quote {
+            _ if word => self.try_words(cx, at, &mut found),
+            Some(_) => self.try_markers(cx, at, &mut found),
+            None => self.first_try(cx, at, &mut found),
         };
         if taken == Look::More {
             self.unclear.set(at, Stage::Markers(found));
@@ -100,15 +101,16 @@ impl Engine {
             return Look::No;
         }
         let prose = self.fence.is_none() && self.section.is_none();
-        found.quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
+        let mut quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
         let may_be_listed = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| Quote::Listed.holds(*m));
-        if prose
-            && found.quote == Quote::No
-            && ends.iter().any(may_be_listed)
-            && (self.is_marked_listed(cx, at) || self.is_shown_as_code(cx, at))
-        {
-            found.quote = Quote::Listed;
+        if prose && quote == Quote::No && ends.iter().any(may_be_listed) {
+            match self.is_marked_shown(cx, at) {
+                Look::Is(()) => quote = Quote::Listed,
+                Look::More => return Look::More,
+                Look::No => {}
+            }
         }
+        found.quote = Some(quote);
         self.try_markers(cx, at, found)
     }
 
@@ -116,7 +118,7 @@ impl Engine {
     fn try_markers(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
         let known = &cx.dialects.markers;
         let Found { ends, count, quote, none, passed } = *found;
-        let ends = &ends[..count];
+        let (ends, quote) = (&ends[..count], quote.unwrap_or(Quote::No));
         if ends.last().is_some_and(|(length, list)| known.opens_calls(*list) && Self::may_be_doubled(cx, at, *length)) {
             return Look::More;
         }
@@ -178,13 +180,17 @@ impl Engine {
 
     /// None of the markers `found` at `at` is what it seems: what opens calls stands there twice, or is text.
     fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
-        let quote = found.quote;
+        let quote = found.quote.unwrap_or(Quote::No);
         let Some((length, list)) = found.ends[..found.count].last().copied() else { return Look::No };
         let longest = cx.dialects.markers.list(list);
         let calls = longest.iter().any(|marker| marker.opens_calls());
         let quoted = longest.iter().any(|marker| quote.holds(*marker));
         if quoted {
-            self.quotes(at);
+            let header = longest.iter().any(|marker| matches!(marker, Marker::Header { .. }));
+            self.quotes(at, (calls || header).then_some((at + length, quote)));
+            if header && quote != Quote::Whole {
+                self.quotes_message(at + length, quote);
+            }
         }
         if calls && !quoted {
             let twice = self.doubled_opener(cx, at, (length, list), &mut found.passed);
@@ -350,16 +356,16 @@ impl Engine {
     fn begin_word(&mut self, cx: &Reader<'_>, at: usize, (row, call): (u16, u16), found: &mut Head) -> Taken {
         self.sees_example(cx, at);
         // Whoever wants to know why it is no call is told so first.
-        if self.out.trace.is_on() && self.quotes_word(cx, at) {
+        if self.out.trace.is_on() && self.quotes_word(cx, at) == Look::Is(()) {
             self.pass(cx, at, Reason::Quoted);
             return Look::No;
         }
-        match self.may_begin(cx, at, (row, call), found, None) {
-            Look::No => Look::No,
-            _ if self.quotes_word(cx, at) => Look::No,
-            Look::More => Look::More,
-            Look::Is(evidence) => self.begin_template(cx, at, (row, call), found, None, evidence),
+        let may_begin = self.may_begin(cx, at, (row, call), found, None);
+        match if may_begin == Look::No { Look::No } else { self.quotes_word(cx, at) } {
+            Look::No => {}
+            look => return look.then(|()| Look::No),
         }
+        may_begin.then(|evidence| self.begin_template(cx, at, (row, call), found, None, evidence))
     }
 
     /// Where the text announces the word at `at`, it announces what goes on behind it as well, be that a call or not.
@@ -370,13 +376,17 @@ impl Engine {
     }
 
     /// The word at `at`, which is being tried, is quoted.
-    fn quotes_word(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    fn quotes_word(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         if self.fence.is_some() {
-            return false;
+            return Look::No;
+        }
+        if let Some(quoted) = self.tried.quoted {
+            return Look::when(quoted);
         }
         // Behind the label of a result another label is the next step of a model that wrote none.
-        let quoted = self.tried.quoted.unwrap_or_else(|| self.is_shown_there(cx, at));
-        self.tried.quoted = Some(quoted);
+        let quoted = self.is_shown_there(cx, at);
+        // More of the text may tell.
+        self.tried.quoted = (quoted != Look::More).then_some(quoted == Look::Is(()));
         quoted
     }
 

@@ -69,15 +69,13 @@ impl Engine {
         (cx.offered(&name) && tools.leads_to(&name)).then_some(start..end)
     }
 
-    /// The name that ends before `at` is none of a call.
-    pub(super) fn refuses(&mut self, cx: &Reader<'_>, start: usize) -> bool {
-        let reason = match () {
-            () if self.runs_away(cx, start) => Reason::Runaway,
-            () if self.is_quoted(cx, start) => Reason::Quoted,
-            () => return false,
-        };
-        self.pass(cx, start, reason);
-        true
+    /// The name that begins at `start` is none of a call.
+    pub(super) fn refuses(&mut self, cx: &Reader<'_>, start: usize) -> Look<()> {
+        if self.runs_away(cx, start) {
+            self.pass(cx, start, Reason::Runaway);
+            return Look::Is(());
+        }
+        self.is_quoted(cx, start).map(|()| self.pass(cx, start, Reason::Quoted))
     }
 
     /// The marker at `at` stands behind the name in calls by template `call` of `row`, whose opening marker is missing:
@@ -86,8 +84,9 @@ impl Engine {
         let template = cx.dialects.call(row, call);
         let behind = template.and_then(|template| template.head.get(template.name_at()?..));
         let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(row))) else { return Look::No };
-        if self.refuses(cx, name.start) {
-            return Look::No;
+        match self.refuses(cx, name.start) {
+            Look::No => {}
+            look => return look.then(|()| Look::No),
         }
         match head::head(cx, name.start, elements) {
             Look::Is(mut found) => {
@@ -118,8 +117,9 @@ impl Engine {
         let head = cx.dialects.call(row, call).map_or(&[][..], |template| template.head.as_slice());
         let named = head.iter().position(|element| *element == Element::Slot(Slot::Name)).unwrap_or(head.len());
         let mut found = seen!(head::head(cx, name, head.get(named..).unwrap_or_default()));
-        if self.refuses(cx, start) {
-            return Look::No;
+        match self.refuses(cx, start) {
+            Look::No => {}
+            look => return look.then(|()| Look::No),
         }
         found.unopened = true;
         self.begin(cx, start, row, call, &mut found, None)
@@ -134,8 +134,9 @@ impl Engine {
         }
         let Some(name) = self.name_stands(cx, at, None) else { return Look::No };
         let body = seen!(first_member(cx, without_number(cx.slice(name.start, name.end)), at));
-        if self.refuses(cx, name.start) {
-            return Look::No;
+        match self.refuses(cx, name.start) {
+            Look::No => {}
+            look => return look.then(|()| Look::No),
         }
         let id = without_number(cx.slice(name.start, name.end)).len() < name.len();
         let start = name.start;

@@ -106,9 +106,10 @@ impl Engine {
         let Some((row, start)) = self.header_line(cx, self.given.from, at) else { return Look::No };
         let Some(channels) = Self::channels(cx, row) else { return Look::No };
         match plain_header(cx, channels, start + channels.role.len()) {
-            Look::Is(found) if found.name.is_some() && found.end == at && !self.refuses(cx, start) => {
-                self.plain_message(cx, start, row, &found)
-            }
+            Look::Is(found) if found.name.is_some() && found.end == at => match self.refuses(cx, start) {
+                Look::No => self.plain_message(cx, start, row, &found),
+                look => look.then(|()| Look::No),
+            },
             _ => Look::No,
         }
     }

@@ -1,7 +1,11 @@
-//! What stands in a fence behind calls and is none: what a program has there, and half a name.
+//! What programs have: behind the calls in a fence, where half a name may stand as well, and round what looks like a call.
 use super::Taken;
 use super::code::Fence;
+use super::quoted::{LINE, NEAR_MARKER};
+use crate::char_class;
+use crate::dialect::Key;
 use crate::engine::body::python::Python;
+use crate::engine::reader::{blank, floor, invisible};
 use crate::engine::{Engine, Reader, Step};
 use crate::turn::{Issue, IssueCode};
 
@@ -24,4 +28,115 @@ impl Engine {
             self.remove(cx, at, end);
         })
     }
+}
+
+/// What begins a block of a Python program.
+const BLOCKS: [&str; 14] = [
+    "def", "for", "while", "if", "elif", "else", "try", "except", "finally", "with", "async", "class", "match", "case",
+];
+
+/// What begins the line of a traceback that says where the line below stands.
+const FRAME: &str = "File \"";
+
+/// A call as Python writes it stands at `at`, or a list of such.
+fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
+    let text = cx.near(at, NEAR_MARKER);
+    let text = text.strip_prefix(b"[").unwrap_or(text);
+    let name = text.iter().take_while(|byte| char_class::QUALIFIED_NAME.has_ascii(**byte)).count();
+    name > 0 && text.get(name) == Some(&b'(')
+}
+
+/// The line right above that of `at` is a statement of a Python program.
+fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
+    let line = line_above(cx, at);
+    let name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
+    };
+    let names = |list: &str| list.split(',').all(|each| name(each.split(" as ").next().unwrap_or_default().trim()));
+    if let Some(list) = line.strip_prefix("import ") {
+        return names(list);
+    }
+    if let Some((module, list)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
+        return name(module) && (list == "*" || names(list));
+    }
+    if line.starts_with("print(") && line.ends_with(')') {
+        return true;
+    }
+    // Mostly it is a sentence.
+    let Some(equals) = memchr::memchr(b'=', line.as_bytes()) else { return false };
+    let (to, value) = line.split_at(equals);
+    to.strip_suffix(' ').is_some_and(name) && value.strip_prefix("= ").is_some_and(is_value)
+}
+
+/// `value` is one of Python's, whole: a number, a string, a list, a dict, or what a call gives. A mere word may be one of a text.
+fn is_value(value: &str) -> bool {
+    let ends = match value.bytes().next() {
+        Some(quote @ (b'"' | b'\'')) => return value.len() > 1 && value.bytes().last() == Some(quote),
+        Some(b'[') => b']',
+        Some(b'{') => b'}',
+        Some(first) if first.is_ascii_alphabetic() => {
+            let called = value.split_once('(').is_some_and(|(name, _)| !name.contains(char::is_whitespace));
+            return called && value.ends_with(')') || matches!(value, "True" | "False" | "None");
+        }
+        _ => return value.parse::<f64>().is_ok(),
+    };
+    value.bytes().last() == Some(ends)
+}
+
+/// The line of `at`, which begins with what is `indented`, stands in a block of a Python program, or in a traceback: it is
+/// indented, and the line that is less so opens one.
+pub(super) fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
+    if indented.is_empty() {
+        return is_python_call(cx, at) && (behind_statement(cx, at) || opens_braces(line_above(cx, at)));
+    }
+    let from = floor(cx.text, at.saturating_sub(LINE));
+    let above = cx.slice(from, at - indented.len()).lines().rev();
+    let depth = |line: &str| line.len() - line.trim_ascii_start().len();
+    let says = |line: &&str| !line.trim_ascii().is_empty() && !line.trim_ascii_start().starts_with('#');
+    let opener = above.filter(says).find(|line| depth(line) < indented.len());
+    let Some(line) = opener.map(|line| line.trim_matches(blank)) else { return false };
+    let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    line.ends_with(':') && BLOCKS.contains(&word)
+        || line.starts_with(FRAME)
+        || opens_braces(line) && is_python_call(cx, at)
+}
+
+/// The line right above that of `at`, where a line begins.
+fn line_above<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
+    let from = floor(cx.text, at.saturating_sub(LINE));
+    let above = cx.slice(from, at).strip_suffix('\n').unwrap_or_default();
+    above.rsplit('\n').next().unwrap_or_default().trim_ascii_end().trim_start_matches(invisible)
+}
+
+/// What begins a block in braces, where no parenthesis stands before its brace.
+const BRACED: [&str; 12] =
+    ["else", "try", "do", "finally", "catch", "fn", "func", "function", "class", "impl", "interface", "static"];
+
+/// `line` opens a block of a program whose language has braces: `if (x) {`, `function main() {`, `} else {`.
+fn opens_braces(line: &str) -> bool {
+    let Some(head) = line.trim_ascii().strip_suffix('{').map(str::trim_ascii_end) else { return false };
+    let head = head.trim_start_matches(['}', ' ']);
+    let word = head.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    head.ends_with(')') || head.ends_with("=>") || BRACED.contains(&word)
+}
+
+/// The line of `at`, which begins with what is `indented`, stands in a text of YAML: the line above that is indented less says that
+/// one follows. What such a call is named after is none.
+pub(super) fn in_block_scalar(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
+    if indented.is_empty() || !indented.trim_ascii().is_empty() {
+        return false;
+    }
+    let from = floor(cx.text, at.saturating_sub(LINE));
+    let above = cx.slice(from, at - indented.len()).lines().rev();
+    let depth = |line: &str| line.len() - line.trim_ascii_start().len();
+    let line = above.filter(|line| !line.trim_ascii().is_empty()).find(|line| depth(line) < indented.len());
+    let line = line.map(|line| line.trim_ascii().trim_end_matches(['+', '-'])).unwrap_or_default();
+    let key = line.strip_suffix(['|', '>']).and_then(|line| line.trim_ascii_end().strip_suffix(':'));
+    let key = key.map(|key| key.trim_start_matches(['-', ' ']).trim_matches(['"', '\'']));
+    key.is_some_and(|key| {
+        !key.is_empty()
+            && key.bytes().all(|byte| char_class::NAME.has_byte(byte))
+            && !matches!(Key::of(key), Key::Function | Key::Calls | Key::Arguments)
+    })
 }

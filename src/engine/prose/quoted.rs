@@ -1,14 +1,17 @@
 //! Examples that are quoted: what stands in a block quote, in a table's cell or in HTML's code and comments within a line is no
 //! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
+use super::echoed::Echoed;
 use super::example::has_blank_line;
+use super::literal::Literals;
+use super::program::{in_block_scalar, in_program};
+use super::runaway::{role_in, says_other_role};
+use super::within::{Within, behind_inline_element};
 use crate::char_class;
-use crate::dialect::Marker;
+use crate::dialect::{Channels, Marker};
 use crate::engine::body::OWN_ROLES;
 use crate::engine::look::seen;
-use crate::engine::reader::{blank, floor, invisible};
+use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Fences, Look, Reader, Without};
-use memchr::memmem::Finder;
-use once_cell::sync::Lazy;
 
 /// What the line of a marker says of it: whether it is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,9 +31,10 @@ impl Quote {
     pub(super) fn holds(self, marker: Marker) -> bool {
         match self {
             Self::No => false,
-            Self::Line => marker.opens_calls(),
+            Self::Line => marker.opens_calls() || matches!(marker, Marker::Header { .. }),
             Self::Listed => {
-                matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. }) || marker.opens_calls()
+                matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. } | Marker::Header { .. })
+                    || marker.opens_calls()
             }
             Self::Whole => !matches!(marker, Marker::ReasoningClose(_)),
         }
@@ -41,6 +45,12 @@ impl Quote {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BlockQuote {
     looked: Option<usize>,
+    /// Where that marker ends, if it opens something, and how it was quoted.
+    quoted: Option<(usize, Quote)>,
+    /// The first of those that opened something one after the other: so many lines go on the quote as belong to its paragraph.
+    lazy: Option<(usize, usize)>,
+    /// The same of the header of a message whose end has not been seen yet.
+    header: Option<(usize, Quote)>,
 }
 
 /// An element that shows what stands in it.
@@ -49,6 +59,8 @@ struct Element {
     name: &'static str,
     /// Like a fence, one that shows code may hold nothing but calls.
     code: bool,
+    /// What a tool gave back stands in it.
+    result: bool,
 }
 
 impl Element {
@@ -59,10 +71,10 @@ impl Element {
     }
 }
 
-static ELEMENTS: [Element; 29] = [
-    Element { name: "pre", code: true },
-    Element { name: "code", code: true },
-    Element { name: "samp", code: true },
+static ELEMENTS: [Element; 32] = [
+    code("pre"),
+    code("code"),
+    code("samp"),
     shows("example"),
     shows("blockquote"),
     // What holds a file, a document or a value that is no call's.
@@ -82,28 +94,42 @@ static ELEMENTS: [Element; 29] = [
     shows("arg_value"),
     shows("template"),
     shows("transcript"),
-    // What a tool gave back.
-    shows("tool_response"),
-    shows("tool_result"),
-    shows("tool_results"),
-    shows("function_results"),
-    shows("observation"),
+    result("tool_response"),
+    result("tool_responses"),
+    result("tool_result"),
+    result("tool_results"),
+    result("tool_use_result"),
+    result("tool_output"),
+    result("function_result"),
+    result("function_results"),
+    result("observation"),
     shows("result"),
     shows("results"),
-    shows("tool_output"),
 ];
 
 /// An element of that name shows whatever stands in it.
 const fn shows(name: &'static str) -> Element {
-    Element { name, code: false }
+    Element { name, code: false, result: false }
+}
+
+const fn code(name: &'static str) -> Element {
+    Element { name, code: true, result: false }
+}
+
+const fn result(name: &'static str) -> Element {
+    Element { name, code: false, result: true }
 }
 
 /// How far the text has been looked through for such elements, and the one that is open.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Shown {
     looked: usize,
     /// And where the last opening tag, or the last call in it, ended.
     open: Option<(&'static Element, usize)>,
+    /// And the one in a line of text.
+    inline: Option<Within>,
+    /// What a tool gave back, as far as that is known.
+    pub(super) result: Echoed,
 }
 
 /// What stands nowhere right before the places that were looked at: labels and markers may stand close together.
@@ -112,6 +138,7 @@ pub(crate) struct Before {
     line_break: Without,
     object: Without,
     quotes: Quotes,
+    literals: Literals,
 }
 
 /// Whether a quote is open in a line, as far as that was read.
@@ -136,11 +163,25 @@ impl Before {
         cx.bytes().get(begins..at)
     }
 
-    /// A quote is open before `at` in its line, if that is not too long to tell.
-    fn quote_open(&mut self, cx: &Reader<'_>, at: usize) -> Option<bool> {
+    /// Where the line of `at` begins, if it is not too long to tell.
+    fn line_begins(&mut self, cx: &Reader<'_>, at: usize) -> Option<usize> {
         let near = floor(cx.text, at.saturating_sub(WHOLE_LINE));
         let found = self.line_break.find_last(cx.bytes(), near, at, |text| memchr::memrchr(b'\n', text));
-        let begins = found.map(|i| i + 1).or_else(|| (near == 0).then_some(0))?;
+        found.map(|i| i + 1).or_else(|| (near == 0).then_some(0))
+    }
+
+    /// What stands at `at` stands in a string of a program, which is all in its line.
+    fn literal(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        // Mostly a line begins there.
+        match cx.bytes().get(..at).and_then(<[u8]>::last) {
+            None | Some(b'\n') => Look::No,
+            Some(_) => self.line_begins(cx, at).map_or(Look::No, |begins| self.literals.holds(cx, begins, at)),
+        }
+    }
+
+    /// A quote is open before `at` in its line, if that is not too long to tell.
+    fn quote_open(&mut self, cx: &Reader<'_>, at: usize) -> Option<bool> {
+        let begins = self.line_begins(cx, at)?;
         if self.quotes.begins != begins || self.quotes.read > at {
             self.quotes = Quotes { begins, read: begins, ..Quotes::default() };
         }
@@ -173,13 +214,13 @@ impl Before {
 }
 
 /// Longer lines are not looked through for what they begin with.
-const LINE: usize = 1024;
+pub(super) const LINE: usize = 1024;
 
 /// A marker and the white space behind it are no longer.
-const NEAR_MARKER: usize = 64;
+pub(super) const NEAR_MARKER: usize = 64;
 
 /// So much of a line is looked at for quotes.
-const WHOLE_LINE: usize = 4096;
+pub(super) const WHOLE_LINE: usize = 4096;
 
 impl Engine {
     /// What its line says of a marker at `at`.
@@ -189,16 +230,40 @@ impl Engine {
         if begun >= at {
             return Quote::No;
         }
+        if let Some(quote) = self.quote_goes_down(cx, begun, at) {
+            return quote;
+        }
         let Some(line) = self.before.line(cx, at) else { return Quote::No };
         let line = cx.slice((at - line.len()).max(begun), at).trim_start_matches(blank);
         if line.is_empty() {
             return Quote::No;
         }
         if !line.starts_with('>') {
-            return if in_cell(line) || in_inline_element(line) { Quote::Line } else { Quote::No };
+            return if in_cell(line) || behind_inline_element(line) { Quote::Line } else { Quote::No };
         }
         let signs = line.bytes().all(|byte| matches!(byte, b'>' | b' ' | b'\t'));
         if signs || self.quote_goes_on(cx, begun, at) { Quote::Whole } else { Quote::Line }
+    }
+
+    /// What a quoted marker behind `begun` opens goes on at `at`, in the next line as well: at once, or as another part of it.
+    fn quote_goes_down(&mut self, cx: &Reader<'_>, begun: usize, at: usize) -> Option<Quote> {
+        let BlockQuote { looked, quoted, lazy, .. } = self.block_quote;
+        let goes_on = |(start, end): &(usize, usize)| {
+            let between = cx.slice(*end, at);
+            let name = cx.slice(*start, *end).strip_prefix('<').unwrap_or_default();
+            let closes = |i: usize| between.get(i + 2..).is_some_and(|rest| !name.is_empty() && rest.starts_with(name));
+            let near = (begun..at).contains(start) && between.len() <= WHOLE_LINE && !has_blank_line(between);
+            near && !memchr::memmem::find_iter(between.as_bytes(), b"</").any(closes)
+        };
+        let lazy = lazy.filter(goes_on);
+        let adjacent = quoted.filter(|(end, _)| cx.skip_markup_space(*end) >= at);
+        let Some((start, (end, quote))) = looked.filter(|start| (begun..at).contains(start)).zip(adjacent) else {
+            return lazy.map(|_| Quote::Whole);
+        };
+        if quote == Quote::Whole {
+            self.block_quote.lazy = lazy.or(Some((start, end)));
+        }
+        Some(quote)
     }
 
     /// A marker was quoted in the block quote of `at`, behind `begun`.
@@ -210,29 +275,94 @@ impl Engine {
         goes_on
     }
 
-    /// A marker at `at` is text, as it is quoted.
-    pub(super) fn quotes(&mut self, at: usize) {
-        self.block_quote.looked = Some(at);
+    /// A marker at `at` is text, as it is quoted. Where it ends, if it opens something, and how it is quoted.
+    pub(super) fn quotes(&mut self, at: usize, opens: Option<(usize, Quote)>) {
+        (self.block_quote.looked, self.block_quote.quoted) = (Some(at), opens);
+    }
+
+    /// The header of a message, whose first marker ends at `end`, is text, as it is quoted: what ends the message is text as well.
+    pub(super) fn quotes_message(&mut self, end: usize, quote: Quote) {
+        self.block_quote.header = Some((end, quote));
+    }
+
+    /// Another marker of the quoted header stands at `at`.
+    pub(super) fn goes_on_quoted(&self, cx: &Reader<'_>, channels: &Channels, at: usize) -> bool {
+        let header = self.block_quote.header.filter(|(end, _)| *end <= at && at - end <= LINE);
+        let between = header.map(|(end, _)| cx.slice(end, at));
+        between.is_some_and(|text| !text.contains('\n') && !text.contains(channels.message.as_str()))
+    }
+
+    /// What stands at `at` ends the quoted message: where only its line quotes it, in the same line.
+    pub(super) fn ends_quoted(&mut self, cx: &Reader<'_>, channels: &Channels, at: usize) -> bool {
+        let header = self.block_quote.header.take().filter(|(end, _)| *end <= at && at - end <= WHOLE_LINE);
+        header.is_some_and(|(end, quote)| {
+            let between = cx.slice(end, at);
+            between.contains(channels.message.as_str()) && (quote != Quote::Line || !between.contains('\n'))
+        })
+    }
+
+    /// What a program shows stands at `at`, or what a tool gave back: a marker there is text, and so is what closes it.
+    pub(super) fn is_marked_shown(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        let listed = self.is_marked_listed(cx, at);
+        let shown = listed.or(|| Look::when(self.is_shown_as_code(cx, at))).or(|| self.before.literal(cx, at));
+        shown.or(|| self.in_inline_element(cx, at)).or(|| self.is_echoed(cx, at))
+    }
+
+    /// An element of HTML that shows something in a line of text is open at `at`, and is closed in the same paragraph.
+    fn in_inline_element(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        self.is_shown(cx, at);
+        self.shown_in.inline.as_mut().map_or(Look::No, |within| within.holds(cx, at))
+    }
+
+    /// What a tool gave back is written out round `at`, by a model that called nothing before.
+    fn is_echoed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        // An element may have been looked for already.
+        self.is_shown(cx, at);
+        let Shown { open, result, .. } = &mut self.shown_in;
+        match open {
+            Some((element, behind)) if element.result => result.holds_in(cx, element.name, *behind, at),
+            _ => result.holds(cx, at),
+        }
     }
 
     /// What stands at `at` without a marker is shown, or told as a tool's result.
-    pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        self.is_told_result(cx, at) || self.is_shown_there(cx, at)
+    pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        Look::when(self.is_told_result(cx, at)).or(|| self.is_shown_there(cx, at))
     }
 
     /// What stands at `at` without a marker is an example, or a line of a program.
-    pub(super) fn is_shown_there(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(super) fn is_shown_there(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         let line = self.before.line(cx, at).unwrap_or_default();
         // An object is no line of one.
         let program = |line| cx.bytes().get(at) != Some(&b'{') && in_program(cx, at, line);
-        is_quote(cx.slice(at - line.len(), at))
+        let quoted = is_quote(cx.slice(at - line.len(), at))
+            || behind_inline_element(cx.slice(at - line.len(), at))
             || self.behind_quoted(cx, at)
+            || behind_broken_marker(cx, at)
             || self.in_member(cx, at)
             || program(line)
+            || in_block_scalar(cx, at, line)
+            || self.in_document(cx, at)
             || self.is_shown(cx, at)
-            || self.is_listed(cx, at)
             || self.behind_message(cx, at, line)
-            || self.is_example(cx, at)
+            || self.is_example(cx, at);
+        if quoted {
+            return Look::Is(());
+        }
+        let quoted = self.is_listed(cx, at).or(|| self.before.literal(cx, at));
+        quoted.or(|| self.in_inline_element(cx, at)).or(|| self.shown_in.result.holds(cx, at))
+    }
+
+    /// The element at `at` stands in a document of XML, which says so and whose first element is still open.
+    fn in_document(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let text = cx.slice(self.text_begins(), at);
+        if text.len() > WHOLE_LINE || cx.bytes().get(at) != Some(&b'<') {
+            return false;
+        }
+        let elements = text.trim_start().strip_prefix("<?xml ").and_then(|text| text.split_once("?>"));
+        let root = elements.and_then(|(_, elements)| elements.trim_start().strip_prefix('<'));
+        let name = root.and_then(|root| root.split(|c| !char_class::ELEMENT.has(c)).next()).unwrap_or_default();
+        !name.is_empty() && !text.contains(&format!("</{name}"))
     }
 
     /// The line above that of `at`, of which this is `before` it, is a message of another role, or one stands before it in its line:
@@ -333,21 +463,21 @@ impl Engine {
     }
 
     /// A program or a patch shows what stands at `at`.
-    pub(super) fn is_listed(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(super) fn is_listed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         if let Some(last) = self.out.calls.last() {
             self.listings.skip(last.raw.end);
         }
         self.listings.show(cx, at)
     }
 
-    /// As [`Self::is_listed`], for a call with markers, which a string does not show.
-    pub(super) fn is_marked_listed(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    /// As [`Self::is_listed`], for a call with markers, which a string of several lines does not show.
+    fn is_marked_listed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         if let Some(last) = self.out.calls.last() {
             // Mostly nothing but markers stands between two calls: in those no listing begins, though one may end there.
             let near = self.given.text_from < last.raw.end && self.fresh_at(cx, at);
             if near && !self.listings.is_open() {
                 self.listings.skip(at);
-                return false;
+                return Look::No;
             }
             self.listings.skip(last.raw.end);
         }
@@ -357,12 +487,12 @@ impl Engine {
     /// The reasoning is over at `at`, and whatever was shown in it.
     pub(super) fn leave_shown(&mut self, at: usize) {
         self.listings.leave(at);
-        self.shown_in = Shown { looked: at, open: None };
+        self.shown_in = Shown { looked: at, ..Shown::default() };
     }
 
     /// An element of code is open at `at`, and other text stands in it before: like a fence, it holds no call then, with markers
     /// or without. What has markers is one behind a blank line: the element may never be closed.
-    pub(super) fn is_shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    fn is_shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         self.is_shown(cx, at)
             && self.shown_in.open.is_some_and(|(element, behind)| {
                 element.code && at - behind <= LINE && !has_blank_line(cx.slice(behind, at))
@@ -371,7 +501,7 @@ impl Engine {
 
     /// An element that shows things is open at `at`, and other text stands in it before.
     pub(super) fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let Shown { looked, open } = &mut self.shown_in;
+        let Shown { looked, open, inline, .. } = &mut self.shown_in;
         if let Some(last) = self.out.calls.last()
             && last.raw.end > *looked
         {
@@ -381,6 +511,12 @@ impl Engine {
         let text = cx.slice(*looked, at);
         for place in memchr::memchr_iter(b'<', text.as_bytes()).map(|i| *looked + i) {
             let rest = cx.slice(place + 1, at);
+            if inline.as_ref().is_some_and(|within| within.is_over(cx, place)) {
+                *inline = None;
+            }
+            if inline.is_none() && rest.starts_with(['c', 'k', 's', 't']) {
+                *inline = Within::opens(cx, place);
+            }
             let closing = rest.strip_prefix('/');
             if open.is_some_and(|(element, _)| closing.is_some_and(|tag| element.is(tag))) {
                 *open = None;
@@ -445,6 +581,16 @@ pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize
     if near.len() < LINE && !cx.eof { Look::More } else { Look::No }
 }
 
+/// Right before `at` stands a marker that somebody broke up, or wrote with entities, so that nobody reads it as one: what tools
+/// give back is made harmless so.
+fn behind_broken_marker(cx: &Reader<'_>, at: usize) -> bool {
+    let near = cx.slice(floor(cx.text, at.saturating_sub(NEAR_MARKER)), at);
+    let word = near.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
+    let (starts, ends) = (['<', '[', ']', '>', '｜'], ['>', ']', '｜']);
+    word.starts_with("&lt;") && word.ends_with("&gt;") && cx.at_line_start(at)
+        || word.starts_with(starts) && word.ends_with(ends) && word.contains('\u{200b}')
+}
+
 /// A line that begins so is the row of a table, up to a cell behind another one.
 fn in_cell(line: &str) -> bool {
     // The bars of a call that the cell shows are none of the row's.
@@ -452,143 +598,9 @@ fn in_cell(line: &str) -> bool {
     row.starts_with('|') && !row.contains("|>") && memchr::memchr_iter(b'|', row.as_bytes()).nth(1).is_some()
 }
 
-/// Elements of HTML that show something in a line of text.
-const INLINE: [&str; 5] = ["<code>", "<kbd>", "<samp>", "<tt>", "<!--"];
-
-/// A line that begins so shows what stands behind it: an element of HTML opens at its end, behind other text.
-fn in_inline_element(line: &str) -> bool {
-    let line = line.trim_ascii_end();
-    let text = INLINE.iter().find_map(|tag| line.strip_suffix(tag));
-    text.is_some_and(|text| has_words(text) || line.ends_with("<!--"))
-}
-
-/// Something else than tags stands in `line`.
-pub(super) fn has_words(line: &str) -> bool {
-    let (mut rest, word) = (line, |text: &str| text.contains(char::is_alphanumeric));
-    while let Some((text, tag)) = rest.split_once('<') {
-        if word(text) {
-            return true;
-        }
-        rest = tag.split_once('>').map_or("", |(_, behind)| behind);
-    }
-    word(rest)
-}
-
-/// The sides of a conversation that make no calls.
-const OTHER_ROLES: [&str; 6] = ["user", "system", "developer", "human", "tool", "function"];
-
-/// What stands behind the quote that opens its value, if a member `role` of JSON's or Python's stands at the beginning of `text`.
-fn role_in(text: &[u8]) -> Option<&[u8]> {
-    let quote = *text.first().filter(|byte| matches!(byte, b'"' | b'\''))?;
-    let rest = text.get(1..)?.strip_prefix(b"role")?.strip_prefix(&[quote])?;
-    rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(&[quote])
-}
-
-/// The key of a message that says whose it is.
-static ROLE: Lazy<Finder<'_>> = Lazy::new(|| Finder::new("role"));
-
-/// A message of another side stands in `text`.
-fn says_other_role(text: &[u8]) -> bool {
-    ROLE.find_iter(text).any(|i| {
-        let role = i.checked_sub(1).and_then(|quote| role_in(text.get(quote..)?));
-        role.is_some_and(|role| OTHER_ROLES.iter().any(|other| role.starts_with(other.as_bytes())))
-    })
-}
-
 /// A line that begins so is one of a block quote, or a row of a table.
 fn is_quote(line: &str) -> bool {
     let line = line.trim_start_matches(blank);
     // A special token may have lost its first sign.
     line.starts_with('>') || (line.starts_with('|') && !line.contains("|>"))
-}
-
-/// What begins a block of a Python program.
-const BLOCKS: [&str; 14] = [
-    "def", "for", "while", "if", "elif", "else", "try", "except", "finally", "with", "async", "class", "match", "case",
-];
-
-/// What begins the line of a traceback that says where the line below stands.
-const FRAME: &str = "File \"";
-
-/// A call as Python writes it stands at `at`, or a list of such.
-fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
-    let text = cx.near(at, NEAR_MARKER);
-    let text = text.strip_prefix(b"[").unwrap_or(text);
-    let name = text.iter().take_while(|byte| char_class::QUALIFIED_NAME.has_ascii(**byte)).count();
-    name > 0 && text.get(name) == Some(&b'(')
-}
-
-/// The line right above that of `at` is a statement of a Python program.
-fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
-    let line = line_above(cx, at);
-    let name = |name: &str| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
-    };
-    let names = |list: &str| list.split(',').all(|each| name(each.split(" as ").next().unwrap_or_default().trim()));
-    if let Some(list) = line.strip_prefix("import ") {
-        return names(list);
-    }
-    if let Some((module, list)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
-        return name(module) && (list == "*" || names(list));
-    }
-    if line.starts_with("print(") && line.ends_with(')') {
-        return true;
-    }
-    // Mostly it is a sentence.
-    let Some(equals) = memchr::memchr(b'=', line.as_bytes()) else { return false };
-    let (to, value) = line.split_at(equals);
-    to.strip_suffix(' ').is_some_and(name) && value.strip_prefix("= ").is_some_and(is_value)
-}
-
-/// `value` is one of Python's, whole: a number, a string, a list, a dict, or what a call gives. A mere word may be one of a text.
-fn is_value(value: &str) -> bool {
-    let ends = match value.bytes().next() {
-        Some(quote @ (b'"' | b'\'')) => return value.len() > 1 && value.bytes().last() == Some(quote),
-        Some(b'[') => b']',
-        Some(b'{') => b'}',
-        Some(first) if first.is_ascii_alphabetic() => {
-            let called = value.split_once('(').is_some_and(|(name, _)| !name.contains(char::is_whitespace));
-            return called && value.ends_with(')') || matches!(value, "True" | "False" | "None");
-        }
-        _ => return value.parse::<f64>().is_ok(),
-    };
-    value.bytes().last() == Some(ends)
-}
-
-/// The line of `at`, which begins with what is `indented`, stands in a block of a Python program, or in a traceback: it is
-/// indented, and the line that is less so opens one.
-fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
-    if indented.is_empty() {
-        return is_python_call(cx, at) && (behind_statement(cx, at) || opens_braces(line_above(cx, at)));
-    }
-    let from = floor(cx.text, at.saturating_sub(LINE));
-    let above = cx.slice(from, at - indented.len()).lines().rev();
-    let depth = |line: &str| line.len() - line.trim_ascii_start().len();
-    let says = |line: &&str| !line.trim_ascii().is_empty() && !line.trim_ascii_start().starts_with('#');
-    let opener = above.filter(says).find(|line| depth(line) < indented.len());
-    let Some(line) = opener.map(|line| line.trim_matches(blank)) else { return false };
-    let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    line.ends_with(':') && BLOCKS.contains(&word)
-        || line.starts_with(FRAME)
-        || opens_braces(line) && is_python_call(cx, at)
-}
-
-/// The line right above that of `at`, where a line begins.
-fn line_above<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
-    let from = floor(cx.text, at.saturating_sub(LINE));
-    let above = cx.slice(from, at).strip_suffix('\n').unwrap_or_default();
-    above.rsplit('\n').next().unwrap_or_default().trim_ascii_end().trim_start_matches(invisible)
-}
-
-/// What begins a block in braces, where no parenthesis stands before its brace.
-const BRACED: [&str; 12] =
-    ["else", "try", "do", "finally", "catch", "fn", "func", "function", "class", "impl", "interface", "static"];
-
-/// `line` opens a block of a program whose language has braces: `if (x) {`, `function main() {`, `} else {`.
-fn opens_braces(line: &str) -> bool {
-    let Some(head) = line.trim_ascii().strip_suffix('{').map(str::trim_ascii_end) else { return false };
-    let head = head.trim_start_matches(['}', ' ']);
-    let word = head.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    head.ends_with(')') || head.ends_with("=>") || BRACED.contains(&word)
 }

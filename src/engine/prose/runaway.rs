@@ -4,6 +4,8 @@ use super::Taken;
 use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Look, Reader, head};
 use crate::turn::{Issue, IssueCode};
+use memchr::memmem::Finder;
+use once_cell::sync::Lazy;
 
 /// What begins the other side's turn, in plain text.
 const TURNS: [&str; 7] = ["### Instruction", "### Response", "### User", "### Human", "### Input", "User:", "Human:"];
@@ -239,4 +241,25 @@ impl Engine {
         self.runaway.looked = at;
         self.runaway.found
     }
+}
+
+/// The sides of a conversation that make no calls.
+const OTHER_ROLES: [&str; 6] = ["user", "system", "developer", "human", "tool", "function"];
+
+/// What stands behind the quote that opens its value, if a member `role` of JSON's or Python's stands at the beginning of `text`.
+pub(super) fn role_in(text: &[u8]) -> Option<&[u8]> {
+    let quote = *text.first().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let rest = text.get(1..)?.strip_prefix(b"role")?.strip_prefix(&[quote])?;
+    rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(&[quote])
+}
+
+/// The key of a message that says whose it is.
+static ROLE: Lazy<Finder<'_>> = Lazy::new(|| Finder::new("role"));
+
+/// A message of another side stands in `text`.
+pub(super) fn says_other_role(text: &[u8]) -> bool {
+    ROLE.find_iter(text).any(|i| {
+        let role = i.checked_sub(1).and_then(|quote| role_in(text.get(quote..)?));
+        role.is_some_and(|role| OTHER_ROLES.iter().any(|other| role.starts_with(other.as_bytes())))
+    })
 }

@@ -1,0 +1,86 @@
+//! Strings of a program that are all in their line: what they show is no call, with markers or without.
+use super::quoted::WHOLE_LINE;
+use crate::engine::{Look, Reader};
+
+/// What stands before a string, in its line.
+const BEFORE: [u8; 8] = *b"=([{,:+<";
+
+/// What stands behind one, in its line.
+const BEHIND: [u8; 7] = *b"}]),;.+";
+
+/// The string that is open in a line, as far as that was read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Literals {
+    begins: usize,
+    read: usize,
+    /// The quote that opened it, and what it stands behind.
+    open: Option<(u8, usize)>,
+    escaped: bool,
+    /// Where the string that was opened there ends, if it is one.
+    known: Option<(usize, Option<usize>)>,
+}
+
+impl Literals {
+    /// A string is open before `at` in the line that `begins` there, and what closes it in that line is followed as strings are. An
+    /// apostrophe opens none, and neither does what only a word stands before: that may be a quotation.
+    pub(super) fn holds(&mut self, cx: &Reader<'_>, begins: usize, at: usize) -> Look<()> {
+        if self.begins != begins || self.read > at {
+            *self = Self { begins, read: begins, ..Self::default() };
+        }
+        let line = cx.bytes().get(self.read..at).unwrap_or_default();
+        for (i, byte) in (self.read..).zip(line.iter().copied()) {
+            match self.open {
+                Some((quote, _)) if byte == quote && !self.escaped => self.open = None,
+                None if matches!(byte, b'"' | b'\'') && !self.escaped && opens(cx, begins, i) => {
+                    self.open = Some((byte, i));
+                }
+                _ => {}
+            }
+            self.escaped = byte == b'\\' && !self.escaped;
+        }
+        self.read = at;
+        let Some((quote, opened)) = self.open else { return Look::No };
+        if let Some((_, end)) = self.known.filter(|(known, _)| *known == opened) {
+            return Look::when(end.is_some_and(|end| end > at));
+        }
+        let closes = closes(cx, quote, at);
+        self.known = match closes {
+            Look::Is(end) => Some((opened, Some(end))),
+            Look::No => Some((opened, None)),
+            Look::More => None,
+        };
+        closes.map(|_| ())
+    }
+}
+
+/// The quote at `at`, in the line that `begins` there, may open a string.
+fn opens(cx: &Reader<'_>, begins: usize, at: usize) -> bool {
+    let before = cx.bytes().get(begins..at).unwrap_or_default();
+    // A letter or two say how it is read.
+    let letters = before.iter().rev().take(2).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let prefixed = before.len().checked_sub(letters).and_then(|length| before.get(..length)).unwrap_or_default();
+    let before = if prefixed.last().is_some_and(u8::is_ascii_alphanumeric) { before } else { prefixed };
+    before.trim_ascii_end().last().is_none_or(|sign| BEFORE.contains(sign))
+}
+
+/// Where the `quote` that was opened before `at` is closed in the same line, as strings of a program are.
+fn closes(cx: &Reader<'_>, quote: u8, at: usize) -> Look<usize> {
+    let (near, mut escaped) = (cx.near(at, WHOLE_LINE), false);
+    for (i, byte) in near.iter().copied().enumerate() {
+        match byte {
+            b'\n' => return Look::No,
+            _ if byte == quote && !escaped => {
+                let end = at + i + 1;
+                let blanks = cx.near(end, WHOLE_LINE).iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+                return match cx.bytes().get(end + blanks) {
+                    None if !cx.eof => Look::More,
+                    None | Some(b'\n' | b'\r') => Look::Is(end),
+                    Some(sign) if BEHIND.contains(sign) => Look::Is(end),
+                    Some(_) => Look::No,
+                };
+            }
+            _ => escaped = byte == b'\\' && !escaped,
+        }
+    }
+    if near.len() < WHOLE_LINE && !cx.eof { Look::More } else { Look::No }
+}

@@ -1,0 +1,77 @@
+//! Elements of HTML that show something in a line of text: a call in them is spoken of.
+use super::example::has_blank_line;
+use super::quoted::WHOLE_LINE;
+use crate::engine::reader::floor;
+use crate::engine::{Look, Reader};
+
+/// Such elements, and what closes them.
+const INLINE: [(&str, &str); 4] =
+    [("<code>", "</code>"), ("<kbd>", "</kbd>"), ("<samp>", "</samp>"), ("<tt>", "</tt>")];
+
+/// What begins a comment.
+const COMMENT: &str = "<!--";
+
+/// Such an element that is open, behind other text in its line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Within {
+    closer: &'static str,
+    /// Where what it shows begins, and ends, once that is known.
+    begins: usize,
+    ends: Option<usize>,
+}
+
+impl Within {
+    /// One begins at `at`.
+    pub(super) fn opens(cx: &Reader<'_>, at: usize) -> Option<Self> {
+        let rest = cx.rest(at);
+        let (tag, closer) = INLINE.into_iter().find(|(tag, _)| rest.starts_with(tag))?;
+        let near = cx.slice(floor(cx.text, at.saturating_sub(WHOLE_LINE)), at);
+        let line = near.rsplit('\n').next().unwrap_or_default();
+        has_words(line).then_some(Self { closer, begins: at + tag.len(), ends: None })
+    }
+
+    /// What stands at `at` stands in it: it is closed behind that, in the same paragraph.
+    pub(super) fn holds(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        if let Some(end) = self.ends {
+            return Look::when(end > at);
+        }
+        let near = cx.slice(self.begins, floor(cx.text, self.begins + WHOLE_LINE));
+        let end = near.find(self.closer);
+        let shown = near.get(..end.unwrap_or(near.len())).unwrap_or_default();
+        let over = has_blank_line(shown);
+        // A character may be cut in two there.
+        if end.is_none() && !over && !cx.eof && cx.text.len() < self.begins + WHOLE_LINE {
+            return Look::More;
+        }
+        let end = self.begins + end.filter(|_| !over).unwrap_or_default();
+        self.ends = Some(end);
+        Look::when(end > at)
+    }
+
+    /// It is closed before `at`, or was never one.
+    pub(super) fn is_over(&self, cx: &Reader<'_>, at: usize) -> bool {
+        match self.ends {
+            Some(end) => end <= at,
+            None => cx.rest(at).starts_with(self.closer) || at - self.begins > WHOLE_LINE,
+        }
+    }
+}
+
+/// A line that begins so shows what stands behind it: an element of HTML opens at its end, behind other text.
+pub(super) fn behind_inline_element(line: &str) -> bool {
+    let line = line.trim_ascii_end();
+    let text = INLINE.iter().find_map(|(tag, _)| line.strip_suffix(tag));
+    text.is_some_and(has_words) || line.ends_with(COMMENT)
+}
+
+/// Something else than tags stands in `line`.
+pub(super) fn has_words(line: &str) -> bool {
+    let (mut rest, word) = (line, |text: &str| text.contains(char::is_alphanumeric));
+    while let Some((text, tag)) = rest.split_once('<') {
+        if word(text) {
+            return true;
+        }
+        rest = tag.split_once('>').map_or("", |(_, behind)| behind);
+    }
+    word(rest)
+}
