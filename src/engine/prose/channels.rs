@@ -106,6 +106,21 @@ pub(super) fn unglued<'w>(cx: &Reader<'_>, channels: &Channels, written: &'w str
     typed.into_iter().chain(names).chain(both).find(|name| cx.offered(name)).unwrap_or(written)
 }
 
+/// The `name` and the words that stand behind it in a header which ends at `to`, where these are none that headers have there: names
+/// of tools have blanks as well, and the first word alone may name another.
+fn with_words(cx: &Reader<'_>, channels: &Channels, name: Range<usize>, to: usize) -> Range<usize> {
+    let words = cx.slice(name.end, to).split(['<', '\n']).next().unwrap_or_default().trim_ascii_end();
+    let lists = || channels.formats.iter().chain(&channels.content).chain(&channels.reasoning);
+    let known = |word: &str| word == channels.role || lists().any(|known| known == word);
+    let plain = |word: &str| word.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte));
+    let own = |word: &str| plain(word) && !known(word);
+    if words.starts_with(' ') && words.split_ascii_whitespace().all(own) {
+        name.start..name.end + words.len()
+    } else {
+        name
+    }
+}
+
 /// Where in the text the name of the offered tool stands that `recipient` is.
 fn offered_tool(cx: &Reader<'_>, channels: &Channels, recipient: Range<usize>) -> Option<Range<usize>> {
     let start = recipient.start + opens_call(cx, channels, cx.part(&recipient))?;
@@ -250,6 +265,7 @@ impl Engine {
             }
             let start = name.start + skip;
             let name = start..start + unglued(cx, channels, cx.slice(start, name.end)).len();
+            let name = with_words(cx, channels, name, from + length);
             let head = Head { name: Some(name), end: body, twice: twice.is_some(), ..Head::default() };
             return self.call_message(cx, at, row, &head);
         }
