@@ -1,9 +1,9 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
 use super::placeholder;
-use crate::dialect::{Element, MarkersAt};
+use crate::dialect::{Element, MarkersAt, special};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
-use crate::engine::{Look, Memo, Reader};
+use crate::engine::{Look, Memo, Reader, misspelt};
 use crate::json::{self, Balance, Ending, Pairs, RepairOptions, Repaired, ScanResult, Scanner};
 use crate::turn::{Repair, RepairCode};
 
@@ -187,7 +187,10 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
     let mut mended = mend(text, cx.policy.max_depth, &mut pairs);
     cx.memo.pairs.set(pairs);
     if let Ok(mended) = &mut mended {
-        mended.guessed = doubts(text, mended) || is_cut_before_words(cx, text, mended);
+        mended.guessed = doubts(text, mended)
+            || is_cut_before_words(cx, text, mended)
+            || stutters(text, &mended.repairs)
+            || breaks_off(cx, text.get(..mended.consumed).unwrap_or(text), &mended.repairs);
     }
     mended.map_err(place)
 }
@@ -241,6 +244,32 @@ pub(super) fn escaped_alone<'t>(
     let escaped = |repairs: &[Repair]| repairs.iter().any(|repair| repair.code == RepairCode::DoubleEncoded);
     let alone = escaped(&mended.repairs).then(|| repair(cx, start, closed))?.ok()?;
     (escaped(&alone.repairs) && alone.complete() && start + alone.consumed == closed).then_some(alone)
+}
+
+/// A value in `text` begins as the object that it is a member of: `{"path": "{"path": "a"}}`. That was begun twice, and the value
+/// is no text.
+fn stutters(text: &str, repairs: &[Repair]) -> bool {
+    let key = |before: &str| -> Option<String> {
+        let before = before.trim_ascii_end().strip_suffix('{')?.trim_ascii_end().strip_suffix('"')?.trim_ascii_end();
+        let before = before.strip_suffix(':')?.trim_ascii_end().strip_suffix('"')?;
+        Some(format!("\"{}\"", before.rsplit('"').next()?))
+    };
+    let quotes = repairs.iter().filter(|repair| repair.code == RepairCode::Quotes);
+    let mut places = quotes.filter_map(|repair| text.split_at_checked(repair.offset?));
+    places.any(|(before, behind)| key(before).is_some_and(|key| behind.starts_with(&key)))
+}
+
+/// The last string of `text`, whose end was missing, ends in a token with which a model ends what it says or thinks: it was cut
+/// off there.
+fn breaks_off(cx: &Reader<'_>, text: &str, repairs: &[Repair]) -> bool {
+    let Some(open) = repairs.iter().rev().find(|repair| repair.code == RepairCode::UnclosedString) else {
+        return false;
+    };
+    let string = open.offset.and_then(|at| text.get(at..)).unwrap_or_default();
+    let string = string.trim_end_matches(|c: char| c.is_ascii_whitespace() || matches!(c, '}' | ']' | ',' | '"'));
+    let token = string.rfind('<').and_then(|at| string.get(at..)).unwrap_or_default();
+    let reasoning = || cx.dialects.reasoning_ends.iter().any(|end| end.needle() == token.as_bytes());
+    token.ends_with('>') && token.len() <= misspelt::LONGEST && (special(token) || reasoning())
 }
 
 /// Where lines of words begin behind the value that is `mended`, which only lacks its closing brackets: they go to the end of
