@@ -230,7 +230,7 @@ impl Engine {
             return self.resume(cx, call);
         }
         let Tail { at, missing, .. } = *tail;
-        match self.arguments_behind(cx, &call, at).or(|| self.arguments_again(cx, &call, at, missing)) {
+        match self.arguments_behind(cx, &call, at).or(|| self.goes_on_otherwise(cx, &call, at, missing)) {
             Look::More => return self.resume(cx, call),
             Look::Is(()) => {
                 let pending = call.writer.pending.iter_mut();
@@ -366,30 +366,31 @@ impl Engine {
         key.then(|key| Look::when(tool.declares(cx.part(&key))))
     }
 
-    /// Behind the call, which ends at `at`, stands an object that begins with a parameter of its tool as well: where what closes the call
-    /// is `missing`, or in the same line where nothing has to. Which of the two was meant, or both, nobody knows.
-    fn arguments_again(&self, cx: &Reader<'_>, call: &CallState, at: usize, missing: bool) -> Look<()> {
-        let may =
-            |template: &CallTemplate| template.body == Body::Arguments && (missing || !must_close(&template.tail));
-        if at != self.body.end || !call.origin.template(cx).is_some_and(may) {
+    /// Behind the call, which has arguments alone and ends at `at`, stands a parameter of its tool: where what closes the call is
+    /// `missing`, in the markers of its dialect or in an object of its own, and where no marker was read, in an object in the same
+    /// line. Which of the two was meant, or both, nobody knows.
+    fn goes_on_otherwise(&self, cx: &Reader<'_>, call: &CallState, at: usize, missing: bool) -> Look<()> {
+        let arguments = call.origin.template(cx).is_some_and(|template| template.body == Body::Arguments);
+        if !arguments || !(missing || at == self.body.end) {
             return Look::No;
         }
         let pending = call.writer.pending.as_ref().filter(|pending| pending.status.readable());
         let Some(tool) = pending.and_then(|pending| cx.called(&self.out, pending.index)) else { return Look::No };
-        let object = match missing {
+        let next = match missing {
             true => seen!(cx.behind_space(at, at)),
             false => at + usize::from(cx.rest(at).starts_with(' ')),
         };
-        match cx.bytes().get(object) {
-            Some(b'{') => {}
+        let key = match cx.bytes().get(next) {
+            // All of them once more is an echo.
+            Some(b'{') => match head::literal(cx, next, cx.slice(self.body.start, self.body.end)) {
+                Look::No => first_key(cx, next),
+                look => return look.then(|_| Look::No),
+            },
+            Some(b'<') if missing => parameter(cx, call.origin, next),
             None if !cx.eof => return Look::More,
             _ => return Look::No,
-        }
-        // All of them once more is an echo.
-        match head::literal(cx, object, cx.slice(self.body.start, self.body.end)) {
-            Look::No => first_key(cx, object).then(|key| Look::when(tool.declares(cx.part(&key)))),
-            look => look.then(|_| Look::No),
-        }
+        };
+        key.then(|key| Look::when(tool.declares(cx.part(&key))))
     }
 
     /// The call ends at `at` though a marker is missing there: it is of an offered tool, or the text ends as well. Else nothing

@@ -89,6 +89,12 @@ impl Tool {
         self.parameter(name).is_some()
     }
 
+    /// The schema says that the parameter `name` must be there.
+    pub(crate) fn requires(&self, name: &str) -> bool {
+        let required = self.schema.get("required").and_then(Value::as_array);
+        required.is_some_and(|required| required.iter().any(|key| key == name))
+    }
+
     /// What the schema expects of the parameter `name`; anything if it does not say.
     pub fn expected(&self, name: &str) -> Expected {
         self.parameter(name).unwrap_or(Expected::ANY)

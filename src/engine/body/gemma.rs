@@ -3,9 +3,9 @@
 use super::Progress;
 use super::literal;
 use super::members::Members;
-use super::shown::{ShownCalls, opens};
+use super::shown::{QUOTATION, Quotation, ShownCalls, opens};
 use crate::char_class;
-use crate::dialect::{Element, Row};
+use crate::dialect::{Element, Row, opener};
 use crate::engine::found::{Found, Piece, Value};
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::look::seen;
@@ -44,6 +44,10 @@ pub(crate) struct Gemma {
     members: Members,
     /// All members have been read.
     closed: bool,
+    /// Its first bracket stood there twice.
+    doubled: bool,
+    /// A string may have ended in the middle, where it shows what ends a call.
+    torn: bool,
     fit: Fit,
     repairs: Vec<Repair>,
 }
@@ -58,6 +62,8 @@ struct OpenString {
     /// Where its text begins.
     start: usize,
     calls: ShownCalls,
+    /// It shows what ends a call, with a marker of its own kind.
+    shows_end: bool,
 }
 
 impl Gemma {
@@ -75,6 +81,8 @@ impl Gemma {
             shown: Vec::new(),
             members: Members::default(),
             closed: false,
+            doubled: false,
+            torn: false,
             fit: Fit::Whole,
             repairs: Vec::new(),
         }
@@ -108,8 +116,9 @@ impl Gemma {
                         self.repairs.push(Repair::at(RepairCode::Bracket, self.at, what));
                     } else {
                         self.at += 1;
+                        self.at += usize::from(self.doubled && cx.bytes().get(self.at) == Some(&b'}'));
                     }
-                    let whole = self.fit == Fit::Whole && end != End::Early;
+                    let whole = self.fit == Fit::Whole && end != End::Early && !self.torn;
                     break if whole { CallStatus::Ok } else { CallStatus::Malformed };
                 }
                 Next::More if !cx.eof => {
@@ -118,7 +127,7 @@ impl Gemma {
                 }
                 Next::More => {
                     self.at = cx.text.len();
-                    if let Some(string) = self.string.take().filter(|string| string.calls.any()) {
+                    if let Some(string) = self.string.take().filter(|string| string.calls.any() || string.shows_end) {
                         self.shown.push(string.start..self.at);
                     }
                     // What may be the beginning of a marker round a string is none of it.
@@ -154,7 +163,7 @@ impl Gemma {
         let bytes = cx.bytes();
         loop {
             if self.string.is_some() {
-                match self.in_string(cx, quote, row) {
+                match self.in_string(cx, quote, row, tail) {
                     Look::Is(()) => continue,
                     _ => return Next::More,
                 }
@@ -177,7 +186,19 @@ impl Gemma {
                         }
                     }
                 }
+                Some(b'{') if self.at == self.start && !self.doubled => match bytes.get(self.at + 1) {
+                    None if !cx.eof => return Next::More,
+                    Some(b'{') => {
+                        let what = "a brace too many was left out";
+                        self.repairs.push(Repair::at(RepairCode::Bracket, self.at, what));
+                        (self.doubled, self.start, self.member) = (true, self.at + 1, self.at + 2);
+                    }
+                    _ => self.depth += 1,
+                },
                 Some(b'{' | b'(' | b'[') => self.depth += 1,
+                Some(b'}') if self.depth <= 1 && self.doubled && self.at + 1 >= bytes.len() && !cx.eof => {
+                    return Next::Closing;
+                }
                 Some(b'}' | b')' | b']') if self.depth <= 1 => {
                     return match self.closes_early(cx, quote, tail, tool) {
                         Look::More if !cx.eof => Next::Closing,
@@ -243,7 +264,7 @@ impl Gemma {
     }
 
     /// Reads on in the string that is open, up to its end or to a marker that is none of its own.
-    fn in_string(&mut self, cx: &Reader<'_>, quote: &str, row: Option<&Row>) -> Look<()> {
+    fn in_string(&mut self, cx: &Reader<'_>, quote: &str, row: Option<&Row>, tail: &[Element]) -> Look<()> {
         let Some(string) = &mut self.string else { return Look::No };
         let Some(i) = memchr::memmem::find(cx.rest(self.at).as_bytes(), quote.as_bytes()) else {
             let next = floor(cx.text, cx.text.len().saturating_sub(quote.len() - 1));
@@ -254,7 +275,16 @@ impl Gemma {
         self.at = marker.start;
         match row.map_or(Look::Is(()), |row| string.calls.closes(cx, row, marker.clone())) {
             Look::Is(()) => {
-                self.shown.extend(string.calls.any().then_some(string.start..marker.start));
+                match row.map_or(Look::No, |row| quoted_end(cx, row, tail, string.start, marker.clone())) {
+                    Look::Is(Some(own)) => {
+                        (self.at, string.shows_end) = (own, true);
+                        return Look::Is(());
+                    }
+                    Look::Is(None) => self.torn = true,
+                    Look::No => {}
+                    Look::More => return Look::More,
+                }
+                self.shown.extend((string.calls.any() || string.shows_end).then_some(string.start..marker.start));
                 self.string = None;
             }
             Look::No => {}
@@ -296,8 +326,10 @@ impl Gemma {
             Look::Is(()) => return Look::No,
             Look::More => return Look::More,
         }
-        key_at(cx, at + usize::from(comma), quote).then(|key| {
-            let key = cx.part(&key);
+        // In brackets of their own as well.
+        let opens = matches!(cx.bytes().get(at), Some(b'{'));
+        key_at(cx, at + usize::from(comma || opens), quote).then(|key| {
+            let key = cx.part(&key).trim_matches(['"', '\'']);
             let is = comma || key.is_empty() || tool.is_some_and(|tool| tool.declares(key));
             Look::when(is)
         })
@@ -360,7 +392,7 @@ impl Gemma {
             return None;
         }
         let key = (self.depth == 1).then(|| Values::new(before, quote, None).only_key()).flatten();
-        Some(OpenString { key, sent: end, start: end, calls: ShownCalls::new(end) })
+        Some(OpenString { key, sent: end, start: end, calls: ShownCalls::new(end), shows_end: false })
     }
 
     /// Gives out what is certain of the string that a member is.
@@ -416,6 +448,38 @@ impl Gemma {
         };
         self.repairs.extend(values.repairs.into_iter().map(place));
     }
+}
+
+/// The `marker` round strings, and what closes a call behind it, stand between quotes that the string from `start` on has opened: it
+/// shows them. Where its own one stands, if it is near and no other call stands before it.
+#[cold]
+fn quoted_end(cx: &Reader<'_>, row: &Row, tail: &[Element], start: usize, marker: Range<usize>) -> Look<Option<usize>> {
+    let quotation = Quotation::at_end(cx.slice(start, marker.start));
+    if !quotation.is_open() {
+        return Look::No;
+    }
+    let closer = |at: usize| {
+        let at = seen!(cx.behind_space(at, at));
+        if !matches!(cx.bytes().get(at), Some(b'}' | b')')) {
+            return Look::No;
+        }
+        let at = seen!(cx.behind_space(at, at + 1));
+        Look::first_of(tail.iter().filter_map(Element::text).map(|text| head::literal(cx, at, text)))
+    };
+    let end = seen!(closer(marker.end));
+    seen!(quotation.closes(cx, end));
+    let near = cx.near(end, QUOTATION);
+    let quote = cx.part(&marker).as_bytes();
+    let begins = row.marked_calls().filter_map(|call| opener(&call.head));
+    let calls = begins.filter_map(|begin| memchr::memmem::find(near, begin.as_bytes())).min().unwrap_or(near.len());
+    for at in memchr::memmem::find_iter(near, quote).take_while(|at| *at < calls).map(|at| end + at) {
+        match closer(at + quote.len()) {
+            Look::Is(_) => return Look::Is(Some(at)),
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+    }
+    if calls == near.len() && end + near.len() == cx.text.len() && !cx.eof { Look::More } else { Look::Is(None) }
 }
 
 /// The marker round strings.

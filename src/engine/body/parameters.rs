@@ -64,6 +64,8 @@ pub(crate) struct Parameters {
     stray: bool,
     /// Where text between the parameters began, whose end has not come.
     junk: Option<usize>,
+    /// A key stands there without a value, and no other parameter behind it.
+    lone: bool,
     repairs: Vec<Repair>,
 }
 
@@ -172,6 +174,7 @@ impl Parameters {
             unsure: false,
             stray: false,
             junk: None,
+            lone: false,
             repairs,
         }
     }
@@ -437,7 +440,7 @@ impl Parameters {
             self.repairs.push(Repair::at(RepairCode::Marker, self.at, head::UNCLOSED));
         }
         self.broken |= stray.is_some_and(|stray| lost::has_value(cx, &stray));
-        self.at = end;
+        (self.at, self.lone) = (end, false);
         let Some(key) = key else { return };
         // Mostly it is one of the tool's, and then it is that.
         let likely = self.members.len();
@@ -528,6 +531,7 @@ impl Parameters {
         let junk = cx.slice(from, end);
         let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
         self.broken |= lost_value(row, junk, before) || lost_named(called, junk, given);
+        self.see_lone_key(cx, row, called, junk);
         if !before {
             let what = "text between the parameters was left out";
             self.repairs.push(Repair::at(RepairCode::Surroundings, from, what));
@@ -569,7 +573,7 @@ impl Parameters {
         // either where the end of one is doubtful.
         let noted = |code: RepairCode| self.repairs.iter().any(|repair| repair.code == code);
         let (twice, junk) = (noted(RepairCode::DuplicateKey), noted(RepairCode::Surroundings));
-        self.broken |= twice && junk && row.by_name() || self.unsure && (twice || junk);
+        self.broken |= self.lone || twice && junk && row.by_name() || self.unsure && (twice || junk);
         let members = std::mem::take(&mut self.members);
         let members = match unwrapped(cx, out, index, &members) {
             Some(inner) => {

@@ -1,10 +1,60 @@
 //! Calls of the dialect itself that a value shows: a file about them, a test, a prompt. Their strings have the same quotes as
-//! one that holds them, and close none but their own.
+//! one that holds them, and close none but their own. And what quotes a place in a value.
 use super::python::Python;
 use crate::dialect::{Body, CallTemplate, Row};
+use crate::engine::reader::floor;
 use crate::engine::tail::closes;
 use crate::engine::{Look, Reader, head};
 use std::ops::Range;
+
+/// So many bytes of a value are looked through for quotes, or a fence, that are open at a place in it.
+pub(super) const QUOTATION: usize = 4096;
+
+/// What begins and ends a block of code.
+const FENCE: &str = "```";
+
+/// What quotes a place in a value: the quotes that are open in its line, or a fence round it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quotation {
+    quotes: [Option<u8>; 3],
+    fence: bool,
+}
+
+impl Quotation {
+    /// What is open where the `text` of a value ends.
+    pub(super) fn at_end(text: &str) -> Self {
+        let near = text.get(floor(text, text.len().saturating_sub(QUOTATION))..).unwrap_or_default();
+        let line = memchr::memrchr(b'\n', near.as_bytes()).map_or(0, |at| at + 1);
+        let line = near.as_bytes().get(line..).unwrap_or_default();
+        let open = |quote: u8| {
+            let unescaped = |at: &usize| at.checked_sub(1).and_then(|at| line.get(at)) != Some(&b'\\');
+            memchr::memchr_iter(quote, line).filter(unescaped).count() % 2 == 1
+        };
+        let fence = memchr::memmem::find(near.as_bytes(), FENCE.as_bytes()).is_some();
+        let fence = fence && near.lines().filter(|line| line.trim_start().starts_with(FENCE)).count() % 2 == 1;
+        Self { quotes: [b'"', b'\'', b'`'].map(|quote| Some(quote).filter(|quote| open(*quote))), fence }
+    }
+
+    /// Something is.
+    pub(super) fn is_open(self) -> bool {
+        self.fence || self.quotes != [None; 3]
+    }
+
+    /// It closes right behind what ends at `at`.
+    pub(super) fn closes(self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        let near = cx.near(at, FENCE.len() + 1);
+        // It may be escaped there as well as before it.
+        let byte = near.iter().find(|byte| **byte != b'\\');
+        if self.quotes.into_iter().flatten().any(|quote| byte == Some(&quote)) {
+            return Look::Is(());
+        }
+        let fence = if self.fence { cx.behind_space(at, at).then(|at| head::literal(cx, at, FENCE)) } else { Look::No };
+        match byte {
+            None if near.len() <= FENCE.len() && !cx.eof => Look::More,
+            _ => fence.map(|_| ()),
+        }
+    }
+}
 
 /// A call of `row` begins at `at`, by a head that holds its name: where that ends.
 pub(super) fn begins(cx: &Reader<'_>, row: &Row, at: usize) -> Look<usize> {

@@ -3,6 +3,7 @@ use super::tag::{Kind, Tag};
 use super::{Elements, Node, Tree, Within};
 use crate::dialect::{Element, Trim, opener};
 use crate::engine::body::Progress;
+use crate::engine::found::Value;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
@@ -112,8 +113,19 @@ impl Elements {
         within.prefix.is_empty()
             || none && (self.members.list().is_empty() || told())
             || tree.loses()
+            || self.loses_text(cx, within, tree)
             || holds_call(cx, writer, tree.rest())
             || within.tool.is_some_and(|tool| closes_parameter(tree.rest(), within.prefix, tool, &tree.taken))
+    }
+}
+
+impl Elements {
+    /// Text stands behind the elements of `tree` that is in none of them, and the last one, which is empty, may have closed before it.
+    fn loses_text(&self, cx: &Reader<'_>, within: &Within<'_>, tree: &Tree<'_>) -> bool {
+        let text = tree.rest().trim_ascii_start();
+        let empty = |value: &Value| matches!(value, Value::Text(text) if text.get(cx.text).trim().is_empty());
+        let last = self.members.list().last().is_some_and(|(_, value)| empty(value));
+        last && tree.at == 0 && !text.is_empty() && !text.starts_with(within.prefix)
     }
 }
 
@@ -158,8 +170,10 @@ fn ends(cx: &Reader<'_>, writer: &Writer, reader: &Tree<'_>, at: usize, closer: 
     let begins = |at: usize| {
         let here = cx.rest(at);
         let first = |elements: &[Element]| opener(elements).is_some_and(|text| here.starts_with(text));
+        // What looks like a call's head as well is a parameter of this one.
+        let parameter = row.parameters.iter().any(|parameter| here.starts_with(&*parameter.opener));
         here.is_empty()
-            || row.calls.iter().any(|call| first(&call.head))
+            || !parameter && row.calls.iter().any(|call| first(&call.head))
             || row.sections.iter().any(|(_, close)| first(close))
     };
     if begins(at) {

@@ -8,6 +8,7 @@ use super::value::Within;
 use super::*;
 use crate::bytes::find_near;
 use crate::dialect::opener;
+use crate::engine::body::shown::Quotation;
 use crate::engine::look::seen;
 
 /// So far behind a place where a value may have ended its own closing marker is looked for: mostly it was forgotten, and what
@@ -34,6 +35,8 @@ pub(super) enum Reach {
     Call,
     /// Behind that: it may show calls.
     Calls,
+    /// Behind that, as the value has it in quotes: another parameter may follow as well.
+    Quoted,
 }
 
 /// What stands at a place behind the value.
@@ -96,6 +99,21 @@ impl OpenValue {
         self.beyond(cx, within, end, NEAR, reach).map(|beyond| self.passes(beyond.at))
     }
 
+    /// Its closing marker, `own`, and what closes the call behind it stand between quotes, or in a fence, that the value has opened:
+    /// it shows them, if it goes on to one more. If it does not, nobody knows how much of it is missing.
+    pub(super) fn is_quoted_end(&mut self, cx: &Reader<'_>, within: &Within<'_>, own: Closer) -> Look<()> {
+        let quotation = Quotation::at_end(cx.slice(self.start, own.at));
+        if !quotation.is_open() {
+            return Look::No;
+        }
+        let tail = cx.skip_markup_space(own.end);
+        let end = seen!(self.behind_call(cx, within, tail));
+        seen!(quotation.closes(cx, end));
+        let beyond = self.beyond(cx, within, tail, FAR, Reach::Quoted);
+        (self.marked, self.torn) = (true, self.torn || beyond == Look::No);
+        beyond.map(|beyond| self.passes(beyond.at))
+    }
+
     /// All up to `at`, where its closing marker stands, is its text.
     fn passes(&mut self, at: usize) {
         self.searched = at;
@@ -111,7 +129,7 @@ impl OpenValue {
         }
         let mut closed = match reach {
             Reach::Call => from,
-            Reach::Calls => seen!(self.behind_call(cx, within, from)),
+            Reach::Calls | Reach::Quoted => seen!(self.behind_call(cx, within, from)),
         };
         let (mut open, mut in_call, mut calls) = (0_usize, false, false);
         let mut at = closed.max(from);
@@ -120,17 +138,21 @@ impl OpenValue {
             at = hit + 1;
             match self.mark(cx, within, hit) {
                 Look::Is(Mark::Closer(own)) if open == 0 => {
-                    match Parameters::next(cx, within.row, within.tail, own.end, within.called) {
+                    let followed = match Parameters::next(cx, within.row, within.tail, own.end, within.called) {
                         Next::More => return Look::More,
                         Next::Junk => continue,
-                        _ => {}
-                    }
+                        Next::Parameter(next) => self.goes_before(cx, within, next.key.as_ref(), own.end),
+                        _ => false,
+                    };
                     // Where nothing but markers stands before it, it came too late, or twice; in a call it is that one's.
                     if in_call || cx.slice(closed, own.at).trim_ascii().is_empty() {
                         return Look::No;
                     }
-                    let stands =
-                        if reach == Reach::Calls { self.ends_answer(cx, within, own.end) } else { Look::Is(()) };
+                    let stands = match reach {
+                        Reach::Quoted if followed => Look::Is(()),
+                        Reach::Calls | Reach::Quoted => self.ends_answer(cx, within, own.end),
+                        Reach::Call => Look::Is(()),
+                    };
                     return stands.map(|()| Beyond { at: own.at, calls });
                 }
                 Look::Is(Mark::Closer(own)) => (open, closed, at) = (open - 1, own.end, own.end),

@@ -122,7 +122,7 @@ impl OpenValue {
             return Look::Is(ended);
         }
         // Its own stands right before it, with nothing of the value between the two.
-        let own = self.ends.doubtful.filter(|_| self.closes_by_key());
+        let own = self.ends.doubtful.filter(|_| self.closes_by_key() || self.openings == Openings::None);
         Look::Is(match own.filter(|own| cx.slice(own.end, hit).trim_ascii().is_empty()) {
             Some(own) => Ended { end: own.at, closing: Closing::Twice, ..ended },
             None => ended,
@@ -199,8 +199,14 @@ impl OpenValue {
         // In mere text nothing stands that it could close instead.
         let inner = if self.marked { self.closes_inner(cx, within, next, own) } else { Look::No };
         let (more, junk) = (matches!(next, Next::More), matches!(next, Next::Junk));
+        let last = matches!(next, Next::Close);
         if inner == Look::No && !more && !junk {
-            return Look::Is(Ended::closed(own.at, own.end, Closing::Own));
+            let quoted = if last { self.is_quoted_end(cx, within, own) } else { Look::No };
+            if quoted == Look::No {
+                return Look::Is(Ended::closed(own.at, own.end, Closing::Own));
+            }
+            *ahead = None;
+            return quoted.then(|()| Look::No);
         }
         *ahead = None;
         match inner {

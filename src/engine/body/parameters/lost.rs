@@ -88,6 +88,35 @@ impl OpenValue {
         if self.holds_tag(cx, hit, &tag) { Look::No } else { Look::Is(()) }
     }
 
+    /// Up to `end`, where nothing closed it, it holds a tag named after it that closes nothing, or one that begins a line or follows
+    /// another and names a parameter which the tool has and the call lacks: that one is written in some other way.
+    #[cold]
+    pub(super) fn holds_lost(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> bool {
+        if self.closes_by_key() {
+            return false;
+        }
+        let (text, key) = (cx.slice(self.start, end), self.key(cx));
+        let holds = |tag: &str| find(text.as_bytes(), tag.as_bytes()).is_some();
+        if holds(&format!("</{key}>")) && !holds(&format!("<{key}")) {
+            return true;
+        }
+        let Within { called: Some(tool), taken, .. } = *within else { return false };
+        let given = |name: &str| name == key || taken.iter().any(|(taken, _)| taken.as_str(cx.text) == name);
+        let lacks = |name: &str| !name.is_empty() && tool.declares(name) && !given(name);
+        memchr::memchr_iter(b'<', text.as_bytes()).map(|i| self.start + i).any(|at| {
+            if !(cx.at_line_start(at) || cx.follows_tag(at)) {
+                return false;
+            }
+            let near = cx.slice(at, floor(cx.text, end.min(at + 2 * misspelt::LONGEST)));
+            let Some((tag, behind)) = near.split_once('>').filter(|(tag, _)| !tag.starts_with("</")) else {
+                return false;
+            };
+            // `<path>`, `<param name="path">`, `<key>path</key>`.
+            let named = tag.split(|c| !char_class::NAME.has(c)).any(lacks);
+            named || lacks(behind.split(['<', '\n']).next().unwrap_or_default().trim())
+        })
+    }
+
     /// Its closing marker, which ends at `end`, closes nothing in it and is not just spoken of: a line ends there, or text goes
     /// on at once, or a tag does. An element stays in its text, unless it may be a parameter's marker.
     #[cold]
@@ -139,6 +168,18 @@ impl OpenValue {
     }
 }
 
+impl Parameters {
+    /// The `junk` between the parameters may be the key of one, which has no value of its own. The call lost that if it holds one
+    /// (`<arg_key>path=a</arg_key>`) or is the last; else the next one stands for it. What the schema requires it misses in any case.
+    pub(super) fn see_lone_key(&mut self, cx: &Reader<'_>, row: &Row, called: Option<&Tool>, junk: &str) {
+        let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
+        let missing = |key: &str| called.is_some_and(|tool| tool.declares(key)) && !given(key);
+        let Some((key, value)) = lone_key(row, junk).filter(|(key, _)| missing(key)) else { return };
+        self.broken |= value;
+        self.lone = !called.is_some_and(|tool| tool.requires(key));
+    }
+}
+
 /// The attributes at `range` of a parameter's tag, which no template has, hold its value.
 #[cold]
 pub(super) fn has_value(cx: &Reader<'_>, range: &Range<usize>) -> bool {
@@ -160,6 +201,15 @@ pub(super) fn lost_value(row: &Row, junk: &str, before: bool) -> bool {
         return !row.by_name();
     }
     !text.is_empty() && !row.by_name() && (junk.starts_with("</") || opens() || value())
+}
+
+/// The key of a parameter that the `junk` between the parameters begins with, and whether something stands beside it.
+fn lone_key<'t>(row: &Row, junk: &'t str) -> Option<(&'t str, bool)> {
+    let keyed = |p: &&Parameter| p.opener.starts_with('<') && matches!(p.head.get(1), Some(Element::Slot(_)));
+    let text = row.parameters.iter().filter(keyed).find_map(|p| junk.strip_prefix(&*p.opener))?;
+    let text = text.split_once('>').map_or(text, |(_, text)| text).trim_ascii_start();
+    let key = text.split(|c| !char_class::NAME.has(c)).next().filter(|key| !key.is_empty())?;
+    Some((key, text.len() > key.len() && !text.trim_ascii_end().ends_with(key)))
 }
 
 /// The `junk` between the parameters is an element named after one that the tool has and that is not `given`, or was meant as one.

@@ -137,6 +137,7 @@ impl OpenValue {
             || rest.is_some_and(|rest| unsigned(text).ends_with(&rest))
             || tokens()
             || ends_in_tag(text)
+            || ends_in_token(text)
     }
 
     /// What stands in it or behind it says that its end at `end`, which `closing` made one, may not be where it was meant to
@@ -151,6 +152,7 @@ impl OpenValue {
             // What it showed may have been its own, or what closed it before what follows.
             || missing && (self.shown.whole || self.stray || self.breaks_off(cx, parameter, end))
             || missing && self.closed_before_elements(cx, end)
+            || missing && self.holds_lost(cx, within, end)
             || is_unclosed(cx, parameter, end, closing) && self.speaks(cx, end) && is_spoken_of(cx, parameter, end)
             || self.ends_anywhere(end)
             || inner && self.holds_call(cx, row, end, missing)
@@ -277,6 +279,12 @@ fn ends_in_tag(text: &str) -> bool {
     tag.len() <= misspelt::LONGEST
         && tag.ends_with('>')
         && (name.is_empty() || find(before.as_bytes(), format!("<{name}").as_bytes()).is_none())
+}
+
+/// `text` ends in a special token, with which a model ends what it says or thinks: it was cut off there.
+fn ends_in_token(text: &str) -> bool {
+    let token = text.rfind('<').and_then(|at| text.get(at..)).unwrap_or_default();
+    token.ends_with('>') && token.len() <= misspelt::LONGEST && special(token)
 }
 
 /// `text` ends in the letters of `rest`, whatever stands between them.
@@ -443,6 +451,8 @@ impl Parameters {
     fn keep(&mut self, cx: &Reader<'_>, found: Value) {
         let Some(value) = &mut self.value else { return };
         let members = &self.members;
+        // Where it may have ended before, it takes the place of no other.
+        let torn = value.ends.doubtful.is_some();
         let name = |i: usize| members.get(i).map(|(k, _)| k.as_bytes(cx.text));
         let bit = value.opening.declared.and_then(|at| 1_u64.checked_shl(u32::try_from(at).ok()?));
         let first = bit.is_some_and(|bit| self.given & bit == 0);
@@ -454,6 +464,7 @@ impl Parameters {
                 "a parameter stood twice: its values are the items of its list"
             } else {
                 member.1 = found;
+                self.broken |= torn;
                 "a parameter stood twice: the last value counts"
             };
             // The first may have been shown in another's value.
