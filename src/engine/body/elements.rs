@@ -3,7 +3,7 @@
 //! while it is written; where the tags do not fit, the rest of the call is read at its end.
 use super::Progress;
 use super::members::Members;
-use crate::dialect::{Element, Row, Trim};
+use crate::dialect::{CallTemplate, Element, Row, Trim, opener};
 use crate::engine::found::{Piece, Value};
 use crate::engine::head::Head;
 use crate::engine::look::seen;
@@ -41,6 +41,8 @@ pub(crate) struct Elements {
     open: Option<OpenElement>,
     /// The tags do not fit.
     unfit: Option<Unfit>,
+    /// An element may have ended in the middle, where it shows what ends a call.
+    torn: bool,
     repairs: Vec<Repair>,
 }
 
@@ -69,21 +71,37 @@ struct Within<'w> {
 impl Elements {
     /// The elements that begin at `at`, behind `head`.
     pub(super) fn new(at: usize, head: Head) -> Self {
-        Self { head, at, index: None, members: Members::default(), open: None, unfit: None, repairs: Vec::new() }
+        Self {
+            head,
+            at,
+            index: None,
+            members: Members::default(),
+            open: None,
+            unfit: None,
+            torn: false,
+            repairs: Vec::new(),
+        }
     }
 
     /// An element stands at `at`. In a dialect that has parameters it is named after one of the tool's, where that is known.
-    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, head: &Head, at: usize) -> Look<()> {
-        let prefix = row.dialect.tag_prefix.bytes().next();
-        if !cx.bytes().get(at).is_some_and(|byte| *byte == b'<' || Some(*byte) == prefix) {
+    pub(super) fn plausible(cx: &Reader<'_>, row: &Row, template: &CallTemplate, head: &Head, at: usize) -> Look<()> {
+        let prefix = prefix(row, template.tail.iter().find_map(Element::literal).unwrap_or_default());
+        let byte = prefix.bytes().next();
+        if !cx.bytes().get(at).is_some_and(|here| *here == b'<' || Some(*here) == byte) {
             return Look::No;
         }
-        if row.parameters.is_empty() || !row.dialect.tag_prefix.is_empty() {
+        // The prefix of its head may be lost alone.
+        if !prefix.is_empty() && opener(&template.head).is_some_and(|head| !head.starts_with(prefix)) {
+            return head::literal(cx, at, prefix).map(|_| ());
+        }
+        let prefixed = !row.dialect.tag_prefix.is_empty();
+        if !prefix.is_empty() || row.parameters.is_empty() && !prefixed {
             return Look::Is(());
         }
         let tag = seen!(misspelt::opening(cx, at));
         let known = match head.name(cx).and_then(|name| cx.tool(&name)) {
             Some(tool) => tool.declares(tag.name),
+            None if prefixed => false,
             None => !row.parameters.iter().any(|p| misspelt::is_like(tag.name, misspelt::name(&p.opener))),
         };
         Look::when(known)
@@ -97,7 +115,7 @@ impl Elements {
         let (Some(closer), Some(row)) = (closer, writer.origin.row(cx)) else {
             return Progress::Fail { at: self.at };
         };
-        let prefix = row.dialect.tag_prefix.as_str();
+        let prefix = prefix(row, closer);
         let within = Within { prefix, trim: row.dialect.trim, closer, tool: cx.called(out, index), row };
         while self.unfit.is_none() {
             match self.next(cx, &within) {
@@ -186,7 +204,21 @@ impl Elements {
             open.searched = tag.end;
             if opens {
                 open.opens(cx, within, tag);
-            } else if !open.closes(cx, &tag) {
+                continue;
+            }
+            match open.quoted_end(cx, within, &tag) {
+                Look::Is(Some(at)) => {
+                    open.passes(at);
+                    continue;
+                }
+                Look::Is(None) => self.torn = true,
+                Look::No => {}
+                Look::More => {
+                    open.searched = hit;
+                    return Next::More;
+                }
+            }
+            if !open.closes(cx, &tag) {
                 open.searched = hit;
                 match open.goes_on(cx, within, &tag) {
                     Look::Is(at) => open.passes(at),
@@ -276,10 +308,17 @@ impl Elements {
             self.members.close(out, writer, index);
         }
         let pending = writer.over(index, self.members.take(), writer.start..end);
-        pending.status = status;
+        pending.status = if self.torn && status.readable() { CallStatus::Malformed } else { status };
         pending.repairs = std::mem::take(&mut self.repairs);
         Progress::Done { end }
     }
+}
+
+/// What stands before each tag of a call that this marker closes: where the `row` has something there and the marker lacks it, it is a
+/// special token that was lost.
+fn prefix<'r>(row: &'r Row, closer: &str) -> &'r str {
+    let prefix = row.dialect.tag_prefix.as_str();
+    if closer.starts_with(prefix) { prefix } else { "" }
 }
 
 /// What closes the call was written as the opening `tag` of an element that the tool does not have: behind it another call

@@ -140,7 +140,7 @@ impl BodyState {
             Body::Python => Python::plausible_behind_marker(cx, at),
             Body::Gemma if matches!(byte, b'{' | b'(') => Look::Is(()),
             Body::Gemma => Look::No,
-            Body::Elements => Elements::plausible(cx, row, head, at),
+            Body::Elements => Elements::plausible(cx, row, template, head, at),
             Body::Text => Line::plausible(cx, row, head, at),
         };
         let parameters = if template.body == Body::Parameters { &*row.parameters } else { &[] };

@@ -2,6 +2,7 @@
 use super::tag::{Kind, Tag};
 use super::{Node, Within};
 use crate::dialect::{Element, opener};
+use crate::engine::body::shown::Quotation;
 use crate::engine::body::values::Undecided;
 use crate::engine::look::seen;
 use crate::engine::{Look, Reader, head};
@@ -10,7 +11,10 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// So far behind what closes the call the element's own closing tag is looked for: mostly it was forgotten.
-const FAR: usize = 512;
+const NEAR: usize = 512;
+
+/// And so far where that stands in quotes.
+const FAR: usize = 4096;
 
 /// An element of the top level whose end has not come.
 #[derive(Debug)]
@@ -78,13 +82,37 @@ impl OpenElement {
     /// which nothing else opened, and the structure goes on behind it. Where that stands.
     #[cold]
     pub(super) fn goes_on(&self, cx: &Reader<'_>, within: &Within<'_>, tag: &Tag) -> Look<usize> {
+        self.goes_on_near(cx, within, tag, NEAR)
+    }
+
+    /// `tag`, which is its own closing one, and what closes the call behind it stand between quotes that the element has opened: it shows
+    /// them. Where its own stands, if that comes.
+    pub(super) fn quoted_end(&self, cx: &Reader<'_>, within: &Within<'_>, tag: &Tag) -> Look<Option<usize>> {
+        let own = match self.tags.as_slice() {
+            [own] if own.name(cx) == tag.name(cx) && !within.prefix.is_empty() => own,
+            _ => return Look::No,
+        };
+        let quotation = Quotation::at_end(cx.slice(own.end, tag.start));
+        if !quotation.is_open() {
+            return Look::No;
+        }
+        let close = seen!(Tag::at(cx, within.prefix, cx.skip_space(tag.end)));
+        seen!(head::literal(cx, close.start, within.closer));
+        let next = cx.skip_space(close.end);
+        let sections = within.row.sections.iter().map(|(_, close)| head::opens(cx, next, close));
+        let end = seen!(Look::first_of(sections).or(|| Look::Is(close.end)));
+        seen!(quotation.closes(cx, end));
+        self.goes_on_near(cx, within, &close, FAR).map(Some).or(|| Look::Is(None))
+    }
+
+    fn goes_on_near(&self, cx: &Reader<'_>, within: &Within<'_>, tag: &Tag, far: usize) -> Look<usize> {
         let [own] = self.tags.as_slice() else { return Look::No };
         let call = head::literal(cx, tag.start, within.closer) != Look::No;
         if within.prefix.is_empty() || !call || self.shows_calls() || !self.streams {
             return Look::No;
         }
         let (mut at, mut open, mut text, mut in_call) = (tag.end, 0_usize, false, false);
-        let end = cx.text.len().min(tag.end.saturating_add(FAR));
+        let end = cx.text.len().min(tag.end.saturating_add(far));
         while let Some(i) = memchr::memmem::find(cx.bytes().get(at..end).unwrap_or_default(), within.prefix.as_bytes())
         {
             let hit = at + i;
@@ -122,7 +150,10 @@ impl OpenElement {
     /// All up to `at`, where its closing tag stands, is its text.
     pub(super) fn passes(&mut self, at: usize) {
         let start = self.tags.first().map_or(at, |own| own.end);
-        self.texts.push(start..at);
+        match self.texts.last_mut().filter(|text| text.start == start) {
+            Some(text) => text.end = at,
+            None => self.texts.push(start..at),
+        }
         self.searched = at;
     }
 
