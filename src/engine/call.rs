@@ -10,13 +10,16 @@ use super::tail::Tail;
 use super::trace::Reason;
 use super::writer::{Evidence, Origin, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
-use crate::dialect::{Body, CallTemplate, Key, must_close};
+use crate::dialect::{Body, Key};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use memchr::memmem::Finder;
 use std::ops::Range;
 
 /// How much of a text may be read again, as often as the text is long.
 pub(super) const MOST_READ_AGAIN: usize = 4;
+
+/// A body that is written once more is looked for if it is no longer.
+pub(super) const LONGEST_ECHO: usize = 4096;
 
 /// The calls of one template, from their head to what closes them.
 #[derive(Debug)]
@@ -380,9 +383,10 @@ impl Engine {
             true => seen!(cx.behind_space(at, at)),
             false => at + usize::from(cx.rest(at).starts_with(' ')),
         };
+        let body = cx.slice(self.body.start, self.body.end);
         let key = match cx.bytes().get(next) {
-            // All of them once more is an echo.
-            Some(b'{') => match head::literal(cx, next, cx.slice(self.body.start, self.body.end)) {
+            // All of them once more is an echo. Longer ones are not waited for.
+            Some(b'{') => match if body.len() <= LONGEST_ECHO { head::literal(cx, next, body) } else { Look::No } {
                 Look::No => first_key(cx, next),
                 look => return look.then(|_| Look::No),
             },

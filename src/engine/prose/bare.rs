@@ -7,7 +7,7 @@ use crate::char_class;
 use crate::dialect::{Body, Key, may_end_name};
 use crate::engine::body::BodyState;
 use crate::engine::body::keys::no_call;
-use crate::engine::call::CallState;
+use crate::engine::call::{CallState, LONGEST_ECHO};
 use crate::engine::head::{self, Head, without_escapes};
 use crate::engine::look::seen;
 use crate::engine::reader::floor;
@@ -238,7 +238,7 @@ impl Engine {
         let behind = self.given.removed && self.fresh_at(cx, at);
         let rest = cx.bytes().get(at..).unwrap_or_default();
         // Longer ones are not waited for.
-        if body.is_empty() || body.len() > 4096 || !behind || self.hold.is_some() {
+        if body.is_empty() || body.len() > LONGEST_ECHO || !behind || self.hold.is_some() {
             return Look::No;
         }
         if !rest.starts_with(body.as_bytes()) {
