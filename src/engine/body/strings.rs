@@ -452,6 +452,7 @@ impl Strings {
 
     /// The text is over. In a string that is open, a closing marker is one if nothing but markers follow it, and it closes no call
     /// that the string shows; one that opens a call is a part of the string, which is cut off: no quote of that call stands behind it.
+    /// Signs alone (`)`, a fence) are what the text of a string ends in as well, and it may be cut off there.
     fn at_end(&self, cx: &Reader<'_>, closer: Option<&str>, origin: Origin) -> Look<Bound> {
         let Some(string) = &self.string else { return Look::No };
         if let Some(bound) = string.unless_closed {
@@ -462,7 +463,9 @@ impl Strings {
         if string.unclosed {
             return Look::No;
         }
-        let last = string.closer.filter(|_| cx.skip_space(string.behind) >= cx.text.len());
+        let signs = closer.filter(|closer| !closer.contains(char::is_alphanumeric)).map_or(0, str::len);
+        let alone = |at: usize| signs > 0 && cx.slice(at + signs, string.behind).trim_ascii().is_empty();
+        let last = string.closer.filter(|at| cx.skip_space(string.behind) >= cx.text.len() && !alone(*at));
         match (last, string.before_call) {
             (Some(at), _) if closes_shown(cx, string.body..at, closer, origin) => Look::No,
             (Some(at), _) => Look::Is(Bound::sure(at)),
