@@ -43,7 +43,7 @@ pub(super) fn closing<'t>(
     let named = tag.name == meant || suffix().is_some_and(|suffix| suffix.starts_with(':'));
     let own = cx.rest(at).starts_with(closer) && (closer.ends_with('>') || named && tag.whole);
     // Without its slash it is like the opening tag of something else.
-    let like = named || tag.slashed && (also(tag.name) || is_like(tag.name, meant));
+    let like = named || tag.slashed && (also(tag.name) || is_like(tag.name, meant) && !is_other(row, tag.name, meant));
     let section = || {
         let closes = |close: &&Element| matches!(close, Element::Literal(text) if cx.rest(at).starts_with(&**text));
         row.sections.iter().any(|(_, close)| close.first().filter(closes).is_some())
@@ -211,6 +211,21 @@ pub(super) fn is_slip(name: &str, meant: &str) -> bool {
             && name.len().max(meant.len()) <= 40
             && near()
             && strsim::osa_distance(name, meant) <= 1)
+}
+
+/// All that the `name` of a tag has of the one that was `meant` is what a checkpoint hangs on all tags of the `row`
+/// (`</arg_key:x>` for `</tool_call:x>`): it is another one.
+fn is_other(row: &Row, name: &str, meant: &str) -> bool {
+    let Some((before, suffix)) = meant.rsplit_once(':') else { return false };
+    let own = match name.rsplit_once(':') {
+        Some((own, last)) if last == suffix => own,
+        None if name == suffix => "",
+        _ => return false,
+    };
+    let inside = row.parameters.iter().flat_map(|p| p.head.iter().filter_map(Element::text).chain([&*p.closer]));
+    let mut tags = inside.flat_map(|text| text.split('<').skip(1)).map(|tag| self::name(tag.trim_start_matches('/')));
+    let hangs = tags.any(|tag| tag.rsplit_once(':').is_some_and(|(other, last)| last == suffix && other != before));
+    hangs && !is_like(own, before)
 }
 
 /// A name of a tag may be a slip for the one that was `meant`.
