@@ -50,6 +50,9 @@ def test_reads_whole_and_cut_anywhere(make):
     [
         ("|call {name}| {parameters} |end|", "|{key}:{value}|", "|call f||a: 1||end| and so on: 2|"),
         ("<{name}> {parameters} </{name}>", "<{key}>{value}</{key}>", "<f><query>x</quer<n>3</n></f>"),
+        ("<t>{name}=>x {parameters} </t>", "<p {@k=key}>{value}</p>", '<t>f=>x <p k="a">1</p></t>'),
+        ("<t>{name}~>~ {parameters} </t>", "<p {@k=key}>{value}</p>", '<t>f~>~ <p k="a">1</p></t>'),
+        ('<t>"{name},{ }"is"> {parameters} </t>', "<p {@k=key}>{value}</p>", '<t>"f, "is"> <p k="a">1</p></t>'),
     ],
 )
 def test_what_may_yet_be_a_parameter_is_waited_for(call, parameter, text):
@@ -62,6 +65,17 @@ def test_what_may_yet_be_a_parameter_is_waited_for(call, parameter, text):
     said = [(call.name, call.arguments_json, call.status) for call in turn.tool_calls]
     assert said == [(call.name, call.arguments_json, call.status) for call in whole.tool_calls]
     assert turn.content == whole.content
+
+
+@pytest.mark.parametrize("end", ["</key:x>", "</key:x><val:x>", "</keys:x>", "</key:x><val:x>Rome</val:x>"])
+def test_a_suffix_of_all_tags_tells_none_of_them(end):
+    dialect = toolglot.Dialect(
+        name="own",
+        calls=["<call:x>{name} {parameters} </call:x>"],
+        parameters=["<key:x>{key}</key:x><val:x>{value}</val:x>"],
+    )
+    (call,) = toolglot.extract(f"<call:x>f\n<key:x>city{end}", tools=[TOOL], dialect=dialect).tool_calls
+    assert call.status == "incomplete"
 
 
 def test_a_derived_dialect_is_data():

@@ -557,9 +557,12 @@ fn behind_stop(cx: &Reader<'_>, rest: Range<usize>, until: &str, stops: &[bool; 
     let stopped = stops[usize::from(byte)];
     // White space before the literal is not yet the end of the line.
     let goes_on = byte == b'\n' && (behind.starts_with(until) || (!cx.eof && until.starts_with(behind)));
+    // A later byte of the literal may be one that no hole holds.
+    if !cx.eof && until.len() > tail.len() && until.starts_with(tail) {
+        return Look::More;
+    }
     if stopped && !goes_on {
-        let partial = !cx.eof && until.len() > tail.len() && until.starts_with(tail);
-        return if partial { Look::More } else { Look::No };
+        return Look::No;
     }
     // A run of white space is looked behind once.
     let blank = tail.len() - behind.len();
