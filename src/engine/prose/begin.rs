@@ -4,7 +4,7 @@ use super::named::{may_lack_key, unopened_key};
 use super::sentence;
 use super::twice::opened_twice;
 use crate::char_class;
-use crate::dialect::{Body, CallTemplate, Row};
+use crate::dialect::{Body, CallTemplate, Element, Row};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
 use crate::engine::head::{Head, LONGEST_NAME};
@@ -201,7 +201,9 @@ impl Engine {
                 _ => None,
             },
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
-            (Mode::Content, None) if sentence::opens_quote(cx, at) => Some(Doubt::Quotes),
+            (Mode::Content, None) if sentence::opens_quote(cx, at) && !self.behind_closer(cx, at) => {
+                Some(Doubt::Quotes)
+            }
             // Labels are words, which a sentence may have.
             (Mode::Content, None) => (template.labelled && sentence::goes_up_to(cx, at)).then_some(Doubt::Sentence),
         };
@@ -219,6 +221,16 @@ impl Engine {
         let state = CallState::new(cx, Origin::Template { row, call }, template.body, at, found, evidence, before);
         self.begin_call(state, |call| call.in_section(open));
         Look::Is(())
+    }
+
+    /// What closes the last call, or its section, ends right before `at`: what looks like a quotation mark there is its own.
+    fn behind_closer(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let last = self.out.calls.last().filter(|_| self.fresh_at(cx, at));
+        let Some(row) = last.and_then(|call| call.origin.row(cx)) else { return false };
+        let tails = row.calls.iter().map(|call| &call.tail).chain(row.sections.iter().map(|(_, close)| close));
+        let mut closers = tails.flatten().filter_map(Element::literal);
+        let before = cx.slice(0, at).trim_end();
+        closers.any(|closer| before.ends_with(closer))
     }
 
     /// Why no call of this row counts at `at`, whatever stands there.
