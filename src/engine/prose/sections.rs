@@ -160,6 +160,8 @@ impl Engine {
         let Some((_, close)) = cx.dialects.section(row, section) else { return Look::No };
         let mut found = Head::default();
         match head::behind_marker(cx, at, length, close, &mut 0, &mut found) {
+            // Words are what any text may say that does not stand right behind a call.
+            Look::Is(()) if cx.rest(at).starts_with(char::is_alphanumeric) && !self.call_ended(cx, at, row) => Look::No,
             Look::Is(()) if !open => self.closes_nothing(cx, at, found.end, row),
             // No call stood in it, and what opened it is text.
             Look::Is(()) if self.given.opener.is_some() || self.opener_given == Some(self.out.calls.len()) => {
