@@ -39,6 +39,8 @@ pub enum Trim {
     None,
     /// One line break at each end.
     Newline,
+    /// One blank at each end.
+    Blank,
     /// All white space at both ends.
     Space,
 }

@@ -340,6 +340,10 @@ fn unframed(text: &str, trim: Trim) -> &str {
     match trim {
         Trim::None => text,
         Trim::Space => text.trim(),
+        Trim::Blank => match text.strip_prefix(' ') {
+            Some(rest) => rest.strip_suffix(' ').unwrap_or(rest),
+            None => text,
+        },
         Trim::Newline => {
             let Some(rest) = text.strip_prefix("\r\n").or(text.strip_prefix('\n')) else { return text };
             rest.strip_suffix("\r\n").or(rest.strip_suffix('\n')).unwrap_or(rest)

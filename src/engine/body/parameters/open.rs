@@ -183,6 +183,10 @@ impl OpenValue {
             return Look::More;
         }
         self.frame = Frame::Tight;
+        if trim == Trim::Blank && rest.first() == Some(&b' ') {
+            self.start += 1;
+            self.frame = Frame::Padded;
+        }
         if trim == Trim::Newline {
             self.skip_break(rest);
             // It may have stood in the opening marker, for its bracket.

@@ -67,6 +67,7 @@ impl OpenValue {
             }
             // The next marker may follow, and the line break be the markup's.
             Trim::None | Trim::Newline => without_half_break(certain),
+            Trim::Blank => without_half_break(certain.strip_suffix(' ').unwrap_or(certain)),
             Trim::Space => certain.trim_end(),
         };
         if certain.is_empty() {
@@ -218,8 +219,9 @@ impl OpenValue {
     fn unframed<'t>(&self, text: &'t str, trim: Trim) -> &'t str {
         match trim {
             Trim::None => text,
-            Trim::Newline if self.frame != Frame::Padded => text,
+            Trim::Newline | Trim::Blank if self.frame != Frame::Padded => text,
             Trim::Newline => without_half_break(text),
+            Trim::Blank => text.strip_suffix(' ').unwrap_or(text),
             Trim::Space => text.trim_end(),
         }
     }
@@ -232,8 +234,12 @@ impl OpenValue {
             return start..start + text.trim_end().len();
         }
         let text = cx.bytes().get(self.start..end).unwrap_or_default();
-        let line = if self.frame == Frame::Padded { trailing_break(text) } else { 0 };
-        self.start..end - line
+        let pad = match self.frame {
+            Frame::Padded if trim == Trim::Blank => usize::from(text.last() == Some(&b' ')),
+            Frame::Padded => trailing_break(text),
+            _ => 0,
+        };
+        self.start..end - pad
     }
 
     /// What its text at `range` means, of which `entities` stand for characters.
