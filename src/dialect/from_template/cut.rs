@@ -49,3 +49,37 @@ pub(super) fn shared_end(text: (&str, Range<usize>), other: (&str, Range<usize>)
     }
     n
 }
+
+/// Signs that open something, and what closes it.
+const BRACKETS: [(char, char); 9] =
+    [('<', '>'), ('[', ']'), ('{', '}'), ('(', ')'), ('«', '»'), ('‹', '›'), ('⟨', '⟩'), ('【', '】'), ('「', '」')];
+
+/// How good a place `at` is to part `text` into two markers: best where white space stands, or a bracket that opens behind one
+/// that closes, then in the middle of signs of one kind (`@@@@`).
+fn parts(text: &str, at: usize) -> u8 {
+    let Some((before, behind)) = text.split_at_checked(at) else { return 0 };
+    let (Some(last), Some(first)) = (before.chars().next_back(), behind.chars().next()) else { return 0 };
+    let brackets = BRACKETS.iter().any(|b| b.1 == last) && BRACKETS.iter().any(|b| b.0 == first);
+    if last.is_whitespace() || first.is_whitespace() || brackets {
+        return 2;
+    }
+    let run = |signs: &mut dyn Iterator<Item = char>| signs.take_while(|sign| *sign == last).count();
+    let middle = !last.is_alphanumeric() && run(&mut before.chars().rev()) == run(&mut behind.chars());
+    u8::from(middle)
+}
+
+/// The best of these `places` in `text` to part what ends something from what begins the next: the first of them, unless that is in
+/// the middle of a marker. No part is empty.
+pub(super) fn parting(text: &str, places: std::ops::RangeInclusive<usize>) -> usize {
+    let first = *places.start();
+    let marks = tags(text);
+    let whole = |at: &usize| {
+        let parts = text.split_at_checked(*at);
+        parts.is_some_and(|(left, right)| !left.trim().is_empty() && !right.trim().is_empty()) && between(&marks, *at)
+    };
+    let better = |best: (usize, u8), at: usize| {
+        let rank = parts(text, at);
+        if rank > best.1 { (at, rank) } else { best }
+    };
+    places.filter(whole).fold((first, parts(text, first)), better).0
+}

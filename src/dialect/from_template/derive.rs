@@ -1,6 +1,7 @@
 //! What a template writes round names, arguments, calls and reasoning, found by rendering answers that differ in one
 //! thing and comparing.
-use super::cut::{shared_end, shared_start, tags};
+use super::cut::{parting, shared_end, shared_start, tags};
+use super::ends::{closed, closes_only, without_beginning, without_end};
 use super::probe::{Answer, Prober};
 use super::spell::{self, template};
 use crate::dialect::{Bare, Dialect, Trim};
@@ -78,10 +79,20 @@ fn json_around(text: &str, from: usize, needle: &Range<usize>) -> Option<Range<u
     None
 }
 
-/// Where the arguments `{"KEY": "VALUE"}` of the call to `name` stand, and how they are written.
-fn body(text: &str, from: usize, name: &Range<usize>, key: &str, value: &str) -> Option<(Range<usize>, Body)> {
+/// Where the arguments `{"KEY": "VALUE"}` of the call to `name` stand, and how they are written; `apart`: what JSON holds both is
+/// their marker.
+fn body(
+    text: &str,
+    from: usize,
+    name: &Range<usize>,
+    (key, value): (&str, &str),
+    apart: bool,
+) -> Option<(Range<usize>, Body)> {
     let key = find(text, key, name.end).or_else(|| find(text, key, from))?;
     let value = find(text, value, key.end)?;
+    if apart {
+        return Some((json_around(text, name.end, &value)?, Body::Arguments));
+    }
     if let Some(all) = json_around(text, from, &value) {
         let holds_name = all.start < name.start && name.end < all.end;
         return Some((all, if holds_name { Body::Json } else { Body::Arguments }));
@@ -126,35 +137,32 @@ pub(super) struct Derivation<'p, 's> {
     ending: String,
     /// What stands between tags named after a parameter is its value as a text or JSON, and holds no elements.
     flat: bool,
+    /// The object that holds the name and the arguments is written round them as a marker is: its keys are the template's own.
+    apart: bool,
     pub(super) seen: Vec<String>,
-}
-
-/// The text of an answer, less what ends it.
-fn without_end<'t>(text: &'t str, ending: &str, eos: &str) -> &'t str {
-    let shared = shared_end((text, 0..text.len()), (ending, 0..ending.len()));
-    let cut = text.get(..text.len() - shared).unwrap_or(text);
-    // Behind a word the shared end is the rest of a marker of several pieces (`<|close|>tools<|sep|>`).
-    let within = shared < ending.len() && cut.ends_with(char::is_alphanumeric);
-    let text = if within { text } else { cut };
-    match text.trim_end().strip_suffix(eos) {
-        Some(text) if !eos.is_empty() => text,
-        _ => text,
-    }
-}
-
-/// `beginning` closes a tag that the prompt has opened, and is the prompt's as well.
-fn closes_only(beginning: &str) -> bool {
-    let Some(name) = beginning.rsplit_once("</").and_then(|(_, tag)| tag.split_once('>')).map(|(name, _)| name) else {
-        return false;
-    };
-    !beginning.contains(&format!("<{name}>"))
 }
 
 impl<'p, 's> Derivation<'p, 's> {
     pub(super) fn new(prober: &'p Prober<'s>) -> Self {
         let plain = prober.answer(&Answer::default().content(CONTENT)).unwrap_or_default();
         let (beginning, ending) = plain.text.split_once(CONTENT).unwrap_or_default();
-        Self { prober, beginning: beginning.to_owned(), ending: ending.to_owned(), flat: false, seen: Vec::new() }
+        Self {
+            prober,
+            beginning: beginning.to_owned(),
+            ending: ending.to_owned(),
+            flat: false,
+            apart: false,
+            seen: Vec::new(),
+        }
+    }
+
+    /// The same, for a template whose calls are objects with keys that those of no other have: what stands round the name and the
+    /// arguments is a marker then. Nothing if its calls are no such objects.
+    pub(super) fn with_own_keys(prober: &'p Prober<'s>) -> Option<Self> {
+        let derivation = Self { apart: true, ..Self::new(prober) };
+        let one = derivation.calls(Answer::calls([(FIRST, json!({KEY: VALUE}))])).ok()?;
+        let (call, body) = body(&one, 0, &find(&one, FIRST, 0)?, (KEY, VALUE), false)?;
+        (body == Body::Json && one.get(call)?.starts_with('{')).then_some(derivation)
     }
 
     /// The same, for a template that writes values between tags named after their parameters, but no elements in these.
@@ -176,7 +184,7 @@ impl<'p, 's> Derivation<'p, 's> {
         let beginning = self.beginning.trim();
         let block = beginning.contains("</") || beginning.contains("close");
         if !block || closes_only(beginning) {
-            text = text.trim_start().strip_prefix(beginning).map_or(text, str::trim_start);
+            text = without_beginning(text, beginning).map_or(text, str::trim_start);
         }
         let text = text.to_owned();
         Ok((rendered.prompt, text))
@@ -197,7 +205,7 @@ impl<'p, 's> Derivation<'p, 's> {
     fn span(&self, text: &str, from: usize, i: usize, name: &str, key: &str, value: &str) -> Result<Span, String> {
         let id = find(text, &self.prober.spelling.id(i, name), from);
         let at = find(text, name, from).ok_or("the name of the tool is not in the rendered call")?;
-        let Some((mut range, body)) = body(text, from, &at, key, value) else {
+        let Some((mut range, body)) = body(text, from, &at, (key, value), self.apart) else {
             return Err("the arguments are not in the rendered call".into());
         };
         let mut marks = Vec::new();
@@ -237,8 +245,59 @@ impl<'p, 's> Derivation<'p, 's> {
         Ok(Span { marks, body })
     }
 
+    /// A dialect whose tags are named after the tools and their parameters, if this is one.
+    fn by_name(&mut self) -> Option<Dialect> {
+        let (_, one) = self.text(&Answer::calls([(FIRST, json!({KEY: VALUE}))])).ok()?;
+        let tag = |text: &str, name: &str| -> Option<String> {
+            let inside = text.trim().strip_prefix(&format!("<{name}>"))?.strip_suffix(&format!("</{name}>"))?;
+            Some(inside.to_owned())
+        };
+        let value = tag(&tag(&one, FIRST)?, KEY)?;
+        let trim = match value.split_once(VALUE)? {
+            ("", "") => Trim::None,
+            ("\n", "\n") => Trim::Newline,
+            (" ", " ") => Trim::Blank,
+            _ => return None,
+        };
+        self.seen.push(format!("one call is written {one:?}, its tags named after the tool and its parameters"));
+        let (calls, parameters) = ("<{name}> {parameters} </{name}>", "<{key}>{value}</{key}>");
+        let (calls, parameters) = (vec![calls.to_owned()], vec![parameters.to_owned()]);
+        let mut dialect = Dialect {
+            calls,
+            parameters,
+            trim,
+            bare: vec![Bare::Elements],
+            json_first: true,
+            entities: self.escapes(),
+            ..Dialect::default()
+        };
+        self.add_tokens("", &mut dialect);
+        Some(dialect)
+    }
+
+    /// Values are written with entities for the signs of markup.
+    fn escapes(&self) -> bool {
+        let written = self.calls(Answer::calls([(FIRST, json!({KEY: "<zq&"}))]));
+        written.is_ok_and(|text| text.contains("&lt;zq&amp;"))
+    }
+
+    /// What stands round an answer, or ends a turn with calls, is no content.
+    fn add_tokens(&self, turn_end: &str, dialect: &mut Dialect) {
+        for text in [turn_end, &self.beginning, &self.ending] {
+            let marks = tags(text).into_iter().filter_map(|mark| text.get(mark)).filter(|mark| *mark != super::NO_EOS);
+            for mark in marks {
+                if !dialect.tokens.iter().any(|token| token == mark) {
+                    dialect.tokens.push(mark.to_owned());
+                }
+            }
+        }
+    }
+
     /// The dialect, without reasoning.
     pub(super) fn derive(&mut self) -> Result<Dialect, String> {
+        if let Some(dialect) = self.by_name() {
+            return Ok(dialect);
+        }
         let one = self.calls(Answer::calls([(FIRST, json!({KEY: VALUE}))]))?;
         let first = self.span(&one, 0, 0, FIRST, KEY, VALUE)?;
         self.seen.push(format!("one call is written {one:?}, its inside as {{{}}}", first.body.hole()));
@@ -265,6 +324,9 @@ impl<'p, 's> Derivation<'p, 's> {
             }
             _ => self.seen.push("only one call can be written".into()),
         }
+        let opened = if section.0.trim().is_empty() { &head } else { &section.0 };
+        let closing = if section.1.trim().is_empty() { &mut tail } else { &mut section.1 };
+        let turn_end = closing.split_off(closed(opened, closing));
         let mut call = head.clone();
         let mut at = first.start();
         for (i, (range, hole)) in first.marks.iter().enumerate() {
@@ -281,7 +343,11 @@ impl<'p, 's> Derivation<'p, 's> {
             at = range.end;
         }
         call.push_str(&tail);
-        let call = template(&call, first.body.hole());
+        let mut call = template(&call, first.body.hole());
+        if self.apart {
+            // JSON has white space there, or none.
+            call = call.replace(":{ }", ": ").replace(",{ }", ", ");
+        }
         if call.starts_with('{') && !call.starts_with("{{") && section.0.trim().is_empty() {
             match first.body {
                 Body::Json => dialect.bare.push(Bare::Json),
@@ -302,14 +368,7 @@ impl<'p, 's> Derivation<'p, 's> {
             (true, false) => dialect.tokens.push(section.1.trim().to_owned()),
             (true, true) => {}
         }
-        let marks = |text: &'_ str| -> Vec<String> {
-            tags(text).into_iter().filter_map(|t| text.get(t).map(str::to_owned)).collect()
-        };
-        for token in marks(&self.beginning).iter().chain(&marks(&self.ending)).filter(|t| *t != super::NO_EOS) {
-            if !dialect.tokens.iter().any(|t| t == token) {
-                dialect.tokens.push(token.to_owned());
-            }
-        }
+        self.add_tokens(&turn_end, &mut dialect);
         Ok(dialect)
     }
 
@@ -397,7 +456,11 @@ impl<'p, 's> Derivation<'p, 's> {
         let value_2 = find(&two, VALUE_2, key_2.end).ok_or_else(lost)?;
         let (before, mid, after) = (head_end..key.start, value.end..key_2.start, value_2.end..two.len());
         let open = shared_end((&two, before.clone()), (&two, mid.clone()));
-        let close = shared_start((&two, mid.clone()), (&two, after.clone())).min(mid.len() - open);
+        let close = shared_start((&two, mid.clone()), (&two, after.clone()));
+        // What ends a parameter may end as the call's head does: where both could have it, it is no part of what begins the next one.
+        let apart = mid.len() - open;
+        let apart = parting(two.get(mid.clone()).unwrap_or(""), apart..=close.max(apart));
+        let (open, close) = (mid.len() - apart, close.min(apart));
         let separator = two.get(mid.start + close..mid.end - open).unwrap_or("");
         if !separator.trim().is_empty() {
             return Err(format!("what stands between two parameters is not understood: {separator:?}"));
@@ -409,8 +472,17 @@ impl<'p, 's> Derivation<'p, 's> {
         }
         let between = two.get(key.end..value.start).unwrap_or("");
         let number = self.calls(Answer::calls([(FIRST, json!({KEY: 7341}))])).unwrap_or_default();
-        let of_number = find(&number, KEY, head_end.min(number.len()))
+        let key_of_number = find(&number, KEY, head_end.min(number.len()));
+        let of_number = key_of_number
+            .clone()
             .and_then(|key| number.get(key.end..find(&number, NUMBER, key.end)?.start).map(str::to_owned));
+        // A value's type may be written before the key.
+        let head = two.get(before.start..before.end - open).unwrap_or("");
+        let opens_number = key_of_number.and_then(|key| number.get(head_end..key.start)?.strip_prefix(head));
+        let opens = match opens_number {
+            Some(other) if other != opener => typed(&opener, other).unwrap_or_else(|| opener.clone()),
+            _ => opener.clone(),
+        };
         if of_number.as_deref().is_some_and(|other| between.strip_suffix('"') == Some(other)) && closer.starts_with('"')
         {
             return Err(
@@ -428,10 +500,12 @@ impl<'p, 's> Derivation<'p, 's> {
         dialect.trim = match (left.as_str(), right) {
             ("", "") => Trim::None,
             ("" | "\n", "" | "\n") => Trim::Newline,
+            (" ", " ") => Trim::Blank,
             _ => Trim::Space,
         };
         between.truncate(start);
-        let parameter = format!("{opener}{}{between}{}{}", spell::KEY, spell::VALUE, closer.trim_start());
+        dialect.entities = self.escapes();
+        let parameter = format!("{opens}{}{between}{}{}", spell::KEY, spell::VALUE, closer.trim_start());
         let parameter_template = template(&parameter, "");
         // Between the two tags a model may break the line.
         let apart = parameter_template

@@ -6,6 +6,7 @@
 //! other answers are rendered, and reading them must give back every name, argument, content and reasoning.
 mod cut;
 mod derive;
+mod ends;
 mod probe;
 mod render;
 mod spell;
@@ -44,6 +45,13 @@ struct Attempt {
     failures: Vec<Failure>,
 }
 
+impl Attempt {
+    /// The dialect, if it reads what the template renders.
+    fn read(&self) -> Option<&Dialect> {
+        self.dialect.as_ref().ok().filter(|_| !serious(&self.failures))
+    }
+}
+
 impl Dialect {
     /// The dialect that a model with this chat template writes.
     ///
@@ -77,26 +85,41 @@ impl Dialect {
         let prober = Prober { renderer: &renderer, tools, spelling: first, bos: options.bos_token, eos };
         let tool_set = verify::tools();
         let tool_set = Arc::new(ToolSet::from_values(tool_set.as_array().map_or(&[], Vec::as_slice))?);
+        let named = |dialect: Self, about: String, attempt: &Attempt| {
+            let example = example(&attempt.samples);
+            Self { name: name.to_owned().into(), about, example, parsers: Vec::new(), models: Vec::new(), ..dialect }
+        };
+        let derived =
+            |dialect: &Self, by: &Attempt| named(dialect.clone(), "Derived from a chat template".to_owned(), by);
+        let of_catalogue = |row: Self, by: &Attempt| {
+            let about = format!("A chat template that reads as the catalogue's {:?} ({})", row.name, row.about);
+            named(row, about, by)
+        };
         let mut attempts: Vec<Attempt> = Vec::new();
         for spelling in usable(&prober).map_err(bad)? {
             let prober = prober.with(spelling);
-            let flat = Derivation::with_flat_tags(&prober).map(|flat| attempt(&prober, flat, source, &tool_set));
-            let read = flat.filter(|flat| flat.dialect.is_ok() && serious(&flat.failures).next().is_none());
-            let attempt = read.unwrap_or_else(|| attempt(&prober, Derivation::new(&prober), source, &tool_set));
-            if let (Ok(dialect), true) = (&attempt.dialect, serious(&attempt.failures).next().is_none()) {
-                let about = "Derived from a chat template".to_owned();
-                let example = example(&attempt.samples);
-                return Ok(Self { name: name.to_owned().into(), about, example, ..dialect.clone() });
+            let by = |derivation| attempt(&prober, derivation, source, &tool_set);
+            let flat = Derivation::with_flat_tags(&prober).map(by).filter(|flat| flat.read().is_some());
+            let tried = flat.unwrap_or_else(|| by(Derivation::new(&prober)));
+            if let Some(dialect) = tried.read() {
+                // A row that knows both of its turns tells more.
+                if serious_in_two_turns(&tried.failures)
+                    && let Some(row) = fitting(&tried, &tool_set, serious_in_two_turns)?
+                {
+                    return Ok(of_catalogue(row, &tried));
+                }
+                return Ok(derived(dialect, &tried));
             }
             // Before the next spelling: what a template writes of likely conversations tells more than what may be derived
             // from others.
-            if let Some(row) = fitting(&attempt, &tool_set)? {
-                let about = format!("A chat template that reads as the catalogue's {:?} ({})", row.name, row.about);
-                let example = example(&attempt.samples);
-                let (parsers, models) = (Vec::new(), Vec::new());
-                return Ok(Self { name: name.to_owned().into(), about, example, parsers, models, ..row });
+            if let Some(row) = fitting(&tried, &tool_set, serious)? {
+                return Ok(of_catalogue(row, &tried));
             }
-            attempts.push(attempt);
+            let own = Derivation::with_own_keys(&prober).map(by);
+            if let Some((dialect, own)) = own.as_ref().and_then(|own| own.read().zip(Some(own))) {
+                return Ok(derived(dialect, own));
+            }
+            attempts.push(tried);
         }
         let best = attempts.iter().min_by_key(|a| (a.dialect.is_err(), a.failures.len()));
         Err(bad(best.map_or_else(|| "the template writes no calls".to_owned(), explained)))
@@ -212,22 +235,29 @@ fn attempt(prober: &Prober<'_>, mut derivation: Derivation<'_, '_>, source: &str
     attempt
 }
 
-/// The row of the catalogue that reads everything the template renders.
-fn fitting(attempt: &Attempt, tools: &Arc<ToolSet>) -> Result<Option<Dialect>, Error> {
+/// The row of the catalogue that reads everything the template renders, as far as the failures tell that are left to it.
+fn fitting(
+    attempt: &Attempt,
+    tools: &Arc<ToolSet>,
+    tell: impl Fn(&[Failure]) -> bool,
+) -> Result<Option<Dialect>, Error> {
     for row in catalogue() {
         let ready = Dialects::named(&row.name)?;
-        if !attempt.samples.is_empty()
-            && serious(&verify::verify(row, &ready, tools, &attempt.samples)).next().is_none()
-        {
+        if !attempt.samples.is_empty() && !tell(&verify::verify(row, &ready, tools, &attempt.samples)) {
             return Ok(Some((**row).clone()));
         }
     }
     Ok(None)
 }
 
-/// Failures that tell. Some templates close their section after every call but the first; two calls show the form.
-fn serious(failures: &[Failure]) -> impl Iterator<Item = &Failure> {
-    failures.iter().filter(|f| f.name != "three calls")
+/// Some of the failures tell. Some templates close their section after every call but the first; two calls show the form.
+fn serious(failures: &[Failure]) -> bool {
+    failures.iter().any(|f| f.name != "three calls" && f.name != verify::TWO_TURNS)
+}
+
+/// As [`serious`], where a model is held to write both of its turns.
+fn serious_in_two_turns(failures: &[Failure]) -> bool {
+    failures.iter().any(|f| f.name != "three calls")
 }
 
 fn example(samples: &[Sample]) -> String {
@@ -238,10 +268,11 @@ fn example(samples: &[Sample]) -> String {
 fn explained(attempt: &Attempt) -> String {
     let seen =
         if attempt.seen.is_empty() { String::new() } else { format!(" Understood: {}.", attempt.seen.join("; ")) };
-    match (&attempt.dialect, attempt.failures.first()) {
+    let failures: Vec<&Failure> = attempt.failures.iter().filter(|f| f.name != verify::TWO_TURNS).collect();
+    match (&attempt.dialect, failures.first()) {
         (Err(why), _) => format!("the chat template is not understood: {why}.{seen}"),
         (Ok(_), Some(f)) => {
-            let failed: Vec<&str> = attempt.failures.iter().map(|f| f.name).collect();
+            let failed: Vec<&str> = failures.iter().map(|f| f.name).collect();
             format!(
                 "what the chat template renders does not read back ({}). {}: {} in {:?}.{seen}",
                 failed.join(", "),

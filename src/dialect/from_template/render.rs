@@ -123,6 +123,8 @@ impl<'s> Renderer<'s> {
         environment.add_filter("tojson", to_json);
         environment.add_filter("string", |value: &Value| spelt(value).into_owned());
         environment.add_filter("safe", |value: Value| value);
+        environment.add_filter("e", escaped);
+        environment.add_filter("escape", escaped);
         environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
             Err(failed(format!("the template refuses this conversation: {message}")))
         });
@@ -282,6 +284,12 @@ fn repr(value: &Value, out: &mut String, depth: usize) {
             let _ = write!(out, "{value}");
         }
     }
+}
+
+/// A text for HTML as Jinja writes it in Python.
+fn escaped(value: &Value) -> String {
+    let signs = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('\'', "&#39;"), ('"', "&#34;")];
+    signs.iter().fold(spelt(value).into_owned(), |text, (sign, name)| text.replace(*sign, name))
 }
 
 /// How `tojson` writes.

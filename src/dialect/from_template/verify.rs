@@ -54,6 +54,9 @@ pub(super) fn probes() -> Vec<(&'static str, Answer)> {
     ]
 }
 
+/// The name of a probe that was rendered as two turns.
+pub(super) const TWO_TURNS: &str = "content and calls in two turns";
+
 /// A probe that was rendered.
 #[derive(Debug, Clone)]
 pub(super) struct Sample {
@@ -70,12 +73,13 @@ pub(super) fn samples(derivation: &Derivation<'_, '_>, probes: Vec<(&'static str
         let named = answer.calls.iter().all(|call| text.contains(call.name));
         let written = answer.reasoning.is_empty() || text.contains(answer.reasoning);
         let said = answer.content.is_empty() || text.contains(answer.content);
-        // A template that writes content and calls as two turns does not show how a model writes both in one.
+        // A template that writes content and calls as two turns does not show how a model writes both in one; some write both turns.
         let marks = super::cut::tags(&prompt);
         let mut header = marks.iter().rev().take(3).filter_map(|t| prompt.get(t.clone()));
         let again = header.any(|tag| !tag.contains("think") && text.contains(tag)) && !answer.calls.is_empty();
         let again = again && !answer.content.is_empty();
-        (named && written && said && !again).then_some(Sample { name, answer, prompt, text })
+        let name = if again { TWO_TURNS } else { name };
+        (named && written && said).then_some(Sample { name, answer, prompt, text })
     };
     probes.into_iter().filter_map(render).collect()
 }
