@@ -40,8 +40,8 @@ fn stem(mark: &str) -> String {
 
 /// What of `text` stands behind `beginning`, whatever white space is between its marks.
 pub(super) fn without_beginning<'t>(text: &'t str, beginning: &str) -> Option<&'t str> {
-    let signs = beginning.chars().filter(|sign| !sign.is_whitespace());
-    signs.fold(Some(text), |rest, sign| rest?.trim_start().strip_prefix(sign))
+    let mut signs = beginning.chars().filter(|sign| !sign.is_whitespace());
+    signs.try_fold(text, |rest, sign| rest.trim_start().strip_prefix(sign))
 }
 
 /// `beginning` closes a tag that the prompt has opened, and is the prompt's as well.
