@@ -37,8 +37,6 @@ pub struct Dialects {
     pub(crate) name_line: Option<(u16, u16)>,
     /// Templates of calls that begin with a word before their marker.
     pub(crate) words: Vec<(u16, u16)>,
-    /// The word that is left before the name where special tokens are hidden, in templates whose arguments stand in a fence.
-    pub(crate) hidden: Vec<(Box<str>, u16, u16)>,
     /// Templates whose opening marker begins as too much text does: only what an answer begins with is one.
     pub(crate) openers: Vec<(u16, u16)>,
     /// What opens calls in plain words and ends in a colon.
@@ -170,7 +168,6 @@ impl Dialects {
             bare_python: None,
             name_line: None,
             words: Vec::new(),
-            hidden: Vec::new(),
             openers: Vec::new(),
             labels: Vec::new(),
             channels: Vec::new(),
@@ -334,12 +331,6 @@ impl Dialects {
         let word = |call: &CallTemplate| call.head.first() == Some(&Element::Slot(Slot::Ignored));
         let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
         self.words.extend(words.map(|(call, _)| (number, call as u16)));
-        let hidden = row.calls.iter().zip(0..).filter_map(|(call, i)| Some((call.hidden_word()?.into(), number, i)));
-        for entry in hidden {
-            if !self.hidden.iter().any(|known: &(Box<str>, u16, u16)| known.0 == entry.0) {
-                self.hidden.push(entry);
-            }
-        }
         let fences = row.dialect.calls.iter().filter_map(|call| call.strip_prefix("```"));
         self.fenced |= !self.auto && fences.clone().next().is_some();
         self.python_fences.extend(fences.filter(|fence| fence.contains("{python}")).map(str::to_owned));

@@ -60,17 +60,6 @@ impl CallTemplate {
         }
     }
 
-    /// The word between the special tokens before its name, if its arguments stand in a fence.
-    pub(super) fn hidden_word(&self) -> Option<&str> {
-        let (before, behind) = self.head.split_at(self.head.iter().position(|e| *e == Element::Slot(Slot::Name))?);
-        let (tokens, words): (Vec<_>, Vec<_>) = before.iter().filter_map(Element::text).partition(|text| special(text));
-        let fence = behind.iter().filter_map(Element::text).any(|text| text.starts_with("```"));
-        match words.as_slice() {
-            [word] if fence && self.body == Body::Arguments && !tokens.is_empty() => Some(word),
-            _ => None,
-        }
-    }
-
     /// A marker stands between the head and the body, and so behind the name.
     pub(crate) fn delimits_name(&self) -> bool {
         matches!(self.head.iter().rev().find(|e| **e != Element::Space), Some(Element::Literal(_)))

@@ -165,7 +165,7 @@ impl Engine {
 
     /// A fence of so many `ticks` opens at `at`, unless it is inline code.
     pub(super) fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
-        match self.hidden_call(cx, at).or(|| self.leftover_fence(cx, at, at + ticks)) {
+        match self.leftover_fence(cx, at, at + ticks) {
             Look::No => {}
             taken => return taken,
         }

@@ -108,10 +108,7 @@ impl Engine {
             return to;
         }
         let written = without_escapes(without_number(cx.slice(start, end)));
-        let leads = |name: &str| if end < to { cx.offered(name) } else { tools.leads_to(name) };
-        let hidden =
-            |word: &str| written.strip_prefix(word).map_or_else(|| end == to && word.starts_with(&*written), leads);
-        let open = leads(&written) || cx.dialects.hidden.iter().any(|(word, ..)| hidden(word));
+        let open = if end < to { cx.offered(&written) } else { tools.leads_to(&written) };
         if open { start } else { to }
     }
 }

@@ -7,7 +7,6 @@ use crate::dialect::{Bare, Body, CallTemplate, Element, Marker, Row, Slot, catal
 use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name, without_escapes};
 use crate::engine::look::seen;
-use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Reader, misspelt};
 use crate::schema::{Tool, ToolSet};
@@ -15,9 +14,6 @@ use std::ops::Range;
 
 /// White space between a name and what stands behind it.
 pub(super) const APART: usize = 64;
-
-/// So far before a fence a name may begin whose call lost its special tokens.
-const HIDDEN: usize = 512;
 
 /// `NAME:3` is an id, with a name in it.
 pub(super) fn without_number(written: &str) -> &str {
@@ -95,34 +91,6 @@ impl Engine {
             }
             other => other.map(|_| ()),
         }
-    }
-
-    /// The fence at `at` holds the arguments of a call whose special tokens are hidden: a line is left above it of the word between
-    /// them and an offered name, `functionget_weather`.
-    pub(super) fn hidden_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let from = self.given.from.max(floor(cx.text, at.saturating_sub(HIDDEN)));
-        let before = cx.slice(from, at).trim_ascii_end();
-        let end = from + before.len();
-        let start = end - name_before(before);
-        let elsewhere = self.section.is_some() || self.inline.is_some() || self.hold.is_some() || self.drafts(cx);
-        if elsewhere || at - end > APART || cx.dialects.hidden.is_empty() || !self.begins_line(cx, start) {
-            return Look::No;
-        }
-        let written = cx.slice(start, end);
-        let hidden = cx.dialects.hidden.iter().find_map(|(word, row, call)| {
-            let name = written.strip_prefix(&**word).filter(|name| cx.offered(name))?;
-            Some((end - name.len(), *row, *call))
-        });
-        let Some((name, row, call)) = hidden else { return Look::No };
-        let head = cx.dialects.call(row, call).map_or(&[][..], |template| template.head.as_slice());
-        let named = head.iter().position(|element| *element == Element::Slot(Slot::Name)).unwrap_or(head.len());
-        let mut found = seen!(head::head(cx, name, head.get(named..).unwrap_or_default()));
-        match self.refuses(cx, start) {
-            Look::No => {}
-            look => return look.then(|()| Look::No),
-        }
-        found.unopened = true;
-        self.begin(cx, start, row, call, &mut found, None)
     }
 
     /// `get_weather{"city": "Paris"}`, `functions.get_weather:0 {...}`, `call:get_weather{city:<|"|>Paris<|"|>}`: a name, and
