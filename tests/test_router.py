@@ -340,7 +340,9 @@ def test_a_schema_with_parts_that_mean_nothing_is_the_backends_to_judge(part: An
 # that the answer is cut off, and nobody runs it.
 OVERTAKEN = {
     "a brace too early before a long key",
+    "a closing quote of another kind before a bracket",
     "a list is not closed before the next key",
+    "a list of objects that lost its end before the next argument",
     "a quote is missing before the next call",
     "a quote is missing before the sign that closes the tag",
     "a quote is missing before what closes the call",
@@ -349,6 +351,7 @@ OVERTAKEN = {
     "an entity closes a string",
     "a curly quote closes a string",
     "a mark of another kind closes the last string",
+    "an object in a list that was closed too early, the list being closed",
     "a string without its closing quote that shows a whole call, and the marker that closes its own",
     "a string without its end behind an object in a list is an item",
 }

@@ -16,8 +16,11 @@ struct Claim {
 
 pub(super) fn spans(text: &str, seen: &Observed<'_>, kept: &[Kept], tools: Option<&ToolSet>) -> Vec<Span> {
     let mut claims = claims(text, seen);
-    // What lies inside a call (its name, its arguments) comes after it.
-    claims.sort_by_key(|claim| (claim.range.start, std::cmp::Reverse(claim.range.end)));
+    // What stands nowhere comes before what begins at its place, and what lies inside a call (its name, its arguments) after it.
+    claims.sort_by_key(|claim| {
+        let nowhere = claim.decoded.is_some() && claim.range.is_empty();
+        (claim.range.start, !nowhere, std::cmp::Reverse(claim.range.end))
+    });
     let mut markers: Vec<(usize, Markup)> = (seen.notes.iter())
         .filter_map(|note| match note.noted {
             Noted::Marker(markup) => Some((note.range.start, markup)),
