@@ -8,6 +8,11 @@ const BEFORE: [u8; 8] = *b"=([{,:+<";
 /// What stands behind one, in its line.
 const BEHIND: [u8; 7] = *b"}]),;.+";
 
+/// Letters right before a string say how it is read. Others are a word, and what stands behind them is an apostrophe.
+const PREFIXES: [&str; 10] = ["", "r", "b", "u", "f", "rb", "br", "fr", "rf", "l"];
+
+const LONGEST_PREFIX: usize = 2;
+
 /// The string that is open in a line, as far as that was read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Literals {
@@ -56,11 +61,10 @@ impl Literals {
 /// The quote at `at`, in the line that `begins` there, may open a string.
 fn opens(cx: &Reader<'_>, begins: usize, at: usize) -> bool {
     let before = cx.bytes().get(begins..at).unwrap_or_default();
-    // A letter or two say how it is read.
-    let letters = before.iter().rev().take(2).take_while(|byte| byte.is_ascii_alphabetic()).count();
-    let prefixed = before.len().checked_sub(letters).and_then(|length| before.get(..length)).unwrap_or_default();
-    let before = if prefixed.last().is_some_and(u8::is_ascii_alphanumeric) { before } else { prefixed };
-    before.trim_ascii_end().last().is_none_or(|sign| BEFORE.contains(sign))
+    let letters = before.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).take(LONGEST_PREFIX + 1).count();
+    let Some((before, prefix)) = before.split_at_checked(before.len() - letters) else { return false };
+    PREFIXES.iter().any(|known| prefix.eq_ignore_ascii_case(known.as_bytes()))
+        && before.trim_ascii_end().last().is_none_or(|sign| BEFORE.contains(sign))
 }
 
 /// Where the `quote` that was opened before `at` is closed in the same line, as strings of a program are.
