@@ -4,6 +4,9 @@ use crate::char_class;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Reader};
 
+/// So far behind a call what closes the result is looked for: a stream waits for that.
+const FAR: usize = 4096;
+
 /// The result that was opened last.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Echoed(Option<Open>);
@@ -55,6 +58,8 @@ impl Open {
         let longest = self.opener.len().max(self.closer.len()) + 1;
         // What stands at the end of what came may go on.
         let until = if cx.eof { cx.text.len() } else { floor(cx.text, cx.text.len().saturating_sub(longest)) };
+        let far = at + FAR;
+        let until = until.min(far);
         let begins = |text: &str| text.bytes().next().unwrap_or_default();
         let (first, other) = (begins(&self.opener), begins(&self.closer));
         while self.ends.is_none() && self.read < until {
@@ -73,7 +78,7 @@ impl Open {
         }
         match self.ends {
             Some(end) => Look::when(end > at),
-            None if cx.eof => Look::No,
+            None if cx.eof || self.read >= far => Look::No,
             None => Look::More,
         }
     }

@@ -8,7 +8,7 @@ use once_cell::sync::Lazy;
 use std::ops::Range;
 
 /// What may begin such a listing.
-const BEGINS: [&str; 14] = [
+const BEGINS: [&str; 16] = [
     "<<",
     DOUBLE,
     SINGLE,
@@ -23,13 +23,17 @@ const BEGINS: [&str; 14] = [
     "{code",
     "@'\n",
     "@\"\n",
+    "@'\r\n",
+    "@\"\r\n",
 ];
 
 /// What ends the text in some of them: a raw string of Rust or PowerShell, and what LaTeX, Org, forums and trackers show as it is.
-const ENDS: [(&str, &str, &str); 13] = [
+const ENDS: [(&str, &str, &str); 15] = [
     ("r#\"", "", "\"#"),
     ("@'\n", "", "\n'@"),
     ("@\"\n", "", "\n\"@"),
+    ("@'\r\n", "", "\n'@"),
+    ("@\"\r\n", "", "\n\"@"),
     ("\\begin{", "verbatim}", "\\end{verbatim}"),
     ("\\begin{", "lstlisting}", "\\end{lstlisting}"),
     ("\\begin{", "minted}", "\\end{minted}"),
@@ -83,6 +87,9 @@ static FINDER: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(BEGINS)
 /// So much of a here document that is cut off is looked at.
 const MOST_CUT_OFF: usize = 4096;
 
+/// So far behind what a listing may show its end is looked for: a stream waits for that.
+const FAR: usize = 4096;
+
 /// A longer line does not begin a listing.
 const LINE: usize = 512;
 
@@ -135,9 +142,15 @@ impl Listings {
 
     /// A call with markers at `at` stands in a listing.
     pub(super) fn show_marked(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        self.look_through(cx, at);
+        // Where no command stands, no end of it is waited for.
+        while matches!(&self.open, Some(Listing::Here(word)) if !is_command(cx, word.end)) {
+            self.is_none();
+            self.look_through(cx, at);
+        }
         let shows = self.show(cx, at);
         match &self.open {
-            Some(Listing::Here(word)) if shows == Look::Is(()) && !is_command(cx, word.end) => Look::No,
+            Some(Listing::Here(word)) if !is_command(cx, word.end) => Look::No,
             Some(Listing::Quotes { .. } | Listing::Until(_)) | None => Look::No,
             Some(_) => shows,
         }
@@ -161,22 +174,33 @@ impl Listings {
                 return Look::when(end > at);
             }
             let length = listing.closer();
-            let end = listing.end(cx, self.sought.max(at), cx.text.len());
+            let far = floor(cx.text, at + FAR);
+            let end = listing.end(cx, self.sought.max(at), far);
             // A word at the end of what came may go on.
             self.ends = end.filter(|end| cx.eof || *end < cx.text.len());
-            if self.ends.is_none() && !cx.eof {
-                self.sought = floor(cx.text, cx.text.len().saturating_sub(length + 1)).max(self.sought);
-                return Look::More;
-            }
-            if self.ends.is_none() && is_cut_off(cx, listing, at) {
-                return Look::Is(());
+            if self.ends.is_none() {
+                self.sought = floor(cx.text, far.saturating_sub(length + 1)).max(self.sought);
+                // A character may be cut in two there.
+                if cx.text.len() > at + FAR + 4 {
+                    if listing.is_sure(cx, at) {
+                        return Look::Is(());
+                    }
+                } else if !cx.eof {
+                    return Look::More;
+                } else if is_cut_off(cx, listing, at) {
+                    return Look::Is(());
+                }
             }
             if self.ends.is_none() {
-                // It is none. Another may have begun behind what says so.
-                self.unended += 1;
-                (self.looked, self.open) = (self.begun, None);
+                self.is_none();
             }
         }
+    }
+
+    /// What is open is none. Another may have begun behind what says so.
+    const fn is_none(&mut self) {
+        self.unended += 1;
+        (self.looked, self.open) = (self.begun, None);
     }
 
     /// Follows the text up to `at`: what is open there.
@@ -203,6 +227,15 @@ impl Listing {
             Self::Until(closer) => closer.len(),
             Self::Quotes { .. } | Self::Patch(_) => 0,
         }
+    }
+
+    /// What begins it says that it is one, wherever it ends: the line of a here document is a command, and no sentence.
+    fn is_sure(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let (Self::Here(word) | Self::Php(word)) = self else { return false };
+        let quoted = cx.slice(0, word.start).ends_with(['\'', '"', '\\']);
+        let loud = cx.part(word).bytes().all(|byte| !byte.is_ascii_lowercase());
+        let line = cx.slice(word.end, floor(cx.text, word.end + LINE).min(at)).split('\n').next().unwrap_or_default();
+        (quoted || loud) && is_command(cx, word.end) && !line.trim_ascii_end().ends_with(['.', '!', '?', ':', ','])
     }
 
     /// Where it ends, if that is in `from..to`.
@@ -360,14 +393,7 @@ fn is_command(cx: &Reader<'_>, at: usize) -> bool {
 /// other paragraph begins.
 fn is_cut_off(cx: &Reader<'_>, listing: &Listing, at: usize) -> bool {
     let (Listing::Here(word) | Listing::Php(word)) = listing else { return false };
-    let quoted = cx.slice(0, word.start).ends_with(['\'', '"', '\\']);
-    let loud = cx.part(word).bytes().all(|byte| !byte.is_ascii_lowercase());
-    let line = cx.slice(word.end, at).split('\n').next().unwrap_or_default().trim_ascii_end();
-    (quoted || loud)
-        && at - word.end <= MOST_CUT_OFF
-        && is_command(cx, word.end)
-        && !line.ends_with(['.', '!', '?', ':', ','])
-        && !has_blank_line(cx.slice(word.end, at))
+    at - word.end <= MOST_CUT_OFF && listing.is_sure(cx, at) && !has_blank_line(cx.slice(word.end, at))
 }
 
 /// Three quotes stand between what is `before` them and the rest of their `line`, which may be the `whole` of it: a string begins
