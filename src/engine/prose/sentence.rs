@@ -160,9 +160,9 @@ fn is_reported(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
 }
 
 /// Words that go on with a sentence in another paragraph: verbs, and what joins them to it.
-const GO_ON: [&str; 20] = [
+const GO_ON: [&str; 22] = [
     "would", "will", "could", "can", "may", "might", "should", "must", "is", "was", "were", "has", "had", "does",
-    "did", "because", "which", "as", "since", "returns",
+    "did", "because", "which", "as", "since", "returns", "unless", "until",
 ];
 
 /// So much white space stands round a call that a sentence goes on behind.
@@ -204,7 +204,19 @@ fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
         return Look::More;
     }
     let word = cx.slice(next, next + word);
-    Look::when(GO_ON.contains(&word) || next_line && word.chars().nth(1).is_some())
+    // Whoever says what they do next goes on with themselves: "I'll check it", and then "will report".
+    Look::when(GO_ON.contains(&word) && !(word == "will" && says_step(cx, start - far.len())))
+}
+
+/// What begins the sentence in which somebody says what they do next.
+const STEPS: [&str; 9] = ["I'll ", "I’ll ", "I will ", "I'm ", "I’m ", "I am ", "Let me ", "Let's ", "Let’s "];
+
+/// The line that ends at `end` says what is done next.
+fn says_step(cx: &Reader<'_>, end: usize) -> bool {
+    let near = cx.slice(floor(cx.text, end.saturating_sub(LONGEST)), end);
+    let line = near.rsplit('\n').next().unwrap_or_default();
+    let sentence = line.rsplit(". ").next().unwrap_or_default().trim_ascii_start();
+    STEPS.iter().any(|step| sentence.starts_with(step)) && !sentence.contains(" not ")
 }
 
 /// A sentence goes on with this letter: a small one, or one of a script that knows no others.
