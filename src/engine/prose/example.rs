@@ -96,7 +96,7 @@ pub(crate) struct Examples {
     /// Where the last one stood that the text announced.
     last: Option<usize>,
     /// And the last thing that is a tool's result, as a label says.
-    told: Option<usize>,
+    told: Option<Told>,
     /// Where none stands: what was asked about last, behind a call that ended there. Each template asks again.
     none: Option<(usize, usize)>,
     /// No word announces one, no line ends, and no sentence may: several labels may stand in one sentence.
@@ -123,6 +123,50 @@ impl Engine {
     }
 }
 
+/// A result that is told.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    /// Where the last thing stood that is one, or a part of it.
+    last: usize,
+    /// If it is JSON: so many brackets are open in it where it has been read, or one of its strings is.
+    read: usize,
+    depth: usize,
+    string: bool,
+    escaped: bool,
+}
+
+impl Told {
+    const fn new(at: usize) -> Self {
+        Self { last: at, read: at, depth: 0, string: false, escaped: false }
+    }
+
+    /// It is JSON, and is over before `at`.
+    fn is_over(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let text = cx.bytes().get(self.read..at).unwrap_or_default();
+        for (i, byte) in text.iter().copied().enumerate() {
+            match byte {
+                b'"' if !self.escaped && self.depth > 0 => self.string = !self.string,
+                b'{' | b'[' if !self.string => self.depth += 1,
+                b'}' | b']' if !self.string && self.depth > 0 => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        self.read += i + 1;
+                        return true;
+                    }
+                }
+                // It is no JSON.
+                _ if self.depth == 0 => break,
+                _ => {}
+            }
+            self.escaped = byte == b'\\' && !self.escaped;
+        }
+        if self.depth > 0 {
+            self.read = at;
+        }
+        false
+    }
+}
+
 /// What stands at `at` goes on what stood at the `last` place, in the same paragraph.
 fn goes_on(cx: &Reader<'_>, last: Option<usize>, at: usize) -> bool {
     let near = last.filter(|last| at.checked_sub(*last).is_some_and(|length| length <= NEAR));
@@ -132,12 +176,22 @@ fn goes_on(cx: &Reader<'_>, last: Option<usize>, at: usize) -> bool {
 impl Examples {
     /// A result that is told stands at `at`.
     pub(super) const fn tells(&mut self, at: usize) {
-        self.told = Some(at);
+        self.told = Some(Told::new(at));
     }
 
     /// What stands at `at` goes on a result that is told behind the last call, which ends at `called`.
-    pub(super) fn tells_on(&self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
-        goes_on(cx, self.told.filter(|told| *told >= called), at)
+    pub(super) fn tells_on(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
+        let Some(told) = self.told.as_mut().filter(|told| told.last >= called) else { return false };
+        if !goes_on(cx, Some(told.last), at) {
+            return false;
+        }
+        // Behind a whole object the text goes on with something else.
+        if told.is_over(cx, at) {
+            self.told = None;
+            return false;
+        }
+        told.last = at;
+        true
     }
 
     /// The line above `at`, or what stands before it in its line, announces an example: it ends in a colon, or is a heading.

@@ -36,7 +36,10 @@ impl Engine {
     /// label of one, with nothing else in its line.
     pub(super) fn is_told_result(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let called = self.out.calls.last().map_or(0, |call| call.raw.end);
-        let is = self.examples.tells_on(cx, called, at) || self.labels_result(cx, at);
+        if self.examples.tells_on(cx, called, at) {
+            return true;
+        }
+        let is = self.labels_result(cx, at);
         if is {
             self.examples.tells(at);
         }
