@@ -46,9 +46,21 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
     name > 0 && text.get(name) == Some(&b'(')
 }
 
-/// The line right above that of `at` is a statement of a Python program.
+/// The line right above that of `at` is a statement of a Python program, or a call of one behind such.
 fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
-    let line = line_above(cx, at);
+    let above = cx.slice(floor(cx.text, at.saturating_sub(LINE)), at);
+    let mut lines = above.strip_suffix('\n').unwrap_or_default().rsplit('\n').map(one_line);
+    lines.find(|line| !is_call_line(line) || is_statement(line)).is_some_and(is_statement)
+}
+
+/// `line` is a call as Python writes it, whole.
+fn is_call_line(line: &str) -> bool {
+    let name = line.bytes().take_while(|byte| char_class::QUALIFIED_NAME.has_ascii(*byte)).count();
+    name > 0 && line.as_bytes().get(name) == Some(&b'(') && line.ends_with(')')
+}
+
+/// `line` is a statement of a Python program.
+fn is_statement(line: &str) -> bool {
     let name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
@@ -95,7 +107,7 @@ pub(super) fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
     let depth = |line: &str| line.len() - line.trim_ascii_start().len();
     let says = |line: &&str| !line.trim_ascii().is_empty() && !line.trim_ascii_start().starts_with('#');
     let opener = above.filter(says).find(|line| depth(line) < indented.len());
-    let Some(line) = opener.map(|line| line.trim_matches(blank)) else { return false };
+    let Some(line) = opener.map(|line| behind_token(line.trim_matches(blank))) else { return false };
     let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     line.ends_with(':') && BLOCKS.contains(&word)
         || line.starts_with(FRAME)
@@ -106,7 +118,18 @@ pub(super) fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
 fn line_above<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
     let from = floor(cx.text, at.saturating_sub(LINE));
     let above = cx.slice(from, at).strip_suffix('\n').unwrap_or_default();
-    above.rsplit('\n').next().unwrap_or_default().trim_ascii_end().trim_start_matches(invisible)
+    one_line(above.rsplit('\n').next().unwrap_or_default())
+}
+
+/// The `line` of a program, without what stands round it.
+fn one_line(line: &str) -> &str {
+    behind_token(line.trim_ascii_end().trim_start_matches(invisible))
+}
+
+/// What stands in `line` behind the special token that begins it: one that says that a program follows is no part of that.
+fn behind_token(line: &str) -> &str {
+    let token = line.strip_prefix("<|").and_then(|rest| rest.split_once("|>"));
+    token.filter(|(name, _)| name.bytes().all(|byte| char_class::NAME.has_byte(byte))).map_or(line, |(_, rest)| rest)
 }
 
 /// What begins a block in braces, where no parenthesis stands before its brace.
