@@ -104,7 +104,9 @@ impl Engine {
         let mut quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
         let may_be_listed = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| Quote::Listed.holds(*m));
         if prose && quote == Quote::No && ends.iter().any(may_be_listed) {
-            match self.is_marked_shown(cx, at) {
+            let calls =
+                ends.iter().any(|(_, list)| known.list(*list).iter().any(|m| !matches!(m, Marker::Header { .. })));
+            match self.is_marked_shown(cx, at, calls) {
                 Look::Is(()) => quote = Quote::Listed,
                 Look::More => return Look::More,
                 Look::No => {}

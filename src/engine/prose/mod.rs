@@ -5,6 +5,7 @@ pub(super) mod channels;
 pub(super) mod closers;
 pub(super) mod code;
 pub(super) mod echoed;
+pub(super) mod element;
 pub(super) mod example;
 pub(super) mod flow;
 pub(super) mod inline;

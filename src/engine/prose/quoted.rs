@@ -1,6 +1,7 @@
 //! Examples that are quoted: what stands in a block quote, in a table's cell or in HTML's code and comments within a line is no
 //! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
 use super::echoed::Echoed;
+use super::element::{ELEMENTS, Element};
 use super::example::has_blank_line;
 use super::literal::Literals;
 use super::program::{in_block_scalar, in_program};
@@ -51,73 +52,6 @@ pub(crate) struct BlockQuote {
     lazy: Option<(usize, usize)>,
     /// The same of the header of a message whose end has not been seen yet.
     header: Option<(usize, Quote)>,
-}
-
-/// An element that shows what stands in it.
-#[derive(Debug)]
-struct Element {
-    name: &'static str,
-    /// Like a fence, one that shows code may hold nothing but calls.
-    code: bool,
-    /// What a tool gave back stands in it.
-    result: bool,
-}
-
-impl Element {
-    /// `tag` begins with its name.
-    fn is(&self, tag: &str) -> bool {
-        let name = tag.get(..self.name.len()).is_some_and(|name| name.eq_ignore_ascii_case(self.name));
-        name && !tag.as_bytes().get(self.name.len()).is_some_and(|byte| char_class::IDENTIFIER.has_ascii(*byte))
-    }
-}
-
-static ELEMENTS: [Element; 32] = [
-    code("pre"),
-    code("code"),
-    code("samp"),
-    shows("example"),
-    shows("blockquote"),
-    // What holds a file, a document or a value that is no call's.
-    shows("file"),
-    shows("document"),
-    shows("documents"),
-    shows("content"),
-    shows("artifact"),
-    shows("antArtifact"),
-    shows("boltAction"),
-    shows("script"),
-    shows("style"),
-    shows("diff"),
-    shows("patch"),
-    shows("parameter"),
-    shows("param"),
-    shows("arg_value"),
-    shows("template"),
-    shows("transcript"),
-    result("tool_response"),
-    result("tool_responses"),
-    result("tool_result"),
-    result("tool_results"),
-    result("tool_use_result"),
-    result("tool_output"),
-    result("function_result"),
-    result("function_results"),
-    result("observation"),
-    shows("result"),
-    shows("results"),
-];
-
-/// An element of that name shows whatever stands in it.
-const fn shows(name: &'static str) -> Element {
-    Element { name, code: false, result: false }
-}
-
-const fn code(name: &'static str) -> Element {
-    Element { name, code: true, result: false }
-}
-
-const fn result(name: &'static str) -> Element {
-    Element { name, code: false, result: true }
 }
 
 /// How far the text has been looked through for such elements, and the one that is open.
@@ -252,8 +186,11 @@ impl Engine {
             let between = cx.slice(*end, at);
             let name = cx.slice(*start, *end).strip_prefix('<').unwrap_or_default();
             let closes = |i: usize| between.get(i + 2..).is_some_and(|rest| !name.is_empty() && rest.starts_with(name));
-            let near = (begun..at).contains(start) && between.len() <= WHOLE_LINE && !has_blank_line(between);
-            near && !memchr::memmem::find_iter(between.as_bytes(), b"</").any(closes)
+            let near = (begun..at).contains(start) && between.len() <= WHOLE_LINE;
+            // Blank lines may stand between the tags of one call, and end the quote elsewhere.
+            let again = cx.rest(at).starts_with(cx.slice(*start, *end));
+            near && (!has_blank_line(between) || !again && parts_tags(between))
+                && !memchr::memmem::find_iter(between.as_bytes(), b"</").any(closes)
         };
         let lazy = lazy.filter(goes_on);
         let adjacent = quoted.filter(|(end, _)| cx.skip_markup_space(*end) >= at);
@@ -301,10 +238,12 @@ impl Engine {
         })
     }
 
-    /// What a program shows stands at `at`, or what a tool gave back: a marker there is text, and so is what closes it.
-    pub(super) fn is_marked_shown(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    /// What a program shows stands at `at`, or what a tool gave back: a marker there is text, and so is what closes it. If it opens
+    /// no `calls` it is the header of a message, which stands in no element that may never be closed.
+    pub(super) fn is_marked_shown(&mut self, cx: &Reader<'_>, at: usize, calls: bool) -> Look<()> {
         let listed = self.is_marked_listed(cx, at);
-        let shown = listed.or(|| Look::when(self.is_shown_as_code(cx, at))).or(|| self.before.literal(cx, at));
+        let code = || Look::when(self.is_shown_as_code(cx, at) && calls);
+        let shown = listed.or(code).or(|| self.before.literal(cx, at));
         shown.or(|| self.in_inline_element(cx, at)).or(|| self.is_echoed(cx, at))
     }
 
@@ -321,6 +260,15 @@ impl Engine {
         let Shown { open, result, .. } = &mut self.shown_in;
         match open {
             Some((element, behind)) if element.result => result.holds_in(cx, element.name, *behind, at),
+            _ => result.holds(cx, at),
+        }
+    }
+
+    /// As [`Self::is_echoed`], for what has no markers, where no element is known to show it.
+    fn is_told_in_element(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        let Shown { open, result, .. } = &mut self.shown_in;
+        match open {
+            Some((element, behind)) if element.loose => result.holds_in(cx, element.name, *behind, at),
             _ => result.holds(cx, at),
         }
     }
@@ -350,7 +298,7 @@ impl Engine {
             return Look::Is(());
         }
         let quoted = self.is_listed(cx, at).or(|| self.before.literal(cx, at));
-        quoted.or(|| self.in_inline_element(cx, at)).or(|| self.shown_in.result.holds(cx, at))
+        quoted.or(|| self.in_inline_element(cx, at)).or(|| self.is_told_in_element(cx, at))
     }
 
     /// The element at `at` stands in a document of XML, which says so and whose first element is still open.
@@ -538,6 +486,9 @@ impl Engine {
         }
         *looked = at.max(*looked);
         open.is_some_and(|(element, behind)| {
+            if element.loose && (at - behind > LINE || has_blank_line(cx.slice(behind, at))) {
+                return false;
+            }
             let code = element.code && cx.policy.fences != Fences::Ignore;
             !code || cx.skip_space(behind) < at
         })
@@ -589,6 +540,22 @@ fn behind_broken_marker(cx: &Reader<'_>, at: usize) -> bool {
     let (starts, ends) = (['<', '[', ']', '>', '｜'], ['>', ']', '｜']);
     word.starts_with("&lt;") && word.ends_with("&gt;") && cx.at_line_start(at)
         || word.starts_with(starts) && word.ends_with(ends) && word.contains('\u{200b}')
+}
+
+/// The blank lines of the `text` between two tags all stand between such.
+fn parts_tags(text: &str) -> bool {
+    let (mut tag, mut blank) = (true, false);
+    for line in text.split('\n').map(str::trim_ascii) {
+        if line.is_empty() {
+            blank = true;
+            continue;
+        }
+        if std::mem::take(&mut blank) && !(tag && line.starts_with('<')) {
+            return false;
+        }
+        tag = line.ends_with('>');
+    }
+    tag
 }
 
 /// A line that begins so is the row of a table, up to a cell behind another one.

@@ -1,0 +1,75 @@
+//! Elements of HTML and XML that show something: an example, a file, a value, or what a tool gave back.
+use crate::char_class;
+
+/// An element that shows what stands in it.
+#[derive(Debug)]
+pub(super) struct Element {
+    pub(super) name: &'static str,
+    /// Like a fence, one that shows code may hold nothing but calls.
+    pub(super) code: bool,
+    /// What a tool gave back stands in it.
+    pub(super) result: bool,
+    /// Many use its name for something else: beyond its paragraph it shows only what stands before its closing tag.
+    pub(super) loose: bool,
+}
+
+impl Element {
+    /// `tag` begins with its name.
+    pub(super) fn is(&self, tag: &str) -> bool {
+        let name = tag.get(..self.name.len()).is_some_and(|name| name.eq_ignore_ascii_case(self.name));
+        name && !tag.as_bytes().get(self.name.len()).is_some_and(|byte| char_class::IDENTIFIER.has_ascii(*byte))
+    }
+}
+
+pub(super) static ELEMENTS: [Element; 32] = [
+    code("pre"),
+    code("code"),
+    code("samp"),
+    shows("example"),
+    shows("blockquote"),
+    // What holds a file, a document or a value that is no call's.
+    shows("file"),
+    shows("document"),
+    shows("documents"),
+    shows("content"),
+    shows("artifact"),
+    shows("antArtifact"),
+    shows("boltAction"),
+    shows("script"),
+    shows("style"),
+    shows("diff"),
+    shows("patch"),
+    shows("parameter"),
+    shows("param"),
+    shows("arg_value"),
+    shows("template"),
+    shows("transcript"),
+    result("tool_response"),
+    result("tool_responses"),
+    result("tool_result"),
+    result("tool_results"),
+    result("tool_use_result"),
+    result("tool_output"),
+    result("function_result"),
+    result("function_results"),
+    result("observation"),
+    loose("result"),
+    loose("results"),
+];
+
+/// An element of that name shows whatever stands in it.
+const fn shows(name: &'static str) -> Element {
+    Element { name, code: false, result: false, loose: false }
+}
+
+const fn code(name: &'static str) -> Element {
+    Element { name, code: true, result: false, loose: false }
+}
+
+const fn result(name: &'static str) -> Element {
+    Element { name, code: false, result: true, loose: false }
+}
+
+const fn loose(name: &'static str) -> Element {
+    Element { name, code: false, result: false, loose: true }
+}
