@@ -106,19 +106,20 @@ pub(super) fn unglued<'w>(cx: &Reader<'_>, channels: &Channels, written: &'w str
     typed.into_iter().chain(names).chain(both).find(|name| cx.offered(name)).unwrap_or(written)
 }
 
-/// The `name` and the words that stand behind it in a header which ends at `to`, where these are none that headers have there: names
-/// of tools have blanks as well, and the first word alone may name another.
+/// The `name` and the words that stand behind it in a header which ends at `to`, where the two are an offered tool's name, maybe with
+/// its words joined: the first word alone may name another. Else the words are the header's.
 fn with_words(cx: &Reader<'_>, channels: &Channels, name: Range<usize>, to: usize) -> Range<usize> {
     let words = cx.slice(name.end, to).split(['<', '\n']).next().unwrap_or_default().trim_ascii_end();
     let lists = || channels.formats.iter().chain(&channels.content).chain(&channels.reasoning);
     let known = |word: &str| word == channels.role || lists().any(|known| known == word);
     let plain = |word: &str| word.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte));
     let own = |word: &str| plain(word) && !known(word);
-    if words.starts_with(' ') && words.split_ascii_whitespace().all(own) {
-        name.start..name.end + words.len()
-    } else {
-        name
+    if !words.starts_with(' ') || !words.split_ascii_whitespace().all(own) {
+        return name;
     }
+    let both = name.start..name.end + words.len();
+    let exact = |name: &str| cx.tool(name).is_some_and(|tool| tool.name == name);
+    if exact(cx.part(&both)) || exact(&cx.part(&both).replace(' ', "_")) { both } else { name }
 }
 
 /// Where in the text the name of the offered tool stands that `recipient` is.
