@@ -29,10 +29,11 @@ impl Parameters {
         Look::any_of(row.sections.iter().map(|(_, close)| head::opens(cx, at, close).map(|_| ())))
     }
 
-    /// A call of another offered tool than `name` begins at `at`, maybe in a section of its own.
+    /// A call of another offered tool than `name` begins at `at`, maybe in a section of its own. A tool that takes parameters may have
+    /// lost them to what stands there.
     #[cold]
     fn another_begins(cx: &Reader<'_>, row: &Row, name: &str, at: usize) -> Look<()> {
-        if row.by_name() {
+        if row.by_name() || !cx.tool(name).is_some_and(|tool| tool.parameters.is_empty()) {
             return Look::No;
         }
         let begins = |at: usize| {
