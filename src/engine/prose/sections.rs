@@ -9,6 +9,12 @@ use crate::engine::{Engine, Look, Mode, Reader};
 /// Words that stand in a section before its first call have no more bytes.
 const MOST_WORDS: usize = 256;
 
+/// The `words` before a call say something, and are no signs that quote or show it.
+fn says(words: &str) -> bool {
+    let quotes = |line: &str| line.trim_start().starts_with('>');
+    words.contains(char::is_alphanumeric) && !words.contains(['`', '~']) && !words.lines().any(quotes)
+}
+
 impl Engine {
     /// The literal that a section's marker begins with, of `length`, stands so at `at`.
     pub(super) fn section_opens(
@@ -140,7 +146,7 @@ impl Engine {
                 let look =
                     look.then(|()| self.may_begin(cx, at, (row, i as u16), &mut found, Some(section)).map(|_| ()));
                 match look {
-                    Look::Is(()) => return Look::Is(()),
+                    Look::Is(()) => return Look::when(says(cx.slice(from, at))),
                     Look::More => begins = Look::More,
                     Look::No => {}
                 }
