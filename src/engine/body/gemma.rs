@@ -472,9 +472,20 @@ fn quoted_end(cx: &Reader<'_>, row: &Row, tail: &[Element], start: usize, marker
     let quote = cx.part(&marker).as_bytes();
     let begins = row.marked_calls().filter_map(|call| opener(&call.head));
     let calls = begins.filter_map(|begin| memchr::memmem::find(near, begin.as_bytes())).min().unwrap_or(near.len());
-    for at in memchr::memmem::find_iter(near, quote).take_while(|at| *at < calls).map(|at| end + at) {
+    for (i, at) in memchr::memmem::find_iter(near, quote).take_while(|at| *at < calls).map(|at| end + at).enumerate() {
         match closer(at + quote.len()) {
             Look::Is(_) => return Look::Is(Some(at)),
+            Look::More => return Look::More,
+            Look::No => {}
+        }
+        // Behind the first of them the members may go on; behind another, which opened a string, nobody knows.
+        let comma = seen!(cx.behind_space(at, at + quote.len()));
+        let goes_on = match cx.bytes().get(comma) {
+            Some(b',') => key_at(cx, comma + 1, "").map(|_| ()),
+            _ => Look::No,
+        };
+        match goes_on {
+            Look::Is(()) => return Look::Is(Some(at).filter(|_| i == 0)),
             Look::More => return Look::More,
             Look::No => {}
         }
