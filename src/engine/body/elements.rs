@@ -95,6 +95,14 @@ impl Elements {
             return head::literal(cx, at, prefix).map(|_| ());
         }
         let prefixed = !row.dialect.tag_prefix.is_empty();
+        if prefixed && prefix.is_empty() {
+            // Without parameters what closes the call stands there at once.
+            let closer = template.tail.iter().find_map(Element::literal).unwrap_or_default();
+            match head::literal(cx, at, closer) {
+                Look::No => {}
+                look => return look.then(|_| Look::when(head.name(cx).is_some_and(|name| cx.offered(&name)))),
+            }
+        }
         if !prefix.is_empty() || row.parameters.is_empty() && !prefixed {
             return Look::Is(());
         }
@@ -192,8 +200,10 @@ impl Elements {
             };
             open.searched = hit;
             let tag = match Tag::at(cx, within.prefix, hit).or(|| Tag::of_call(cx, within, hit)) {
+                Look::Is(tag) if open.takes(cx, within, hit, Some(&tag)) => continue,
                 Look::Is(tag) => tag,
                 Look::More => return Next::More,
+                Look::No if open.takes(cx, within, hit, None) => continue,
                 Look::No => return Next::Unfit,
             };
             // In text that nothing marks, only the closing tag is surely one.

@@ -25,6 +25,11 @@ impl Engine {
         if self.inline.is_some() || self.drafts(cx) {
             return Look::No;
         }
+        // The special token of a marker that was found to be text is none of its own.
+        let prefix = cx.dialects.row(row).map_or("", |row| row.dialect.tag_prefix.as_str());
+        if !prefix.is_empty() && cx.slice(0, at).ends_with(prefix) {
+            return Look::No;
+        }
         if !self.call_ended(cx, at, row)
             && self.unclosed.and_then(Origin::number) != Some(row)
             && !self.closer_missing(cx, at)

@@ -32,6 +32,8 @@ pub(super) struct OpenElement {
     pub(super) undecided: Undecided,
     /// It can only be a string.
     pub(super) streams: bool,
+    /// Tags that are none of the call's stand in its text.
+    tagged: bool,
     /// Where what was certain of its text ended, once it turned out to be more than a string.
     certain: usize,
 }
@@ -49,6 +51,7 @@ impl OpenElement {
             sent: end,
             undecided: Undecided::default(),
             streams: expected.is_string() || expected.is_any(),
+            tagged: false,
             certain: end,
         }
     }
@@ -145,6 +148,29 @@ impl OpenElement {
             }
         }
         if end == cx.text.len() && !cx.eof { Look::More } else { Look::No }
+    }
+
+    /// What stands at `hit`, maybe a `tag`, is text of it, as it is a string and nothing marks tags: neither its own tag, nor what closes the call, nor what opens another parameter.
+    pub(super) fn takes(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, tag: Option<&Tag>) -> bool {
+        let ([own], Some(tool)) = (self.tags.as_slice(), within.tool) else { return false };
+        if !within.prefix.is_empty() || !tool.expected(own.name(cx)).is_string() {
+            return false;
+        }
+        if let Some(tag) = tag {
+            let (name, opens) = (tag.name(cx), tag.kind != Kind::Closing);
+            if name == own.name(cx) {
+                if self.tagged && !opens {
+                    self.passes(hit);
+                }
+                return false;
+            }
+            if head::literal(cx, hit, within.closer) != Look::No || opens && tool.declares(name) {
+                return false;
+            }
+        }
+        self.tagged = true;
+        self.searched = tag.map_or(hit + 1, |tag| tag.end);
+        true
     }
 
     /// All up to `at`, where its closing tag stands, is its text.
