@@ -150,7 +150,8 @@ impl OpenElement {
         if end == cx.text.len() && !cx.eof { Look::More } else { Look::No }
     }
 
-    /// What stands at `hit`, maybe a `tag`, is text of it, as it is a string and nothing marks tags: neither its own tag, nor what closes the call, nor what opens another parameter.
+    /// What stands at `hit`, maybe a `tag`, is text of it, as it is a string and nothing marks tags: neither its own tag, nor what
+    /// closes the call, nor what opens another parameter.
     pub(super) fn takes(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, tag: Option<&Tag>) -> bool {
         let ([own], Some(tool)) = (self.tags.as_slice(), within.tool) else { return false };
         if !within.prefix.is_empty() || !tool.expected(own.name(cx)).is_string() {
