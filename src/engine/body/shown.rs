@@ -40,6 +40,16 @@ impl Quotation {
         self.fence || self.quotes != [None; 3]
     }
 
+    /// A fence is.
+    pub(super) const fn is_fence(self) -> bool {
+        self.fence
+    }
+
+    /// Only the quotes of it.
+    pub(super) const fn without_fence(self) -> Self {
+        Self { fence: false, ..self }
+    }
+
     /// It closes right behind what ends at `at`.
     pub(super) fn closes(self, cx: &Reader<'_>, at: usize) -> Look<()> {
         let near = cx.near(at, FENCE.len() + 1);

@@ -110,6 +110,10 @@ impl OpenValue {
         let end = seen!(self.behind_call(cx, within, tail));
         seen!(quotation.closes(cx, end));
         let beyond = self.beyond(cx, within, tail, FAR, Reach::Quoted);
+        // In a fence of the answer that one ends there, and no quotation.
+        if beyond == Look::No && Quotation::at_end(cx.slice(0, self.start)).is_fence() {
+            seen!(quotation.without_fence().closes(cx, end));
+        }
         (self.marked, self.torn) = (true, self.torn || beyond == Look::No);
         beyond.map(|beyond| self.passes(beyond.at))
     }
