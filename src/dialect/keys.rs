@@ -77,6 +77,33 @@ impl Key {
         is_usual(key) || matches!(key, Self::DESCRIPTION | "thought" | "thoughts" | "reasoning")
     }
 
+    /// A provider's key of a call, which no other object has.
+    pub(crate) fn is_of_provider(key: &str) -> bool {
+        matches!(key, "tool_use" | "toolUse")
+    }
+
+    /// A member of this key, beside a call, is what agents are asked to say before they act.
+    pub(crate) fn is_of_agent(key: &str) -> bool {
+        matches!(
+            key,
+            "thought"
+                | "thoughts"
+                | "thinking"
+                | "reasoning"
+                | "rationale"
+                | "reflection"
+                | "analysis"
+                | "explanation"
+                | "criticism"
+                | "plan"
+                | "speak"
+                | "memory"
+                | "next_goal"
+                | "current_state"
+                | "evaluation_previous_goal"
+        )
+    }
+
     /// A member of this key describes what a tool takes or gives, as definitions of MCP's and of providers do.
     pub(crate) fn is_schema(key: &str) -> bool {
         matches!(key, "inputSchema" | "input_schema" | "outputSchema" | "output_schema")

@@ -303,8 +303,12 @@ impl JsonCalls {
             Look::Is(()) => Key::Other,
             Look::More => return Flow::Stop(Progress::More),
             Look::No if first == b'{' && self.is_request(cx, text) => Key::Function,
-            Look::No => match self.wraps_call(cx, text, value, first) {
-                Look::Is(key) => key,
+            Look::No => match self.wraps_call(cx, writer, text, (value, first)) {
+                Look::Is(wrapped) => {
+                    let own = !Key::is_of_provider(text);
+                    self.frames.last_mut().into_iter().for_each(|frame| frame.wrapped = own);
+                    wrapped
+                }
                 Look::More => return Flow::Stop(Progress::More),
                 Look::No => Key::of(text),
             },

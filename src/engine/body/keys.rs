@@ -233,7 +233,7 @@ fn is_type(cx: &Reader<'_>, at: usize) -> Look<()> {
 }
 
 /// The string at `at` is the name of a type.
-pub(super) fn type_at(cx: &Reader<'_>, at: usize) -> Look<()> {
+fn type_at(cx: &Reader<'_>, at: usize) -> Look<()> {
     let near = cx.near(at + 1, LONGEST_TYPE);
     let Some(length) = memchr::memchr(b'"', near) else {
         return if cx.eof || near.len() == LONGEST_TYPE { Look::No } else { Look::More };

@@ -75,6 +75,8 @@ pub(super) struct Frame {
     pub(super) envelope: Option<Envelope>,
     /// It says two things where a call has one.
     pub(super) ambiguous: bool,
+    /// A word that other objects have as well is the key of its call, or of its list of calls.
+    pub(super) wrapped: bool,
 }
 
 impl Frame {
@@ -92,6 +94,7 @@ impl Frame {
             content: None,
             envelope: None,
             ambiguous: false,
+            wrapped: false,
         }
     }
 

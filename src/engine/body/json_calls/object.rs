@@ -1,6 +1,6 @@
 //! What a whole object is: a call, an envelope of calls, or neither.
 use super::*;
-use crate::engine::body::keys::{defines_object, first_key, schema_like, type_at};
+use crate::engine::body::keys::{defines_object, first_key, schema_like};
 use crate::engine::look::seen;
 use crate::json::Repaired;
 use crate::schema::Tool;
@@ -15,6 +15,9 @@ impl JsonCalls {
             let own = frame.name.is_some() && frame.arguments.is_some();
             if cx.made || !own || envelope == Envelope::Calls {
                 whole_envelope(cx, out, writer, frame, envelope);
+                if frame.wrapped && writer.is_unmarked() && holds_foreign(cx, &frame.others) {
+                    tear(writer);
+                }
             }
             if cx.made || !own || frame.index.is_some_and(|index| !writer.is_open(index)) {
                 return Flow::On;
@@ -58,7 +61,7 @@ impl JsonCalls {
         }
         let described = |member: &Other| member.raw_key(cx) == Key::DESCRIPTION;
         if writer.begun == 0 && self.frames.last().is_some_and(|frame| frame.others.iter().any(described)) {
-            match self.holds_value(cx, at, value) {
+            match self.holds_value(cx, value) {
                 Look::Is(()) => {}
                 Look::More => return Look::More,
                 Look::No => return Look::Is(at),
@@ -70,9 +73,9 @@ impl JsonCalls {
         }
     }
 
-    /// The object at `value`, whose key stands at `at`, begins with a parameter of the tool that is named and a value of it: a number
-    /// or a truth value, or a text under a key of calls alone. A definition says there what the parameter is.
-    fn holds_value(&self, cx: &Reader<'_>, at: usize, value: usize) -> Look<()> {
+    /// The object at `value` begins with a parameter of the tool that is named and a value of it, a number or a truth value. A
+    /// definition says there what the parameter is, in whatever words.
+    fn holds_value(&self, cx: &Reader<'_>, value: usize) -> Look<()> {
         let Some(tool) = self.name(cx).and_then(|name| cx.tool(&name)) else { return Look::No };
         if cx.bytes().get(value) != Some(&b'{') {
             return Look::No;
@@ -83,21 +86,25 @@ impl JsonCalls {
         }
         let colon = seen!(cx.behind_space(first.end, first.end + 1));
         let start = seen!(cx.behind_space(first.end, colon + 1));
-        match cx.bytes().get(start) {
-            Some(b'-' | b'0'..=b'9' | b't' | b'f') => Look::Is(()),
-            Some(b'"') if cx.slice(at, value).starts_with("\"arguments\"") => match type_at(cx, start) {
-                Look::No => Look::when(!cx.rest(start + 1).starts_with('<')),
-                look => look.then(|()| Look::No),
-            },
-            _ => Look::No,
-        }
+        Look::when(matches!(cx.bytes().get(start), Some(b'-' | b'0'..=b'9' | b't' | b'f')))
     }
 
     /// The `key` is one that agents have round their call, or round a list of calls: what stands at `value`, which begins with `first`,
     /// has a call's own key at its beginning.
-    pub(super) fn wraps_call(&self, cx: &Reader<'_>, key: &str, value: usize, first: u8) -> Look<Key> {
+    pub(super) fn wraps_call(
+        &self,
+        cx: &Reader<'_>,
+        writer: &Writer,
+        key: &str,
+        (value, first): (usize, u8),
+    ) -> Look<Key> {
         let Some(what) = wraps(key, first) else { return Look::No };
-        let fresh = |frame: &Frame| frame.is_call() && frame.name.is_none() && frame.arguments.is_none();
+        // Such words stand in other objects as well.
+        let among_own = |frame: &Frame| {
+            Key::is_of_provider(key) || frame.id.is_none() && !holds_foreign(cx, &frame.others) || !writer.is_unmarked()
+        };
+        let fresh =
+            |frame: &Frame| frame.is_call() && frame.name.is_none() && frame.arguments.is_none() && among_own(frame);
         if !self.frames.last().is_some_and(fresh) {
             return Look::No;
         }
@@ -174,9 +181,10 @@ impl JsonCalls {
         // Without markers it may be the record of a call that was made.
         let record =
             |frame: &Frame| writer.is_unmarked() && frame.others.iter().any(|other| other.is_outcome(cx, tool));
+        let foreign = |frame: &Frame| frame.wrapped && writer.is_unmarked() && holds_foreign(cx, &frame.others);
         let more = self.frames.last().filter(|frame| !frame.others.is_empty());
         let lost = self.is_ambiguous(cx, &arguments)
-            || more.is_some_and(|frame| beside(frame) || record(frame))
+            || more.is_some_and(|frame| beside(frame) || record(frame) || foreign(frame))
             || (cx.made && self.is_torn(cx));
         self.over(cx, out, writer, index, arguments, raw);
         if lost {
@@ -252,7 +260,9 @@ impl JsonCalls {
             let key = member.raw_key(cx);
             !declared(member) && Key::of(key) == Key::Other && !Key::is_about(key)
         };
-        let lost = tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant);
+        let foreign = self.frames.last().is_some_and(|frame| frame.wrapped) && writer.is_unmarked();
+        let lost = tool.is_some_and(|tool| !tool.parameters.is_empty()) && others.iter().any(meant)
+            || foreign && holds_foreign(cx, &others);
         if let Flow::Stop(progress) = self.begin(cx, out, writer) {
             return Flow::Stop(progress);
         }
@@ -344,6 +354,11 @@ fn wraps(key: &str, first: u8) -> Option<Key> {
         ("actions" | "commands", b'[') => Some(Key::Calls),
         _ => None,
     }
+}
+
+/// Among these members is one that agents do not have beside their call.
+fn holds_foreign(cx: &Reader<'_>, members: &[Other]) -> bool {
+    members.iter().any(|member| !Key::is_of_agent(member.raw_key(cx)))
 }
 
 /// The object at `at` begins with a key of a call.
