@@ -15,7 +15,7 @@ pub use partial::{Partial, PartialOptions, parse_partial};
 #[cfg(feature = "python")]
 pub(crate) use repair::mend;
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
-pub(crate) use repair::{MISSING, Pairs, goes_on, means_more_in_python, repair_knowing};
+pub(crate) use repair::{MISSING, Pairs, goes_on, means_more_in_python, pairs_are_text, repair_knowing};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;
 pub(crate) use string::{push_escaped, read_string, unescaped};

@@ -136,6 +136,48 @@ fn path(text: &[u8]) -> Path {
     }
 }
 
+/// Two backslashes in a word of `text` stand for one of a path or of TeX, and are no escape that was escaped once more.
+pub(crate) fn pairs_are_text(text: &[u8]) -> bool {
+    let parts = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`');
+    text.split(parts).any(is_in_pairs)
+}
+
+/// A path, or a command of TeX's, stands in `word` with each of its backslashes twice.
+fn is_in_pairs(word: &[u8]) -> bool {
+    let Some(begin) = memchr::memmem::find(word, b"\\\\") else { return false };
+    let first = word.get(..begin).unwrap_or_default();
+    let first = first.rsplit(|byte| matches!(byte, b'=' | b'(' | b'[' | b',' | b'>' | b'<')).next().unwrap_or_default();
+    let mut names: Vec<&[u8]> = vec![first];
+    let mut at = begin + 2;
+    for found in memchr::memmem::find_iter(word.get(at..).unwrap_or_default(), b"\\\\").map(|found| begin + 2 + found) {
+        names.extend(word.get(at..found));
+        at = found + 2;
+    }
+    let last = word.get(at..).unwrap_or_default();
+    let sign = |byte: &u8| matches!(byte, b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b']' | b'}');
+    let signs = last.iter().rev().take_while(|byte| sign(byte)).count();
+    names.extend(last.get(..last.len() - signs));
+    // Four of them are one that was escaped twice.
+    let command = names.windows(2).enumerate().any(|(i, two)| match two {
+        [before, name] => (i == 0 || !before.is_empty()) && is_command(name),
+        _ => false,
+    });
+    let begins = matches!(first, b"." | b"~" | [_, b':'])
+        || first.ends_with(b"..") && !first.ends_with(b"...")
+        || is_variable(first);
+    command
+        || match names.as_slice() {
+            [[], [], server, name, ..] => is_name(server) && is_name(name),
+            [_, name, ..] if begins => is_name(name),
+            [first, directories @ .., last] => {
+                let file = directories.is_empty() && is_file(last);
+                let deep = !directories.is_empty() && directories.iter().all(|name| name.len() > 1 && is_name(name));
+                is_name(first) && is_name(last) && (file || deep)
+            }
+            _ => false,
+        }
+}
+
 /// `C:\` stands at the beginning of `text`.
 fn is_drive(text: &[u8]) -> bool {
     matches!(text, [drive, b':', b'\\', ..] if drive.is_ascii_alphabetic())

@@ -31,6 +31,7 @@ mod verdict;
 use crate::turn::Repair;
 use std::borrow::Cow;
 
+pub(crate) use backslashes::pairs_are_text;
 #[cfg(feature = "python")]
 pub(crate) use document::mend;
 pub(super) use document::partial_value;

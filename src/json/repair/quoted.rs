@@ -1,5 +1,6 @@
 //! Strings: where one ends when its text cannot be trusted.
 use super::Ending;
+use super::backslashes::pairs_are_text;
 use super::lookahead::{self, Quote, is_word, skip_white};
 use super::machine::{Kind, Repairer};
 use super::torn::{is_expression, is_torn};
@@ -365,17 +366,19 @@ fn is_json(text: &[u8]) -> bool {
     Scanner::new(0, usize::MAX).scan(text, true) == ScanResult::Complete { end: text.len() }
 }
 
-/// All backslashes of `text` stand in pairs, and it is JSON with one for each; a path, whose parts such a pair parts, is none then.
+/// All backslashes of `text` stand in pairs, and it is JSON with one for each. One of a path, a pattern or TeX is none then.
 fn is_json_unescaped(text: &[u8]) -> bool {
-    let (mut unescaped, mut at) = (Vec::with_capacity(text.len()), 0);
+    if pairs_are_text(text) {
+        return false;
+    }
+    let (mut unescaped, mut at, mut escaped) = (Vec::with_capacity(text.len()), 0, false);
     while let Some(found) = memchr::memchr(b'\\', text.get(at..).unwrap_or_default()) {
         let pair = at + found;
-        if text.get(pair + 1) != Some(&b'\\') {
-            return false;
-        }
-        let drive =
-            text.get(..pair).is_some_and(|before| matches!(before, [.., b'"', b'A'..=b'Z' | b'a'..=b'z', b':']));
-        if drive && text.get(pair + 2) != Some(&b'\\') {
+        escaped = found == 0 && at > 0 && !escaped;
+        let sign = text.get(pair + 2);
+        // What nobody means by an escape, or writes as one only where there is no other way.
+        let text_own = !escaped && matches!(sign, Some(b'b' | b'f' | b'u' | b'/'));
+        if text.get(pair + 1) != Some(&b'\\') || text_own {
             return false;
         }
         unescaped.extend_from_slice(text.get(at..=pair).unwrap_or_default());

@@ -4,6 +4,7 @@ use super::{Python, Quoted};
 use crate::engine::body::literal;
 use crate::engine::look::seen;
 use crate::engine::{Look, Reader};
+use crate::json::pairs_are_text;
 
 /// So many brackets and blanks may stand before the first string of a value that is told by it.
 const NEAR: usize = 16;
@@ -49,7 +50,7 @@ impl Python {
         let start = self.scan.start;
         let value = cx.slice(start, end);
         memchr::memmem::find(value.as_bytes(), b"\\\\")?;
-        if may_be_path(value) {
+        if may_be_path(value) || pairs_are_text(value.as_bytes()) {
             return None;
         }
         let cut = Reader { text: cx.slice(0, end + 1), eof: true, ..*cx };
@@ -58,6 +59,10 @@ impl Python {
             return None;
         }
         let text = without_escapes(value, quote);
+        if text.contains("\\/") {
+            // Python has no such escape: it was escaped once, for the string round the call.
+            return None;
+        }
         let read = literal::read(text.trim_ascii(), start);
         // A bell or a backspace was meant by nobody: it is a regular expression that was escaped once.
         let sound = read.repairs.is_empty() && !read.guessed && !holds_control(&read.json);
