@@ -14,6 +14,8 @@ pub(super) struct Literal<'t> {
     pub(super) guessed: bool,
     /// Strings that stand one behind the other are one in it.
     pub(super) joined: bool,
+    /// Of the quotes in its strings only an apostrophe was mended.
+    pub(super) apostrophe: bool,
     /// The text is JSON as it stands, or a word of Python's for one of JSON's.
     pub(super) sound: bool,
 }
@@ -21,7 +23,14 @@ pub(super) struct Literal<'t> {
 impl<'t> Literal<'t> {
     /// It is this JSON, and nothing of it was mended.
     fn sound(json: &'t str) -> Self {
-        Self { json: Cow::Borrowed(json), repairs: Vec::new(), guessed: false, joined: false, sound: true }
+        Self {
+            json: Cow::Borrowed(json),
+            repairs: Vec::new(),
+            guessed: false,
+            joined: false,
+            apostrophe: false,
+            sound: true,
+        }
     }
 
     /// One of its repairs has this code.
@@ -37,7 +46,14 @@ pub(super) fn read(text: &str, offset: usize) -> Literal<'_> {
     }
     if text.trim().is_empty() {
         let repairs = vec![Repair::at(RepairCode::Literal, offset, "a missing value became null")];
-        return Literal { json: "null".into(), repairs, guessed: false, joined: false, sound: false };
+        return Literal {
+            json: "null".into(),
+            repairs,
+            guessed: false,
+            joined: false,
+            apostrophe: false,
+            sound: false,
+        };
     }
     let whole = match whole_literal(text) {
         Some(whole) if !whole.mended(RepairCode::SourceText) => Some(whole),
@@ -69,8 +85,8 @@ pub(super) fn read_string(text: &str, offset: usize) -> Literal<'_> {
     let Some(whole) = Some(&*escaped).filter(|text| !text.is_empty()).and_then(whole_literal) else {
         return read(text, offset);
     };
-    let Literal { json, repairs, guessed, joined, sound } = settled(text, &escaped, whole, offset);
-    let mut read = Literal { json: json.into_owned().into(), repairs, guessed, joined, sound };
+    let Literal { json, repairs, guessed, joined, apostrophe, sound } = settled(text, &escaped, whole, offset);
+    let mut read = Literal { json: json.into_owned().into(), repairs, guessed, joined, apostrophe, sound };
     // The places are those of the text with its quotes escaped.
     read.repairs.iter_mut().filter(|r| r.code != RepairCode::Quotes).for_each(|r| r.offset = Some(offset));
     read
@@ -105,7 +121,7 @@ fn whole_literal(text: &str) -> Option<Literal<'_>> {
     let quoted = bare && read.repairs.iter().any(|repair| repair.code == RepairCode::SourceText) && pairs_quotes(text);
     let whole = text.get(read.end..)?.trim().is_empty() && !quoted;
     let json::Literal { json, repairs, guessed, .. } = read;
-    whole.then_some(Literal { json, repairs, guessed, joined: false, sound: false })
+    whole.then_some(Literal { json, repairs, guessed, joined: false, apostrophe: false, sound: false })
 }
 
 /// A number apart from its sign: `- 3`.
@@ -115,7 +131,14 @@ fn negative(text: &str) -> Option<Literal<'static>> {
     let digits = number.starts_with(|c: char| c.is_ascii_digit());
     let whole = digits && Scanner::new(0, 1).scan(json.as_bytes(), true) == ScanResult::Complete { end: json.len() };
     let repairs = vec![Repair::at(RepairCode::Number, 0, "the number was respelt")];
-    whole.then(|| Literal { json: json.into(), repairs, guessed: false, joined: false, sound: false })
+    whole.then(|| Literal {
+        json: json.into(),
+        repairs,
+        guessed: false,
+        joined: false,
+        apostrophe: false,
+        sound: false,
+    })
 }
 
 /// A quote stands in `text`, and another one ends it.
@@ -128,7 +151,7 @@ fn source_text(text: &str) -> Literal<'static> {
     let mut json = String::new();
     json::push_string(&mut json, text);
     let repairs = vec![Repair::at(RepairCode::SourceText, 0, "a value that is no literal was kept as its text")];
-    Literal { json: json.into(), repairs, guessed: is_too_deep(text), joined: false, sound: false }
+    Literal { json: json.into(), repairs, guessed: is_too_deep(text), joined: false, apostrophe: false, sound: false }
 }
 
 /// What was read of `text`, which stands at `offset`, with the repairs that are some in Python as well. It was read as it is
@@ -139,6 +162,7 @@ fn settled<'t>(text: &str, spelt: &str, mut read: Literal<'t>, offset: usize) ->
     let inner = if listed { apostrophe_within(text) } else { inner_quote(text) };
     // Python's spelling is what this dialect is: no repair.
     read.repairs.retain(|repair| !spelt_so_in_python(spelt, repair));
+    read.apostrophe = listed && inner.is_some() && !read.mended(RepairCode::Quotes);
     if !read.joined
         && let Some(at) = inner
     {

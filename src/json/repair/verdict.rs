@@ -196,7 +196,13 @@ impl Repairer<'_> {
             _ => match Quote::at(bytes, next) {
                 // Another pair of them in the text: `cp "$A" "$B"`, `x = ""`.
                 Some((_, _)) if self.is_paired(search, quote) => false,
-                Some((_, length)) => !self.ends_here(next + length) || self.is_next_line(quote),
+                Some((_, length)) => {
+                    let closes = !self.ends_here(next + length) || self.is_next_line(quote);
+                    // Two marks in a row, among others: perhaps all of them are the text's.
+                    let others = doubted || Quote::at(bytes, next + length).is_some();
+                    self.guess_if(closes && next == after && others);
+                    closes
+                }
                 None if self.new_line(after, next) => lookahead::value(bytes, next),
                 None => quote.spaced() && !search.odd && self.is_item(next),
             },

@@ -36,6 +36,17 @@ impl Python {
             self.at = at + 1;
             return None;
         }
+        // In a string the call's line breaks are escaped.
+        if byte == b'\\' && self.quote_round().is_some() {
+            match cx.bytes().get(at + 1) {
+                None if !cx.eof => return Some(Progress::More),
+                Some(b'n' | b'r' | b't') => {
+                    self.at = at + 2;
+                    return None;
+                }
+                _ => {}
+            }
+        }
         if !byte.is_ascii() {
             self.at = space::odd_blanks(cx, at);
             if self.at > at {
@@ -136,7 +147,10 @@ impl Python {
         if let Some((text, _)) = plain.as_ref().filter(|_| listed) {
             return self.escaped(cx, out, writer, (end, text));
         }
-        let ends_round = || bare && self.quote_round().is_some_and(|quote| parts_strings(text, char::from(quote)));
+        let ends_round = || {
+            let parts = |quote| bare && parts_strings(text, quote) || parts_calls(cx, text, quote);
+            self.quote_round().is_some_and(|quote| parts(char::from(quote)))
+        };
         self.unreadable |=
             self.scan.torn || plain.as_ref().map_or_else(|| self.holds_end(text) || ends_round(), |(_, ends)| *ends);
         let plain = plain.map(|(text, _)| text);
@@ -200,11 +214,13 @@ impl Python {
 
     /// The argument `key` has the value `text`, which ends at `end`.
     fn named(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &Writer, key: Piece, (text, end): (&str, usize)) {
-        let unescaped = if self.escaped { text.replace("\\_", "_") } else { String::new() };
-        if self.escaped && unescaped.len() < text.len() {
+        // Whoever escapes the one sign escapes the other as well.
+        let escaped = self.escaped && text.contains("\\_");
+        let unescaped = if escaped { text.replace("\\_", "_").replace("\\*", "*") } else { String::new() };
+        if escaped {
             self.repairs.push(Repair::at(RepairCode::MarkdownEscape, self.scan.start, "Markdown escapes were removed"));
         }
-        let text = if self.escaped { &unescaped } else { text };
+        let text = if escaped { &unescaped } else { text };
         let read = if self.scan.is_string(text) { literal::read_string } else { literal::read };
         let read = read(text, self.scan.start);
         if read.sound {
@@ -396,7 +412,7 @@ impl Python {
             // Strings in parentheses are joined.
             let list = text.starts_with(['[', '{']) || read.mended(RepairCode::SourceText);
             let none = list && read.json.starts_with('"') && text.contains(['"', '\'']);
-            none || read.mended(RepairCode::Quotes) && stray::item_within(&read.json)
+            none || read.mended(RepairCode::Quotes) && !read.apostrophe && stray::item_within(&read.json)
         };
         // A call that was shown in the string closed it, perhaps.
         let call = || {
@@ -456,6 +472,20 @@ fn unescaped_quotes(text: &str, quote: char) -> Option<(String, bool)> {
 /// A comma and nothing else stands between two quotes in `text`: there one string of a list ends, and the next one begins.
 fn parts_strings(text: &str, quote: char) -> bool {
     text.split(quote).skip(1).any(|part| part.trim_ascii() == ",")
+}
+
+/// As [`parts_strings`], behind the parenthesis of a call and before the name of another one.
+fn parts_calls(cx: &Reader<'_>, text: &str, quote: char) -> bool {
+    let mut parts = text.split(quote);
+    let mut closed = parts.next().is_some_and(|part| part.ends_with(')'));
+    let mut parted = false;
+    parts.any(|part| {
+        let name = part.get(..char_class::NAME.length(part.as_bytes())).unwrap_or_default();
+        let call = parted && cx.offered(name) && part.get(name.len()..).is_some_and(|rest| rest.starts_with('('));
+        parted = closed && part.trim_ascii() == ",";
+        closed = part.ends_with(')');
+        call
+    })
 }
 
 /// The marker that the call began with.
