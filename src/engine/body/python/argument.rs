@@ -373,7 +373,9 @@ impl Python {
                     Look::No => {}
                 }
                 // The parenthesis is missing: `f(a=1]`. What else stands there was a part of the value.
-                self.unreadable |= matches!(byte, b'}' | b'"' | b'\'' | b':') || byte == b']' && !self.list;
+                // In a string the list cannot end.
+                let listed = self.list && self.quote_round().is_none();
+                self.unreadable |= matches!(byte, b'}' | b'"' | b'\'' | b':') || byte == b']' && !listed;
                 self.repairs.push(Repair::at(RepairCode::Bracket, self.at, "the closing parenthesis is missing"));
                 self.end_call(cx, out, writer, self.at)
             }
