@@ -77,7 +77,17 @@ impl Key {
         is_usual(key) || matches!(key, Self::DESCRIPTION | "thought" | "thoughts" | "reasoning")
     }
 
-    /// A provider's key of a call, which no other object has.
+    /// What agents have round a call, or round a list of calls, by its `key` and the `first` byte of what it holds. Other objects
+    /// have most of these words as well.
+    pub(crate) fn round_call(key: &str, first: u8) -> Option<Self> {
+        match (key, first) {
+            ("command" | "action" | "tool_use" | "toolUse", b'{') => Some(Self::Function),
+            ("actions" | "commands", b'[') => Some(Self::Calls),
+            _ => None,
+        }
+    }
+
+    /// One of these that is a provider's, which no other object has.
     pub(crate) fn is_of_provider(key: &str) -> bool {
         matches!(key, "tool_use" | "toolUse")
     }

@@ -98,7 +98,7 @@ impl JsonCalls {
         key: &str,
         (value, first): (usize, u8),
     ) -> Look<Key> {
-        let Some(what) = wraps(key, first) else { return Look::No };
+        let Some(what) = Key::round_call(key, first) else { return Look::No };
         // Such words stand in other objects as well.
         let among_own = |frame: &Frame| {
             Key::is_of_provider(key) || frame.id.is_none() && !holds_foreign(cx, &frame.others) || !writer.is_unmarked()
@@ -335,7 +335,7 @@ impl JsonCalls {
             let object = value.starts_with('{') || value.starts_with("\"{");
             match Key::of(&key) {
                 _ if declared(&key) => false,
-                _ if object && wraps(&key, b'{').is_some() => {
+                _ if object && Key::round_call(&key, b'{').is_some() => {
                     cx.offered(&key) || begins_call(cx, member.value.start) == Look::Is(())
                 }
                 Key::Name | Key::Function => decode(value) != name && cx.offered(&decode(value)),
@@ -344,15 +344,6 @@ impl JsonCalls {
             }
         };
         frame.ambiguous || frame.others.iter().any(another)
-    }
-}
-
-/// What agents have round a call, or a list of calls, by its `key` and the `first` byte of what it holds.
-fn wraps(key: &str, first: u8) -> Option<Key> {
-    match (key, first) {
-        ("command" | "action" | "tool_use" | "toolUse", b'{') => Some(Key::Function),
-        ("actions" | "commands", b'[') => Some(Key::Calls),
-        _ => None,
     }
 }
 

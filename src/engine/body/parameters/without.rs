@@ -33,15 +33,14 @@ impl Parameters {
     /// lost them to what stands there.
     #[cold]
     fn another_begins(cx: &Reader<'_>, row: &Row, name: &str, at: usize) -> Look<()> {
-        if row.by_name() || !cx.tool(name).is_some_and(|tool| tool.parameters.is_empty()) {
+        let Some(tool) = cx.tool(name).filter(|tool| tool.parameters.is_empty() && !row.by_name()) else {
             return Look::No;
-        }
+        };
         let begins = |at: usize| {
             Look::any_of(row.marked_calls().map(|call| {
                 let next = seen!(head::head(cx, at, &call.head));
                 let next = next.name(cx).and_then(|next| cx.tool(&next));
-                let other = |next: &Tool| cx.tool(name).is_none_or(|tool| tool.name != next.name);
-                Look::when(next.is_some_and(other))
+                Look::when(next.is_some_and(|next| next.name != tool.name))
             }))
         };
         let opened = |(open, _): &(Vec<Element>, Vec<Element>)| {

@@ -106,7 +106,7 @@ impl Python {
     /// Blanks that Python does not know were left out at `at`.
     fn left_blanks(&mut self, at: usize) {
         let what = "white space that Python does not know was left out";
-        if self.repairs.last().is_none_or(|last| last.message != what) {
+        if self.repairs.last().is_none_or(|last| last.code != RepairCode::ControlCharacter) {
             self.repairs.push(Repair::at(RepairCode::ControlCharacter, at, what));
         }
     }
