@@ -11,10 +11,13 @@ mod body;
 mod call;
 mod found;
 mod head;
+mod hold;
 mod look;
+mod memo;
 mod misspelt;
 mod options;
 mod output;
+mod parser;
 mod prose;
 mod reader;
 mod tail;
@@ -26,10 +29,12 @@ pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTool
 
 use crate::dialect::{Dialect, Dialects};
 use crate::schema::ToolSet;
-use crate::turn::{Event, Issue, IssueCode, Turn, new_call_id};
+use crate::turn::{Turn, new_call_id};
 use call::CallState;
-use output::{Mark, Output};
-use prose::flow::Flown;
+use hold::{Doubt, Hold};
+use memo::Memo;
+use output::Output;
+use prose::given::{Given, Mode};
 use std::sync::Arc;
 use trace::Trace;
 use writer::Origin;
@@ -38,9 +43,10 @@ pub(crate) use found::Piece;
 #[cfg(feature = "python")]
 pub(crate) use found::{Found, Value};
 pub(crate) use look::Look;
+pub(crate) use memo::Without;
 pub(crate) use output::{Call, Fresh, Whole};
-use reader::{Known, Memo};
-pub(crate) use reader::{Reader, Without};
+pub use parser::StreamParser;
+pub(crate) use reader::Reader;
 pub use trace::Reason;
 pub(crate) use trace::{Markup, Note, Noted};
 
@@ -68,7 +74,7 @@ pub(crate) fn read<'a>(
     options: &Options,
 ) -> (Turn<'a>, Vec<Call>) {
     let policy = options.policy.clamped();
-    let mut engine = Engine::new(options, false);
+    let mut engine = Engine::new(options);
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
@@ -100,7 +106,7 @@ pub(crate) fn observe<'a>(
     options: &Options,
 ) -> Observed<'a> {
     let policy = options.policy.clamped();
-    let mut engine = Engine::new(options, false);
+    let mut engine = Engine::new(options);
     engine.out.trace = Trace::on();
     let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
@@ -112,132 +118,6 @@ pub(crate) fn observe<'a>(
     Observed { turn, content, reasoning, calls, notes }
 }
 
-/// Reads a text as it arrives.
-///
-/// ```
-/// use toolglot::{dialect::Dialects, engine::{Options, StreamParser}, Event};
-/// let mut parser = StreamParser::new(Dialects::named("hermes")?, None, Options::default());
-/// let mut events = Vec::new();
-/// for chunk in ["Hi <tool", "_call>{\"name\": \"f\", \"arguments\": {\"a\"", ": 1}}</tool_call>"] {
-///     parser.feed(chunk, &mut events);
-/// }
-/// let turn = parser.finish(&mut events);
-/// assert_eq!(turn.tool_calls.len(), 1);
-/// assert_eq!(events[0], Event::Text("Hi ".into()));
-/// # Ok::<(), toolglot::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct StreamParser {
-    text: String,
-    bytes: utf8::Decoder,
-    engine: Engine,
-    dialects: Arc<Dialects>,
-    tools: Option<Arc<ToolSet>>,
-    options: Options,
-    finished: bool,
-    known: Known,
-}
-
-impl StreamParser {
-    /// A parser of one text, which is empty so far.
-    pub fn new(dialects: Arc<Dialects>, tools: Option<Arc<ToolSet>>, mut options: Options) -> Self {
-        options.policy = options.policy.clamped();
-        let engine = Engine::new(&options, true);
-        Self {
-            text: String::new(),
-            bytes: utf8::Decoder::default(),
-            engine,
-            dialects,
-            tools,
-            options,
-            finished: false,
-            known: Known::default(),
-        }
-    }
-
-    fn advance(&mut self, eof: bool) {
-        let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
-        let policy = &self.options.policy;
-        let memo = Memo::from(self.known);
-        let (text, dialects) = (&*self.text, &*self.dialects);
-        self.engine.advance(&Reader { text, made: false, eof, dialects, tools, policy, memo: &memo });
-        self.known = memo.known();
-    }
-
-    /// Reads on; what became certain is appended to `events`. After [`Self::finish`] nothing is read any more.
-    pub fn feed(&mut self, chunk: &str, events: &mut Vec<Event>) {
-        match self.read(chunk) {
-            Some(whole) => events.push(whole.event(chunk.to_owned())),
-            None => events.extend(self.fresh().map(Event::from)),
-        }
-    }
-
-    /// [`Self::feed`] without its events: [`Self::fresh`] has them. Mostly there is one and the chunk is all of it, so that
-    /// nobody has to cut it out of the text: then it is told by what this returns.
-    pub(crate) fn read(&mut self, chunk: &str) -> Option<Whole> {
-        if self.finished {
-            return None;
-        }
-        self.flush_bytes();
-        let at = self.text.len();
-        self.text.push_str(chunk);
-        match self.engine.flows(&self.text, at, &self.dialects) {
-            Some(Flown::Alone(whole)) => return Some(whole),
-            Some(Flown::Among) => return None,
-            None => self.advance(false),
-        }
-        if self.engine.hold.is_some() { None } else { self.engine.out.only(&(at..self.text.len())) }
-    }
-
-    /// The events that are certain and were not given out yet.
-    pub(crate) fn fresh(&mut self) -> impl ExactSizeIterator<Item = Fresh<'_>> {
-        self.engine.release(&self.text)
-    }
-
-    /// A character that was begun in bytes will not be finished.
-    fn flush_bytes(&mut self) {
-        let at = self.text.len();
-        if self.bytes.flush(&mut self.text) {
-            self.engine.out.issue(Issue::at(IssueCode::InvalidUtf8, at, "bytes that are no UTF-8 became U+FFFD"));
-        }
-    }
-
-    /// As [`Self::feed`], for bytes of UTF-8 cut anywhere: an unfinished character waits for its rest.
-    /// What is no UTF-8 becomes U+FFFD, with an issue.
-    pub fn feed_bytes(&mut self, chunk: &[u8], events: &mut Vec<Event>) {
-        self.read_bytes(chunk);
-        events.extend(self.fresh().map(Event::from));
-    }
-
-    /// [`Self::feed_bytes`] without its events.
-    pub(crate) fn read_bytes(&mut self, chunk: &[u8]) {
-        if self.finished {
-            return;
-        }
-        let at = self.text.len();
-        if self.bytes.push(chunk, &mut self.text) {
-            self.engine.out.issue(Issue::at(IssueCode::InvalidUtf8, at, "bytes that are no UTF-8 became U+FFFD"));
-        }
-        self.advance(false);
-    }
-
-    /// The end of the text. Its last events are appended to `events`. A second call gives the same turn, without events.
-    pub fn finish(&mut self, events: &mut Vec<Event>) -> Turn<'static> {
-        if !self.finished {
-            self.flush_bytes();
-            self.advance(true);
-            events.extend(self.fresh().map(Event::from));
-            self.finished = true;
-        }
-        self.engine.out.clone().into_turn(&self.text, &self.dialects).into_owned()
-    }
-
-    /// All text fed so far.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-}
-
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -247,82 +127,9 @@ pub(crate) enum Step {
     More,
 }
 
-/// What text outside calls is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Content,
-    Reasoning,
-}
-
-/// Why what is being read may turn out to be no call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doubt {
-    /// It stands in reasoning that may yet be closed.
-    Reasoning,
-    /// It stands in a fence that may hold something else as well.
-    Fence,
-    /// It stands in what may be inline code.
-    InlineCode,
-    /// It stands in the middle of a line, right behind a quotation mark that may close behind it.
-    Quotes,
-    /// It has no marker: the evidence is not all there yet, or a sentence may yet go on behind it.
-    Bare,
-    /// None of the names in it is offered.
-    Names,
-    /// It stands in the middle of a line that may yet go on as a sentence.
-    Sentence,
-}
-
-impl Doubt {
-    /// Why it is text if the doubt is right.
-    fn reason(self) -> Reason {
-        match self {
-            Self::Reasoning => Reason::Draft,
-            Self::Fence => Reason::FenceOfCode,
-            Self::InlineCode => Reason::InlineCode,
-            Self::Names => Reason::NameNotOffered,
-            Self::Quotes => Reason::Quoted,
-            Self::Bare | Self::Sentence => Reason::Place,
-        }
-    }
-}
-
-/// How far the text outside calls was given out as content or reasoning, and what that text is next to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Given {
-    /// The text before this place was given out, or taken out as markup.
-    from: usize,
-    /// Where the run of text began that was given out last: at the start, or behind a marker.
-    text_from: usize,
-    /// Nothing but white space was given out since the start or the last marker.
-    fresh: bool,
-    /// A marker has been removed somewhere.
-    removed: bool,
-    /// White space between two markers, kept for text that may follow.
-    space: Option<std::ops::Range<usize>>,
-    /// The marker that opened a section in which nothing stands yet. If text follows and no call, the marker is text as well.
-    opener: Option<std::ops::Range<usize>>,
-    /// The last header that began a message said whose it is.
-    headed: bool,
-    /// And so did the one before it: the text of the message does not go on a line of that one's.
-    parted: bool,
-    mode: Mode,
-}
-
-/// What may turn out to be no call, and all that is needed to go back and make it text.
-#[derive(Debug)]
-pub(crate) struct Hold {
-    doubt: Doubt,
-    /// Where what is doubted begins.
-    at: usize,
-    /// What had been found by then, and how far the text outside calls had been given out.
-    mark: Mark,
-    before: Given,
-    opener_given: Option<usize>,
-}
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum State {
+    #[default]
     Prose,
     Call(Box<CallState>),
     /// A tool's result that the model wrote itself: where it began, and how far its end has been looked for.
@@ -343,7 +150,7 @@ enum State {
 const PATIENCE: usize = 64;
 
 /// The state of the scanner between two steps.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Engine {
     /// The next byte to read.
     at: usize,
@@ -399,59 +206,16 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    fn new(options: &Options, streaming: bool) -> Self {
+    fn new(options: &Options) -> Self {
         let mode = match options.starts_in {
             StartsIn::Content => Mode::Content,
             StartsIn::Reasoning => Mode::Reasoning,
         };
         Self {
-            at: 0,
-            until: 0,
-            awaited: prose::unclear::Awaited::default(),
-            given: Given {
-                from: 0,
-                text_from: 0,
-                fresh: true,
-                removed: false,
-                space: None,
-                opener: None,
-                headed: false,
-                parted: false,
-                mode,
-            },
-            state: State::Prose,
-            section: None,
-            opener_given: None,
-            inline: None,
-            fence: None,
-            hold: None,
+            given: Given { fresh: true, mode, ..Given::default() },
             reasoning_seen: mode == Mode::Reasoning,
-            named_opener: None,
-            channel: None,
-            plain: None,
-            runaway: prose::runaway::Runaway::default(),
-            shown_in: prose::quoted::Shown::default(),
-            listings: prose::listing::Listings::default(),
-            block_quote: prose::quoted::BlockQuote::default(),
-            before: prose::quoted::Before::default(),
-            tried: prose::tried::Tried::default(),
-            examples: prose::example::Examples::default(),
-            unclear: prose::unclear::Unclear::default(),
-            speaks: None,
-            unread: false,
-            opened: Vec::new(),
-            reread: 0,
-            unclosed: None,
-            body: 0..0,
-            spare: None,
-            out: Output::new(streaming),
+            ..Self::default()
         }
-    }
-
-    /// Nothing but white space stands between what was given out or taken out last and `at`.
-    fn fresh_at(&self, cx: &Reader<'_>, at: usize) -> bool {
-        // Not by a look at the text between them: a long run of blanks would be looked at with every chunk.
-        self.given.fresh && cx.skip_space(self.given.from) >= at
     }
 
     /// Reads as far as the text allows; with `eof`, to its end.
@@ -462,7 +226,7 @@ impl Engine {
         let start = self.at;
         self.until = 0;
         loop {
-            let step = match std::mem::replace(&mut self.state, State::Prose) {
+            let step = match std::mem::take(&mut self.state) {
                 State::Prose => self.prose(cx),
                 State::Call(call) => self.call(cx, call),
                 State::Code { ticks, tick, inner } => self.code(cx, ticks, tick, inner),
@@ -507,55 +271,5 @@ impl Engine {
     /// Gives out the events that are certain.
     fn release<'t>(&'t mut self, text: &'t str) -> impl ExactSizeIterator<Item = Fresh<'t>> {
         self.out.release(self.hold.as_mut().map(|h| &mut h.mark), text)
-    }
-
-    /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
-    fn hold(&mut self, doubt: Doubt, at: usize, before: Given) {
-        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, opener_given: self.opener_given });
-    }
-
-    fn holds(&self, doubt: Doubt) -> bool {
-        self.hold.as_ref().is_some_and(|h| h.doubt == doubt)
-    }
-
-    /// The doubt is over: what was held is what it seemed.
-    fn keep(&mut self, doubt: Doubt) {
-        if self.holds(doubt) {
-            self.hold = None;
-            self.unclear.forget();
-        }
-    }
-
-    /// The words round a call do not speak of it: if that was the doubt, it is over.
-    fn keep_words(&mut self) {
-        [Doubt::Quotes, Doubt::Sentence, Doubt::Bare].into_iter().for_each(|doubt| self.keep(doubt));
-    }
-
-    /// The doubt was right: everything since is text, up to `to`.
-    fn go_back(&mut self, to: usize) -> bool {
-        let Some(hold) = self.hold.take() else { return false };
-        self.tried.try_again();
-        let calls = self.out.go_back(hold.mark, hold.doubt.reason());
-        self.given = hold.before;
-        self.opener_given = hold.opener_given;
-        self.unclear.forget();
-        self.at = to;
-        self.section = None;
-        self.unclosed = None;
-        self.body = 0..0;
-        if hold.doubt == Doubt::Reasoning {
-            self.given.mode = Mode::Reasoning;
-        }
-        if calls > 0 && hold.doubt != Doubt::Names {
-            let (code, what) = match hold.doubt {
-                Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
-                Doubt::Quotes => (IssueCode::QuotedCall, "a call in quotation marks was not taken"),
-                Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
-                Doubt::Bare => (IssueCode::QuotedCall, "a call that the text speaks of was not taken"),
-                _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),
-            };
-            self.out.issue(Issue::at(code, hold.at, what));
-        }
-        true
     }
 }

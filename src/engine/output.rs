@@ -169,9 +169,9 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Nothing yet. Events are kept only where they are `streaming`.
-    pub(crate) fn new(streaming: bool) -> Self {
-        Self { streaming, ..Self::default() }
+    /// From here on, events are kept for those who read a stream.
+    pub(crate) fn stream(&mut self) {
+        self.streaming = true;
     }
 
     /// Somebody wants the events.

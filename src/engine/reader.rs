@@ -1,14 +1,12 @@
 //! The text as every step of the engine sees it, and what was found out about it already.
 use super::Look;
-use super::body::parameters::{FirstSeen, MayBegin};
 use super::found::Piece;
+use super::memo::{Margin, Memo, Sought, Without};
 use super::options::Policy;
 use super::output::Output;
-use super::prose::unclear::Awaited;
 use crate::bytes;
 use crate::char_class::CharClass;
 use crate::dialect::{Dialects, MarkersAt};
-use crate::json::Pairs;
 use crate::schema::{Tool, ToolSet};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -32,171 +30,6 @@ pub(crate) struct Reader<'t> {
     pub(crate) tools: Option<&'t ToolSet>,
     pub(crate) policy: &'t Policy,
     pub(crate) memo: &'t Memo,
-}
-
-/// What was looked through, so that it need not be again: searches that several places ask for would cost the text's length
-/// each. Mostly that is a stretch of text in which something does not stand ([`Without`]).
-#[derive(Default)]
-pub(crate) struct Memo {
-    /// Nothing but white space.
-    blank: Cell<Without>,
-    /// None of this closing marker. It stands where the stretch ends, if that is not the end of the text.
-    closer: Cell<(Sought, Without)>,
-    /// No line that begins with this fence, likewise.
-    fence: Cell<(Sought, Without)>,
-    /// No line whose next one begins with the marker of a call. Such a line ends where the stretch does, if the text does not.
-    pub(super) unmarked: Cell<Without>,
-    /// No colon behind a key of a call.
-    pub(super) unkeyed: Cell<Without>,
-    /// No closing brace.
-    pub(super) unclosed: Cell<Without>,
-    /// The last run of blanks that was looked through for the beginning of its line.
-    margin: Cell<Margin>,
-    /// How far the text is known to begin with nothing but blanks.
-    leading: Cell<usize>,
-    /// None of the bytes that no name holds.
-    nameless: Cell<Without>,
-    /// Nothing but bytes of a name that nothing delimits, and of one before its parenthesis.
-    pub(super) bare_name: Cell<Without>,
-    pub(super) called_name: Cell<Without>,
-    /// Which brackets close which, as far as repair asked.
-    pub(super) pairs: Cell<Pairs>,
-    /// The parameter that a call was seen to begin with, when it was asked whether what stands there can be its body.
-    pub(super) first_parameter: Cell<Option<FirstSeen>>,
-    /// What of a parameter stands at the last two places where that was asked.
-    pub(super) parameters: Cell<[Option<MayBegin>; 2]>,
-    /// What literals are to go on with in which the text ends.
-    pub(super) awaited: Cell<Awaited>,
-    /// The name that was looked up last, and the tool that it means: templates ask for the same one after the other.
-    named: Cell<(Sought, Option<usize>)>,
-}
-
-/// What of a [`Memo`] still holds when more text has come.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known {
-    blank: Without,
-    unkeyed: Without,
-    unclosed: Without,
-    margin: Margin,
-    leading: usize,
-}
-
-/// Blanks, none of them a line break, and whether a line begins before them.
-#[derive(Debug, Clone, Copy)]
-struct Margin {
-    start: usize,
-    end: usize,
-    line: bool,
-}
-
-impl Default for Margin {
-    /// Nothing is known.
-    fn default() -> Self {
-        Self { start: 1, end: 0, line: false }
-    }
-}
-
-/// A stretch of the text in which nothing of one kind stands.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Without {
-    since: usize,
-    until: usize,
-}
-
-impl Default for Without {
-    /// Nothing is known.
-    fn default() -> Self {
-        Self { since: 1, until: 0 }
-    }
-}
-
-impl Without {
-    /// Up to where nothing stands at or after `at`, if that is known.
-    pub(super) fn known(self, at: usize) -> Option<usize> {
-        (self.since..=self.until).contains(&at).then_some(self.until)
-    }
-
-    /// What is known when nothing stands between `at` and `until` either: the one stretch of both, or where they do not meet,
-    /// the new one.
-    pub(super) fn and(self, at: usize, until: usize) -> Self {
-        match self.known(at) {
-            Some(known) => Self { until: known.max(until), ..self },
-            None => Self { since: at, until },
-        }
-    }
-
-    /// The first place at or after `from` where it does stand, as `search` finds it in the rest of the text.
-    pub(crate) fn find(
-        &mut self,
-        text: &[u8],
-        from: usize,
-        search: impl FnOnce(&[u8]) -> Option<usize>,
-    ) -> Option<usize> {
-        let found = self.known(from).unwrap_or_else(|| {
-            let rest = text.get(from..).unwrap_or_default();
-            search(rest).map_or(text.len(), |at| from + at)
-        });
-        *self = self.and(from, found);
-        (found < text.len()).then_some(found)
-    }
-
-    /// The last place between `from` and `to` where it does stand, as `search` finds the last in a part of the text.
-    pub(crate) fn find_last(
-        &mut self,
-        text: &[u8],
-        from: usize,
-        to: usize,
-        search: impl Fn(&[u8]) -> Option<usize>,
-    ) -> Option<usize> {
-        self.find_last_in(from, to, |part| Some(part.start + search(text.get(part)?)?))
-    }
-
-    /// As [`Self::find_last`], where more of the text says whether it stands there than the part, but nothing behind it.
-    pub(crate) fn find_last_in(
-        &mut self,
-        from: usize,
-        to: usize,
-        search: impl Fn(Range<usize>) -> Option<usize>,
-    ) -> Option<usize> {
-        let last = |from: usize, to: usize| if from < to { search(from..to) } else { None };
-        let known = *self;
-        let meets = known.since <= known.until && known.since <= to && from <= known.until;
-        let (since, until) = if meets { (known.since.max(from), known.until.min(to)) } else { (to, to) };
-        let found = last(until, to).or_else(|| last(from, since));
-        match found {
-            Some(found) if found >= until => *self = Self { since: found + 1, until: to },
-            _ => {
-                let since = found.map_or(from, |found| found + 1);
-                let (since, until) = if meets { (known.since.min(since), known.until.max(to)) } else { (since, to) };
-                *self = Self { since, until };
-            }
-        }
-        found
-    }
-}
-
-/// Which text was looked for: the one that stands at this address and is so long.
-type Sought = (usize, usize);
-
-impl From<Known> for Memo {
-    fn from(Known { blank, unkeyed, unclosed, margin, leading }: Known) -> Self {
-        let (blank, unkeyed, unclosed) = (Cell::new(blank), Cell::new(unkeyed), Cell::new(unclosed));
-        let (margin, leading) = (Cell::new(margin), Cell::new(leading));
-        Self { blank, unkeyed, unclosed, margin, leading, ..Self::default() }
-    }
-}
-
-impl Memo {
-    /// What of it still holds when more text has come.
-    pub(super) fn known(&self) -> Known {
-        Known {
-            blank: self.blank.get(),
-            unkeyed: self.unkeyed.get(),
-            unclosed: self.unclosed.get(),
-            margin: self.margin.get(),
-            leading: self.leading.get(),
-        }
-    }
 }
 
 impl<'t> Reader<'t> {
@@ -537,38 +370,4 @@ pub(crate) fn floor(text: &str, mut at: usize) -> usize {
 pub(crate) fn begun(text: &str, marker: &str) -> usize {
     let ends = |length: &usize| marker.get(..*length).is_some_and(|begun| text.ends_with(begun));
     (1..marker.len()).rev().find(ends).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Without;
-
-    #[test]
-    fn the_last_place_is_the_one_that_a_search_finds() {
-        let text = b"ab.cdefg..hij.klmnopqr.st";
-        let search = |part: &[u8]| part.iter().rposition(|byte| *byte == b'.');
-        let mut known = Without::default();
-        let mut state = 7_usize;
-        for _ in 0..2000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let (a, b) = ((state >> 33) % (text.len() + 1), (state >> 45) % (text.len() + 1));
-            let (from, to) = (a.min(b), a.max(b));
-            let found = known.find_last(text, from, to, search);
-            assert_eq!(found, search(&text[from..to]).map(|i| from + i), "{from}..{to}");
-            assert_eq!(search(&text[known.since..known.until]), None);
-        }
-    }
-
-    #[test]
-    fn what_hangs_together_is_known() {
-        let nothing = Without::default();
-        assert_eq!((nothing.known(0), nothing.known(1)), (None, None));
-        let known = nothing.and(10, 20);
-        assert_eq!([9, 10, 20, 21].map(|at| known.known(at)), [None, Some(20), Some(20), None]);
-        let more = known.and(20, 30);
-        assert_eq!([10, 30].map(|at| more.known(at)), [Some(30); 2]);
-        assert_eq!(more.and(12, 15).known(12), Some(30));
-        let far = more.and(40, 50);
-        assert_eq!([10, 40].map(|at| far.known(at)), [None, Some(50)]);
-    }
 }

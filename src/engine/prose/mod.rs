@@ -8,6 +8,7 @@ pub(super) mod echoed;
 pub(super) mod element;
 pub(super) mod example;
 pub(super) mod flow;
+pub(super) mod given;
 pub(super) mod inline;
 pub(super) mod invented;
 pub(super) mod leftover;
@@ -28,10 +29,7 @@ pub(super) mod twice;
 pub(super) mod unclear;
 pub(super) mod within;
 
-use super::trace::Noted;
-use super::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, State, Step};
-use channels::Kind;
-use std::ops::Range;
+use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
 use unclear::Stage;
 
 /// What was done about the place that was looked at.
@@ -162,100 +160,9 @@ impl Engine {
         self.tell_dropped(cx, self.at);
     }
 
-    /// Gives out the text up to `to`, where a marker stands or nothing is in doubt. White space after a marker waits
-    /// until it is clear whether text follows; in reasoning, so does white space before a marker.
-    pub(super) fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
-        let Some(text) = cx.text.get(self.given.from..to) else { return };
-        if self.channel.is_some_and(|c| c.is(Kind::Dropped)) {
-            if self.given.fresh && !text.trim_ascii_start().is_empty() {
-                (self.given.fresh, self.given.text_from) = (false, self.given.from);
-            }
-            self.out.trace.note(self.given.from..to, Noted::Dropped);
-            self.given.from = to;
-            return;
-        }
-        let mut from = self.given.from;
-        let blank = |text: &str| text.trim_ascii_start().is_empty();
-        if self.given.opener.is_some() && !blank(text) {
-            from = self.opener_is_text(cx);
-        } else if self.given.fresh && !text.is_empty() {
-            let start = cx.skip_space(self.given.from).min(to) - self.given.from;
-            if start == text.len() && !last {
-                return;
-            }
-            let parted = self.given.mode == Mode::Reasoning && self.given.space.is_some();
-            if self.given.removed && self.out.space_is_idle(self.given.mode) && !parted {
-                from += start;
-            } else if start == 0
-                && (self.given.mode == Mode::Content || parted)
-                && let Some(space) = self.given.space.take()
-            {
-                // Text goes on right behind a marker: the white space before the marker parts it from the text above.
-                self.out.text(self.given.mode, cx.text, space);
-            }
-            self.given.space = None;
-        }
-        if self.given.mode == Mode::Reasoning {
-            // A run that is waited for is not looked through with every chunk.
-            let blank = cx.skip_space(from) >= to;
-            to = if blank { from } else { from + cx.slice(from, to).trim_ascii_end().len() };
-            if to == from && !last {
-                return;
-            }
-        }
-        if to > from {
-            if self.given.fresh {
-                self.given.text_from = self.given.from;
-            }
-            self.given.fresh = false;
-            if std::mem::take(&mut self.given.parted) && !cx.slice(from, to).starts_with(char::is_whitespace) {
-                self.out.line_break(self.given.mode, from);
-            }
-            self.out.text(self.given.mode, cx.text, from..to);
-        }
-        self.given.from = to;
-    }
-
     /// Here a call without markers is only a draft: this is reasoning, and the policy does not run what stands in it.
     pub(super) fn drafts(&self, cx: &Reader<'_>) -> bool {
         self.given.mode == Mode::Reasoning && cx.policy.reasoning != ReasoningCalls::Run
-    }
-
-    /// A call stands behind the white space of `space`: it ends the reasoning, unless calls in reasoning are like others.
-    pub(super) fn call_stands(&mut self, cx: &Reader<'_>, space: Range<usize>) {
-        if cx.policy.reasoning != ReasoningCalls::Run {
-            self.given.mode = Mode::Content;
-        } else if self.given.mode == Mode::Reasoning && self.out.has_reasoning() {
-            // The reasoning goes on behind the call, and this white space parts the two halves.
-            let known = self.given.space.take().filter(|_| space.is_empty());
-            self.given.space = known.or(Some(space));
-        }
-    }
-
-    /// Gives out the text before a marker at `at`, and goes on after it at `end`. What comes back says what to restore
-    /// should the marker turn out to be text.
-    pub(super) fn remove(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Given {
-        let Given { removed, mode, .. } = self.given;
-        let fresh = self.fresh_at(cx, at);
-        if !fresh {
-            self.give(cx, at, false);
-        }
-        let before = Given { removed, mode, ..self.given.clone() };
-        if fresh
-            && at > self.given.from
-            && self.given.mode == Mode::Content
-            && self.section.is_none()
-            && !self.out.space_is_idle(self.given.mode)
-        {
-            // Inside a section, white space is the markup's.
-            self.given.space = Some(self.given.from..at);
-        }
-        self.given.from = end;
-        self.at = end;
-        self.given.fresh = true;
-        self.given.removed = true;
-        self.given.opener = None;
-        before
     }
 
     /// Looks at a place where something may begin: what of the following does is begun, in this order of precedence.

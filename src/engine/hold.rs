@@ -1,0 +1,102 @@
+//! What may yet turn out to be no call: it is read on, and given back as text if the doubt was right.
+use super::output::Mark;
+use super::trace::Reason;
+use super::{Engine, Given, Mode};
+use crate::turn::{Issue, IssueCode};
+
+/// Why what is being read may turn out to be no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// It stands in reasoning that may yet be closed.
+    Reasoning,
+    /// It stands in a fence that may hold something else as well.
+    Fence,
+    /// It stands in what may be inline code.
+    InlineCode,
+    /// It stands in the middle of a line, right behind a quotation mark that may close behind it.
+    Quotes,
+    /// It has no marker: the evidence is not all there yet, or a sentence may yet go on behind it.
+    Bare,
+    /// None of the names in it is offered.
+    Names,
+    /// It stands in the middle of a line that may yet go on as a sentence.
+    Sentence,
+}
+
+impl Doubt {
+    /// Why it is text if the doubt is right.
+    fn reason(self) -> Reason {
+        match self {
+            Self::Reasoning => Reason::Draft,
+            Self::Fence => Reason::FenceOfCode,
+            Self::InlineCode => Reason::InlineCode,
+            Self::Names => Reason::NameNotOffered,
+            Self::Quotes => Reason::Quoted,
+            Self::Bare | Self::Sentence => Reason::Place,
+        }
+    }
+}
+
+/// What may turn out to be no call, and all that is needed to go back and make it text.
+#[derive(Debug)]
+pub(super) struct Hold {
+    pub(super) doubt: Doubt,
+    /// Where what is doubted begins.
+    pub(super) at: usize,
+    /// What had been found by then, and how far the text outside calls had been given out.
+    pub(super) mark: Mark,
+    pub(super) before: Given,
+    opener_given: Option<usize>,
+}
+
+impl Engine {
+    /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
+    pub(super) fn hold(&mut self, doubt: Doubt, at: usize, before: Given) {
+        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, opener_given: self.opener_given });
+    }
+
+    pub(super) fn holds(&self, doubt: Doubt) -> bool {
+        self.hold.as_ref().is_some_and(|h| h.doubt == doubt)
+    }
+
+    /// The doubt is over: what was held is what it seemed.
+    pub(super) fn keep(&mut self, doubt: Doubt) {
+        if self.holds(doubt) {
+            self.hold = None;
+            self.unclear.forget();
+        }
+    }
+
+    /// The words round a call do not speak of it: if that was the doubt, it is over.
+    pub(super) fn keep_words(&mut self) {
+        [Doubt::Quotes, Doubt::Sentence, Doubt::Bare].into_iter().for_each(|doubt| self.keep(doubt));
+    }
+
+    /// The doubt was right: everything since is text, up to `to`.
+    pub(super) fn go_back(&mut self, to: usize) -> bool {
+        let Some(hold) = self.hold.take() else { return false };
+        self.tried.try_again();
+        let calls = self.out.go_back(hold.mark, hold.doubt.reason());
+        self.given = hold.before;
+        self.opener_given = hold.opener_given;
+        self.unclear.forget();
+        self.at = to;
+        self.section = None;
+        self.unclosed = None;
+        self.body = 0..0;
+        if hold.doubt == Doubt::Reasoning {
+            self.given.mode = Mode::Reasoning;
+        }
+        if calls > 0 && hold.doubt != Doubt::Names {
+            let (code, what) = match hold.doubt {
+                Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
+                Doubt::Quotes => (IssueCode::QuotedCall, "a call in quotation marks was not taken"),
+                Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
+                Doubt::Bare => (IssueCode::QuotedCall, "a call that the text speaks of was not taken"),
+                _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),
+            };
+            self.out.issue(Issue::at(code, hold.at, what));
+        }
+        true
+    }
+}
