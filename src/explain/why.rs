@@ -12,6 +12,9 @@ use std::ops::Range;
 const MAX_PROBES: usize = 64;
 /// And so far.
 const MAX_PROBE_BYTES: usize = 64 << 10;
+/// Quotation marks, and what closes each.
+const QUOTES: [(char, char); 8] =
+    [('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('«', '»'), ('„', '“'), ('「', '」'), ('『', '』')];
 
 /// Something that looked like a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,10 +139,10 @@ pub(super) fn kept(
         }
         probes += 1;
         let before = found.len();
-        probe(text, range, reason, dialects, tools, options, &mut found);
+        probe_on(text, range, reason, dialects, tools, options, &mut found);
         done = found.get(before..).unwrap_or_default().iter().map(|k| k.range.end).max().unwrap_or(done);
     }
-    if found.is_empty() && seen.turn.tool_calls.is_empty() {
+    if found.iter().all(|kept| kept.reason == Reason::NoName) && seen.turn.tool_calls.is_empty() {
         named_lines(text, dialects, tools, options, &mut found);
     }
     if dialects.name().is_some() {
@@ -201,17 +204,60 @@ fn named_lines(text: &str, dialects: &Dialects, tools: Option<&ToolSet>, options
         let end = behind.find('\n').map_or(text.len(), |length| at + length);
         let line = text.get(start..end).unwrap_or_default();
         let bare = line.trim_start_matches([' ', '\t', '>', '|']);
-        let quoted = line.trim_start().starts_with(['>', '|']);
-        let (reason, lead) = (if quoted { Reason::Quoted } else { Reason::Place }, end - bare.len());
-        let word = before.rfind(char::is_whitespace).map_or(0, |space| space + 1).max(lead);
+        let lead = end - bare.len();
         let known = found.len();
+        if let Some(inside) = quotation(text, start..at) {
+            probe_on(text, inside, Reason::Quoted, dialects, tools, options, found);
+        }
+        let word = before.rfind(char::is_whitespace).map_or(0, |space| space + 1).max(lead);
+        let quoted = line.trim_start().starts_with(['>', '|']);
+        let reason = if quoted { Reason::Quoted } else { Reason::Place };
         for from in [lead, word] {
             if found.len() == known && from < end && (quoted || from > start) {
-                probe(text, from..end, reason, dialects, tools, options, found);
+                probe_on(text, from..end, reason, dialects, tools, options, found);
             }
+        }
+        if found.len() == known {
+            found.extend(quoted_lines(text, start, dialects, tools));
         }
         done = found.get(known..).unwrap_or_default().iter().map(|kept| kept.range.end).max().unwrap_or(done);
     }
+}
+
+/// What the last quotation mark before the name quotes, as far as its paragraph goes; `before` is what of the line stands before it.
+fn quotation(text: &str, before: Range<usize>) -> Option<Range<usize>> {
+    let (at, sign) = text.get(before.clone())?.char_indices().rev().find(|(_, c)| QUOTES.iter().any(|q| q.0 == *c))?;
+    let from = before.start + at + sign.len_utf8();
+    let (_, close) = QUOTES.iter().find(|quotes| quotes.0 == sign)?;
+    let paragraph = text.get(from..paragraph_end(text, from))?;
+    Some(from..from + paragraph.rfind(*close)?)
+}
+
+/// Where the paragraph of `at` ends.
+fn paragraph_end(text: &str, at: usize) -> usize {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    memchr::memmem::find(rest, b"\n\n").map_or(text.len(), |length| at + length)
+}
+
+/// The call that the lines of a block quote at `start` are, if they are one: a call may have several.
+fn quoted_lines(text: &str, start: usize, dialects: &Dialects, tools: Option<&ToolSet>) -> Option<Kept> {
+    let (mut inside, mut end) = (String::new(), start);
+    for line in text.get(start..)?.split_inclusive('\n') {
+        let Some(quoted) = line.trim_start().strip_prefix('>') else { break };
+        inside.push_str(quoted.strip_prefix(' ').unwrap_or(quoted));
+        end += line.len();
+        if inside.len() > MAX_PROBE_BYTES {
+            break;
+        }
+    }
+    let seen = observe(&inside, dialects, tools, &Options::default());
+    let call = seen.turn.tool_calls.iter().find(|call| call.status.readable() && offered(tools, &call.name))?;
+    let (name, dialect) = (call.name.to_string(), seen.turn.dialect.as_ref().map(ToString::to_string));
+    Some(Kept { range: start..end, reason: Reason::Quoted, name, dialect })
+}
+
+fn offered(tools: Option<&ToolSet>, name: &str) -> bool {
+    tools.is_none_or(|tools| tools.get(name).is_some())
 }
 
 /// The caller's policy, apart from what kept the place from being read.
@@ -221,6 +267,25 @@ fn open_policy(policy: &Policy) -> Policy {
         reasoning: ReasoningCalls::Run,
         max_calls: policy.max_calls.max(1),
         ..policy.clone()
+    }
+}
+
+/// Reads what was passed over as [`probe`] does: its line, and if that is none, the paragraph from there. (`Action Input:` stands on
+/// a line of its own.)
+fn probe_on(
+    text: &str,
+    range: Range<usize>,
+    reason: Reason,
+    dialects: &Dialects,
+    tools: Option<&ToolSet>,
+    options: &Options,
+    found: &mut Vec<Kept>,
+) {
+    let known = found.len();
+    probe(text, range.clone(), reason, dialects, tools, options, found);
+    if found.len() == known && text.get(range.end..).is_some_and(|behind| behind.starts_with('\n')) {
+        let end = paragraph_end(text, range.end);
+        probe(text, range.start..end, reason, dialects, tools, options, found);
     }
 }
 
@@ -243,13 +308,12 @@ fn probe(
     let (slice, shift, tools) = if python { (listed.as_str(), 1, None) } else { (slice, 0, tools) };
     let seen = observe(slice, dialects, tools, &options);
     let mut keep = |raw: &Range<usize>, name: &str, dialect: Option<String>| {
-        let offered = tools.is_none_or(|tools| tools.get(name).is_some());
         let start = (range.start + raw.start).saturating_sub(shift);
         let end = (range.start + raw.end).saturating_sub(shift).min(range.end);
         // What it stands in is the name that is not offered: `print(f(x=1))`.
         let inner = python && known.is_some_and(|tools| tools.find(name).is_some());
         let reason = if inner { Reason::Place } else { reason };
-        if offered && start < end && !(python && is_code(text, start, name, known)) {
+        if offered(tools, name) && start < end && !(python && is_code(text, start, name, known)) {
             found.push(Kept { range: start..end, reason, name: name.to_owned(), dialect });
         }
     };

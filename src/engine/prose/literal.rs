@@ -23,6 +23,15 @@ pub(super) struct Literals {
     escaped: bool,
     /// Where the string that was opened there ends, if it is one.
     known: Option<(usize, Option<usize>)>,
+    sought: Sought,
+}
+
+/// How far the end of a string was looked for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sought {
+    since: usize,
+    read: usize,
+    escaped: bool,
 }
 
 impl Literals {
@@ -48,7 +57,7 @@ impl Literals {
         if let Some((_, end)) = self.known.filter(|(known, _)| *known == opened) {
             return Look::when(end.is_some_and(|end| end > at));
         }
-        let closes = closes(cx, quote, at);
+        let closes = self.sought.closes(cx, quote, at);
         self.known = match closes {
             Look::Is(end) => Some((opened, Some(end))),
             Look::No => Some((opened, None)),
@@ -67,24 +76,31 @@ fn opens(cx: &Reader<'_>, begins: usize, at: usize) -> bool {
         && before.trim_ascii_end().last().is_none_or(|sign| BEFORE.contains(sign))
 }
 
-/// Where the `quote` that was opened before `at` is closed in the same line, as strings of a program are.
-fn closes(cx: &Reader<'_>, quote: u8, at: usize) -> Look<usize> {
-    let (near, mut escaped) = (cx.near(at, WHOLE_LINE), false);
-    for (i, byte) in near.iter().copied().enumerate() {
-        match byte {
-            b'\n' => return Look::No,
-            _ if byte == quote && !escaped => {
-                let end = at + i + 1;
-                let blanks = cx.near(end, WHOLE_LINE).iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-                return match cx.bytes().get(end + blanks) {
-                    None if !cx.eof => Look::More,
-                    None | Some(b'\n' | b'\r') => Look::Is(end),
-                    Some(sign) if BEHIND.contains(sign) => Look::Is(end),
-                    Some(_) => Look::No,
-                };
-            }
-            _ => escaped = byte == b'\\' && !escaped,
+impl Sought {
+    /// Where the `quote` that was opened before `at` is closed in the same line, as strings of a program are.
+    fn closes(&mut self, cx: &Reader<'_>, quote: u8, at: usize) -> Look<usize> {
+        if self.since != at || self.read < at {
+            *self = Self { since: at, read: at, escaped: false };
         }
+        let near = cx.near(at, WHOLE_LINE);
+        for byte in near.iter().skip(self.read - at).copied() {
+            match byte {
+                b'\n' => return Look::No,
+                _ if byte == quote && !self.escaped => {
+                    let end = self.read + 1;
+                    let blanks =
+                        cx.near(end, WHOLE_LINE).iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+                    return match cx.bytes().get(end + blanks) {
+                        None if !cx.eof => Look::More,
+                        None | Some(b'\n' | b'\r') => Look::Is(end),
+                        Some(sign) if BEHIND.contains(sign) => Look::Is(end),
+                        Some(_) => Look::No,
+                    };
+                }
+                _ => self.escaped = byte == b'\\' && !self.escaped,
+            }
+            self.read += 1;
+        }
+        if near.len() < WHOLE_LINE && !cx.eof { Look::More } else { Look::No }
     }
-    if near.len() < WHOLE_LINE && !cx.eof { Look::More } else { Look::No }
 }
