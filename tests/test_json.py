@@ -80,6 +80,12 @@ def test_lone_surrogates_are_answered() -> None:
     assert toolglot.repair_json('{"a": "\\ud800"}') == {"a": "\ufffd"}
 
 
+@pytest.mark.parametrize("text", ['{"a": "\ud800"}', b'{"a": "\xff"}'])
+def test_what_is_no_utf8_is_told(text: str | bytes) -> None:
+    report = toolglot.repair_json(text, report=True)
+    assert [(repair.code, repair.offset) for repair in report.repairs] == [("escape", 7)]
+
+
 @pytest.mark.parametrize("limit", [2, 4, 100, 128])
 @pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
 def test_the_depth_is_exact(opens: str, closes: str, limit: int) -> None:

@@ -423,6 +423,9 @@ def test_p7_any_bytes_are_answered(data: bytes, told: str) -> None:
         assert turn.content == data.decode("utf-8", "replace")
         valid = turn.content.encode() == data
         assert valid == ("invalid_utf8" not in {issue.code for issue in turn.issues})
+    whole = toolglot.extract(data, dialect=told)
+    replaced = [[i.offset for i in read.issues if i.code == "invalid_utf8"] for read in (whole, turn, again)]
+    assert replaced[0] == replaced[1] == replaced[2]
 
 
 @given(text=st.text(alphabet=st.characters() | st.characters(categories=["Cs"]), max_size=30), data=st.data())

@@ -754,7 +754,9 @@ def extract(
     Args:
         text: What the model wrote.
         tools: The tools it was offered: names and schemas are enough. With them, calls without any marker are found
-            too, names are resolved, and bare text becomes what the schema expects.
+            wherever calls stand, names are resolved, and bare text becomes what the schema expects. Without them such
+            a call is one only if it is all of the answer, or a list in Python's form that is a paragraph. ``[]``
+            offers none: every call is ``unknown_tool``.
         dialect: ``"auto"``, a dialect's name, the name a server gives its parser, a model's id, or a Dialect.
         starts_in: ``"reasoning"`` where the prompt has already opened the reasoning block.
         policy: A Policy, or a dict of its options.
@@ -1208,6 +1210,15 @@ def repair_json(
     join: bool = True,
     max_depth: int = 128,
 ) -> RepairedJson: ...
+@overload
+def repair_json(
+    text: str | bytes | bytearray,
+    *,
+    report: bool,
+    search: bool = True,
+    join: bool = True,
+    max_depth: int = 128,
+) -> Any: ...
 def parse_partial_json(text: str | bytes | bytearray, *, keep_strings: bool = True, max_depth: int = 128) -> Any:
     """Read JSON that may be cut off anywhere, and keep what no further text can change.
 

@@ -6,6 +6,7 @@ use super::look::seen;
 use super::output::{Call, Output};
 use super::prose::quoted::stands_in_string;
 use super::prose::sentence;
+use super::reader::floor;
 use super::tail::Tail;
 use super::trace::Reason;
 use super::writer::{Evidence, Origin, Writer};
@@ -154,7 +155,8 @@ impl Engine {
 
     /// It was no call: its text is text again, as far as it was read.
     fn abandon(&mut self, cx: &Reader<'_>, mut call: Box<CallState>, at: usize) -> Step {
-        let at = at.max(call.start).min(cx.text.len());
+        // It may have been given up inside a character.
+        let at = floor(cx.text, at.max(call.start));
         if call.writer.begun == 0 {
             let cut = cx.eof && at == cx.text.len();
             self.out.trace.kept(

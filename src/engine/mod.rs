@@ -46,9 +46,13 @@ pub(crate) use look::Look;
 pub(crate) use memo::Without;
 pub(crate) use output::{Call, Fresh, Whole};
 pub use parser::StreamParser;
+#[cfg(feature = "python")]
+pub(crate) use parser::replaced;
 pub(crate) use reader::Reader;
 pub use trace::Reason;
 pub(crate) use trace::{Markup, Note, Noted};
+#[cfg(feature = "python")]
+pub(crate) use utf8::decode;
 
 /// Reads a complete text.
 ///
@@ -75,7 +79,6 @@ pub(crate) fn read<'a>(
 ) -> (Turn<'a>, Vec<Call>) {
     let policy = options.policy.clamped();
     let mut engine = Engine::new(options);
-    let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
     engine.out.into_found(text, dialects)
@@ -108,7 +111,6 @@ pub(crate) fn observe<'a>(
     let policy = options.policy.clamped();
     let mut engine = Engine::new(options);
     engine.out.trace = Trace::on();
-    let tools = tools.filter(|t| !t.tools().is_empty());
     let memo = Memo::default();
     engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
     let turn = with_ids(engine.out.clone().into_turn(text, dialects));

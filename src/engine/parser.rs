@@ -9,6 +9,11 @@ use crate::schema::ToolSet;
 use crate::turn::{Event, Issue, IssueCode, Turn};
 use std::sync::Arc;
 
+/// What is said of bytes that are no UTF-8, the first of which stood at `at`.
+pub(crate) fn replaced(at: usize) -> Issue {
+    Issue::at(IssueCode::InvalidUtf8, at, "bytes that are no UTF-8 became U+FFFD")
+}
+
 /// Reads a text as it arrives.
 ///
 /// ```
@@ -27,6 +32,8 @@ use std::sync::Arc;
 pub struct StreamParser {
     text: String,
     bytes: utf8::Decoder,
+    /// Where the first byte stood that is no UTF-8.
+    replaced: Option<usize>,
     engine: Engine,
     dialects: Arc<Dialects>,
     tools: Option<Arc<ToolSet>>,
@@ -44,6 +51,7 @@ impl StreamParser {
         Self {
             text: String::new(),
             bytes: utf8::Decoder::default(),
+            replaced: None,
             engine,
             dialects,
             tools,
@@ -54,7 +62,7 @@ impl StreamParser {
     }
 
     fn advance(&mut self, eof: bool) {
-        let tools = self.tools.as_deref().filter(|t| !t.tools().is_empty());
+        let tools = self.tools.as_deref();
         let policy = &self.options.policy;
         let memo = Memo::from(self.known);
         let (text, dialects) = (&*self.text, &*self.dialects);
@@ -94,9 +102,15 @@ impl StreamParser {
 
     /// A character that was begun in bytes will not be finished.
     fn flush_bytes(&mut self) {
-        let at = self.text.len();
-        if self.bytes.flush(&mut self.text) {
-            self.engine.out.issue(Issue::at(IssueCode::InvalidUtf8, at, "bytes that are no UTF-8 became U+FFFD"));
+        let replaced = self.bytes.flush(&mut self.text);
+        self.tell_replaced(replaced);
+    }
+
+    /// Bytes that are no UTF-8 were replaced, the first at this place. That is told once a text, however it is cut.
+    fn tell_replaced(&mut self, at: Option<usize>) {
+        if let (Some(at), None) = (at, self.replaced) {
+            self.replaced = Some(at);
+            self.engine.out.issue(replaced(at));
         }
     }
 
@@ -112,10 +126,8 @@ impl StreamParser {
         if self.finished {
             return;
         }
-        let at = self.text.len();
-        if self.bytes.push(chunk, &mut self.text) {
-            self.engine.out.issue(Issue::at(IssueCode::InvalidUtf8, at, "bytes that are no UTF-8 became U+FFFD"));
-        }
+        let replaced = self.bytes.push(chunk, &mut self.text);
+        self.tell_replaced(replaced);
         self.advance(false);
     }
 

@@ -250,6 +250,19 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// The first place at or after `at` without white space, and no token with which the model stopped.
+    pub(crate) fn skip_tokens(&self, at: usize) -> Look<usize> {
+        let mut at = self.skip_space(at);
+        for _ in 0..MOST_TOKENS {
+            match self.special_token(at) {
+                Look::Is(end) => at = self.skip_space(end),
+                Look::No => break,
+                Look::More => return Look::More,
+            }
+        }
+        Look::Is(at)
+    }
+
     /// `range` without the special tokens at its end, where the model stopped. What the text itself opens is a tag: `<s>a</s>`.
     pub(crate) fn without_tokens(&self, range: Range<usize>) -> Range<usize> {
         let mut end = range.end;

@@ -6,8 +6,8 @@ use super::report::{find, hash, repr_of};
 use super::source::tools_argument;
 use super::text::{Input, Text, bytes_of, no_text};
 use super::turn::Turn;
+use crate::engine;
 use crate::explain::{self as core, Line, Reason, SpanKind};
-use crate::turn::{Issue, IssueCode};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -30,10 +30,8 @@ pub(super) fn explain<'py>(
     let (text, issue) = if let Ok(text) = text.cast::<PyString>() {
         (text.clone(), None)
     } else if let Some(bytes) = bytes_of(text) {
-        let text = String::from_utf8_lossy(&bytes);
-        let issue = matches!(text, std::borrow::Cow::Owned(_))
-            .then(|| Issue::at(IssueCode::InvalidUtf8, 0, "bytes that are no UTF-8 became U+FFFD"));
-        (PyString::new(py, &text), issue)
+        let (text, replaced) = engine::decode(&bytes);
+        (PyString::new(py, &text), replaced.map(engine::replaced))
     } else {
         return Err(no_text("text", text));
     };

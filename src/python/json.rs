@@ -6,6 +6,7 @@ use super::policy::Count;
 use super::report::{Repair, hash, tuple_of};
 use super::text::text_of;
 use crate::json::{self, Ending, PartialOptions, RepairOptions, Repaired};
+use crate::turn::{self, RepairCode};
 use crate::{Error, ErrorCode};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -24,7 +25,7 @@ pub(super) fn repair_json<'py>(
     let py = text.py();
     let max_depth = depth(max_depth)?;
     let options = RepairOptions { max_depth, join_values: join, search };
-    let text = text_of(text)?;
+    let (text, replaced) = text_of(text)?;
     if !report {
         // Mostly the text is valid, and goes straight into objects. What is not has been read once already.
         if let Some(value) = build_strict(py, &text, max_depth)? {
@@ -35,7 +36,10 @@ pub(super) fn repair_json<'py>(
     }
     let repaired = guard_detached(py, text.len(), || json::repair(&text, &options))??;
     let value = json_to_py(py, &repaired.json)?;
-    let Repaired { json, repairs, unlisted, consumed, ending, .. } = repaired;
+    let Repaired { json, mut repairs, unlisted, consumed, ending, .. } = repaired;
+    if let Some(at) = replaced.filter(|at| *at < consumed) {
+        repairs.insert(0, turn::Repair::at(RepairCode::Escape, at, "what is no UTF-8 became U+FFFD"));
+    }
     let report = RepairedJson { value: value.unbind(), json: json.into_owned(), repairs, unlisted, consumed, ending };
     Ok(Bound::new(py, report)?.into_any())
 }
@@ -51,7 +55,7 @@ pub(super) fn parse_partial_json<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = text.py();
     let options = PartialOptions { keep_strings, max_depth: depth(max_depth)? };
-    let text = text_of(text)?;
+    let (text, _) = text_of(text)?;
     let partial = guard_detached(py, text.len(), || json::parse_partial(&text, &options))??;
     json_to_py(py, &partial.json)
 }
@@ -71,7 +75,7 @@ fn depth(max_depth: Count) -> PyResult<usize> {
 pub(super) struct RepairedJson {
     value: Py<PyAny>,
     json: String,
-    repairs: Vec<crate::turn::Repair>,
+    repairs: Vec<turn::Repair>,
     unlisted: usize,
     consumed: usize,
     ending: Ending,

@@ -1,5 +1,6 @@
 //! Text on its way to Python, copied as late and as little as possible.
 use super::convert::type_name;
+use crate::engine;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -139,16 +140,19 @@ pub(super) fn bytes_of<'a>(value: &'a Bound<'_, PyAny>) -> Option<Cow<'a, [u8]>>
     value.cast::<PyByteArray>().ok().map(|bytes| Cow::Owned(bytes.to_vec()))
 }
 
-/// The text of a `str` or of bytes, with U+FFFD for what is none.
-pub(super) fn text_of<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
+/// The text of a `str` or of bytes, with U+FFFD for what is none, and where the first of these stands.
+pub(super) fn text_of<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<(Cow<'a, str>, Option<usize>)> {
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(utf8(text)?.0);
+        return utf8(text);
     }
-    match bytes_of(value) {
-        Some(Cow::Borrowed(bytes)) => Ok(String::from_utf8_lossy(bytes)),
-        Some(Cow::Owned(bytes)) => Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())),
-        None => Err(no_text("text", value)),
+    let bytes = bytes_of(value).ok_or_else(|| no_text("text", value))?;
+    if let Cow::Borrowed(bytes) = bytes
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        return Ok((Cow::Borrowed(text), None));
     }
+    let (text, replaced) = engine::decode(&bytes);
+    Ok((Cow::Owned(text), replaced))
 }
 
 /// The text of a `str` that is a value and no piece of a stream: halves of a character that stand side by side are joined,

@@ -134,8 +134,8 @@ impl Engine {
     pub(super) fn bare(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let draft = self.drafts(cx);
         if draft || self.inline.is_some() || self.section.is_some() {
-            if draft && self.inline.is_none() {
-                self.pass(cx, at, Reason::Draft);
+            if self.inline.is_none() {
+                self.pass(cx, at, if draft { Reason::Draft } else { Reason::Place });
             }
             return Look::No;
         }
@@ -222,10 +222,10 @@ impl Engine {
             || labelled(cx, at)
             || behind_label(cx, at)
             || ((list || object) && cx.tools.is_some() && sentence)
-            || (list && cx.at_line_start(at))
+            || (list && cx.at_line_start(at) && (cx.tools.is_some() || begins_paragraph(cx, at)))
         {
             true
-        } else if self.fence.is_some() || cx.tools.is_some_and(|t| !t.tools().is_empty()) {
+        } else if self.fence.is_some() || cx.tools.is_some() {
             self.fresh_at(cx, at) || cx.at_line_start(at) || behind_lone_token(cx, at)
         } else {
             (self.fresh_at(cx, at) && self.out.is_empty()) || cx.first_in_text(at)
@@ -256,12 +256,23 @@ impl Engine {
         self.begin_bare_by(cx, at, &Head { end: at, ..Head::default() }, body)
     }
 
+    /// A call with markers stands behind a quotation mark that has not closed yet.
+    fn holds_marked(&self) -> bool {
+        let hold = self.hold.as_ref().filter(|hold| hold.doubt == Doubt::Quotes);
+        let first = hold.and_then(|hold| self.out.calls.get(hold.mark.calls()));
+        first.is_some_and(|call| !call.origin.is_bare())
+    }
+
     /// A call without markers begins at `at`, whose body stands behind `head`.
     pub(super) fn begin_bare_by(&mut self, cx: &Reader<'_>, at: usize, head: &Head, body: Body) -> Taken {
         if self.out.calls.len() >= cx.policy.max_calls {
             self.out.full(at);
             self.pass(cx, at, Reason::LimitReached);
             return Look::No;
+        }
+        if self.holds_marked() {
+            // This one is not between the same quotation marks: alone, it may be none.
+            self.keep(Doubt::Quotes);
         }
         let before = self.remove(cx, at, at);
         if self.hold.is_none() {
@@ -273,6 +284,13 @@ impl Engine {
         self.begin_call(state, |call| call.in_fence(fence));
         Look::Is(())
     }
+}
+
+/// Nothing, or a blank line, stands before the line of `at`, which it begins. Without tools, a list that ends a sentence of prose
+/// or an assignment is Python as any other.
+fn begins_paragraph(cx: &Reader<'_>, at: usize) -> bool {
+    let mut lines = cx.slice(0, at).rsplit('\n').skip(1);
+    lines.next().is_none_or(|line| line.trim_ascii().is_empty())
 }
 
 /// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or all of a line, or of what stands

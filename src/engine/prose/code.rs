@@ -421,7 +421,10 @@ impl Engine {
             && (whole.is_empty() || whole.iter().any(|c| c.status.readable()))
             && calls.iter().all(|c| vouched || c.tool.is_some());
         if good && cx.policy.fences == Fences::Last {
-            let rest = cx.skip_space(end);
+            let rest = match cx.skip_tokens(end) {
+                Look::Is(rest) => rest,
+                Look::More | Look::No => return Step::More,
+            };
             if rest < cx.text.len() {
                 self.why_code(fence, Reason::FencePolicy);
                 self.fence = None;
