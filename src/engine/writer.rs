@@ -489,7 +489,14 @@ impl Writer {
         call.arguments = pending.arguments;
         call.raw = pending.raw;
         call.repairs.append(&mut pending.repairs);
-        settle(cx, call, pending.status, &pending.members);
+        // What was scanned with its members is not. Nothing that is may be judged: judges go down as deep as a value does.
+        let scanned = !pending.members.is_empty() && call.repairs.is_empty();
+        let deep = |call: &Call| call.arguments.deeper_than(cx.text, cx.policy.max_depth);
+        let deep_as_read = !scanned && deep(call);
+        if deep_as_read && pending.status.readable() {
+            pending.status = CallStatus::Malformed;
+        }
+        let settled = settle(cx, call, pending.status, &pending.members);
         if self.muted == Muted::Wrapped(pending.index) {
             self.muted = Muted::None;
             let arguments = call.arguments.clone().into_arguments(cx.text);
@@ -497,9 +504,8 @@ impl Writer {
             self.piece(out, pending.index, rest.unwrap_or_default());
         }
         let Some(call) = out.calls.get_mut(pending.index) else { return };
-        // What was scanned with its members is not; what the schema made of text in it may be.
-        let scanned = !pending.members.is_empty() && call.repairs.is_empty();
-        let too_deep = !scanned && call.arguments.deeper_than(cx.text, cx.policy.max_depth);
+        // What the schema made of text in it may be, too.
+        let too_deep = deep_as_read || settled && deep(call);
         if too_deep {
             call.refuse();
             let at = call.raw.start;
@@ -546,19 +552,21 @@ fn is_settled(cx: &Reader<'_>, tool: &Tool, arguments: &Found, scanned: &[Member
     }
 }
 
-/// Decides what a call is worth, from how it was read and what the offered tools say.
-fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Member]) {
+/// Decides what a call is worth, from how it was read and what the offered tools say. Whether the arguments changed.
+fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Member]) -> bool {
     call.status = status;
     if !status.readable() {
-        return;
+        return false;
     }
+    let mut changed = false;
     match cx.tool_at(call.tool) {
         Some(tool) if is_settled(cx, tool, &call.arguments, members) => {}
         Some(tool) => {
             let mut settled = ToolCall::new("", "", call.arguments.clone().into_arguments(cx.text));
             settled.status = status;
             settled.repairs = std::mem::take(&mut call.repairs);
-            if crate::schema::settle(tool, &mut settled) {
+            changed = crate::schema::settle(tool, &mut settled);
+            if changed {
                 call.arguments = settled.arguments.into();
             }
             call.repairs = settled.repairs;
@@ -567,11 +575,12 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Membe
         }
         None if cx.tools.is_some() && cx.policy.unknown_tools != UnknownTools::Allow => {
             call.status = CallStatus::UnknownTool;
-            return;
+            return false;
         }
         None => {}
     }
     if call.status == CallStatus::Ok && !call.repairs.is_empty() {
         call.status = CallStatus::Repaired;
     }
+    changed
 }

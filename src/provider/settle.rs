@@ -96,7 +96,8 @@ fn settle(call: &mut ToolCall<'static>, slot: &Slot, tools: Option<&ToolSet>, po
         crate::schema::settle_floats(tool, call);
     }
     // Text that became what it spells may be deeper than what was read.
-    if changed && json::deeper_than(&call.arguments.to_json(), policy.max_depth) {
+    let unread = call.status == CallStatus::Malformed;
+    if changed && (unread || json::deeper_than(&call.arguments.to_json(), policy.max_depth)) {
         call.status = CallStatus::Malformed;
         call.raw = Cow::Owned(slot.text.clone());
         call.arguments = Arguments::default();

@@ -3,6 +3,7 @@
 //! Everything stays where it is, so that `$ref`s keep their targets. What no draft knows (a type `float`, a
 //! `required: true`) gets its meaning or goes; a broken part never makes a whole tool unusable.
 use super::pointer;
+use super::targets::Targets;
 use serde_json::{Map, Value, json};
 
 /// In-place steps followed when looking for references that lead back to themselves.
@@ -11,13 +12,13 @@ const BUDGET: u32 = 2000;
 /// `root` as valid JSON Schema 2020-12 with local references only, without what does not judge.
 pub(super) fn clean(root: &Value) -> Value {
     let mut cleaner = Cleaner::new(root, false);
-    cleaner.schema(root)
+    cleaner.document()
 }
 
 /// The same with everything that is only for people or programs kept (`default`, `examples`, `x-…`), and what had to go.
 pub(super) fn clean_for_reading(root: &Value) -> (Value, Vec<Note>) {
     let mut cleaner = Cleaner::new(root, true);
-    let schema = cleaner.schema(root);
+    let schema = cleaner.document();
     (schema, cleaner.notes)
 }
 
@@ -48,12 +49,28 @@ struct Cleaner<'r> {
     keep: bool,
     place: String,
     notes: Vec<Note>,
+    targets: Targets<'r>,
 }
 
 impl<'r> Cleaner<'r> {
     fn new(root: &'r Value, keep: bool) -> Self {
         let id = root.get("$id").and_then(Value::as_str);
-        Self { root, id, keep, place: String::new(), notes: Vec::new() }
+        Self { root, id, keep, place: String::new(), notes: Vec::new(), targets: Targets::of(root) }
+    }
+
+    /// The whole document, and behind its definitions the schemas that it refers to and that stand where nothing is looked for.
+    fn document(&mut self) -> Value {
+        let mut clean = self.schema(self.root);
+        while let Some((place, name, target)) = self.targets.next() {
+            self.place = place;
+            let target = self.schema(target);
+            if let Value::Object(map) = &mut clean
+                && let Value::Object(definitions) = map.entry("$defs").or_insert_with(|| json!({}))
+            {
+                definitions.insert(name, target);
+            }
+        }
+        clean
     }
 
     fn note(&mut self, key: &str, part: Part, reason: impl Into<String>) {
@@ -226,15 +243,17 @@ impl<'r> Cleaner<'r> {
     }
 
     /// A reference inside the document that reaches a schema; any value is right where one does not.
-    fn reference(&self, reference: &str) -> Option<String> {
+    fn reference(&mut self, reference: &str) -> Option<String> {
         let local = match self.id {
             Some(id) if !reference.starts_with('#') => reference.strip_prefix(id).filter(|r| r.starts_with('#'))?,
             _ => reference,
         };
         let target = pointer::resolve(self.root, local)?;
-        let mut open = Vec::new();
-        let mut budget = BUDGET;
-        (!loops(target, self.root, &mut open, &mut budget)).then(|| pointer::plain(self.root, local))?
+        if leads_back(target, self.root) {
+            return None;
+        }
+        let place = pointer::place(self.root, local)?;
+        Some(self.targets.reference(place, target))
     }
 }
 
@@ -284,6 +303,12 @@ const KEYWORDS: &[&str] = &[
     "dependentRequired",
     "dependencies",
 ];
+
+/// Whether a reference to `target` cannot be followed: without looking deeper into the value, judging would come back to a schema
+/// that is being judged.
+pub(super) fn leads_back(target: &Value, root: &Value) -> bool {
+    loops(target, root, &mut Vec::new(), &mut { BUDGET })
+}
 
 /// Whether judging `schema` would come back to a schema that is being judged without looking deeper into the value.
 fn loops<'v>(schema: &'v Value, root: &'v Value, open: &mut Vec<&'v Value>, budget: &mut u32) -> bool {

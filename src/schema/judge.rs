@@ -3,10 +3,11 @@ use super::check::{Check, Written};
 use super::clean::clean;
 use super::input::deeper_than;
 use super::patterns::Patterns;
+use super::{effort, pointer};
 use crate::json::Member;
 use crate::turn::ArgumentError;
 use jsonschema::{Draft, Validator};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 
 /// Errors listed for one call; a schema can refuse a long list at every item.
@@ -22,6 +23,7 @@ pub(super) struct Judge {
     validator: OnceLock<Option<Validator>>,
     respelt: OnceLock<bool>,
     patterns: OnceLock<Patterns>,
+    height: OnceLock<usize>,
 }
 
 impl Judge {
@@ -66,25 +68,31 @@ impl Judge {
     /// All that the schema refuses in `arguments`, each with its place.
     pub(super) fn errors(&self, original: &Value, arguments: &Value) -> Vec<ArgumentError> {
         let Some(validator) = self.validator(original) else { return Vec::new() };
+        if self.is_too_deep(original, arguments) {
+            return vec![error_at(
+                "",
+                "$ref",
+                "the arguments and their schema are nested too deep to be judged".to_owned(),
+            )];
+        }
         if validator.is_valid(arguments) {
             return Vec::new();
         }
-        let mut errors: Vec<ArgumentError> = Vec::new();
-        for error in validator.iter_errors(arguments).take(MAX_ERRORS) {
-            let error = ArgumentError {
-                pointer: error.instance_path().to_string(),
-                keyword: error.kind().keyword().to_owned(),
-                message: shorten(error.to_string()),
-            };
-            if !errors.contains(&error) {
-                errors.push(error);
-            }
+        let schema = self.schema(original);
+        if effort::is_bounded(schema, schema, arguments) {
+            return listed(validator, arguments);
         }
-        errors
+        errors_of_members(schema, arguments)
     }
 
     pub(super) fn is_valid(&self, original: &Value, arguments: &Value) -> bool {
-        self.validator(original).is_none_or(|validator| validator.is_valid(arguments))
+        let judged = |validator: &Validator| !self.is_too_deep(original, arguments) && validator.is_valid(arguments);
+        self.validator(original).is_none_or(judged)
+    }
+
+    fn is_too_deep(&self, original: &Value, arguments: &Value) -> bool {
+        let height = self.height.get_or_init(|| effort::height(self.schema(original)));
+        effort::is_too_deep(*height, arguments)
     }
 
     /// `None` only for a schema that cannot be compiled even in parts: it judges nothing.
@@ -94,9 +102,88 @@ impl Judge {
     }
 }
 
+/// The errors that `validator` finds.
+fn listed(validator: &Validator, arguments: &Value) -> Vec<ArgumentError> {
+    let mut errors: Vec<ArgumentError> = Vec::new();
+    for error in validator.iter_errors(arguments).take(MAX_ERRORS) {
+        let message = shorten(error.to_string());
+        let error = error_at(&error.instance_path().to_string(), error.kind().keyword(), message);
+        if !errors.contains(&error) {
+            errors.push(error);
+        }
+    }
+    errors
+}
+
+fn error_at(pointer: &str, keyword: &str, message: String) -> ArgumentError {
+    ArgumentError { pointer: pointer.to_owned(), keyword: keyword.to_owned(), message }
+}
+
+/// The errors of arguments in which there are too many ways through the schema to go them all: one for each member where there
+/// are, and those of everything else.
+#[cold]
+fn errors_of_members(schema: &Value, arguments: &Value) -> Vec<ArgumentError> {
+    let mut light = schema.clone();
+    let mut errors = Vec::new();
+    let listed_members = schema.get("properties").and_then(Value::as_object).zip(arguments.as_object());
+    for (name, part) in listed_members.into_iter().flat_map(|(properties, _)| properties) {
+        let Some(value) = arguments.get(name).filter(|value| !effort::is_bounded(schema, part, value)) else {
+            continue;
+        };
+        if let Some(part) = light.get_mut("properties").and_then(|properties| properties.get_mut(name)) {
+            *part = Value::Bool(true);
+        }
+        let mut place = String::new();
+        pointer::push(&mut place, "properties");
+        pointer::push(&mut place, name);
+        let refuses = |validator: Validator| !validator.is_valid(value);
+        if errors.len() < MAX_ERRORS && compile(alone(schema, &place)).is_some_and(refuses) {
+            let mut place = String::new();
+            pointer::push(&mut place, name);
+            let message = format!("{value} is not valid under any of the schemas that may describe it");
+            errors.push(error_at(&place, union_in(schema, part), shorten(message)));
+        }
+    }
+    if effort::is_bounded(&light, &light, arguments)
+        && let Some(validator) = compile(light)
+    {
+        errors.append(&mut listed(&validator, arguments));
+        errors.truncate(MAX_ERRORS);
+    }
+    if errors.is_empty() {
+        let message = "the arguments are not valid under any of the schemas that may describe them".to_owned();
+        errors.push(error_at("", union_in(schema, schema), message));
+    }
+    errors
+}
+
+/// The part of a clean schema at `place` as a schema of its own, in which references mean what they did.
+fn alone(root: &Value, place: &str) -> Value {
+    const ID: &str = "toolglot:root";
+    let mut document = Map::new();
+    document.insert("$id".to_owned(), ID.into());
+    document.extend(root.as_object().cloned().unwrap_or_default());
+    json!({"$ref": format!("{ID}#{}", pointer::in_uri(place)), "$defs": {"root": document}})
+}
+
+/// The keyword by which a schema, or what it refers to, has several that may describe a value.
+fn union_in<'s>(root: &'s Value, schema: &'s Value) -> &'static str {
+    let mut at = schema;
+    for _ in 0..16 {
+        if let Some(keyword) = ["anyOf", "oneOf", "allOf", "not", "if"].into_iter().find(|key| at.get(key).is_some()) {
+            return keyword;
+        }
+        match at.get("$ref").and_then(Value::as_str).and_then(|reference| pointer::resolve(root, reference)) {
+            Some(target) => at = target,
+            None => break,
+        }
+    }
+    "$ref"
+}
+
 /// Compiles a clean schema. What the compiler still refuses (a pattern no engine reads) goes, and the rest judges.
 fn compile(mut schema: Value) -> Option<Validator> {
-    if deeper_than(&schema, super::input::MAX_DEPTH) {
+    if deeper_than(&schema, super::input::MAX_DEPTH + 2) {
         return None;
     }
     for _ in 0..32 {
@@ -106,11 +193,26 @@ fn compile(mut schema: Value) -> Option<Validator> {
         };
         // The refused schema is the instance of its meta-schema; a refused pattern is named by its own place.
         let places = [error.instance_path().to_string(), error.schema_path().to_string()];
-        if !places.iter().any(|place| remove(&mut schema, place)) {
+        // What refers to a place that the compiler does not find takes anything; the rest still judges.
+        if !places.iter().any(|place| remove(&mut schema, place)) && !unrefer(&mut schema) {
             return None;
         }
     }
     None
+}
+
+/// Takes every reference out of `schema`; whether there was one.
+fn unrefer(schema: &mut Value) -> bool {
+    let mut any = false;
+    match schema {
+        Value::Object(map) => {
+            any = map.get("$ref").is_some_and(Value::is_string) && map.shift_remove("$ref").is_some();
+            map.values_mut().for_each(|part| any |= unrefer(part));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| any |= unrefer(item)),
+        _ => {}
+    }
+    any
 }
 
 /// Takes the keyword at `pointer` out of `schema`.

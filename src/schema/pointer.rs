@@ -18,24 +18,52 @@ pub(crate) fn push(pointer: &mut String, token: &str) {
 /// anchors and places that are not there. Nothing is ever fetched.
 pub(crate) fn resolve<'v>(root: &'v Value, reference: &str) -> Option<&'v Value> {
     let path = reference.strip_prefix('#')?;
-    let path = percent_decode(path)?;
-    let mut at = root;
-    let mut tokens = path.split('/');
-    if !tokens.next()?.is_empty() {
-        return anchor(root, &path, 0);
+    if !path.is_empty() && !path.starts_with('/') {
+        return anchor(root, &percent_decode(path)?, 0);
     }
-    for token in tokens {
-        let token = unescaped(token);
-        at = match at {
-            Value::Object(map) => map.get(token.as_ref())?,
-            Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
-            _ => return None,
-        };
+    match percent_decode(path)? {
+        Cow::Borrowed(path) => follow(root, path),
+        // Whoever did not encode what they wrote may have a `%` in a name.
+        Cow::Owned(decoded) => follow(root, &decoded).or_else(|| follow(root, path)),
     }
-    Some(at)
 }
 
-fn unescaped(token: &str) -> Cow<'_, str> {
+/// The place in `root` that a local reference points to, as a JSON pointer without any encoding; anchors are looked for.
+pub(crate) fn place(root: &Value, reference: &str) -> Option<String> {
+    let path = reference.strip_prefix('#')?;
+    if !path.is_empty() && !path.starts_with('/') {
+        let target = anchor(root, &percent_decode(path)?, 0)?;
+        let mut at = String::new();
+        return find(root, target, &mut at, 0).then_some(at);
+    }
+    let decoded = percent_decode(path)?;
+    let place = if follow(root, &decoded).is_some() { decoded } else { Cow::Borrowed(path) };
+    Some(place.into_owned())
+}
+
+fn follow<'v>(root: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('/').skip(1).try_fold(root, |at, token| match at {
+        Value::Object(map) => map.get(unescaped(token).as_ref()),
+        Value::Array(items) => items.get(token.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// A JSON pointer as the fragment of a URI: what URIs do not have is percent-encoded.
+pub(crate) fn in_uri(pointer: &str) -> String {
+    let mut out = String::with_capacity(pointer.len());
+    for byte in pointer.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// One step of a JSON pointer as the key that it means.
+pub(crate) fn unescaped(token: &str) -> Cow<'_, str> {
     if token.contains('~') { Cow::Owned(token.replace("~1", "/").replace("~0", "~")) } else { Cow::Borrowed(token) }
 }
 
@@ -92,17 +120,6 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|d| u8::try_from(d).ok())
 }
 
-/// `reference` as a JSON pointer fragment where it is one; anchors become the pointer of their schema.
-pub(crate) fn plain(root: &Value, reference: &str) -> Option<String> {
-    let path = reference.strip_prefix('#')?;
-    if path.is_empty() || path.starts_with('/') {
-        return Some(reference.to_owned());
-    }
-    let target = resolve(root, reference)?;
-    let mut at = String::from("#");
-    find(root, target, &mut at, 0).then_some(at)
-}
-
 /// Extends `at` to the place of `target`, which is part of `value`.
 fn find(value: &Value, target: &Value, at: &mut String, depth: u32) -> bool {
     if std::ptr::eq(value, target) {
@@ -112,7 +129,7 @@ fn find(value: &Value, target: &Value, at: &mut String, depth: u32) -> bool {
     let length = at.len();
     depth <= 8
         && map.iter().any(|(key, inner)| {
-            push(at, &key.replace('%', "%25"));
+            push(at, key);
             let found = find(inner, target, at, depth + 1);
             if !found {
                 at.truncate(length);

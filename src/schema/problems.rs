@@ -1,5 +1,5 @@
 //! What is wrong with the schema of a tool that is offered all the same: looked for when somebody asks.
-use super::clean::{Part, clean_for_reading};
+use super::clean::{Part, clean_for_reading, leads_back};
 use super::convert::is_clean;
 use super::input::{bare_properties, kind};
 use super::{Tool, pointer};
@@ -58,7 +58,7 @@ fn visit(at: &Value, root: &Value, place: &mut String, problems: &mut Vec<Error>
                 let message = match pointer::resolve(root, reference) {
                     _ if !reference.starts_with('#') => Some("is not in this schema; nothing is fetched"),
                     None => Some("points to nothing"),
-                    Some(target) if only_refers_to_itself(target, root) => Some("leads back to itself"),
+                    Some(target) if leads_back(target, root) => Some("leads back to itself"),
                     Some(_) => None,
                 };
                 if let Some(message) = message {
@@ -83,16 +83,4 @@ fn visit(at: &Value, root: &Value, place: &mut String, problems: &mut Vec<Error>
         }
         _ => {}
     }
-}
-
-/// A chain of `$ref`s that comes back without ever reaching a schema.
-fn only_refers_to_itself(start: &Value, root: &Value) -> bool {
-    let mut at = start;
-    for _ in 0..1000 {
-        let Some(next) = at.get("$ref").and_then(Value::as_str).and_then(|r| pointer::resolve(root, r)) else {
-            return false;
-        };
-        at = next;
-    }
-    true
 }

@@ -100,7 +100,12 @@ pub(crate) fn are_settled<'m>(tool: &Tool, members: impl Iterator<Item = (&'m [u
 #[cold]
 fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     let text = call.arguments.to_json().into_owned();
-    let Ok(written) = serde_json::from_str::<Value>(&text) else { return false };
+    let Ok(written) = serde_json::from_str::<Value>(&text) else {
+        // As deep as judges go, or with half a character in it: what nobody judged does not run.
+        call.status = CallStatus::Malformed;
+        call.arguments = Arguments::default();
+        return true;
+    };
     let from_text = matches!(call.arguments, Arguments::Members(_));
     let schema = tool.judge.schema(&tool.schema);
     let mut coercer = Coercer::new(schema, tool.judge.patterns(&tool.schema), &text, from_text, &call.repairs);

@@ -259,6 +259,9 @@ impl ToolSet {
             }
             Resolution::Unknown => call.status = CallStatus::UnknownTool,
         }
+        if call.status == CallStatus::Malformed {
+            call.raw = arguments.to_owned().into();
+        }
         call
     }
 

@@ -5,6 +5,9 @@ use super::{
 };
 use crate::json::find_special;
 
+/// How deep values and the schemas that describe one value may be nested, together: more is not proven.
+const DEPTH: usize = 512;
+
 /// Reads valid JSON against a node. Every method leaves `at` behind what it read, or returns `false`.
 pub(super) struct Reader<'c, 't> {
     check: &'c Check,
@@ -12,11 +15,13 @@ pub(super) struct Reader<'c, 't> {
     pub(super) at: usize,
     /// Bytes that may still be read a second time, for a second branch.
     again: usize,
+    /// Values and branches that are open.
+    depth: usize,
 }
 
 impl<'c, 't> Reader<'c, 't> {
     pub(super) fn new(check: &'c Check, text: &'t [u8]) -> Self {
-        Self { check, text, at: 0, again: text.len().saturating_mul(8).saturating_add(1024) }
+        Self { check, text, at: 0, again: text.len().saturating_mul(8).saturating_add(1024), depth: 0 }
     }
 
     /// Goes back to `start`, as long as that stays cheap.
@@ -39,6 +44,13 @@ impl<'c, 't> Reader<'c, 't> {
     }
 
     pub(super) fn value(&mut self, index: usize) -> bool {
+        self.depth += 1;
+        let fits = self.depth <= DEPTH && self.node(index);
+        self.depth -= 1;
+        fits
+    }
+
+    fn node(&mut self, index: usize) -> bool {
         let Some(node) = self.check.nodes.get(index) else { return false };
         self.space();
         let start = self.at;
