@@ -4,9 +4,12 @@ use super::{Expected, pointer, text};
 use crate::turn::{Repair, RepairCode};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// Nesting of values and references that is followed.
 const DEPTH: usize = 150;
+/// Lists of one that are put round each other: the items of a recursive schema lead back to it for ever.
+const WRAPS: usize = 4;
 
 /// One run over the arguments of a call.
 pub(super) struct Coercer<'s> {
@@ -20,6 +23,10 @@ pub(super) struct Coercer<'s> {
     respelt: bool,
     pub(super) repairs: Vec<Repair>,
     place: String,
+    /// The next value is an item of several, none of which is a list.
+    flat: bool,
+    /// The types that a schema expects, by its address: lists ask for the same ones at every item.
+    known: HashMap<*const Value, Expected>,
 }
 
 impl<'s> Coercer<'s> {
@@ -32,7 +39,12 @@ impl<'s> Coercer<'s> {
         before: &[Repair],
     ) -> Self {
         let respelt = before.iter().any(|repair| repair.code == RepairCode::Number);
-        Self { root, patterns, from_text, written, respelt, repairs: Vec::new(), place: String::new() }
+        let (repairs, place, known) = (Vec::new(), String::new(), HashMap::new());
+        Self { root, patterns, from_text, written, respelt, repairs, place, flat: false, known }
+    }
+
+    fn expected(&mut self, schema: &'s Value) -> Expected {
+        *self.known.entry(std::ptr::from_ref(schema)).or_insert_with(|| Expected::of(schema, self.root))
     }
 
     /// Coerces the arguments object itself and what is in it.
@@ -56,44 +68,66 @@ impl<'s> Coercer<'s> {
 
     /// Coerces `value` to what `schema` wants, as far as it can.
     fn value(&mut self, schema: &'s Value, value: &mut Value, depth: usize) {
+        let flat = std::mem::take(&mut self.flat);
         if depth > DEPTH {
             return;
         }
-        let expected = Expected::of(schema, self.root);
+        let expected = self.expected(schema);
         if expected.is_any() {
             return self.inside(schema, value, depth);
         }
-        if !fits(expected, value) {
-            if let Some((new, what)) = self.convert(schema, expected, value, depth) {
-                *value = new;
-                self.changed(what);
-            }
-        } else if let Some(literal) = self.literal(schema, value) {
-            *value = literal;
-            self.changed("the spelling of an allowed value");
+        let converted = if fits(expected, value) {
+            self.listed(schema, value)
+        } else {
+            // Of a flat list where a list of lists is wanted, each item could be a list of one, and all of it the only one.
+            self.converted(expected, value).or_else(|| if flat { None } else { self.wrapped(schema, value, WRAPS) })
+        };
+        if let Some((new, what)) = converted {
+            *value = new;
+            self.changed(what);
         }
         self.inside(schema, value, depth);
     }
 
     /// The value of a type that is expected which `value`, of another type, spells.
-    fn convert(
-        &mut self,
-        schema: &'s Value,
-        expected: Expected,
-        value: &Value,
-        depth: usize,
-    ) -> Option<(Value, &'static str)> {
-        let converted = match value {
+    fn converted(&self, expected: Expected, value: &Value) -> Option<(Value, &'static str)> {
+        match value {
             Value::String(text) => from_string(text, expected),
             Value::Number(number) if expected.allows(Expected::STRING) && !self.respelt => {
                 Some((self.digits(number), "a number became the string of its digits"))
             }
+            // As the text `1` does: there is no other flag that it could mean.
+            Value::Number(number) if expected.allows(Expected::BOOLEAN) => match number.as_str() {
+                "0" => Some((Value::Bool(false), "the number 0 became false")),
+                "1" => Some((Value::Bool(true), "the number 1 became true")),
+                _ => None,
+            },
             Value::Bool(flag) if expected.allows(Expected::STRING) => {
                 Some((Value::String(flag.to_string()), "a boolean became a string"))
             }
             _ => None,
+        }
+    }
+
+    /// What `value`, of a type that is expected, spells where values are listed: one of those in other case or as another
+    /// type, or a value of the types that stand beside them (`5` where a number or `"auto"` may stand).
+    fn listed(&self, schema: &'s Value, value: &Value) -> Option<(Value, &'static str)> {
+        let mut listed = Listed::default();
+        self.literals(schema, &mut listed, 0);
+        if listed.literals.is_empty() || listed.open || listed.literals.contains(&value) || fits(listed.others, value) {
+            return None;
+        }
+        let literal =
+            self.literal(&listed.literals, value).map(|literal| (literal, "the spelling of an allowed value"));
+        let other = match value {
+            Value::String(text) if !listed.others.is_any() => from_string(text, listed.others),
+            _ => None,
         };
-        converted.or_else(|| self.wrapped(schema, expected, value, depth))
+        match (literal, other) {
+            // It could be either.
+            (Some((literal, _)), Some((other, _))) if literal != other => None,
+            (literal, other) => literal.or(other),
+        }
     }
 
     /// The number as it was written: parsed, `12e4567` is spelt in another way.
@@ -104,38 +138,50 @@ impl<'s> Coercer<'s> {
     }
 
     /// A list of one, where the items of the list are what `value` is or can become.
-    fn wrapped(
-        &mut self,
-        schema: &'s Value,
-        expected: Expected,
-        value: &Value,
-        depth: usize,
-    ) -> Option<(Value, &'static str)> {
-        if !expected.allows(Expected::ARRAY) || value.is_null() || value.as_str().is_some_and(begins_a_list) {
+    fn wrapped(&mut self, schema: &'s Value, value: &Value, wraps: usize) -> Option<(Value, &'static str)> {
+        if wraps == 0 || value.is_null() || !self.expected(schema).allows(Expected::ARRAY) {
             return None;
         }
         let items = self.part(schema, "items")?;
-        let wanted = Expected::of(items, self.root);
-        let mut item = value.clone();
+        let wanted = self.expected(items);
         if wanted.is_any() {
             return None;
         }
-        if !fits(wanted, &item) {
-            let (converted, _) = self.convert(items, wanted, value, depth + 1).filter(|_| depth < DEPTH)?;
-            item = converted;
-        }
-        if item.as_str().is_some_and(holds_several) {
-            return None;
-        }
+        let item = match value {
+            // A text is an item only where its looks say nothing else.
+            Value::String(text) if wanted.allows(Expected::STRING) => {
+                if !self.is_item(items, text) {
+                    return None;
+                }
+                value.clone()
+            }
+            Value::String(text) if begins_a_list(text) => return None,
+            _ if fits(wanted, value) => value.clone(),
+            _ => match self.converted(wanted, value) {
+                Some((item, _)) => item,
+                None => self.wrapped(items, value, wraps - 1)?.0,
+            },
+        };
         Some((Value::Array(vec![item]), "a single value became a list of one"))
     }
 
-    /// The allowed literal that `value` spells in other case or as another type.
-    fn literal(&self, schema: &'s Value, value: &Value) -> Option<Value> {
-        let literals = self.literals(schema, 0)?;
-        if literals.contains(&value) {
-            return None;
-        }
+    /// Whether a text is an item where a list of texts is wanted: nothing, a list or an object is what else it may be.
+    fn is_item(&self, items: &'s Value, text: &str) -> bool {
+        let mut listed = Listed::default();
+        self.literals(items, &mut listed, 0);
+        let bare = text.trim();
+        let other = || {
+            bare.is_empty()
+                || text::is_null(bare)
+                || begins_a_list(bare)
+                || begins_an_object(bare)
+                || holds_several(bare)
+        };
+        listed.literals.iter().any(|literal| literal.as_str() == Some(text)) || !other()
+    }
+
+    /// The one of the `literals` that `value`, which is none, spells in other case or as another type.
+    fn literal(&self, literals: &[&'s Value], value: &Value) -> Option<Value> {
         let text = match value {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(_) | Value::Bool(_) => value.to_string(),
@@ -148,6 +194,7 @@ impl<'s> Coercer<'s> {
             Value::String(word) => word.trim().to_lowercase() == text.to_lowercase(),
             Value::Number(number) => number.to_string() == text,
             Value::Bool(flag) => flag.to_string().eq_ignore_ascii_case(&text),
+            Value::Null => text::is_null(&text),
             _ => false,
         };
         let mut fitting = literals.iter().filter(|literal| spelt(literal));
@@ -160,30 +207,45 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// The values that `schema` lists, its references followed; `None` if it lists none.
-    fn literals(&self, schema: &'s Value, depth: usize) -> Option<Vec<&'s Value>> {
-        let map = schema.as_object().filter(|_| depth < 16)?;
-        if let Some(literal) = map.get("const") {
-            return Some(vec![literal]);
-        }
-        if let Some(Value::Array(literals)) = map.get("enum") {
-            return Some(literals.iter().collect());
-        }
-        if let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|r| pointer::resolve(self.root, r)) {
-            return self.literals(target, depth + 1);
-        }
-        if let Some(Value::Array(branches)) = map.get("allOf") {
-            return branches.iter().find_map(|branch| self.literals(branch, depth + 1));
-        }
-        let branches = map.get("anyOf").or_else(|| map.get("oneOf"))?.as_array()?;
-        let mut all = Vec::new();
-        for branch in branches {
-            if branch.get("type").and_then(Value::as_str) == Some("null") {
-                continue;
+    /// Adds the values that `schema` lists, its references followed, and the types that its unions allow beside them.
+    fn literals(&self, schema: &'s Value, listed: &mut Listed<'s>, depth: usize) {
+        let before = listed.literals.len();
+        match schema.as_object().filter(|_| depth < 16) {
+            Some(map) => {
+                if let Some(literal) = map.get("const") {
+                    return listed.literals.push(literal);
+                }
+                if let Some(Value::Array(literals)) = map.get("enum") {
+                    return listed.literals.extend(literals);
+                }
+                let target = map.get("$ref").and_then(Value::as_str).and_then(|r| pointer::resolve(self.root, r));
+                if let Some(target) = target {
+                    return self.literals(target, listed, depth + 1);
+                }
+                if let Some(Value::Array(branches)) = map.get("allOf") {
+                    // Each of them narrows: the first one that lists values says which.
+                    for branch in branches {
+                        let mut narrowed = Listed::default();
+                        self.literals(branch, &mut narrowed, depth + 1);
+                        if !narrowed.literals.is_empty() {
+                            listed.literals.append(&mut narrowed.literals);
+                            listed.open |= narrowed.open;
+                            listed.others = listed.others.with(narrowed.others);
+                            return;
+                        }
+                    }
+                } else if let Some(Value::Array(branches)) = map.get("anyOf").or_else(|| map.get("oneOf")) {
+                    return branches.iter().for_each(|branch| self.literals(branch, listed, depth + 1));
+                }
             }
-            all.extend(self.literals(branch, depth + 1)?);
+            None if schema == &Value::Bool(false) => return,
+            None => {}
         }
-        Some(all)
+        if listed.literals.len() == before {
+            let expected = Expected::of(schema, self.root);
+            listed.open |= expected.is_any();
+            listed.others = listed.others.with(expected);
+        }
     }
 
     /// Coerces the members of an object and the items of a list.
@@ -232,9 +294,11 @@ impl<'s> Coercer<'s> {
             }
             Value::Array(items) => {
                 let (first, each) = self.items(schema);
+                let flat = items.len() > 1 && first.is_empty() && !items.iter().any(Value::is_array);
                 for (i, item) in items.iter_mut().enumerate() {
                     if let Some(part) = first.get(i).or(each) {
                         pointer::push(&mut self.place, &i.to_string());
+                        self.flat = flat;
                         then(self, part, item);
                         self.place.truncate(length);
                     }
@@ -347,14 +411,27 @@ impl<'s> Coercer<'s> {
             let expected = Expected::of(branch, self.root);
             (expected.is_any() || expected.allows(Expected::OBJECT))
                 && members.iter().all(|(key, value)| {
-                    let literals = self.property(branch, key).and_then(|p| self.literals(p, 0));
-                    literals.is_none_or(|literals| literals.contains(&value))
+                    let Some(part) = self.property(branch, key) else { return true };
+                    let mut listed = Listed::default();
+                    self.literals(part, &mut listed, 0);
+                    let free = listed.literals.is_empty() || listed.open || fits(listed.others, value);
+                    free || listed.literals.contains(&value)
                 })
         };
         let mut fitting = branches.iter().filter(belongs);
         let first = fitting.next()?;
         fitting.next().is_none().then_some(first)
     }
+}
+
+/// The values that a schema lists, and what may stand beside them.
+#[derive(Default)]
+struct Listed<'s> {
+    literals: Vec<&'s Value>,
+    /// The types of the branches that list none.
+    others: Expected,
+    /// One of those branches takes anything.
+    open: bool,
 }
 
 /// What one schema says of a member.
@@ -380,12 +457,19 @@ fn fits(expected: Expected, value: &Value) -> bool {
     })
 }
 
-/// The text begins as JSON's lists do. It is none, or it would have been read: what is left of one is not its only item.
+/// The text begins as JSON's lists do, or has nothing outside its brackets. It is none, or it would have been read: what is left
+/// of one is not its only item.
 fn begins_a_list(text: &str) -> bool {
-    let inside = text.trim_start().strip_prefix('[').map(str::trim_start);
-    inside.is_some_and(|inside| {
-        inside.starts_with(|c: char| matches!(c, '"' | '\'' | '[' | '{' | '-') || c.is_ascii_digit())
-    })
+    let text = text.trim();
+    let Some(inside) = text.strip_prefix('[') else { return false };
+    let begins = |c: char| matches!(c, '"' | '\'' | '[' | '{' | '-') || c.is_ascii_digit();
+    inside.trim_start().starts_with(begins) || inside.find(']').is_none_or(|end| end + 1 == inside.len())
+}
+
+/// The text begins as JSON's objects do, or has nothing outside its braces.
+fn begins_an_object(text: &str) -> bool {
+    let Some(inside) = text.strip_prefix('{') else { return false };
+    inside.trim_start().starts_with(['"', '\'', '{']) || inside.find('}').is_none_or(|end| end + 1 == inside.len())
 }
 
 /// The text is no single item, as far as its looks tell: it has several lines, is markup, or has quoted parts in a row.

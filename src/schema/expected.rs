@@ -8,7 +8,7 @@ const BUDGET: u32 = 4096;
 const DEPTH: u32 = 100;
 
 /// The JSON types that a value may have, as a set that is copied freely.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Expected(u16);
 
 impl Expected {
@@ -82,7 +82,7 @@ impl Expected {
         self.0 & Self::FOREIGN.0 != 0
     }
 
-    const fn with(self, other: Self) -> Self {
+    pub(super) const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -159,7 +159,9 @@ impl<'s> Walk<'s> {
         self.budget -= 1;
         let map = schema.as_object()?;
         let mut allowed = map.get("type").and_then(named_types);
-        if let (Some(types), Some(Value::Bool(true))) = (allowed, map.get("nullable")) {
+        // OpenAPI's word goes for the type and for what is listed.
+        let nullable = map.get("nullable") == Some(&Value::Bool(true));
+        if let (Some(types), true) = (allowed, nullable) {
             allowed = Some(types.with(Expected::NULL));
         }
         let mut narrow = |types: Option<Expected>| {
@@ -172,7 +174,8 @@ impl<'s> Walk<'s> {
             match (key.as_str(), value) {
                 ("const", literal) => narrow(Some(Expected::of_literal(literal))),
                 ("enum", Value::Array(literals)) => {
-                    narrow(literals.iter().map(Expected::of_literal).reduce(Expected::with));
+                    let null = if nullable { Expected::NULL } else { Expected::ANY };
+                    narrow(literals.iter().map(Expected::of_literal).reduce(Expected::with).map(|t| t.with(null)));
                 }
                 ("$ref", Value::String(reference)) => narrow(self.reference(reference, depth)),
                 ("anyOf" | "oneOf", Value::Array(branches)) => narrow(self.union(branches, depth)),

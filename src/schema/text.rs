@@ -65,7 +65,7 @@ fn read_other(text: &str, expected: Expected, read: ReadContainer) -> Option<Cow
     }
 }
 
-fn is_null(text: &str) -> bool {
+pub(super) fn is_null(text: &str) -> bool {
     text.eq_ignore_ascii_case("null") || text.eq_ignore_ascii_case("none")
 }
 
