@@ -180,11 +180,7 @@ fn not_an_object(call: &mut ToolCall<'static>, text: &str) {
     call.status = CallStatus::Invalid;
     call.arguments = Arguments::Json(Cow::Owned(text.to_owned()));
     call.raw = Cow::Owned(text.to_owned());
-    call.errors.push(ArgumentError {
-        pointer: String::new(),
-        keyword: "type".to_owned(),
-        message: "the arguments are no JSON object".to_owned(),
-    });
+    call.errors.push(ArgumentError::no_object());
 }
 
 /// Arguments that are no JSON: repair, or nothing.

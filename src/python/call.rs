@@ -257,11 +257,7 @@ impl ToolCall {
         if status.runnable() && !json.trim_start().starts_with('{') {
             // No tool takes it, so it must not run.
             status = CallStatus::Invalid;
-            errors.push(turn::ArgumentError {
-                pointer: String::new(),
-                keyword: "type".to_owned(),
-                message: "the arguments are no JSON object".to_owned(),
-            });
+            errors.push(turn::ArgumentError::no_object());
         }
         let call = turn::ToolCall {
             id: id.unwrap_or_else(turn::new_call_id).into(),

@@ -218,6 +218,14 @@ impl Spellings {
         false
     }
 
+    /// The folded name is one of another tool than the one at `position`, or of several: before that one's name, either may be meant
+    /// (`search.get_weather`).
+    fn mean_other(&self, folded: &str, position: usize) -> bool {
+        let other =
+            |names: &HashMap<String, Option<usize>>| names.get(folded).is_some_and(|tool| *tool != Some(position));
+        other(&self.folded) || other(&self.bare)
+    }
+
     /// A name of ASCII that ends as no tool's does: what stands before a tool's name may be left out, but nothing behind it, a
     /// number aside.
     fn ends_as_none(&self, name: &str) -> bool {
@@ -314,7 +322,14 @@ fn find(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
         if let Some(i) = after_prefix(set, spellings, name) {
             return Some(i);
         }
-        name = without_invented(name)?;
+        let rest = without_invented(name)?;
+        // What models invent may be a tool here, and then either is meant.
+        let prefix = name.strip_suffix(rest).map(fold).filter(|prefix| !prefix.is_empty());
+        let invented = |prefix: &str| set.position(rest).is_some_and(|i| spellings.mean_other(prefix, i));
+        if prefix.is_some_and(|prefix| invented(&prefix)) {
+            return None;
+        }
+        name = rest;
     }
     None
 }
@@ -356,7 +371,7 @@ fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usiz
             Some(own) => fold(own) == prefix,
             // Another server's name before it: that server's tool of this name is not offered. And one prefix may be
             // dropped or invented, but not exchanged: `weather.get` is not `calendar.get`.
-            None => whole.is_some() && !spellings.servers.contains(&prefix),
+            None => whole.is_some() && !spellings.servers.contains(&prefix) && !spellings.mean_other(&prefix, i),
         };
         fits.then_some(i)
     });
@@ -364,6 +379,7 @@ fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usiz
     for (i, tool) in set.tools().iter().enumerate() {
         let server = tool.source.server.as_deref().unwrap_or_default();
         let first = tool.name.split(SEPARATORS).next().unwrap_or_default();
+        let first = if spellings.mean_other(&fold(first), i) { "" } else { first };
         let stands_after = |prefix: &str| {
             let rest = strip_prefix_ignoring_case(name, prefix).filter(|_| !prefix.is_empty())?;
             let rest = rest.starts_with(SEPARATORS).then(|| fold(rest))?;

@@ -55,6 +55,14 @@ pub struct ArgumentError {
     pub message: String,
 }
 
+impl ArgumentError {
+    /// A list or a scalar stands where the arguments object belongs.
+    pub(crate) fn no_object() -> Self {
+        let message = "the arguments are no JSON object".to_owned();
+        Self { pointer: String::new(), keyword: "type".to_owned(), message }
+    }
+}
+
 /// One call that the model made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall<'a> {
