@@ -3,11 +3,8 @@
 //! Everything stays where it is, so that `$ref`s keep their targets. What no draft knows (a type `float`, a
 //! `required: true`) gets its meaning or goes; a broken part never makes a whole tool unusable.
 use super::pointer;
-use super::targets::Targets;
+use super::targets::{Loops, Targets};
 use serde_json::{Map, Value, json};
-
-/// In-place steps followed when looking for references that lead back to themselves.
-const BUDGET: u32 = 2000;
 
 /// `root` as valid JSON Schema 2020-12 with local references only, without what does not judge.
 pub(super) fn clean(root: &Value) -> Value {
@@ -50,12 +47,21 @@ struct Cleaner<'r> {
     place: String,
     notes: Vec<Note>,
     targets: Targets<'r>,
+    loops: Loops<'r>,
 }
 
 impl<'r> Cleaner<'r> {
     fn new(root: &'r Value, keep: bool) -> Self {
         let id = root.get("$id").and_then(Value::as_str);
-        Self { root, id, keep, place: String::new(), notes: Vec::new(), targets: Targets::of(root) }
+        Self {
+            root,
+            id,
+            keep,
+            place: String::new(),
+            notes: Vec::new(),
+            targets: Targets::of(root),
+            loops: Loops::of(root),
+        }
     }
 
     /// The whole document, and behind its definitions the schemas that it refers to and that stand where nothing is looked for.
@@ -249,7 +255,7 @@ impl<'r> Cleaner<'r> {
             _ => reference,
         };
         let target = pointer::resolve(self.root, local)?;
-        if leads_back(target, self.root) {
+        if self.loops.lead_back(target) {
             return None;
         }
         let place = pointer::place(self.root, local)?;
@@ -303,43 +309,6 @@ const KEYWORDS: &[&str] = &[
     "dependentRequired",
     "dependencies",
 ];
-
-/// Whether a reference to `target` cannot be followed: without looking deeper into the value, judging would come back to a schema
-/// that is being judged.
-pub(super) fn leads_back(target: &Value, root: &Value) -> bool {
-    loops(target, root, &mut Vec::new(), &mut { BUDGET })
-}
-
-/// Whether judging `schema` would come back to a schema that is being judged without looking deeper into the value.
-fn loops<'v>(schema: &'v Value, root: &'v Value, open: &mut Vec<&'v Value>, budget: &mut u32) -> bool {
-    if open.iter().any(|o| std::ptr::eq(*o, schema)) || *budget == 0 {
-        return true;
-    }
-    *budget -= 1;
-    let Value::Object(map) = schema else { return false };
-    open.push(schema);
-    let mut found = false;
-    for (key, value) in map {
-        found |= match (key.as_str(), value) {
-            ("$ref", Value::String(reference)) => {
-                pointer::resolve(root, reference).is_some_and(|target| loops(target, root, open, budget))
-            }
-            ("allOf" | "anyOf" | "oneOf", Value::Array(branches)) => {
-                branches.iter().any(|b| loops(b, root, open, budget))
-            }
-            ("not" | "if" | "then" | "else", branch) => loops(branch, root, open, budget),
-            ("dependentSchemas" | "dependencies", Value::Object(branches)) => {
-                branches.values().any(|b| loops(b, root, open, budget))
-            }
-            _ => false,
-        };
-        if found {
-            break;
-        }
-    }
-    open.pop();
-    found
-}
 
 /// The seven types of JSON Schema, with the names that Python and SQL people use read as what they mean.
 fn clean_type(value: &Value) -> Option<Value> {

@@ -71,11 +71,12 @@ impl<'s> Visits<'s> {
 }
 
 /// The schemas that describe the value which the one of the keywords `map` does.
-fn in_place<'s>(map: &'s Map<String, Value>, root: &'s Value) -> impl Iterator<Item = &'s Value> {
+pub(super) fn in_place<'s>(map: &'s Map<String, Value>, root: &'s Value) -> impl Iterator<Item = &'s Value> {
     let target = map.get("$ref").and_then(Value::as_str).and_then(|r| pointer::resolve(root, r));
     let lists = LISTS.iter().filter_map(|key| map.get(*key)?.as_array()).flatten();
     let single = SINGLE.iter().filter_map(|key| map.get(*key));
-    let dependent = map.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values);
+    let dependent = ["dependentSchemas", "dependencies"].iter().filter_map(|key| map.get(*key)?.as_object());
+    let dependent = dependent.flat_map(Map::values);
     target.into_iter().chain(lists).chain(single).chain(dependent)
 }
 

@@ -1,7 +1,8 @@
 //! What is wrong with the schema of a tool that is offered all the same: looked for when somebody asks.
-use super::clean::{Part, clean_for_reading, leads_back};
+use super::clean::{Part, clean_for_reading};
 use super::convert::is_clean;
 use super::input::{bare_properties, kind};
+use super::targets::Loops;
 use super::{Tool, pointer};
 use crate::error::{Error, ErrorCode};
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub(super) fn of_schema(tool: &Tool, problems: &mut Vec<Error>) {
 /// What is wrong with the references of `schema`: each with its place and a sentence. Such a reference means "anything".
 fn bad_references(schema: &Value, name: &str, problems: &mut Vec<Error>) {
     if refers(schema) {
-        visit(schema, schema, &mut format!("/{name}"), problems);
+        visit(schema, &mut Loops::of(schema), &mut format!("/{name}"), problems);
     }
 }
 
@@ -50,15 +51,15 @@ fn refers(value: &Value) -> bool {
     }
 }
 
-fn visit(at: &Value, root: &Value, place: &mut String, problems: &mut Vec<Error>) {
+fn visit<'v>(at: &'v Value, loops: &mut Loops<'v>, place: &mut String, problems: &mut Vec<Error>) {
     let length = place.len();
     match at {
         Value::Object(map) => {
             if let Some(Value::String(reference)) = map.get("$ref") {
-                let message = match pointer::resolve(root, reference) {
+                let message = match pointer::resolve(loops.root(), reference) {
                     _ if !reference.starts_with('#') => Some("is not in this schema; nothing is fetched"),
                     None => Some("points to nothing"),
-                    Some(target) if leads_back(target, root) => Some("leads back to itself"),
+                    Some(target) if loops.lead_back(target) => Some("leads back to itself"),
                     Some(_) => None,
                 };
                 if let Some(message) = message {
@@ -69,7 +70,7 @@ fn visit(at: &Value, root: &Value, place: &mut String, problems: &mut Vec<Error>
             for (key, value) in map {
                 if !matches!(key.as_str(), "enum" | "const" | "default" | "examples" | "example") {
                     pointer::push(place, key);
-                    visit(value, root, place, problems);
+                    visit(value, loops, place, problems);
                     place.truncate(length);
                 }
             }
@@ -77,7 +78,7 @@ fn visit(at: &Value, root: &Value, place: &mut String, problems: &mut Vec<Error>
         Value::Array(items) => {
             for (i, value) in items.iter().enumerate() {
                 pointer::push(place, &i.to_string());
-                visit(value, root, place, problems);
+                visit(value, loops, place, problems);
                 place.truncate(length);
             }
         }

@@ -1,7 +1,12 @@
 //! Where the references of a schema lead. What stands where no keyword of JSON Schema looks for schemas (`#/components/schemas/X`,
 //! `#/x-defs/X`), or has another place once it is clean, becomes a definition.
-use super::pointer;
+use super::{effort, pointer};
 use serde_json::Value;
+use std::collections::HashMap;
+
+/// Schemas that may describe one value, counted as often as there are ways to them, and how deep they may be nested.
+const MOST: u32 = 2000;
+const DEEPEST: usize = 256;
 
 /// Keywords that hold a schema, a map and a list of schemas, each of which stays in its place.
 const SCHEMAS: [&str; 10] = [
@@ -89,4 +94,54 @@ fn stays(root: &Value, place: &str) -> bool {
         }
     }
     true
+}
+
+/// Which references lead back to themselves, or to more than can be followed.
+pub(super) struct Loops<'r> {
+    root: &'r Value,
+    /// The schemas that do not, with the number of those that describe the same value.
+    clear: HashMap<*const Value, u32>,
+}
+
+impl<'r> Loops<'r> {
+    pub(super) fn of(root: &'r Value) -> Self {
+        Self { root, clear: HashMap::new() }
+    }
+
+    pub(super) fn root(&self) -> &'r Value {
+        self.root
+    }
+
+    /// Whether a reference to `target` cannot be followed: without looking deeper into the value, judging would come back to a
+    /// schema that is being judged, or has too many to judge.
+    pub(super) fn lead_back(&mut self, target: &'r Value) -> bool {
+        self.count(target, &mut Vec::new(), &mut { MOST }).is_none()
+    }
+
+    /// How many schemas describe the value that `schema` does; `left` are those that may be looked at.
+    fn count(&mut self, schema: &'r Value, open: &mut Vec<&'r Value>, left: &mut u32) -> Option<u32> {
+        let Value::Object(map) = schema else { return Some(1) };
+        if let Some(known) = self.clear.get(&std::ptr::from_ref(schema)) {
+            return Some(*known);
+        }
+        if open.len() >= DEEPEST || open.iter().any(|known| std::ptr::eq(*known, schema)) {
+            return None;
+        }
+        *left = left.checked_sub(1)?;
+        open.push(schema);
+        let root = self.root;
+        let mut count = Some(1_u32);
+        for part in effort::in_place(map, root) {
+            count = count.zip(self.count(part, open, left)).map(|(sum, more)| sum.saturating_add(more));
+            count = count.filter(|sum| *sum <= MOST);
+            if count.is_none() {
+                break;
+            }
+        }
+        open.pop();
+        if let Some(count) = count {
+            self.clear.insert(schema, count);
+        }
+        count
+    }
 }
