@@ -9,7 +9,7 @@ use crate::bytes::same;
 use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row, must_close};
 use crate::json::Member;
 use crate::schema::{Tool, Written};
-use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
+use crate::turn::{ArgumentError, CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -579,8 +579,11 @@ fn settle(cx: &Reader<'_>, call: &mut Call, status: CallStatus, members: &[Membe
         }
         None => {}
     }
-    if call.status == CallStatus::Ok && !call.repairs.is_empty() {
-        call.status = CallStatus::Repaired;
+    match call.status {
+        CallStatus::Ok if !call.repairs.is_empty() => call.status = CallStatus::Repaired,
+        // The schema may have nothing against it, but no tool takes it.
+        CallStatus::Invalid if call.errors.is_empty() => call.errors.push(ArgumentError::no_object()),
+        _ => {}
     }
     changed
 }

@@ -51,7 +51,8 @@ impl<'s> Coercer<'s> {
     pub(super) fn root(&mut self, value: &mut Value) {
         let schema = self.root;
         // A tool without parameters may be called with null.
-        if value.is_null() && Expected::of(schema, schema).allows(Expected::OBJECT) {
+        let expected = Expected::of(schema, schema);
+        if value.is_null() && (expected.is_any() || expected.allows(Expected::OBJECT)) {
             *value = Value::Object(Map::new());
             self.changed("null became an empty object");
         }

@@ -56,6 +56,11 @@ impl Judge {
         self.check(original).proves_scanned(text, members)
     }
 
+    /// Whether the value `json` is proven to fit as the member `key`.
+    pub(super) fn proves_member(&self, original: &Value, key: &str, json: &str) -> bool {
+        self.check(original).proves_member(key, json)
+    }
+
     /// The same for members that the dialect wrote one by one.
     pub(super) fn proves_members<'m>(
         &self,
@@ -178,7 +183,7 @@ fn union_in<'s>(root: &'s Value, schema: &'s Value) -> &'static str {
             None => break,
         }
     }
-    "$ref"
+    ["items", "properties"].into_iter().find(|key| at.get(key).is_some()).unwrap_or("$ref")
 }
 
 /// Compiles a clean schema. What the compiler still refuses (a pattern no engine reads) goes, and the rest judges.

@@ -29,9 +29,10 @@ pub use expected::Expected;
 #[cfg(feature = "python")]
 pub(crate) use explain::error_message;
 pub(crate) use names::{begins, safe_spellings};
+pub(crate) use pointer::resolve as resolve_reference;
 pub(crate) use prompt::results_form;
 pub use settle::settle;
-pub(crate) use settle::{WRAPPERS, are_settled, is_settled, settle_floats};
+pub(crate) use settle::{WRAPPERS, are_settled, fitting, is_settled, settle_floats};
 pub use spoken::InDialect;
 pub use text::read_text;
 pub use tool::{Tool, ToolSource};

@@ -1,9 +1,9 @@
 //! Settling a call: are its arguments what the tool's schema allows, and if not, can they be made so?
-use super::Tool;
 use super::check::Written;
 use super::coerce::{Coercer, decoded_object};
 use super::pointer;
 use super::told::real_names;
+use super::{Expected, Tool};
 use crate::json::Member;
 use crate::turn::{ArgumentError, ArgumentValue, Arguments, CallStatus, Repair, RepairCode, ToolCall};
 use serde_json::Value;
@@ -30,7 +30,12 @@ pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
             tool.judge.proves_members(&tool.schema, written)
         }
     };
-    if fits && !tool.judge.respelt(&tool.schema) {
+    // A schema that says nothing takes a list as well, but no tool does.
+    let object = match &call.arguments {
+        Arguments::Json(json) => json.trim_start().starts_with('{'),
+        Arguments::Members(_) => true,
+    };
+    if fits && object && !tool.judge.respelt(&tool.schema) {
         return false;
     }
     settle_slowly(tool, call)
@@ -97,6 +102,31 @@ pub(crate) fn are_settled<'m>(tool: &Tool, members: impl Iterator<Item = (&'m [u
     tool.judge.proves_members(&tool.schema, members) && !tool.judge.respelt(&tool.schema)
 }
 
+/// What bare `text` for the parameter `key` means, which was `read` as JSON: the text itself, where that fits the schema and what
+/// was read does not, coerced or not.
+pub(crate) fn fitting<'t>(tool: &Tool, key: &str, read: ArgumentValue<'t>, text: &'t str) -> ArgumentValue<'t> {
+    let ArgumentValue::Json(json) = &read else { return read };
+    let string = tool.expected(key).allows(Expected::STRING);
+    if !string || tool.judge.proves_member(&tool.schema, key, json) || refuses(tool, key, read.clone()) != Some(true) {
+        return read;
+    }
+    let text = ArgumentValue::Text(Cow::Borrowed(text));
+    if refuses(tool, key, text.clone()) == Some(false) { text } else { read }
+}
+
+/// Whether the schema refuses this value for the parameter `key`, whatever else is missing; `None` if it cannot be judged.
+fn refuses(tool: &Tool, key: &str, value: ArgumentValue<'_>) -> Option<bool> {
+    let members = Arguments::Members(vec![(Cow::Owned(key.to_owned()), value)]);
+    let mut call = ToolCall::new("", tool.name.as_str(), members);
+    settle(tool, &mut call);
+    let mut place = String::new();
+    pointer::push(&mut place, key);
+    let there = |error: &ArgumentError| {
+        error.pointer.strip_prefix(&place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    (call.status != CallStatus::Malformed).then(|| call.errors.iter().any(there))
+}
+
 #[cold]
 fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     let text = call.arguments.to_json().into_owned();
@@ -119,13 +149,16 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
     if tool.judge.respelt(&tool.schema) {
         coercer.repairs.append(&mut real_names(schema, &mut settled));
     }
-    if !tool.judge.is_valid(&tool.schema, &settled) {
+    if !settled.is_object() || !tool.judge.is_valid(&tool.schema, &settled) {
         coercer.root(&mut settled);
     } else if coercer.repairs.is_empty() {
         return false;
     }
     let changed = !coercer.repairs.is_empty();
-    let errors = tool.judge.errors(&tool.schema, &settled);
+    let mut errors = tool.judge.errors(&tool.schema, &settled);
+    if errors.is_empty() && !settled.is_object() {
+        errors.push(ArgumentError::no_object());
+    }
     if !coercer.repairs.is_empty() {
         call.arguments = rewritten(&call.arguments, &written, settled);
         call.repairs.append(&mut coercer.repairs);

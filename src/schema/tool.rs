@@ -3,6 +3,7 @@ use super::Expected;
 use super::judge::Judge;
 use crate::bytes::same;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A tool: name, description, JSON Schema of its arguments, and where it came from.
@@ -14,10 +15,15 @@ pub struct Tool {
     pub description: String,
     /// JSON Schema of the arguments object.
     pub schema: Value,
-    /// The parameters in the schema's order, with the types their values may have.
+    /// The parameters in the schema's order, with the types their values may have: those of the schemas that it is combined of
+    /// among them.
     pub parameters: Vec<(String, Expected)>,
     /// Where it came from, and what else was said of it there.
     pub source: ToolSource,
+    /// The names that the schema requires.
+    required: Vec<String>,
+    /// What is expected of parameters that the schema describes together and not by name.
+    others: Others,
     /// Made from the schema when first needed.
     pub(super) judge: Arc<Judge>,
 }
@@ -48,11 +54,9 @@ impl PartialEq for Tool {
 impl Tool {
     /// A tool of no server.
     pub fn new(name: String, description: String, schema: Value) -> Self {
-        let parameters = match object_schema(&schema).and_then(|s| s.get("properties")).and_then(Value::as_object) {
-            Some(properties) => properties.iter().map(|(k, v)| (k.clone(), Expected::of(v, &schema))).collect(),
-            None => Vec::new(),
-        };
-        Self { name, description, schema, parameters, source: ToolSource::default(), judge: Arc::default() }
+        let Declared { parameters, required, others } = Declared::of(&schema);
+        let (source, judge) = (ToolSource::default(), Arc::default());
+        Self { name, description, schema, parameters, required, others, source, judge }
     }
 
     /// What the schema expects of the parameter `name`, if it declares one.
@@ -70,8 +74,8 @@ impl Tool {
     pub fn only_parameter(&self) -> Option<&str> {
         match self.parameters.as_slice() {
             [(name, _)] => Some(name),
-            _ => match self.schema.get("required")?.as_array()?.as_slice() {
-                [name] => name.as_str(),
+            _ => match self.required.as_slice() {
+                [name] => Some(name),
                 _ => None,
             },
         }
@@ -91,13 +95,39 @@ impl Tool {
 
     /// The schema says that the parameter `name` must be there.
     pub(crate) fn requires(&self, name: &str) -> bool {
-        let required = self.schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|required| required.iter().any(|key| key == name))
+        self.required.iter().any(|key| key == name)
     }
 
     /// What the schema expects of the parameter `name`; anything if it does not say.
     pub fn expected(&self, name: &str) -> Expected {
-        self.parameter(name).unwrap_or(Expected::ANY)
+        self.parameter(name).unwrap_or_else(|| self.expected_of_other(name))
+    }
+
+    /// The same for a parameter that is not declared by its name.
+    pub(crate) fn expected_of_other(&self, name: &str) -> Expected {
+        match self.others {
+            Others::Any => Expected::ANY,
+            Others::Alike(expected) => expected,
+            Others::ByPattern => self.part(name).map_or(Expected::ANY, |part| Expected::of(part, &self.schema)),
+        }
+    }
+
+    /// The schema of the parameter `name`: by its name, by a pattern, or as one of the others.
+    pub(crate) fn part(&self, name: &str) -> Option<&Value> {
+        let parts = combined(&self.schema);
+        let listed = parts.iter().find_map(|part| part.get("properties")?.get(name));
+        listed.or_else(|| {
+            let patterns = parts.iter().filter_map(|part| part.get("patternProperties")?.as_object()).flatten();
+            let mut matching = patterns.filter(|(pattern, _)| self.judge.patterns(&self.schema).matches(pattern, name));
+            match (matching.next(), matching.next()) {
+                (Some((_, part)), None) => Some(part),
+                // Each of them says something of it, in its own way.
+                (Some(_), Some(_)) => None,
+                (None, _) => {
+                    parts.iter().find_map(|part| part.get("additionalProperties").filter(|part| part.is_object()))
+                }
+            }
+        })
     }
 
     /// The tool as one JSON object that [`super::ToolSet::from_values`] reads back whole.
@@ -125,14 +155,98 @@ impl Tool {
     }
 }
 
-/// The schema that lists the properties: the root, or what a chain of root `$ref`s points to.
-fn object_schema(root: &Value) -> Option<&Value> {
-    let mut at = root;
-    for _ in 0..16 {
-        if at.get("properties").is_some() {
-            return Some(at);
+/// What is expected of parameters that no schema names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Any,
+    /// `additionalProperties` says it of all.
+    Alike(Expected),
+    /// Their names say more (`patternProperties`).
+    ByPattern,
+}
+
+/// The parameters of a tool, as its schema and those that it is combined of declare them.
+struct Declared {
+    parameters: Vec<(String, Expected)>,
+    required: Vec<String>,
+    others: Others,
+}
+
+impl Declared {
+    fn of<'s>(root: &'s Value) -> Self {
+        let (certain, parts) = (all_of(root), combined(root));
+        let mut parameters: Vec<(String, Expected)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let several = parts.len() > 1;
+        let mut declare = |part: &'s Value, merged: &dyn Fn(usize, Expected, Expected) -> Expected| {
+            for (name, schema) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let expected = Expected::of(schema, root);
+                let place = places.get(name.as_str()).copied();
+                match place.and_then(|at| Some((at, parameters.get_mut(at)?))) {
+                    Some((at, (_, known))) => *known = merged(at, *known, expected),
+                    None => {
+                        if several {
+                            places.insert(name, parameters.len());
+                        }
+                        parameters.push((name.clone(), expected));
+                    }
+                }
+            }
+            parameters.len()
+        };
+        let narrower = |_, known: Expected, more| if known.is_any() { more } else { known };
+        let firm = certain.iter().map(|part| declare(part, &narrower)).last().unwrap_or(0);
+        // The branches of a union are not told apart here: a value may be what any of them says. What holds for every call says
+        // more.
+        let wider = |at: usize, known: Expected, more: Expected| match () {
+            () if at < firm => known,
+            () if known.is_any() || more.is_any() => Expected::ANY,
+            () => known.with(more),
+        };
+        for part in parts.iter().filter(|part| !certain.iter().any(|known| std::ptr::eq(*known, **part))) {
+            declare(part, &wider);
         }
-        at = super::pointer::resolve(root, at.get("$ref")?.as_str()?)?;
+        let by_pattern = parts.iter().any(|part| part.get("patternProperties").is_some_and(Value::is_object));
+        let alike = || parts.iter().find_map(|part| part.get("additionalProperties").filter(|part| part.is_object()));
+        let others = match by_pattern {
+            true => Others::ByPattern,
+            false => alike().map_or(Others::Any, |part| Others::Alike(Expected::of(part, root))),
+        };
+        let mut required: Vec<String> = Vec::new();
+        for name in certain.iter().filter_map(|part| part.get("required")?.as_array()).flatten() {
+            if let Some(name) = name.as_str().filter(|name| !required.iter().any(|known| known == name)) {
+                required.push(name.to_owned());
+            }
+        }
+        Self { parameters, required, others }
     }
-    None
+}
+
+/// Schemas that a tool's may be combined of: more are not looked at.
+const PARTS: usize = 64;
+
+/// The root, what it refers to, and the branches of its combinators, each once: what describes the arguments object.
+fn combined(root: &Value) -> Vec<&Value> {
+    in_place(root, &["allOf", "anyOf", "oneOf"])
+}
+
+/// Those of them that hold for every call.
+fn all_of(root: &Value) -> Vec<&Value> {
+    in_place(root, &["allOf"])
+}
+
+fn in_place<'s>(root: &'s Value, combinators: &[&str]) -> Vec<&'s Value> {
+    let mut parts = vec![root];
+    let mut at = 0;
+    while let Some(part) = parts.get(at).copied() {
+        at += 1;
+        let target = part.get("$ref").and_then(Value::as_str).and_then(|r| super::pointer::resolve(root, r));
+        let branches = combinators.iter().filter_map(|key| part.get(*key)?.as_array()).flatten();
+        for part in target.into_iter().chain(branches) {
+            if parts.len() < PARTS && part.is_object() && !parts.iter().any(|known| std::ptr::eq(*known, part)) {
+                parts.push(part);
+            }
+        }
+    }
+    parts
 }

@@ -15,7 +15,7 @@ use crate::engine::tail::{closes, cut_off};
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::json::{ScanResult, Scanner};
-use crate::schema::{Tool, read_text};
+use crate::schema::{Tool, fitting, read_text};
 use crate::turn::{CallStatus, Repair, RepairCode};
 
 /// The string at `at` is the name of a parameter, with a colon behind it: the brace before it is missing.
@@ -450,7 +450,7 @@ pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
     if tool.parameters.iter().any(|(name, _)| names(text, name)) {
         return None;
     }
-    let value = Value::from(read_text(text, tool.expected(key)));
+    let value = Value::from(fitting(tool, key, read_text(text, tool.expected(key)), text));
     Some(Found::Members(vec![(Piece::Made(key.to_owned()), value)]))
 }
 

@@ -12,7 +12,7 @@ use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader, head, misspelt};
 use crate::json::push_escaped;
-use crate::schema::{Expected, Tool, read_text};
+use crate::schema::{Expected, Tool, fitting, read_text};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use serde_json::Value as Schema;
 
@@ -279,10 +279,15 @@ impl Elements {
         let value = match node {
             Node::Text(text) => {
                 let expected = tool.map_or(Expected::ANY, |t| t.expected(&key));
-                Value::from(read_text(unframed(text, within.trim), expected))
+                let text = unframed(text, within.trim);
+                let read = read_text(text, expected);
+                Value::from(match tool {
+                    Some(tool) => fitting(tool, &key, read, text),
+                    None => read,
+                })
             }
             node => {
-                let schema = tool.and_then(|t| t.schema.get("properties")).and_then(|p| p.get(&key));
+                let schema = tool.and_then(|t| t.part(&key));
                 let mut json = String::new();
                 let root = tool.map(|t| &t.schema);
                 node.write(&mut json, schema, root);

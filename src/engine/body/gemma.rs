@@ -420,7 +420,7 @@ impl Gemma {
         let mut values = Values::new(text, quote, root).nested(cx.policy.max_depth, cut);
         values.shown = self.shown.iter().map(|string| string.start - self.member..string.end - self.member).collect();
         while let Some(key) = values.key(root) {
-            let schema = root.and_then(|r| r.get("properties")).and_then(|p| p.get(&key));
+            let schema = tool.and_then(|t| t.part(&key));
             let value = match values.value(0, schema, false) {
                 Read::Text(text) => Value::Text(Piece::Made(text)),
                 Read::Json(json) => Value::Json(Piece::Made(json)),

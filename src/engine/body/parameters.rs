@@ -459,7 +459,8 @@ impl Parameters {
         let key = if declared.is_some() { span(key) } else { key_piece(cx, key) };
         let declared = declared.or_else(|| position(key.as_bytes(cx.text)));
         let known = |tool: &Tool| declared.and_then(|at| tool.parameters.get(at)).map(|(_, expected)| *expected);
-        let expected = called.map(|tool| known(tool).unwrap_or(Expected::ANY));
+        let other = |tool: &Tool| tool.expected_of_other(key.as_str(cx.text));
+        let expected = called.map(|tool| known(tool).unwrap_or_else(|| other(tool)));
         let streams = Self::streams(cx, row, expected, kind.as_ref());
         let opening = Opening { template, key, declared, key_at, kind, end };
         let marked = !parameter.is_some_and(|p| p.tags);

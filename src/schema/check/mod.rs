@@ -194,6 +194,16 @@ impl Check {
         keys.found == root.required
     }
 
+    /// Whether the value `json` is proven to fit as the member `key` of an object.
+    pub(in crate::schema) fn proves_member(&self, key: &str, json: &str) -> bool {
+        let Some(root) = self.nodes.first().filter(|root| root.is_plain(OBJECT)) else { return false };
+        match Keys::default().place(root, key.as_bytes()) {
+            Place::Property(node) | Place::Rest(Rest::Schema(node)) => Reader::new(self, json.as_bytes()).value(node),
+            Place::Rest(rest) => matches!(rest, Rest::Anything),
+            Place::Unknown => false,
+        }
+    }
+
     /// Whether a string, unescaped, is proven to fit.
     fn string(&self, node: usize, text: &[u8]) -> bool {
         let Some(node) = self.nodes.get(node) else { return false };

@@ -58,7 +58,7 @@ impl Node {
             return false;
         }
         let mut objects = Vec::new();
-        variants(find(schema, root, 0, &|s| s.get("items")), root, 0, &mut objects);
+        variants(find(schema, root, 0, &|s| s.get("items")), root, &mut objects);
         let fits =
             |children: &[(String, Self)]| objects.iter().any(|object| children.iter().all(|(key, _)| has(object, key)));
         // The element of an item may be called as a member is.
@@ -102,7 +102,7 @@ impl Node {
             }
         }
         let mut objects = Vec::new();
-        variants(schema, root, 0, &mut objects);
+        variants(schema, root, &mut objects);
         json.push('{');
         for (i, (key, nodes)) in groups.iter().enumerate() {
             json.push_str(if i > 0 { ", " } else { "" });
@@ -143,26 +143,46 @@ fn has(object: &Schema, key: &str) -> bool {
 /// The schema wants a list, and no object of it has members of the children's names. Where it is silent, though the tool is
 /// known, several that are all named `item` are one: templates write lists so, and nothing else says `item` twice.
 fn is_list(children: &[(String, Node)], schema: Option<&Schema>, root: Option<&Schema>) -> bool {
+    let several = children.len() > 1 && children.iter().all(|(key, _)| key == "item");
     let wanted = || {
+        let types = find(schema, root, 0, &|s| s.get("type").filter(|types| names(types, "array")));
+        // Where an object may stand as well, the elements' names say which it is.
         find(schema, root, 0, &|s| s.get("items")).is_some()
-            || find(schema, root, 0, &|s| s.get("type").filter(|t| *t == "array")).is_some()
+            || types.is_some_and(|types| several || !names(types, "object"))
     };
     let silent = || root.is_some_and(|root| schema.is_none_or(|s| Expected::of(s, root).is_any()));
-    let several = children.len() > 1 && children.iter().all(|(key, _)| key == "item");
     if !(several && silent() || wanted()) {
         return false;
     }
     let mut objects = Vec::new();
-    variants(schema, root, 0, &mut objects);
+    variants(schema, root, &mut objects);
     !objects.iter().any(|object| children.iter().all(|(key, _)| has(object, key)))
 }
 
+/// The word of a schema for its types is `name`, or a list with it.
+fn names(types: &Schema, name: &str) -> bool {
+    types == name || types.as_array().is_some_and(|types| types.iter().any(|known| known == name))
+}
+
 /// The objects that a schema, or one that it is a union of, describes.
-fn variants<'s>(schema: Option<&'s Schema>, root: Option<&'s Schema>, depth: usize, into: &mut Vec<&'s Schema>) {
-    let Some(schema) = follow_reference(schema, root).filter(|_| depth <= 16 && into.len() < 64) else { return };
+fn variants<'s>(schema: Option<&'s Schema>, root: Option<&'s Schema>, into: &mut Vec<&'s Schema>) {
+    variants_within(schema, root, 0, &mut { MOST_LOOKED_AT }, into);
+}
+
+fn variants_within<'s>(
+    schema: Option<&'s Schema>,
+    root: Option<&'s Schema>,
+    depth: usize,
+    left: &mut usize,
+    into: &mut Vec<&'s Schema>,
+) {
+    let Some(schema) = follow_reference(schema, root).filter(|_| depth <= 16 && *left > 0 && into.len() < 64) else {
+        return;
+    };
+    *left -= 1;
     let parts = |key: &str| schema.get(key).and_then(Schema::as_array);
     match parts("anyOf").or_else(|| parts("oneOf")) {
-        Some(parts) => parts.iter().for_each(|part| variants(Some(part), root, depth + 1, into)),
+        Some(parts) => parts.iter().for_each(|part| variants_within(Some(part), root, depth + 1, left, into)),
         None if schema.get("properties").is_some() || schema.get("type").is_some_and(|t| t == "object") => {
             into.push(schema);
         }
@@ -175,6 +195,9 @@ fn closed(object: &Schema) -> bool {
     object.get("additionalProperties").is_some_and(|a| *a == Schema::Bool(false)) || object.get("properties").is_some()
 }
 
+/// Schemas that are looked at for one answer: those of a union that leads back to itself have no end.
+const MOST_LOOKED_AT: usize = 512;
+
 /// What `look` finds in a schema or in what it is combined of.
 pub(crate) fn find<'s>(
     schema: Option<&'s Schema>,
@@ -182,13 +205,22 @@ pub(crate) fn find<'s>(
     depth: usize,
     look: &dyn Fn(&'s Schema) -> Option<&'s Schema>,
 ) -> Option<&'s Schema> {
+    find_within(schema, root, depth, &mut { MOST_LOOKED_AT }, look)
+}
+
+fn find_within<'s>(
+    schema: Option<&'s Schema>,
+    root: Option<&'s Schema>,
+    depth: usize,
+    left: &mut usize,
+    look: &dyn Fn(&'s Schema) -> Option<&'s Schema>,
+) -> Option<&'s Schema> {
     let schema = follow_reference(schema, root)?;
-    if depth > 16 {
-        return None;
-    }
+    *left = left.checked_sub(1).filter(|_| depth <= 16)?;
     look(schema).or_else(|| {
         ["anyOf", "oneOf", "allOf"].iter().find_map(|key| {
-            schema.get(*key)?.as_array()?.iter().find_map(|part| find(Some(part), root, depth + 1, look))
+            let parts = schema.get(*key)?.as_array()?;
+            parts.iter().find_map(|part| find_within(Some(part), root, depth + 1, left, look))
         })
     })
 }
@@ -197,7 +229,7 @@ pub(crate) fn find<'s>(
 fn follow_reference<'s>(schema: Option<&'s Schema>, root: Option<&'s Schema>) -> Option<&'s Schema> {
     let schema = schema?;
     match (schema.get("$ref").and_then(Schema::as_str), root) {
-        (Some(reference), Some(root)) => root.pointer(reference.strip_prefix('#')?),
+        (Some(reference), Some(root)) => crate::schema::resolve_reference(root, reference),
         _ => Some(schema),
     }
 }

@@ -6,6 +6,7 @@ use crate::char_class;
 use crate::dialect::{Dialect, special};
 use crate::engine::body::lenient;
 use crate::engine::body::members::open;
+use crate::schema::fitting;
 
 /// Mostly a call has no more members.
 const USUAL: usize = 6;
@@ -260,11 +261,15 @@ impl OpenValue {
         let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
         let kind = self.opening.kind.as_ref().map(|kind| cx.part(kind));
         let read = typed(&decoded, kind, self.expected, dialect.json_first);
+        let read = match called {
+            Some(tool) if kind.is_none() => fitting(tool, self.key(cx), read, &decoded),
+            _ => read,
+        };
         let elements = || match (&read, self.expected) {
             (ArgumentValue::Text(_), Some(expected)) if self.closes_by_key() => {
                 let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
                 let tool = called.filter(|_| wanted)?;
-                let schema = tool.schema.get("properties").and_then(|p| p.get(self.key(cx)));
+                let schema = tool.part(self.key(cx));
                 nested(text, schema, Some(&tool.schema), cx.policy.max_depth)
             }
             _ => None,
