@@ -229,6 +229,8 @@ impl Repairer<'_> {
     fn find_end(&self, found: &mut Quoted, search: &mut Search) {
         let (bytes, quote) = (self.bytes, found.quote);
         let mut at = found.body;
+        // Where the last escaped backslash ends, and whether it escapes what stands there in the text.
+        let mut slash = (0, false);
         loop {
             at = find_special_or(bytes, at, quote.lead());
             let Some(&byte) = bytes.get(at) else { break };
@@ -237,9 +239,12 @@ impl Repairer<'_> {
                     match bytes.get(at + 1) {
                         Some(mark @ (b'"' | b'\'')) => {
                             search.escaped = Some(at);
-                            search.odd_escaped ^= *mark == b'"' && quote == Quote::Double;
+                            // One of a string in the text is escaped there as well.
+                            let nested = slash == (at, true);
+                            search.odd_escaped ^= *mark == b'"' && quote == Quote::Double && !nested;
                         }
-                        Some(b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+                        Some(b'\\') => slash = (at + 2, slash != (at, true)),
+                        Some(b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
                         _ => found.doubtful = true,
                     }
                     found.doubtful |= bytes.get(at + 1) == Some(&b'\'');

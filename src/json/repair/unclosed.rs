@@ -188,6 +188,13 @@ fn holds_comma(place: Place, text: &[u8]) -> bool {
     text.trim_ascii_end().ends_with(b",") || item && memchr::memchr_iter(b'\n', text).any(ends_line)
 }
 
+/// The escaped quote at `at` is escaped in the text as well: it stands in a string of that.
+fn is_nested(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let slashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+    slashes / 2 % 2 == 1
+}
+
 /// The length of the mark at the end of `text`, a string that `quote` opened, that nothing in it opens: a quote of another
 /// kind, an entity, a curly quote, an escaped one.
 fn other_mark(text: &[u8], quote: Quote) -> usize {
@@ -207,7 +214,8 @@ fn other_mark(text: &[u8], quote: Quote) -> usize {
     } else if text.ends_with(closing) {
         (closing, count(closing) <= count(opening))
     } else if let Some(before) = text.strip_suffix(escaped) {
-        (&escaped[..], count(escaped) % 2 == 0 || inches(before))
+        let marks = memchr::memmem::find_iter(text, escaped).filter(|at| !is_nested(text, *at)).count();
+        (&escaped[..], marks % 2 == 0 || inches(before) || is_nested(text, before.len()))
     } else {
         return 0;
     };
