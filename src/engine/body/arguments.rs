@@ -2,6 +2,7 @@
 use super::keys::{decode, key_at};
 use super::lenient::{self, Bound};
 use super::line::text_ends;
+use super::remark;
 use super::strings::Strings;
 use super::{Progress, after, cut_in_head};
 use crate::char_class;
@@ -324,6 +325,8 @@ impl Arguments {
                 let end = if signs { limit } else { self.behind_fence(cx, end) };
                 let sure = mended.json.starts_with('{') && !mended.guessed && !bound.doubts(cx);
                 let sure = sure && !lenient::ended_early(cx.slice(end, limit), closed);
+                let loose = remark::loose(cx.slice(self.start, limit), &mended.repairs);
+                let sure = sure && !remark::any_foreign(&loose, cx.called(out, index), &mended.json);
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json.into_owned())), writer.start..end);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";

@@ -419,7 +419,11 @@ impl Gemma {
         let text = cx.slice(self.member.min(end), end);
         let mut values = Values::new(text, quote, root).nested(cx.policy.max_depth, cut);
         values.shown = self.shown.iter().map(|string| string.start - self.member..string.end - self.member).collect();
+        let mut first = true;
         while let Some(key) = values.key(root) {
+            if !std::mem::take(&mut first) && !values.parted {
+                values.add_comma(may_be_parameter(tool, &key));
+            }
             let schema = tool.and_then(|t| t.part(&key));
             let value = match values.value(0, schema, false) {
                 Read::Text(text) => Value::Text(Piece::Made(text)),

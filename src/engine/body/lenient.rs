@@ -1,5 +1,5 @@
 //! Where strict reading fails: how far repair may read, and what it makes of it.
-use super::placeholder;
+use super::{placeholder, remark};
 use crate::dialect::{Element, MarkersAt, special};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
@@ -188,7 +188,7 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
     cx.memo.pairs.set(pairs);
     if let Ok(mended) = &mut mended {
         mended.guessed = doubts(text, mended)
-            || is_cut_before_words(cx, text, mended)
+            || remark::fills_value(cx, text, mended)
             || stutters(text, &mended.repairs)
             || breaks_off(cx, text.get(..mended.consumed).unwrap_or(text), &mended.repairs);
     }
@@ -198,38 +198,6 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
 /// What `text`, as it is `mended`, was meant to be is a guess, or a word in it stands for a value and is none.
 pub(super) fn doubts(text: &str, mended: &Repaired<'_>) -> bool {
     mended.guessed || placeholder::mended(text, &mended.repairs)
-}
-
-/// A bare word became a value of an object that nothing closes, though it begins a line, or a marker stands in it: the value is
-/// missing, and what the model said next stands in its place.
-fn is_cut_before_words(cx: &Reader<'_>, text: &str, mended: &Repaired<'_>) -> bool {
-    let unclosed = !mended.added.is_empty() || mended.ending != Ending::Closed;
-    let words = |repair: &Repair| {
-        let at = repair.offset.filter(|_| matches!(repair.code, RepairCode::Quotes | RepairCode::SourceText))?;
-        let (before, words) =
-            text.split_at_checked(at).filter(|(_, words)| words.starts_with(char::is_alphanumeric))?;
-        let key = before.trim_ascii_end();
-        let line = words.get(..floor(words, LINE))?.lines().next()?;
-        let below = before.get(key.len()..)?.contains('\n');
-        Some(key.ends_with(':') && (below || opens_calls(cx, line)))
-    };
-    unclosed && mended.repairs.iter().any(|repair| words(repair).unwrap_or(false))
-}
-
-/// A marker that opens calls stands in the `line`.
-fn opens_calls(cx: &Reader<'_>, line: &str) -> bool {
-    let mut at = 0;
-    while at < line.len() {
-        at = cx.dialects.markers.next_stop(line.as_bytes(), at);
-        if let MarkersAt::Some { ends, count, .. } = cx.dialects.markers.at(line.as_bytes(), at)
-            && ends.iter().take(count).any(|(_, list)| cx.dialects.markers.opens_calls(*list))
-            && !line.get(at..).is_some_and(|rest| rest.starts_with('`'))
-        {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }
 
 /// What is `mended`, which begins at `start`, has its quotes escaped, so that repair took all up to the end of the text for the inside

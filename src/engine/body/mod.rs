@@ -11,6 +11,7 @@ pub(super) mod members;
 pub(super) mod parameters;
 mod placeholder;
 pub(super) mod python;
+mod remark;
 mod shown;
 pub(super) mod strings;
 pub(super) mod values;

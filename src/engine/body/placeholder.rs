@@ -22,7 +22,7 @@ pub(super) fn mended(text: &str, repairs: &[Repair]) -> bool {
 }
 
 /// Such a word stands at `at`, behind a key and its sign, or an ellipsis in the place of members or items.
-fn stands(text: &str, at: usize) -> bool {
+pub(super) fn stands(text: &str, at: usize) -> bool {
     let behind = text.get(at..floor(text, at + LONGEST)).unwrap_or_default();
     let ends = |byte| matches!(byte, b',' | b')' | b'}' | b']' | b'\n');
     let end = behind.bytes().position(ends).unwrap_or(behind.len());

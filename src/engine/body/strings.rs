@@ -267,8 +267,10 @@ impl Strings {
     /// The value ends before the marker at `at`.
     fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, closer: Option<&str>, origin: Origin) -> Look<Bound> {
         if found.opens != Opens::Nothing {
-            // Behind a bare word no bracket and no quote says that the value is over.
-            let ends = if self.string.is_none() && ends_in_word(cx, at) { Ends::Perhaps } else { Ends::Surely };
+            // Behind a bare word no bracket and no quote says that the value is over, and behind a comma it is not.
+            let before = cx.slice(self.start, at).trim_ascii_end();
+            let open = self.string.is_none() && ends_in_word(cx, at) || before.ends_with([',', ';', ':', '{', '[']);
+            let ends = if open { Ends::Perhaps } else { Ends::Surely };
             return Look::Is(Bound { at, ends });
         }
         let end = at + found.length;

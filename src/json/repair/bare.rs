@@ -14,6 +14,9 @@ use crate::turn::RepairCode;
 /// Brackets in an unquoted text are paired over at most this many bytes.
 const PAIRED: usize = 4096;
 
+/// What is recorded of a key without quotes.
+pub(crate) const BARE_KEY: &str = "an unquoted key is in quotes now";
+
 impl Repairer<'_> {
     /// The word at `at`, where a value must come.
     pub(super) fn read_word(&mut self, at: usize) -> Result<usize, Error> {
@@ -355,7 +358,7 @@ impl Repairer<'_> {
         // No key begins with a sign of markup or of an operator: it stands for a quote, or is left over.
         let sign = key.starts_with(['<', '>', '|', ';', '*', '!', '?', '+', '^', '~', '`', '%', '&']);
         self.guess_if(sign || !key.contains(char::is_alphanumeric) || key.contains("\\n") || key.contains("&quot;"));
-        self.out.record(RepairCode::Quotes, at, "an unquoted key is in quotes now");
+        self.out.record(RepairCode::Quotes, at, BARE_KEY);
         if key.contains("\\_") {
             self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");
             let key = key.replace("\\_", "_");

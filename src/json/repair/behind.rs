@@ -47,7 +47,7 @@ fn is_slice(bytes: &[u8], at: usize) -> bool {
 
 /// `text`, which no quotes stand round, is the call of a function, the element of something, or a string is joined to it: what that
 /// gives is known to nobody here. Other words may be a text that lacks its quotes.
-pub(super) fn is_expression(text: &str) -> bool {
+pub(crate) fn is_expression(text: &str) -> bool {
     let text = ["await ", "new "].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
     joins_string(text) || is_reached(text.as_bytes())
 }

@@ -8,6 +8,9 @@ use crate::error::Error;
 use crate::json::string::push_string;
 use crate::turn::RepairCode;
 
+/// What is recorded of a comma that is missing between two members or items.
+pub(crate) const NO_COMMA: &str = "a missing comma was added";
+
 impl Repairer<'_> {
     /// Reads the value at `at` and writes it.
     pub(super) fn value(&mut self, at: usize) -> Result<End, Error> {
@@ -294,7 +297,7 @@ impl Repairer<'_> {
             b'{' if self.ends_before_object(next, at) => Ok(at),
             _ if self.starts_member(next) => {
                 self.guess_if(self.is_glued(next));
-                self.out.record(RepairCode::Comma, at, "a missing comma was added");
+                self.out.record(RepairCode::Comma, at, NO_COMMA);
                 let mark = self.out.mark(at);
                 self.out.replace(at, at, ",");
                 self.comma_read(mark);
@@ -323,7 +326,12 @@ impl Repairer<'_> {
     }
 
     fn read_comma(&mut self, comma: usize, length: usize, value_end: usize) -> usize {
+        let open = self.frames.len();
         if self.ends_before_object(comma + length, value_end) {
+            // An empty line parts no items: another member was to follow in the innermost object.
+            let white = self.bytes.get(comma..self.peek(comma + length)).unwrap_or_default();
+            let lines = white.iter().filter(|byte| **byte == b'\n').count();
+            self.guess_if(open > 1 && self.frames.is_empty() && lines > 1);
             return value_end;
         }
         let mark = self.out.mark(value_end);
@@ -332,6 +340,7 @@ impl Repairer<'_> {
         match punctuation(self.bytes, next) {
             None => {
                 self.ending = Ending::Cut;
+                self.out.record(RepairCode::Comma, comma, "a comma too many was removed");
                 return self.end_of_text(value_end);
             }
             Some((b'}' | b']' | b')' | b',' | b';', _)) => {

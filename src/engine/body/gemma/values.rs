@@ -2,12 +2,12 @@
 use crate::char_class;
 use crate::dialect::special;
 use crate::engine::body::elements::find;
-use crate::engine::body::literal;
 use crate::engine::body::shown::opens;
 use crate::engine::body::values::KeyIndex;
+use crate::engine::body::{literal, placeholder};
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::reader::floor;
-use crate::json::push_string;
+use crate::json::{self, push_string};
 use crate::schema::{Expected, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
 use serde_json::Value as Schema;
@@ -16,6 +16,7 @@ use std::ops::Range;
 const UNOPENED: &str = "the marker that opens a string is missing";
 /// What stands for a comma in Chinese and Japanese text.
 const WIDE_COMMAS: [char; 3] = ['，', '；', '、'];
+pub(super) const NO_COMMA: &str = "a missing comma was put in";
 pub(super) const EXTRA_COMMA: &str = "a comma too many was left out";
 
 /// A value as it was written: in markers, a list or an object, bare, or missing.
@@ -53,6 +54,8 @@ pub(super) struct Values<'t> {
     quote: &'t str,
     /// The strings that show calls, and hold that marker as well.
     pub(super) shown: Vec<Range<usize>>,
+    /// A comma stood before the last key.
+    pub(super) parted: bool,
     /// The tool's schema, for references.
     root: Option<&'t Schema>,
 }
@@ -70,6 +73,7 @@ impl<'t> Values<'t> {
             next_quote: None,
             quote,
             shown: Vec::new(),
+            parted: false,
             root,
         }
     }
@@ -98,6 +102,14 @@ impl<'t> Values<'t> {
         self.repairs.push(Repair::at(code, at, what));
     }
 
+    /// The comma is missing before the key that was read. What is `known` to be none is no key, but a remark.
+    pub(super) fn add_comma(&mut self, known: bool) {
+        self.mend(self.at, RepairCode::Comma, NO_COMMA);
+        if !known {
+            self.fits(Fit::Part);
+        }
+    }
+
     /// Passes over white space, and over the comma that may stand there.
     fn space(&mut self) {
         let rest = self.rest();
@@ -118,10 +130,13 @@ impl<'t> Values<'t> {
             self.mend(self.at, RepairCode::Marker, "the markers round a string are misspelt");
             return Read::Text(text.to_owned());
         }
+        if let Some(read) = self.in_marks(&word) {
+            return read;
+        }
         // A marker of a string that broke off, or is misspelt, is no text.
         let begun = word.get(..3).is_some_and(|start| self.quote.starts_with(start));
         let bars = special(self.quote) && (word.starts_with("<|") || word.ends_with("|>"));
-        if begun || bars {
+        if begun || bars || self.is_no_text(&word) {
             self.fits(Fit::Part);
         }
         if word.is_empty() {
@@ -136,6 +151,34 @@ impl<'t> Values<'t> {
         let (open, rest) = word.split_at_checked(word.find('>')? + 1).filter(|(open, _)| is_marker(open))?;
         let (text, close) = rest.split_at_checked(rest.rfind('<')?)?;
         (close == open && !text.contains("<|")).then_some(text)
+    }
+
+    /// `word` is a string in marks that are none here, or in Python's with letters before them (`r"a"`): the text in them, as JSON.
+    fn in_marks(&mut self, word: &str) -> Option<Read> {
+        let marks = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let prefixed = word.len() - marks.len();
+        let other = prefixed == 0 && marks.starts_with(['`', '“', '”', '„', '‘', '«']);
+        if !(other || (1..=2).contains(&prefixed) && marks.starts_with(['"', '\''])) {
+            return None;
+        }
+        let read = literal::read(word, self.at);
+        let text = serde_json::from_str(&read.json).ok().filter(|_| !read.mended(RepairCode::SourceText))?;
+        if read.guessed {
+            self.fits(Fit::Part);
+        }
+        if read.repairs.is_empty() {
+            self.mend(self.at, RepairCode::Quotes, "quotes stood for the markers round a string");
+        }
+        self.repairs.extend(read.repairs);
+        Some(Read::Text(text))
+    }
+
+    /// The bare `word` at the cursor stands for a value, or is what a program computes it by, or what was said next, in a line of its
+    /// own, as the value did not come: it is no text that lacks its markers.
+    fn is_no_text(&self, word: &str) -> bool {
+        let before = self.text.get(..self.at).unwrap_or_default();
+        let below = before.get(before.trim_end().len()..).is_some_and(|white| white.contains('\n'));
+        below && word.contains(' ') || json::is_expression(word) || placeholder::stands(self.text, self.at)
     }
 
     fn quoted(&mut self) -> Option<String> {
@@ -181,8 +224,11 @@ impl<'t> Values<'t> {
 
     /// Reads a key of an object of `schema`, and the colon behind it.
     pub(super) fn key(&mut self, schema: Option<&'t Schema>) -> Option<String> {
+        let before = self.at;
         self.space();
         let start = self.at;
+        let passed = self.text.get(before..start).unwrap_or_default();
+        self.parted = passed.contains(|c| c == ',' || WIDE_COMMAS.contains(&c));
         let key = self.quoted().or_else(|| {
             let (key, length) = self.key_in_quotes().or_else(|| {
                 let length = self.rest().find([':', '=', '}', ')', ']', ','])?;
@@ -340,6 +386,9 @@ impl<'t> Values<'t> {
         loop {
             let start = self.at;
             let Some(key) = self.key(schema) else { break };
+            if !(self.parted || members.is_empty()) {
+                self.mend(start, RepairCode::Comma, NO_COMMA);
+            }
             let of = find(schema, self.root, 0, &|s| s.get("properties").and_then(|p| p.get(&key)))
                 .or_else(|| find(schema, self.root, 0, &|s| s.get("additionalProperties")));
             let value = self.value(depth, of, false);
@@ -460,7 +509,7 @@ impl<'t> Values<'t> {
         let rest = self.rest().trim_start();
         let next = rest.is_empty() || rest.starts_with([',', ']', '}', ')']);
         if !next && !self.quote.is_empty() && rest.starts_with(self.quote) {
-            self.mend(self.at, RepairCode::Comma, "a missing comma was put in");
+            self.mend(self.at, RepairCode::Comma, NO_COMMA);
         } else if !next {
             self.fits(Fit::Part);
         }

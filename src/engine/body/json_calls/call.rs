@@ -113,7 +113,8 @@ impl JsonCalls {
         // What repair made of something else than an object is a guess, and so is a call for which no offered name
         // vouches, unless it is a dict of Python's.
         let vouched = !writer.is_unmarked() || cx.tools.is_some() || self.single_quoted;
-        let guess = cx.made && (!found.is_object() || !vouched || self.guessed);
+        let remark = remark::any_foreign(&self.loose, tool, text);
+        let guess = cx.made && (!found.is_object() || !vouched || self.guessed || remark);
         let pending = writer.over(index, found, raw);
         if !cx.made && self.scanned.0 == arguments {
             pending.members = std::mem::take(&mut self.scanned.1);

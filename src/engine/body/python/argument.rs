@@ -232,12 +232,20 @@ impl Python {
             let source = read.mended(RepairCode::SourceText) && text.contains('=');
             source && cx.tool(self.name.as_str(cx.text)).is_some_and(unknown)
         };
+        // What stands in a line of its own in the place of a value is what was said next.
+        let said = || {
+            read.mended(RepairCode::SourceText) && text.contains(' ') && {
+                let before = cx.slice(self.name_start, self.scan.start);
+                before.get(before.trim_ascii_end().len()..).is_some_and(|white| white.contains('\n'))
+            }
+        };
         self.valueless |= text.is_empty();
         self.unreadable |= read.guessed
             || self.is_expression(text, &read)
             || placeholder::mended(cx.slice(0, end), &read.repairs)
             || self.holds_other(cx, writer, (text, end), &read)
-            || sign_in_key();
+            || sign_in_key()
+            || said();
         self.repairs.extend(read.repairs);
         self.member(cx, out, writer, key, read.json);
     }
