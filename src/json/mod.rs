@@ -15,7 +15,8 @@ pub use partial::{Partial, PartialOptions, parse_partial};
 #[cfg(feature = "python")]
 pub(crate) use repair::mend;
 pub(crate) use repair::{
-    BARE_KEY, MISSING, NO_COMMA, Pairs, goes_on, is_expression, means_more_in_python, pairs_are_text, repair_knowing,
+    BARE_KEY, INNER_QUOTES, MISSING, NO_COMMA, OTHER_QUOTES, Pairs, goes_on, is_expression, means_more_in_python,
+    pairs_are_text, repair_knowing,
 };
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};

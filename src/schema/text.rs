@@ -95,6 +95,7 @@ fn exact_container(text: &str) -> Option<Cow<'_, str>> {
     let python = |repair: &Repair| {
         let rest = repair.offset.and_then(|at| text.get(at..)).unwrap_or_default();
         match repair.code {
+            _ if repair.message == json::INNER_QUOTES => false,
             RepairCode::Quotes => rest.starts_with('\''),
             RepairCode::Literal => ["True", "False", "None", "(", "{"].iter().any(|word| rest.starts_with(word)),
             RepairCode::Escape => true,

@@ -187,9 +187,11 @@ fn spelt_so_in_python(text: &str, repair: &Repair) -> bool {
             half || !rest.as_bytes().get(1).is_some_and(|byte| json::means_more_in_python(*byte))
         }
         RepairCode::Quotes => {
+            // Its first mark is missing, or both are.
+            let unopened = !matches!(&*repair.message, json::OTHER_QUOTES | json::INNER_QUOTES);
             let string = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
             let prefixed = (1..=2).contains(&(rest.len() - string.len())) && string.starts_with('"');
-            prefixed || string.starts_with('\'') || tripled(string) || tripled(text)
+            tripled(string) || tripled(text) || !unopened && (prefixed || string.starts_with('\''))
         }
         RepairCode::ControlCharacter => tripled(text),
         RepairCode::Literal => ["True", "False", "None", "(", "{"].iter().any(|word| rest.starts_with(word)),

@@ -179,7 +179,7 @@ impl Repairer<'_> {
             self.ending = Ending::Cut;
         }
         self.guess_if(!self.argument && (self.ends_in_comment(at, end) || text.ends_with(',')));
-        self.guess_if(!self.argument && is_expression(text));
+        self.guess_if(!self.argument && (is_expression(text) || self.is_behind_label(at, text)));
         // An escaped quote opens it: where it ends is not known.
         let list = self.bytes.get(after) == Some(&b']') && self.open.brackets == 0 && text.contains(',');
         self.guess_if(text.starts_with("\\\"") || !self.argument && (list || is_torn_text(text.as_bytes())));
@@ -218,6 +218,23 @@ impl Repairer<'_> {
         let said = line.iter().position(|byte| !matches!(byte, b'/' | b'#')).and_then(|at| line.get(at..));
         let glued = said.is_some_and(|said| !matches!(said.first(), Some(b' ' | b'\t' | b'*')));
         !line.starts_with(b"/*") && (glued || line.contains(&b'"') || line.trim_ascii_end().ends_with(b","))
+    }
+
+    /// The `text` at `at` is a string, and before it what is no part of it: a token, the key once more, a word of a program.
+    fn is_behind_label(&self, at: usize, text: &str) -> bool {
+        let Some((label, string)) = text.split_once('"').filter(|(_, string)| string.ends_with('"')) else {
+            return false;
+        };
+        let label = label.trim_end();
+        let token = label.starts_with('<') && label.ends_with('>') && !label.contains(' ');
+        let key = || {
+            let name = label.strip_suffix(['=', ':']).map(str::trim_end).filter(|name| !name.is_empty());
+            let before = self.out.text.get(..at).unwrap_or_default().trim_end().trim_end_matches(':').trim_end();
+            let key = before.trim_end_matches(['"', '\'']);
+            let own = |name: &str| key.strip_suffix(name).is_some_and(|s| !s.ends_with(|c: char| c.is_alphanumeric()));
+            name.is_some_and(own)
+        };
+        string.matches('"').count() == 1 && (token || matches!(label, "not" | "str" | "string" | "return") || key())
     }
 
     /// An item without quotes stands before the one at `at`.

@@ -151,6 +151,11 @@ impl<'a> Repairer<'a> {
         self.stops.contains(&byte)
     }
 
+    /// What is read is all of a Python argument: the caller has found where that ends, and knows more of its quotes.
+    pub(super) fn is_whole_argument(&self) -> bool {
+        self.argument && self.frames.is_empty()
+    }
+
     /// The result is a guess, if this is so.
     pub(super) fn guess_if(&self, doubtful: bool) {
         self.guessed.set(self.guessed.get() || doubtful);

@@ -39,7 +39,7 @@ pub(crate) use document::mend;
 pub(super) use document::partial_value;
 pub use document::repair;
 pub(crate) use document::repair_knowing;
-pub(crate) use escapes::means_more_in_python;
+pub(crate) use escapes::{INNER_QUOTES, OTHER_QUOTES, means_more_in_python};
 pub(crate) use grammar::NO_COMMA;
 pub use literal::literal;
 pub(crate) use output::MISSING;

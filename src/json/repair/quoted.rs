@@ -42,6 +42,8 @@ pub(super) struct Quoted {
     pub(super) cut: bool,
     /// A Python raw string: a backslash is a backslash.
     pub(super) raw: bool,
+    /// It holds quotes of its own kind.
+    pub(super) inner: bool,
     /// Something in the body is to be mended, perhaps.
     pub(super) doubtful: bool,
 }
@@ -183,6 +185,7 @@ impl Repairer<'_> {
             unclosed: false,
             cut: false,
             raw,
+            inner: false,
             doubtful: raw,
         };
         if let Some(triple) = triple_mark(bytes, mark).filter(|triple| !self.is_quote_in_quotes(triple, mark + 3)) {
@@ -201,10 +204,13 @@ impl Repairer<'_> {
         let format = prefix.iter().any(|byte| byte.eq_ignore_ascii_case(&b'f'));
         self.guess_if(format && bytes.get(body..found.end).is_some_and(|text| memchr::memchr(b'{', text).is_some()));
         let doubted = search.inner.is_some();
+        found.inner = doubted;
         if (doubted || quote != Quote::Double) && self.holds_json(&found) {
             (found.raw, found.doubtful) = (true, true);
         }
-        if (doubted || found.unclosed) && !self.argument {
+        // `["a", b"]`: that was no prefix, and the quote before it is missing.
+        self.guess_if(found.unclosed && !prefix.is_empty() && !self.is_whole_argument());
+        if (doubted || found.unclosed) && !self.is_whole_argument() {
             let text = bytes.get(found.body..found.end).unwrap_or_default();
             self.guess_if(doubted && place == Place::Key || is_torn(text, quote) || is_expression(text, quote));
         }

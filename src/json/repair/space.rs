@@ -48,7 +48,9 @@ impl Repairer<'_> {
     /// A comment or ellipsis at `at` is left out, or what looks like one. Answers where it ends.
     pub(super) fn leave_comment(&mut self, at: usize) -> usize {
         let end = lookahead::comment_end(self.bytes, at);
-        self.guess_if(self.is_stray_sign(at, end));
+        // What an ellipsis stands for is not known.
+        let ellipsis = matches!(self.bytes.get(at), Some(b'.' | 0xe2));
+        self.guess_if(ellipsis || self.is_stray_sign(at, end));
         self.out.record(RepairCode::Comment, at, "a comment or ellipsis was left out");
         end
     }

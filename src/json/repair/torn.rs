@@ -96,7 +96,11 @@ fn closes(text: &[u8], at: usize) -> bool {
     let prefixed = before.get(before.len() - letters..).is_some_and(token::string_prefix);
     let sign = matches!(text.get(at + 1), Some(b'{' | b'[' | b'#' | b';'));
     let behind = text.get(skip_white(text, at + 1)..).unwrap_or_default();
-    ends && (sign && !prefixed || matches!(behind, [b',' | b':' | b']' | b'}', ..] | [b'\\', b'"', ..]))
+    // `'a'. 'b'`: two strings, and a slip for the comma.
+    let parts =
+        |behind: &[u8]| matches!(behind, [b'.' | b';', rest @ ..] if text.get(at) == rest.trim_ascii_start().first());
+    let follows = matches!(behind, [b',' | b':' | b']' | b'}', ..] | [b'\\', b'"', ..]);
+    ends && (sign && !prefixed || follows || parts(behind))
 }
 
 /// The mark at `at` stands where a value or a key begins, and a word behind it.

@@ -1,5 +1,6 @@
 //! Strings whose closing mark is missing, or is one of another kind: where they end.
-use super::lookahead::{self, Quote, skip_white};
+use super::behind;
+use super::lookahead::{self, Quote, is_word, skip_white};
 use super::machine::{Frame, Repairer};
 use super::quoted::{Place, Quoted, Search, is_apostrophe};
 use crate::json::Balance;
@@ -85,7 +86,9 @@ impl Repairer<'_> {
             (found.end, found.after, found.unclosed) = (inner, inner + length, false);
             // A list closes that was not opened: its items are perhaps what the quotes are round.
             let list = bytes.get(skip_white(bytes, found.after)) == Some(&b']') && self.open.brackets == 0;
-            self.guess_if(list);
+            // Behind a blank and right before a word it opens something in the text: `"curl -H "limit: 3}`.
+            let word = bytes.get(found.after).is_some_and(|byte| is_word(*byte));
+            self.guess_if(list || word && behind::opens_string(bytes, inner));
             return;
         }
         if let (true, Some(escaped), true) = (closed, search.escaped, self.is_path(found.body))
@@ -114,7 +117,7 @@ impl Repairer<'_> {
             Some(end) => {
                 (found.end, found.after) = (end, end);
                 let text = bytes.get(found.body..end).unwrap_or_default();
-                self.guess_if(!self.argument && holds_comma(search.place, text));
+                self.guess_if(!self.is_whole_argument() && holds_comma(search.place, text));
                 self.leave_mark(found);
             }
             None => {
@@ -124,7 +127,7 @@ impl Repairer<'_> {
                 let torn = text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some();
                 let bracket = matches!(text.trim_ascii_end().last(), Some(b'}' | b']' | b')'));
                 let doubtful = torn || bracket && !Balance::of(text).is_even();
-                self.guess_if(doubtful && !self.argument);
+                self.guess_if(doubtful && !self.is_whole_argument());
             }
         }
     }

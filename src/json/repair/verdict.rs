@@ -312,7 +312,7 @@ impl Repairer<'_> {
     /// whether that is doubtful.
     pub(super) fn leaves_one_open(&self, search: &Search, after: usize) -> bool {
         let Place::Member { bare_keys } = search.place else { return false };
-        if self.argument || search.odd == search.odd_escaped {
+        if self.is_whole_argument() || search.odd == search.odd_escaped {
             return false;
         }
         let before = search.inner.and_then(|inner| self.bytes.get(search.body..inner));
