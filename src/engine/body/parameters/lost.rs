@@ -11,6 +11,9 @@ use crate::engine::reader::floor;
 /// What models call an attribute that holds a value.
 const VALUE: &str = "value";
 
+/// So much of a line is looked at.
+const LINE: usize = 1024;
+
 impl OpenValue {
     /// Behind its closing marker, which ends at `end`, stands a tag like what opens a parameter, or named after one that the
     /// tool has, and the value holds no such tag: it ended, and the next parameter is written in some other way. Whether that
@@ -139,7 +142,7 @@ impl OpenValue {
     }
 
     /// An element at `at`, behind its closing marker, is the marker of a parameter if it names one that the call lacks, or is
-    /// written as the dialect's own: `<key>a</key>`, `<parame:er=a>`, `<file_a>`.
+    /// written as the dialect's own: `<key>a</key>`, `<parame:er=a>`, `<file_a>`. With its lines to itself it is another one's value.
     #[cold]
     fn stray_element(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
         let rest = cx.bytes().get(at..).unwrap_or_default();
@@ -164,7 +167,20 @@ impl OpenValue {
         let like = |p: &Parameter| misspelt::is_slip(misspelt::name(tag), misspelt::name(&p.opener));
         let own = special(tag) || row.parameters.iter().any(like);
         let named = || called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| names(key)));
-        Look::when(own || named())
+        if own || named() { Look::Is(()) } else { self.has_own_lines(cx, within, at) }
+    }
+
+    /// What begins at `at`, behind a closing marker, goes on to the end of its line, without another one.
+    #[cold]
+    fn has_own_lines(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
+        let rest = cx.bytes().get(at..).unwrap_or_default();
+        let near = rest.get(..LINE).unwrap_or(rest);
+        let closer = self.closer(within.parameter).as_bytes();
+        match memchr::memchr(b'\n', near) {
+            Some(line) => Look::when(find(near.get(..line).unwrap_or_default(), closer).is_none()),
+            None if find(near, closer).is_some() || near.len() < rest.len() || cx.eof => Look::No,
+            None => Look::More,
+        }
     }
 }
 
