@@ -272,7 +272,7 @@ impl Elements {
         writer: &Writer,
         within: &Within<'_>,
         index: Option<usize>,
-        (key, node): (String, &Node),
+        (key, node): (String, &Node<'_>),
     ) {
         let tool = within.tool;
         let mut item = false;
@@ -290,9 +290,9 @@ impl Elements {
                 let schema = tool.and_then(|t| t.part(&key));
                 let mut json = String::new();
                 let root = tool.map(|t| &t.schema);
-                node.write(&mut json, schema, root);
+                let among = node.write(&mut json, schema, root);
                 item = node.is_item(schema, root);
-                if node.is_mixed() {
+                if among {
                     let what = "text among elements became a member of its own";
                     self.repairs.push(Repair::at(RepairCode::Misplaced, self.at, what));
                 }
@@ -377,6 +377,6 @@ pub(super) fn nested(text: &str, schema: Option<&Schema>, root: Option<&Schema>,
         return None;
     }
     let mut json = String::new();
-    Node::Children(children, String::new()).write(&mut json, schema, root);
+    Node::Children(children, String::new(), "").write(&mut json, schema, root);
     Some(json)
 }

@@ -92,7 +92,7 @@ impl<'t> Tree<'t> {
     /// The element behind text at the cursor that is none: an element that is not there yet, where nothing of it, nor of
     /// another one, may stand in the text.
     #[cold]
-    pub(super) fn behind_text(&mut self) -> Option<(String, Node)> {
+    pub(super) fn behind_text(&mut self) -> Option<(String, Node<'t>)> {
         let rest = self.rest();
         let text = rest.get(..rest.find(self.prefix).filter(|_| self.mends)?)?;
         let (at, slips, inside) = (self.at, self.slips.len(), text.trim());

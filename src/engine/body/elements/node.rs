@@ -8,23 +8,17 @@ use std::collections::HashSet;
 
 /// What an element holds.
 #[derive(Debug)]
-pub(super) enum Node {
+pub(super) enum Node<'t> {
     Text(String),
-    /// Elements by their names, and the text that stands among them.
-    Children(Vec<(String, Node)>, String),
+    /// Elements by their names, the text that stands among them, and all of it as it was written: nothing where what marks the tags
+    /// says that they are some.
+    Children(Vec<(String, Node<'t>)>, String, &'t str),
 }
 
-impl Node {
-    /// Text stands among its elements, or among those of one in it.
-    pub(super) fn is_mixed(&self) -> bool {
-        match self {
-            Self::Text(_) => false,
-            Self::Children(children, mixed) => !mixed.is_empty() || children.iter().any(|(_, child)| child.is_mixed()),
-        }
-    }
-
-    /// Writes it as JSON, as far as can be as `schema` wants it, whose references lead into `root`.
-    pub(super) fn write(&self, json: &mut String, schema: Option<&Schema>, root: Option<&Schema>) {
+impl Node<'_> {
+    /// Writes it as JSON, as far as can be as `schema` wants it, whose references lead into `root`. Answers whether text
+    /// among elements became a member.
+    pub(super) fn write(&self, json: &mut String, schema: Option<&Schema>, root: Option<&Schema>) -> bool {
         let follow = |schema| follow_reference(schema, root);
         let schema = follow(schema);
         match self {
@@ -35,25 +29,34 @@ impl Node {
                     ArgumentValue::Text(text) => push_string(json, &text),
                     ArgumentValue::Json(text) => json.push_str(&text),
                 }
+                false
             }
-            Self::Children(children, mixed) if mixed.is_empty() && is_list(children, schema, root) => {
+            // Tags that nothing marks are text where a string is wanted.
+            Self::Children(_, _, written)
+                if !written.is_empty()
+                    && schema.zip(root).is_some_and(|(schema, root)| Expected::of(schema, root).is_string()) =>
+            {
+                push_string(json, written);
+                false
+            }
+            Self::Children(children, mixed, _) if mixed.is_empty() && is_list(children, schema, root) => {
                 let items = find(schema, root, 0, &|s| s.get("items"));
                 if self.is_item(schema, root) {
                     json.push('[');
-                    Self::write_object(json, children, mixed, items, root);
+                    let among = Self::write_object(json, children, mixed, items, root);
                     json.push(']');
-                    return;
+                    return among;
                 }
-                Self::write_list(json, children.iter().map(|(_, child)| child), items, root);
+                Self::write_list(json, children.iter().map(|(_, child)| child), items, root)
             }
-            Self::Children(children, mixed) => Self::write_object(json, children, mixed, schema, root),
+            Self::Children(children, mixed, _) => Self::write_object(json, children, mixed, schema, root),
         }
     }
 
     /// The schema wants a list, and it is one item of it, an object, that has no element of its own round it.
     pub(super) fn is_item(&self, schema: Option<&Schema>, root: Option<&Schema>) -> bool {
         let schema = follow_reference(schema, root);
-        let Self::Children(children, mixed) = self else { return false };
+        let Self::Children(children, mixed, _) = self else { return false };
         if !mixed.is_empty() || !is_list(children, schema, root) {
             return false;
         }
@@ -62,7 +65,7 @@ impl Node {
         let fits =
             |children: &[(String, Self)]| objects.iter().any(|object| children.iter().all(|(key, _)| has(object, key)));
         // The element of an item may be called as a member is.
-        let wraps = |child: &Self| matches!(child, Self::Children(inner, _) if fits(inner));
+        let wraps = |child: &Self| matches!(child, Self::Children(inner, ..) if fits(inner));
         let mut seen = HashSet::new();
         fits(children)
             && children.iter().all(|(key, _)| seen.insert(key))
@@ -74,13 +77,18 @@ impl Node {
         nodes: impl Iterator<Item = &'n Self>,
         items: Option<&Schema>,
         root: Option<&Schema>,
-    ) {
+    ) -> bool
+    where
+        Self: 'n,
+    {
+        let mut among = false;
         json.push('[');
         for (i, node) in nodes.enumerate() {
             json.push_str(if i > 0 { ", " } else { "" });
-            node.write(json, items, root);
+            among |= node.write(json, items, root);
         }
         json.push(']');
+        among
     }
 
     /// Children of one name are a list; text among them is a member of its own.
@@ -90,7 +98,7 @@ impl Node {
         mixed: &str,
         schema: Option<&Schema>,
         root: Option<&Schema>,
-    ) {
+    ) -> bool {
         let mut groups: Vec<(&str, Vec<&Self>)> = Vec::new();
         let mut keys = KeyIndex::default();
         for (key, child) in children {
@@ -103,6 +111,7 @@ impl Node {
         }
         let mut objects = Vec::new();
         variants(schema, root, &mut objects);
+        let mut among = !mixed.is_empty();
         json.push('{');
         for (i, (key, nodes)) in groups.iter().enumerate() {
             json.push_str(if i > 0 { ", " } else { "" });
@@ -113,13 +122,13 @@ impl Node {
             // Where one object of a union types the member and another leaves it open, it is text.
             let of =
                 of.filter(|_| objects.len() < 2 || objects.iter().all(|object| has(object, key) || closed(object)));
-            match nodes.as_slice() {
+            among |= match nodes.as_slice() {
                 [one] => one.write(json, of, root),
                 many => {
                     let items = find(of, root, 0, &|s| s.get("items"));
-                    Self::write_list(json, many.iter().copied(), items.or(of), root);
+                    Self::write_list(json, many.iter().copied(), items.or(of), root)
                 }
-            }
+            };
         }
         if !mixed.is_empty() {
             json.push_str(if groups.is_empty() { "" } else { ", " });
@@ -132,6 +141,7 @@ impl Node {
             push_string(json, mixed);
         }
         json.push('}');
+        among
     }
 }
 
@@ -142,7 +152,7 @@ fn has(object: &Schema, key: &str) -> bool {
 
 /// The schema wants a list, and no object of it has members of the children's names. Where it is silent, though the tool is
 /// known, several that are all named `item` are one: templates write lists so, and nothing else says `item` twice.
-fn is_list(children: &[(String, Node)], schema: Option<&Schema>, root: Option<&Schema>) -> bool {
+fn is_list(children: &[(String, Node<'_>)], schema: Option<&Schema>, root: Option<&Schema>) -> bool {
     let several = children.len() > 1 && children.iter().all(|(key, _)| key == "item");
     let wanted = || {
         let types = find(schema, root, 0, &|s| s.get("type").filter(|types| names(types, "array")));

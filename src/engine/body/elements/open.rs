@@ -64,7 +64,7 @@ impl OpenElement {
     }
 
     /// It, with as much of its text as is certain, should nothing close it.
-    pub(super) fn cut(&self, cx: &Reader<'_>) -> Option<(String, Node)> {
+    pub(super) fn cut(&self, cx: &Reader<'_>) -> Option<(String, Node<'static>)> {
         let own = self.tags.first()?;
         let text = cx.slice(own.end, self.certain());
         (!text.is_empty()).then(|| (own.name(cx).to_owned(), Node::Text(text.to_owned())))

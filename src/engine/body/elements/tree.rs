@@ -56,7 +56,7 @@ pub(super) struct Open<'t> {
     first: usize,
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) children: Vec<(String, Node)>,
+    pub(super) children: Vec<(String, Node<'t>)>,
     /// The text among them.
     pub(super) mixed: String,
     /// How many slips had been found before it.
@@ -163,7 +163,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The next element among white space.
-    pub(super) fn element(&mut self, depth: usize) -> Option<(String, Node)> {
+    pub(super) fn element(&mut self, depth: usize) -> Option<(String, Node<'t>)> {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
         if depth > self.max_depth {
@@ -260,11 +260,12 @@ impl<'t> Tree<'t> {
     }
 
     /// The element that is open ends here, with a tag of this `length`, which should be its `closer`.
-    fn close(&mut self, open: Open<'t>, closer: &str, length: usize) -> (String, Node) {
+    fn close(&mut self, open: Open<'t>, closer: &str, length: usize) -> (String, Node<'t>) {
         let node = if open.children.is_empty() {
             Node::Text(self.text.get(open.start..open.end).unwrap_or("").to_owned())
         } else {
-            Node::Children(open.children, open.mixed.trim().to_owned())
+            let written = self.text.get(open.start..open.end).filter(|_| self.prefix.is_empty());
+            Node::Children(open.children, open.mixed.trim().to_owned(), written.unwrap_or_default())
         };
         self.at += length;
         if open.depth == 0 {
@@ -301,7 +302,7 @@ impl<'t> Tree<'t> {
     /// The element, one of the top level, is never closed: it ends before the parameter that follows it. If none does, it is
     /// none.
     #[cold]
-    fn ends_before(&mut self, open: &Open<'t>) -> Option<(String, Node)> {
+    fn ends_before(&mut self, open: &Open<'t>) -> Option<(String, Node<'t>)> {
         if open.depth > 0 {
             return None;
         }

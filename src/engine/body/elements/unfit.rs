@@ -130,7 +130,7 @@ impl Elements {
 }
 
 /// The elements that stand in `tree`, up to what is none. The text may be `cut` off in the last one.
-fn elements(tree: &mut Tree<'_>, cut: bool) -> Vec<(String, Node)> {
+fn elements<'t>(tree: &mut Tree<'t>, cut: bool) -> Vec<(String, Node<'t>)> {
     let (mut found, tool) = (Vec::new(), tree.tool);
     // What is there of a string that the text ends in is certain, of anything else it is not.
     let expected = |key: &str| tool.map_or(Expected::ANY, |tool| tool.expected(key));
