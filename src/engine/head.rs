@@ -465,11 +465,34 @@ fn undelimited(cx: &Reader<'_>, at: usize, limit: usize) -> Look<Range<usize>> {
     if let Some(escaped) = memchr::memchr_iter(b'\\', name).find(|i| name.get(i + 1) == Some(&b'n')) {
         length = escaped;
     }
-    let end = at + length;
+    let end = seen!(longer_name(cx, at, at + length));
     if end > limit {
         return Look::No;
     }
     if end == cx.text.len() && !cx.eof { Look::More } else { Look::Is(at..end) }
+}
+
+/// Where the name at `at` ends that has a sign at `end` which few have: an offered one may have it (`my tool`, `a+b`).
+fn longer_name(cx: &Reader<'_>, at: usize, end: usize) -> Look<usize> {
+    let (Some(tools), Some(byte)) = (cx.tools, cx.bytes().get(end)) else { return Look::Is(end) };
+    if end == at || matches!(byte, b'{' | b'(' | b'[' | b'<' | b'>' | b'"' | b'\n' | b'\r') {
+        return Look::Is(end);
+    }
+    let (written, rest) = (cx.slice(at, end), cx.rest(at));
+    let names = tools.tools().iter().map(|tool| tool.name.as_str());
+    let longer = names.filter(|name| name.len() > written.len() && name.starts_with(written));
+    let ends = |name: &str| match rest.get(name.len()..).unwrap_or_default().chars().next() {
+        None if !cx.eof => Look::More,
+        Some(c) if char_class::NAME_IN_SLOT.has(c) => Look::No,
+        _ => Look::Is(at + name.len()),
+    };
+    let looks = longer.map(|name| literal(cx, at, name).then(|_| ends(name)));
+    // The longest that stands there.
+    looks.fold(Look::Is(end), |known, look| match (known, look) {
+        (Look::Is(known), Look::Is(end)) => Look::Is(known.max(end)),
+        (known, Look::No) => known,
+        _ => Look::More,
+    })
 }
 
 /// Mostly a hole holds a plain name, and the literal `until` stands right behind it: whatever the hole is for, that is its text.

@@ -25,12 +25,23 @@ pub(super) fn typed<'v>(
     match kind {
         Some(kind) if is_string_type(kind) => ArgumentValue::Text(Cow::Borrowed(text)),
         // What is written beside it says that it is JSON, so its quotes are JSON's.
-        Some(_) if text.trim().starts_with('"') && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
+        Some(kind) if is_no_word(kind, text.trim()) && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
             ArgumentValue::Json(Cow::Borrowed(text.trim()))
         }
         Some(_) => read_text(text, expected.json_first()),
         None if json_first => read_text(text, expected.json_first()),
         None => read_text(text, expected),
+    }
+}
+
+/// The `text` of a value of this `kind` is JSON whatever the schema wants: a string in quotes, and what the kind names. Mere "no string"
+/// names nothing: the model's own servers make a string of it where the tool wants one.
+fn is_no_word(kind: &str, text: &str) -> bool {
+    match kind {
+        "object" => text.starts_with(['"', '{']),
+        "array" => text.starts_with(['"', '[']),
+        "null" => text == "null",
+        _ => text.starts_with('"'),
     }
 }
 

@@ -556,6 +556,10 @@ impl<'t> Values<'t> {
 
 /// A word without quotes: a JSON or Python literal where it reads as one and the schema does not want a string.
 pub(super) fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
+    if word == "null" {
+        // Strings have markers here, and this is none.
+        return ArgumentValue::Json(word.into());
+    }
     if expected.is_string() {
         return ArgumentValue::Text(word.into());
     }
