@@ -14,6 +14,9 @@ use std::collections::HashMap;
 /// place.
 pub(super) fn fills_value(cx: &Reader<'_>, text: &str, mended: &Repaired<'_>) -> bool {
     let unclosed = !mended.added.is_empty() || mended.ending != Ending::Closed;
+    if !(unclosed || mended.repairs.iter().any(|repair| repair.code == RepairCode::Colon)) {
+        return false;
+    }
     let mut colon = None;
     mended.repairs.iter().any(|repair| {
         if repair.code == RepairCode::Colon {
@@ -66,26 +69,28 @@ pub(super) struct Loose {
     key: String,
     /// The comma before it was missing.
     behind_value: bool,
-    /// Its value is several words that have no quotes either.
+    /// Its value is words that have no quotes either.
     words: bool,
 }
 
-/// Such keys in `text`, which was mended by `repairs`: no comma stands before them, or the object's first key has quotes.
+/// Such keys in `text`, which was mended by `repairs`: no comma stands before them, or they are the first without quotes, behind others.
 pub(super) fn loose(text: &str, repairs: &[Repair]) -> Vec<Loose> {
-    let first = text.trim_ascii_start().trim_start_matches(['{', '[']).trim_ascii_start();
-    let quoted = first.starts_with('"');
     let mut found = Vec::new();
+    let mut first = true;
     for (i, repair) in repairs.iter().enumerate() {
         let Some(at) = repair.offset.filter(|_| repair.message == json::BARE_KEY) else { continue };
         let before = i.checked_sub(1).and_then(|i| repairs.get(i)).filter(|before| before.message == json::NO_COMMA);
         let behind_value = before.and_then(|before| text.get(before.offset?..at)).is_some_and(|s| s.trim().is_empty());
+        let first =
+            std::mem::take(&mut first) && text.get(..at).is_some_and(|text| text.trim_ascii_end().ends_with(','));
         let key = text.get(at..).and_then(|key| key.split([':', '=', '"', '\n']).next()).unwrap_or_default();
         let value = repairs.get(i + 1).and_then(|repair| words(text, repair));
         let words = value.is_some_and(|(key, _, line)| {
             let value = line.split([',', '}', ']']).next().unwrap_or_default();
-            key.ends_with(':') && key.len() > at && value.trim_end().contains(' ')
+            let says = value.trim_end().contains(' ') || behind_value && value.trim_end().ends_with(['.', '!', '?']);
+            key.ends_with(':') && key.len() > at && says
         });
-        if behind_value || quoted && words {
+        if behind_value || first && words {
             found.push(Loose { key: key.trim_end().to_owned(), behind_value, words });
         }
     }

@@ -2,7 +2,7 @@
 //! one that closes the call.
 use super::lenient::{self, Bound, Ends, LINE, closer, with_sign};
 use crate::char_class;
-use crate::dialect::{Element, must_close};
+use crate::dialect::{Element, Key, must_close};
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
 use crate::engine::{Look, Reader, head};
@@ -15,6 +15,9 @@ use marker::{Found, Opens, closes_shown, marker};
 
 /// A key is no longer.
 const KEY: usize = 128;
+
+/// So far a call that was given up behind its name is read on.
+const HEAD: usize = 256;
 
 /// Looks through a value for its end, telling only strings from what stands between them. Nothing in it need be right: what does
 /// not fit is passed over.
@@ -214,7 +217,12 @@ impl Strings {
                         let length = closer.map_or(0, str::len);
                         return self.end(cx, at, &Found::closing(length), closer, writer.origin);
                     }
-                    Look::Is(at) => self.pass(cx.bytes(), at, None),
+                    Look::Is(at) => {
+                        // In its head the next call's marker may stand.
+                        let near = self.at - self.start <= HEAD;
+                        let stop = if near && self.before_stop(cx) { self.stop } else { self.at };
+                        self.pass(cx.bytes(), if near { at.min(stop) } else { at }, None);
+                    }
                     Look::More => return Look::More,
                     Look::No => return self.at_end(cx, closer, writer.origin),
                 }
@@ -222,9 +230,14 @@ impl Strings {
             let Some(byte) = cx.bytes().get(self.at).copied() else {
                 return if cx.eof { self.at_end(cx, closer, writer.origin) } else { Look::More };
             };
+            let head = origin.is_none() && !self.before_stop(cx) && self.is_in_head(cx);
+            let origin = origin.or(Some(writer.origin).filter(|_| head));
             let (at, found) = (self.at, self.ends(cx, closer, origin));
             match found {
                 Look::More => return Look::More,
+                Look::Is(found) if head && found.opens == Opens::Own => {
+                    return Look::Is(Bound { at, ends: Ends::Perhaps });
+                }
                 Look::Is(found) if self.ends_value(cx, at) => return self.end(cx, at, &found, closer, writer.origin),
                 _ => {}
             }
@@ -240,6 +253,19 @@ impl Strings {
                 },
             }
         }
+    }
+
+    /// A line begins here, and of the object that is read there is no more than the call's name or id, or half of that: what opens a
+    /// call here opens the next one, though nothing has closed this one.
+    fn is_in_head(&self, cx: &Reader<'_>) -> bool {
+        if self.over || self.at - self.start > HEAD || !cx.at_line_start(self.at) {
+            return false;
+        }
+        let object = cx.slice(self.start, self.at).trim_start_matches('[').trim_ascii_start();
+        let mut parts = object.strip_prefix('{').unwrap_or_default().split('"');
+        let white = parts.next().is_some_and(|white| white.trim_ascii().is_empty());
+        let key = parts.next().is_none_or(|key| key.contains('\n') || matches!(Key::of(key), Key::Name | Key::Id));
+        white && key && object.starts_with('{') && parts.count() <= 3
     }
 
     /// What closes the call at `at` ends the value: no string is open, or repair sees that it was over before.
