@@ -191,8 +191,21 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
             || remark::fills_value(cx, text, mended)
             || stutters(text, &mended.repairs)
             || breaks_off(cx, text.get(..mended.consumed).unwrap_or(text), &mended.repairs);
+        if limit < cx.text.len() && mended.ending == Ending::Cut && !mended.unended {
+            note_last_comma(text, mended);
+        }
     }
     mended.map_err(place)
+}
+
+/// The comma at the end of `text`, which is `mended`, was removed: something else than the rest of the value stands behind it.
+fn note_last_comma(text: &str, mended: &mut Repaired<'_>) {
+    let Some(before) = text.trim_ascii_end().strip_suffix(',') else { return };
+    let behind = |repair: &Repair| repair.offset.is_some_and(|at| at >= before.len());
+    let index = mended.repairs.iter().position(behind).unwrap_or(mended.repairs.len());
+    let comma = Repair::at(RepairCode::Comma, before.len(), "a comma too many was removed");
+    mended.repairs.insert(index, comma);
+    mended.added.iter_mut().filter(|added| **added >= index).for_each(|added| *added += 1);
 }
 
 /// What `text`, as it is `mended`, was meant to be is a guess, or a word in it stands for a value and is none.

@@ -340,7 +340,6 @@ impl Repairer<'_> {
         match punctuation(self.bytes, next) {
             None => {
                 self.ending = Ending::Cut;
-                self.out.record(RepairCode::Comma, comma, "a comma too many was removed");
                 return self.end_of_text(value_end);
             }
             Some((b'}' | b']' | b')' | b',' | b';', _)) => {
