@@ -17,6 +17,9 @@ use std::ops::Range;
 /// More bytes than this are no header.
 const LONGEST: usize = 1024;
 
+/// No tool's name has more words.
+const MOST_WORDS: usize = 16;
+
 /// A longer message is not quoted in a sentence.
 const QUOTED: usize = 1024;
 
@@ -106,20 +109,31 @@ pub(super) fn unglued<'w>(cx: &Reader<'_>, channels: &Channels, written: &'w str
     typed.into_iter().chain(names).chain(both).find(|name| cx.offered(name)).unwrap_or(written)
 }
 
-/// The `name` and the words that stand behind it in a header which ends at `to`, where the two are an offered tool's name, maybe with
-/// its words joined: the first word alone may name another. Else the words are the header's.
+/// The `name` and as many of the words behind it, in a header which ends at `to`, as are an offered tool's name with it, in any
+/// spelling: the first word alone may name another. The others are the header's.
 fn with_words(cx: &Reader<'_>, channels: &Channels, name: Range<usize>, to: usize) -> Range<usize> {
-    let words = cx.slice(name.end, to).split(['<', '\n']).next().unwrap_or_default().trim_ascii_end();
+    let words = cx.slice(name.end, to).split(['<', '\n']).next().unwrap_or_default();
+    let Some(words) = words.strip_prefix(' ') else { return name };
     let lists = || channels.formats.iter().chain(&channels.content).chain(&channels.reasoning);
     let known = |word: &str| word == channels.role || lists().any(|known| known == word);
     let plain = |word: &str| word.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte));
-    let own = |word: &str| plain(word) && !known(word);
-    if !words.starts_with(' ') || !words.split_ascii_whitespace().all(own) {
-        return name;
-    }
-    let both = name.start..name.end + words.len();
-    let exact = |name: &str| cx.tool(name).is_some_and(|tool| tool.name == name);
-    if exact(cx.part(&both)) || exact(&cx.part(&both).replace(' ', "_")) { both } else { name }
+    let own = |word: &&str| word.is_empty() || plain(word) && !known(word);
+    // Where two tools are spelt alike the name means neither, and not the one that its first word names either.
+    let alike = |end: &usize| {
+        let written = cx.slice(name.start, *end);
+        cx.tools.is_some_and(|tools| tools.tools().iter().any(|tool| letters(&tool.name).eq(letters(written))))
+    };
+    let ends = words.split(' ').take_while(own).take(MOST_WORDS).scan(name.end, |end, word| {
+        *end += 1 + word.len();
+        Some((!word.is_empty()).then_some(*end))
+    });
+    let end = ends.flatten().filter(alike).last();
+    name.start..end.unwrap_or(name.end)
+}
+
+/// The letters and digits of a name, where neither case nor separators count.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 /// Where in the text the name of the offered tool stands that `recipient` is.
