@@ -2,6 +2,7 @@
 pub(super) mod bare;
 pub(super) mod begin;
 pub(super) mod channels;
+pub(super) mod clause;
 pub(super) mod closers;
 pub(super) mod code;
 pub(super) mod echoed;

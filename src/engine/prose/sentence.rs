@@ -1,4 +1,5 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
+use super::clause;
 use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece};
 use crate::engine::look::seen;
@@ -204,19 +205,10 @@ fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
         return Look::More;
     }
     let word = cx.slice(next, next + word);
+    let end = start - far.len();
     // Whoever says what they do next goes on with themselves: "I'll check it", and then "will report".
-    Look::when(GO_ON.contains(&word) && !(word == "will" && says_step(cx, start - far.len())))
-}
-
-/// What begins the sentence in which somebody says what they do next.
-const STEPS: [&str; 9] = ["I'll ", "I’ll ", "I will ", "I'm ", "I’m ", "I am ", "Let me ", "Let's ", "Let’s "];
-
-/// The line that ends at `end` says what is done next.
-fn says_step(cx: &Reader<'_>, end: usize) -> bool {
-    let near = cx.slice(floor(cx.text, end.saturating_sub(LONGEST)), end);
-    let line = near.rsplit('\n').next().unwrap_or_default();
-    let sentence = line.rsplit(". ").next().unwrap_or_default().trim_ascii_start();
-    STEPS.iter().any(|step| sentence.starts_with(step)) && !sentence.contains(" not ")
+    let goes_on = GO_ON.contains(&word) && !(word == "will" && clause::says_step(cx, end));
+    Look::when(goes_on || clause::speaks(cx, end, word))
 }
 
 /// A sentence goes on with this letter: a small one, or one of a script that knows no others.
