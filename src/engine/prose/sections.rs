@@ -1,6 +1,7 @@
 //! Sections: groups of calls with a marker round them.
-use super::Taken;
 use super::tried::Standing;
+use super::{Taken, sentence};
+use crate::char_class;
 use crate::dialect::{CallTemplate, Marker, Row, special};
 use crate::engine::head::{self, Head};
 use crate::engine::look::seen;
@@ -9,10 +10,31 @@ use crate::engine::{Engine, Look, Mode, Reader};
 /// Words that stand in a section before its first call have no more bytes.
 const MOST_WORDS: usize = 256;
 
-/// The `words` before a call say something, and are no signs that quote or show it.
-fn says(words: &str) -> bool {
+/// What stands from `from` to the call at `at` are words, or signs like those of a list, and neither quotes nor shows it. A fence that
+/// opens right before it shows it only if it holds something else as well.
+fn says(cx: &Reader<'_>, from: usize, at: usize) -> bool {
+    let words = cx.slice(from, at);
     let quotes = |line: &str| line.trim_start().starts_with('>');
-    words.contains(char::is_alphanumeric) && !words.contains(['`', '~']) && !words.lines().any(quotes)
+    if words.lines().any(quotes) {
+        return false;
+    }
+    if words.contains(['`', '~']) {
+        return opens_fence(words);
+    }
+    words.contains(char::is_alphanumeric) || !words.trim().is_empty() && !sentence::opens_quote(cx, at)
+}
+
+/// The `words` end in a line that opens a fence, and no other code stands in them.
+fn opens_fence(words: &str) -> bool {
+    let Some((above, label)) = words.trim_end_matches([' ', '\t']).strip_suffix('\n').map(|words| {
+        let (above, line) = words.rsplit_once('\n').unwrap_or(("", words));
+        let line = line.trim();
+        (above, line.strip_prefix("```").or_else(|| line.strip_prefix("~~~")))
+    }) else {
+        return false;
+    };
+    let named = |label: &str| label.bytes().all(|byte| char_class::NAME.has_byte(byte));
+    !above.contains(['`', '~']) && label.is_some_and(|label| named(label.trim_start_matches(['`', '~'])))
 }
 
 impl Engine {
@@ -146,7 +168,7 @@ impl Engine {
                 let look =
                     look.then(|()| self.may_begin(cx, at, (row, i as u16), &mut found, Some(section)).map(|_| ()));
                 match look {
-                    Look::Is(()) => return Look::when(says(cx.slice(from, at))),
+                    Look::Is(()) => return Look::when(says(cx, from, at)),
                     Look::More => begins = Look::More,
                     Look::No => {}
                 }
