@@ -37,6 +37,11 @@ impl Echoed {
         self.0.as_mut().map_or(Look::No, |open| open.holds(cx, at))
     }
 
+    /// Where it is closed, as far as that is known.
+    pub(super) fn ends(&self) -> Option<usize> {
+        self.0.as_ref()?.ends
+    }
+
     /// As [`Self::holds`], where the element of this `name` is open at `at`, since `behind` at the latest.
     pub(super) fn holds_in(&mut self, cx: &Reader<'_>, name: &str, behind: usize, at: usize) -> Look<()> {
         let is_it =

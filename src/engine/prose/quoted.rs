@@ -64,6 +64,8 @@ pub(crate) struct Shown {
     inline: Option<Within>,
     /// What a tool gave back, as far as that is known.
     pub(super) result: Echoed,
+    /// And what an element of code shows.
+    code: Echoed,
 }
 
 /// What stands nowhere right before the places that were looked at: labels and markers may stand close together.
@@ -239,10 +241,17 @@ impl Engine {
     }
 
     /// What a program shows stands at `at`, or what a tool gave back: a marker there is text, and so is what closes it. If it opens
-    /// no `calls` it is the header of a message, which stands in no element that may never be closed.
+    /// no `calls` it is the header of a message, which stands in no element of code that is not closed behind it.
     pub(super) fn is_marked_shown(&mut self, cx: &Reader<'_>, at: usize, calls: bool) -> Look<()> {
         let listed = self.is_marked_listed(cx, at);
-        let code = || Look::when(self.is_shown_as_code(cx, at) && calls);
+        let code = || match self.shown_as_code(cx, at) {
+            Some((element, behind)) if !calls => {
+                let code = &mut self.shown_in.code;
+                let closed = code.holds_in(cx, element.name, behind, at);
+                closed.then(|()| Look::when(code.ends().is_some_and(|end| ends_behind_message(cx, at, end))))
+            }
+            shown => Look::when(shown.is_some()),
+        };
         let shown = listed.or(code).or(|| self.before.literal(cx, at));
         shown.or(|| self.in_inline_element(cx, at)).or(|| self.is_echoed(cx, at))
     }
@@ -438,13 +447,11 @@ impl Engine {
         self.shown_in = Shown { looked: at, ..Shown::default() };
     }
 
-    /// An element of code is open at `at`, and other text stands in it before: like a fence, it holds no call then, with markers
-    /// or without. What has markers is one behind a blank line: the element may never be closed.
-    fn is_shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        self.is_shown(cx, at)
-            && self.shown_in.open.is_some_and(|(element, behind)| {
-                element.code && at - behind <= LINE && !has_blank_line(cx.slice(behind, at))
-            })
+    /// The element of code that is open at `at`, since when, and other text stands in it before: like a fence, it holds no call then,
+    /// with markers or without. What has markers is one behind a blank line: the element may never be closed.
+    fn shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> Option<(&'static Element, usize)> {
+        let open = if self.is_shown(cx, at) { self.shown_in.open } else { None };
+        open.filter(|(element, behind)| element.code && at - behind <= LINE && !has_blank_line(cx.slice(*behind, at)))
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
@@ -530,6 +537,19 @@ pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize
         }
     }
     if near.len() < LINE && !cx.eof { Look::More } else { Look::No }
+}
+
+/// What closes an element of code stands at `end`, right behind a message that it shows, or in the message to a tool whose header
+/// stands at `at`, or behind that: the next message may only speak of it.
+fn ends_behind_message(cx: &Reader<'_>, at: usize, end: usize) -> bool {
+    let shown = cx.slice(at, end);
+    let mut rows = cx.dialects.channels.iter().filter_map(|row| Engine::channels(cx, *row));
+    rows.any(|c| {
+        let (header, message) = shown.split_once(c.message.as_str()).unwrap_or((shown, ""));
+        let ended = c.closes.iter().any(|close| shown.trim_end().ends_with(close.as_str()));
+        let to_tool = !c.recipient.is_empty() && header.contains(c.recipient.as_str());
+        ended || to_tool && !c.opens.iter().any(|open| message.contains(open.as_str()))
+    })
 }
 
 /// Right before `at` stands a marker that somebody broke up, or wrote with entities, so that nobody reads it as one: what tools
