@@ -274,7 +274,7 @@ impl Engine {
                 Look::No => None,
             };
             let body = twice.unwrap_or(body);
-            match self.quotes_header(cx, channels, at, body) {
+            match self.quotes_header(cx, channels, at..from, body) {
                 Look::No => {}
                 look => return look.then(|()| Look::No),
             }
@@ -303,9 +303,10 @@ impl Engine {
         Look::Is(())
     }
 
-    /// The header at `at` of a message to a tool, which begins at `body`, stands in quotation marks or in inline code, as that closes
-    /// behind the message.
-    fn quotes_header(&mut self, cx: &Reader<'_>, channels: &Channels, at: usize, body: usize) -> Look<()> {
+    /// A header, whose first marker is `first`, of a message to a tool, which begins at `body`, stands in quotation marks or in
+    /// inline code, as that closes behind the message.
+    fn quotes_header(&mut self, cx: &Reader<'_>, channels: &Channels, first: Range<usize>, body: usize) -> Look<()> {
+        let at = first.start;
         let marks = sentence::opens_quote(cx, at);
         if !marks && self.inline.is_none() {
             return Look::No;
@@ -336,7 +337,7 @@ impl Engine {
         match quoted {
             Look::Is(()) => {
                 self.out.trace.kept(at..end, None, Reason::Quoted);
-                self.quotes_message(body - channels.message.len(), Quote::Line);
+                self.quotes_message(first.end, Quote::Line);
             }
             Look::No => self.leave_inline(at),
             Look::More => {}
