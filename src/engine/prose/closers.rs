@@ -36,7 +36,9 @@ impl Engine {
         {
             // In a section of another row it may be what closes that.
             let in_other = self.section.is_some_and(|(open, _)| open != row);
-            if cx.dialects.auto || self.fence.is_some() || self.unread || in_other {
+            // Text that waits to be given out makes text of the marker before it.
+            let unread = self.unread || self.given.opener.is_some() && !self.fresh_at(cx, at);
+            if cx.dialects.auto || self.fence.is_some() || unread || in_other {
                 return Look::No;
             }
             let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);

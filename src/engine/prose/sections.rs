@@ -137,6 +137,9 @@ impl Engine {
             match self.call_behind_words(cx, end, row, section) {
                 Look::Is(()) => {
                     self.remove(cx, at, end);
+                    // A fence may turn out to be code: then the section is text as well.
+                    let fenced = matches!(cx.bytes().get(cx.skip_space(end)), Some(b'`' | b'~'));
+                    self.given.opener = fenced.then_some(at..end);
                     self.opener_given = None;
                     self.section = Some((row, section));
                     return Look::Is(());
