@@ -33,6 +33,10 @@ impl Engine {
             self.remove(cx, 0, found.end + 1);
             return Look::Is(());
         }
+        // A file's name, or what ends in a colon, is the title of what follows, unless it means an offered tool.
+        if !cx.offered(name) && (name.ends_with(':') || cx.tools.is_some() && name.contains(['.', ':'])) {
+            return Look::No;
+        }
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
             Some(b'{') => match Self::holds_arguments(cx, name, at) {
