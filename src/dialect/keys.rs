@@ -92,6 +92,11 @@ impl Key {
         matches!(key, "tool_use" | "toolUse")
     }
 
+    /// What a call is called with stands under this key, and in no definition.
+    pub(crate) fn is_of_calls(key: &str) -> bool {
+        matches!(key, "action_input" | "actionInput" | "tool_input" | "toolInput")
+    }
+
     /// A member of this key, beside a call, is what agents are asked to say before they act.
     pub(crate) fn is_of_agent(key: &str) -> bool {
         matches!(

@@ -21,6 +21,7 @@ use std::ops::Range;
 
 mod between;
 mod call;
+mod definition;
 mod frames;
 mod mend;
 mod object;

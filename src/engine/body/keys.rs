@@ -238,8 +238,12 @@ fn type_at(cx: &Reader<'_>, at: usize) -> Look<()> {
     let Some(length) = memchr::memchr(b'"', near) else {
         return if cx.eof || near.len() == LONGEST_TYPE { Look::No } else { Look::More };
     };
-    let word = cx.slice(at + 1, at + 1 + length);
-    Look::when(TYPES.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    Look::when(is_type_name(cx.slice(at + 1, at + 1 + length)))
+}
+
+/// `word` is the name of a type.
+pub(super) fn is_type_name(word: &str) -> bool {
+    TYPES.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// The object at `at` is the JSON Schema of an object, by its first two members, its type and what that holds, which are no

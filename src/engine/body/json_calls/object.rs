@@ -1,4 +1,5 @@
 //! What a whole object is: a call, an envelope of calls, or neither.
+use super::definition::{holds_values, names_types};
 use super::*;
 use crate::engine::body::keys::{defines_object, first_key, schema_like};
 use crate::engine::look::seen;
@@ -55,12 +56,17 @@ impl JsonCalls {
     /// What has the arguments that begin at `value`, under a key at `at`, is a tool's definition, and no call of it: how far it
     /// was read.
     pub(super) fn definition(&self, cx: &Reader<'_>, writer: &Writer, at: usize, value: usize) -> Look<usize> {
-        if !writer.is_unmarked() {
-            // Markers speak for a call, and only a whole schema against it.
-            return defines_object(cx, value, self.name(cx).as_deref()).map(|()| at);
-        }
         let described = |member: &Other| member.raw_key(cx) == Key::DESCRIPTION;
-        if writer.begun == 0 && self.frames.last().is_some_and(|frame| frame.others.iter().any(described)) {
+        let described = || self.frames.last().is_some_and(|frame| frame.others.iter().any(described));
+        if !writer.is_unmarked() {
+            // Markers speak for a call, and only a whole schema against it, or types alone behind a description.
+            let name = self.name(cx);
+            let tool = name.as_deref().and_then(|name| cx.tool(name));
+            let types = || if described() { names_types(cx, writer, value, tool) } else { Look::No };
+            return defines_object(cx, value, name.as_deref()).or(types).map(|()| at);
+        }
+        let called = || Key::is_of_calls(cx.slice(at, value).split('"').nth(1).unwrap_or_default());
+        if writer.begun == 0 && described() && !called() {
             match self.holds_value(cx, value) {
                 Look::Is(()) => {}
                 Look::More => return Look::More,
@@ -73,8 +79,8 @@ impl JsonCalls {
         }
     }
 
-    /// The object at `value` begins with a parameter of the tool that is named and a value of it, a number or a truth value. A
-    /// definition says there what the parameter is, in whatever words.
+    /// The object at `value` begins with a parameter of the tool that is named and a value of it, a number or a truth value, or has one
+    /// near. A definition says there what the parameter is, in whatever words.
     fn holds_value(&self, cx: &Reader<'_>, value: usize) -> Look<()> {
         let Some(tool) = self.name(cx).and_then(|name| cx.tool(&name)) else { return Look::No };
         if cx.bytes().get(value) != Some(&b'{') {
@@ -86,7 +92,10 @@ impl JsonCalls {
         }
         let colon = seen!(cx.behind_space(first.end, first.end + 1));
         let start = seen!(cx.behind_space(first.end, colon + 1));
-        Look::when(matches!(cx.bytes().get(start), Some(b'-' | b'0'..=b'9' | b't' | b'f')))
+        match cx.bytes().get(start) {
+            Some(b'-' | b'0'..=b'9' | b't' | b'f') => Look::Is(()),
+            _ => holds_values(cx, value, tool),
+        }
     }
 
     /// The `key` is one that agents have round their call, or round a list of calls: what stands at `value`, which begins with `first`,
