@@ -49,12 +49,14 @@ const ALONE: usize = 3;
 /// Who may do so, or be told to.
 const WHO: [&str; 10] = ["i", "we", "you", "please", "nobody", "never", "don't", "do", "one", "they"];
 
+/// What is said of others before these says nothing of what they do.
+const OTHERS: [&str; 6] = ["i", "we", "you", "he", "she", "they"];
+
 /// What stands between such a word and the call.
 const BETWEEN: [&str; 6] = ["with", "this", "that", "anything", "something", "like"];
 
 /// What says that it is not done, or, close to it, only might be.
-const NOT: [&str; 11] =
-    ["not", "never", "nobody", "none", "cannot", "without", "avoid", "wrong", "dangerous", "unsafe", "bad"];
+const NOT: [&str; 8] = ["not", "never", "nobody", "cannot", "wrong", "dangerous", "unsafe", "bad"];
 const MIGHT: [&str; 3] = ["would", "could", "might"];
 
 /// Negations that may stand at the end of a line, before what they are of.
@@ -123,7 +125,8 @@ pub(super) fn speaks(cx: &Reader<'_>, end: usize, below: &str) -> bool {
     let denied = || {
         let known = act.is_some_and(|act| act >= ALONE) || WHO.contains(&first) || verb != last;
         let close = back.clone().take(2).any(|word| MIGHT.contains(&word));
-        known && (close || not(first) || back.take(3).any(not))
+        let own = |word: &&str| !OTHERS.contains(word);
+        known && (close || not(first) && back.clone().all(|word| own(&word)) || back.take_while(own).take(3).any(not))
     };
     done || act.is_some() && (condition() || denied())
 }
