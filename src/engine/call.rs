@@ -7,7 +7,7 @@ use super::output::{Call, Output};
 use super::prose::quoted::stands_in_string;
 use super::prose::sentence;
 use super::reader::floor;
-use super::tail::Tail;
+use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
 use super::writer::{Evidence, Origin, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
@@ -235,7 +235,8 @@ impl Engine {
             return self.resume(cx, call);
         }
         let Tail { at, missing, .. } = *tail;
-        match self.arguments_behind(cx, &call, at).or(|| self.goes_on_otherwise(cx, &call, at, missing)) {
+        let more = self.arguments_behind(cx, &call, at).or(|| self.goes_on_otherwise(cx, &call, at, missing));
+        match more.or(|| self.cuts_string(cx, &call, at)) {
             Look::More => return self.resume(cx, call),
             Look::Is(()) => {
                 let pending = call.writer.pending.iter_mut();
@@ -397,6 +398,19 @@ impl Engine {
             _ => return Look::No,
         };
         key.then(|key| Look::when(tool.declares(cx.part(&key))))
+    }
+
+    /// The call, which ends at `at` without a marker, ends in a string that was over too early.
+    fn cuts_string(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<()> {
+        let quoted = match call.origin {
+            Origin::Bare(_) => true,
+            Origin::Template { .. } => {
+                let body = call.origin.template(cx).map(|template| template.body);
+                at == self.body.end && matches!(body, Some(Body::Json | Body::Arguments | Body::Python))
+            }
+        };
+        let readable = call.writer.pending.as_ref().is_some_and(|pending| pending.status.readable());
+        if quoted && readable { string_goes_on(cx, at) } else { Look::No }
     }
 
     /// The call ends at `at` though a marker is missing there: it is of an offered tool, or the text ends as well. Else nothing

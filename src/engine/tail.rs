@@ -3,11 +3,20 @@ use super::body::whole_key;
 use super::head::bare_name;
 use super::writer::{Origin, Writer};
 use super::{Look, Reader, head, misspelt};
-use crate::dialect::{Body, Element, Parameter, must_close};
+use crate::dialect::{Body, Element, MarkersAt, Parameter, must_close};
 use crate::turn::{CallStatus, Repair, RepairCode};
 
 /// No more closing tags of something else are left out before the one that closes a call.
 const MOST_STRAYS: usize = 4;
+
+/// What stands right behind a call is looked through so far for the end of a string that the call may have cut.
+const STRING: usize = 4096;
+
+/// Where no quote and no escape stands in so many bytes of it, it is prose.
+const PROSE: usize = 256;
+
+/// No more brackets close a call.
+const BRACKETS: usize = 64;
 
 /// What closes a call, as far as it was read.
 #[derive(Debug, Clone, Copy)]
@@ -191,6 +200,75 @@ fn member(cx: &Reader<'_>, at: usize) -> Look<()> {
         // It closes a string that went on behind them.
         Some(b'"') => Look::Is(()),
         _ => cx.behind_space(at, at).then(key),
+    }
+}
+
+/// A string and the brackets round it ended at `at` too early: a quote in that string lacks its backslash. In the same line stands the
+/// quote that was to close it, as none before opens it, and brackets and then a marker or nothing behind that. A file in a string is
+/// one line, so a long one is known by what it escapes.
+pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let before = cx.bytes().get(at.saturating_sub(BRACKETS)..at).unwrap_or_default().trim_ascii_end();
+    let brackets = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
+    let closed = before.iter().rev().take_while(|byte| brackets(byte)).count();
+    let quote = before.len().checked_sub(closed + 1).and_then(|last| before.get(last)).copied();
+    let Some(quote) = quote.filter(|quote| closed > 0 && matches!(quote, b'"' | b'\'')) else { return Look::No };
+    let near = cx.near(at, STRING);
+    let markers = &cx.dialects.markers;
+    let (mut i, mut open, mut quotes, mut escapes, mut stop) = (0, true, false, false, at);
+    while let Some(byte) = near.get(i).copied() {
+        if stop <= at + i {
+            stop = markers.next_stop(cx.bytes(), at + i);
+        }
+        if stop == at + i {
+            match markers.at(cx.bytes(), stop) {
+                MarkersAt::Partial(_) if !cx.eof => return Look::More,
+                MarkersAt::Some { .. } => return Look::No,
+                _ => stop += 1,
+            }
+        }
+        let letter = |at: Option<usize>| at.and_then(|at| near.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+        match byte {
+            b'\n' | b'\r' => return Look::No,
+            _ if i >= PROSE && !quotes && !escapes => return Look::No,
+            b'\\' => {
+                escapes |= near.get(i + 1).is_some_and(|next| matches!(next, b'n' | b'"' | b'\''));
+                i += 1;
+            }
+            // An apostrophe is none.
+            b'\'' if letter(i.checked_sub(1)) && letter(Some(i + 1)) => {}
+            _ if byte == quote => {
+                quotes = true;
+                if open {
+                    match brackets_end(cx, at + i + 1) {
+                        Look::No => {}
+                        look => return look,
+                    }
+                }
+                open = !open;
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    if near.len() < STRING && !cx.eof { Look::More } else { Look::when(near.len() >= STRING && escapes) }
+}
+
+/// Closing brackets stand at `at`, and behind them a marker, or nothing in their line.
+fn brackets_end(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.near(at, BRACKETS);
+    let closed = near.iter().take_while(|byte| matches!(byte, b'}' | b']' | b')' | b' ')).count();
+    let end = at + closed;
+    match near.get(closed) {
+        _ if near.first().is_none_or(u8::is_ascii_whitespace) && closed > 0 => Look::No,
+        None if near.len() < BRACKETS && !cx.eof => Look::More,
+        None => Look::when(closed > 0 && near.len() < BRACKETS),
+        Some(_) if closed == 0 => Look::No,
+        Some(b'\n' | b'\r') => Look::Is(()),
+        Some(_) => match cx.dialects.markers.at(cx.bytes(), end) {
+            MarkersAt::Partial(_) if !cx.eof => Look::More,
+            MarkersAt::Some { .. } => Look::Is(()),
+            _ => Look::No,
+        },
     }
 }
 
