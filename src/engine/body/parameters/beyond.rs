@@ -23,9 +23,21 @@ const FAR: usize = 4096;
 
 /// What shows that a value goes on: its own closing marker stands at a place further on, and whole calls before it, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Beyond {
-    at: usize,
-    calls: bool,
+enum Beyond {
+    /// `sure`: with another parameter of the tool behind it, or nothing between it and what ended the call.
+    Own { at: usize, calls: bool, sure: bool },
+    /// So far nothing but text: nobody knows whose that is.
+    Text,
+}
+
+impl Beyond {
+    /// Where its own closing marker stands.
+    const fn own(self) -> Look<usize> {
+        match self {
+            Self::Own { at, .. } => Look::Is(at),
+            Self::Text => Look::No,
+        }
+    }
 }
 
 /// Up to where a value may go on.
@@ -35,6 +47,8 @@ pub(super) enum Reach {
     Call,
     /// Behind that: it may show calls.
     Calls,
+    /// Behind that, as what ends its call there stands in quotes.
+    Shown,
     /// Behind that, as the value has it in quotes: another parameter may follow as well.
     Quoted,
 }
@@ -61,13 +75,13 @@ impl OpenValue {
         from: usize,
     ) -> Look<Ended> {
         let quoted = seen!(self.is_quoted(cx, within, from).or(|| Look::Is(false)));
-        let far = if quoted { FAR } else { NEAR };
-        match self.beyond(cx, within, from, far, Reach::Calls) {
+        let reach = if quoted { Reach::Shown } else { Reach::Calls };
+        match self.beyond(cx, within, from, reach) {
             // What closes the call may be that of one whose parameter was shown.
-            Look::Is(Beyond { at, calls }) if calls || !self.shown.whole => {
+            Look::Is(Beyond::Own { at, calls, sure }) if calls || !self.shown.whole => {
                 self.passes(at);
                 // Or the value ended there, and somebody wrote the rest once more.
-                self.torn |= !quoted;
+                self.torn |= !(quoted || sure);
                 return Look::No;
             }
             Look::Is(_) => self.torn = true,
@@ -79,8 +93,17 @@ impl OpenValue {
 
     /// Another parameter follows at `hit`, and nothing closed the value. If its closing marker comes once more than that one needs,
     /// the value may show it.
-    pub(super) fn ends_before_parameter(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
-        match self.beyond(cx, within, hit, NEAR, Reach::Call) {
+    pub(super) fn ends_before_parameter(
+        &mut self,
+        cx: &Reader<'_>,
+        within: &Within<'_>,
+        key: Option<&Range<usize>>,
+        hit: usize,
+    ) -> Look<Ended> {
+        // One that the tool does not have may be shown.
+        let declares = |tool: &&Tool| key.is_some_and(|key| tool.declares(cx.part(key)));
+        self.torn |= within.called.filter(|tool| !tool.parameters.is_empty()).is_some_and(|tool| !declares(&tool));
+        match self.beyond(cx, within, hit, Reach::Call) {
             Look::More => return Look::More,
             look => self.torn |= look != Look::No,
         }
@@ -96,7 +119,7 @@ impl OpenValue {
         end: usize,
         reach: Reach,
     ) -> Look<()> {
-        self.beyond(cx, within, end, NEAR, reach).map(|beyond| self.passes(beyond.at))
+        self.beyond(cx, within, end, reach).then(Beyond::own).map(|at| self.passes(at))
     }
 
     /// Its closing marker, `own`, and what closes the call behind it stand between quotes, or in a fence, that the value has opened:
@@ -109,13 +132,13 @@ impl OpenValue {
         let tail = cx.skip_markup_space(own.end);
         let end = seen!(self.behind_call(cx, within, tail));
         seen!(quotation.closes(cx, end));
-        let beyond = self.beyond(cx, within, tail, FAR, Reach::Quoted);
+        let own = self.beyond(cx, within, tail, Reach::Quoted).then(Beyond::own);
         // In a fence of the answer that one ends there, and no quotation.
-        if beyond == Look::No && Quotation::at_end(cx.slice(0, self.start)).is_fence() {
+        if own == Look::No && Quotation::at_end(cx.slice(0, self.start)).is_fence() {
             seen!(quotation.without_fence().closes(cx, end));
         }
-        (self.marked, self.torn) = (true, self.torn || beyond == Look::No);
-        beyond.map(|beyond| self.passes(beyond.at))
+        (self.marked, self.torn) = (true, self.torn || own == Look::No);
+        own.map(|at| self.passes(at))
     }
 
     /// All up to `at`, where its closing marker stands, is its text.
@@ -126,19 +149,25 @@ impl OpenValue {
     }
 
     /// What tells behind `from` that it goes on there.
-    fn beyond(&self, cx: &Reader<'_>, within: &Within<'_>, from: usize, far: usize, reach: Reach) -> Look<Beyond> {
+    fn beyond(&self, cx: &Reader<'_>, within: &Within<'_>, from: usize, reach: Reach) -> Look<Beyond> {
         // What is no text shows nothing.
         if within.called.is_some_and(|tool| !tool.expected(self.key(cx)).allows(Expected::STRING)) {
             return Look::No;
         }
         let mut closed = match reach {
             Reach::Call => from,
-            Reach::Calls | Reach::Quoted => seen!(self.behind_call(cx, within, from)),
+            Reach::Calls | Reach::Shown | Reach::Quoted => seen!(self.behind_call(cx, within, from)),
         };
         let (mut open, mut in_call, mut calls) = (0_usize, false, false);
         let mut at = closed.max(from);
-        let end = cx.text.len().min(from.saturating_add(far));
+        let near = if matches!(reach, Reach::Shown | Reach::Quoted) { FAR } else { NEAR };
+        let (near, far) = (from.saturating_add(near), from.saturating_add(FAR));
+        let end = cx.text.len().min(if reach == Reach::Calls { far } else { near });
         while let Some(hit) = self.next_mark(cx, within, at, end) {
+            // Behind calls that all lack theirs it would be looked for again and again.
+            if hit >= near && calls {
+                return Look::No;
+            }
             at = hit + 1;
             match self.mark(cx, within, hit) {
                 Look::Is(Mark::Closer(own)) if open == 0 => {
@@ -149,15 +178,20 @@ impl OpenValue {
                         _ => false,
                     };
                     // Where nothing but markers stands before it, it came too late, or twice; in a call it is that one's.
-                    if in_call || cx.slice(closed, own.at).trim_ascii().is_empty() {
+                    // A text shows what stands behind it; a mere word has its markers in the wrong order.
+                    let alone = cx.slice(closed, own.at).trim_ascii().is_empty();
+                    let text = || cx.slice(self.start, from).trim_ascii().contains(char::is_whitespace);
+                    if in_call || alone && (calls || reach == Reach::Call || !(followed || text())) {
                         return Look::No;
                     }
                     let stands = match reach {
-                        Reach::Quoted if followed => Look::Is(()),
-                        Reach::Calls | Reach::Quoted => self.ends_answer(cx, within, own.end),
                         Reach::Call => Look::Is(()),
+                        Reach::Calls | Reach::Shown | Reach::Quoted if followed => Look::Is(()),
+                        Reach::Calls | Reach::Shown | Reach::Quoted => {
+                            self.ends_answer(cx, within, own.end, reach == Reach::Calls)
+                        }
                     };
-                    return stands.map(|()| Beyond { at: own.at, calls });
+                    return stands.map(|()| Beyond::Own { at: own.at, calls, sure: followed || alone });
                 }
                 Look::Is(Mark::Closer(own)) => (open, closed, at) = (open - 1, own.end, own.end),
                 Look::Is(Mark::Opener) => open += 1,
@@ -169,20 +203,31 @@ impl OpenValue {
                 Look::No => {}
             }
         }
-        if end == cx.text.len() && !cx.eof { Look::More } else { Look::No }
+        match end == cx.text.len() {
+            true if end < near || reach == Reach::Calls && end < far && !calls => {
+                if cx.eof {
+                    Look::No
+                } else {
+                    Look::More
+                }
+            }
+            _ if reach == Reach::Calls && !calls => Look::Is(Beyond::Text),
+            _ => Look::No,
+        }
     }
 
     /// All that closes the call and its section stands at `at`, and behind it nothing or another call: what closes a call in the
-    /// middle of a text is spoken of.
-    fn ends_answer(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
+    /// middle of a text is spoken of. `whole`: the section's marker may have a suffix.
+    fn ends_answer(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize, whole: bool) -> Look<()> {
         let Within { row, tail, .. } = *within;
-        let mut end = at;
-        for text in tail.iter().filter_map(Element::literal) {
-            end = seen!(head::literal(cx, cx.skip_space(end), text));
-        }
+        let mut end = seen!(head::head(cx, cx.skip_space(at), tail)).end;
         if !row.sections.is_empty() {
             let next = cx.skip_space(end);
-            end = seen!(Look::first_of(row.sections.iter().map(|(_, close)| head::opens(cx, next, close))));
+            let closes = row.sections.iter().map(|(_, close)| match whole {
+                true => head::head(cx, next, close).map(|close| close.end),
+                false => head::opens(cx, next, close),
+            });
+            end = seen!(Look::first_of(closes));
         }
         let next = seen!(cx.behind_space(at, end));
         if next >= cx.text.len() {

@@ -302,7 +302,7 @@ impl OpenValue {
             },
             Look::Is(()) => match head::head(cx, hit, &parameter.head) {
                 Look::Is(next) if self.follows(cx, within, next.key.as_ref(), hit) => {
-                    self.ends_before_parameter(cx, within, hit)
+                    self.ends_before_parameter(cx, within, next.key.as_ref(), hit)
                 }
                 Look::Is(shown) => match self.shows_parameter(cx, hit, shown.end) {
                     Look::More => Look::More,

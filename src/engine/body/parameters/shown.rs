@@ -138,11 +138,22 @@ impl OpenValue {
     pub(super) fn behind_call(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<usize> {
         let mut end = at;
         let closers = std::iter::once(within.tail).chain(within.row.sections.iter().map(|(_, close)| close.as_slice()));
-        for text in closers.flatten().filter_map(Element::text) {
-            match head::literal(cx, cx.skip_space(end), text) {
-                Look::Is(behind) => end = behind,
+        for closer in closers {
+            match head::head(cx, cx.skip_space(end), closer) {
+                Look::Is(closer) => {
+                    end = closer.end;
+                    continue;
+                }
                 Look::More => return Look::More,
                 Look::No => {}
+            }
+            // Some of it may be missing.
+            for text in closer.iter().filter_map(Element::text) {
+                match head::literal(cx, cx.skip_space(end), text) {
+                    Look::Is(behind) => end = behind,
+                    Look::More => return Look::More,
+                    Look::No => {}
+                }
             }
         }
         Look::Is(end)
