@@ -115,6 +115,14 @@ impl Gemma {
                         let what = "the closing bracket is missing";
                         self.repairs.push(Repair::at(RepairCode::Bracket, self.at, what));
                     } else {
+                        let brackets = [self.start, self.at].map(|at| cx.bytes().get(at).copied());
+                        let bare = self.is_bare(cx, quote);
+                        if bare
+                            && matches!(brackets, [Some(b'{'), Some(b')')] | [Some(b'('), Some(b'}')] | [_, Some(b']')])
+                        {
+                            let what = "a closing bracket of the wrong kind was replaced";
+                            self.repairs.push(Repair::at(RepairCode::Bracket, self.at, what));
+                        }
                         self.at += 1;
                         self.at += usize::from(self.doubled && cx.bytes().get(self.at) == Some(&b'}'));
                     }
@@ -200,6 +208,14 @@ impl Gemma {
                     return Next::Closing;
                 }
                 Some(b'}' | b')' | b']') if self.depth <= 1 => {
+                    match self.in_unopened(cx, quote, tail, tool) {
+                        Look::Is(()) => {
+                            self.at += 1;
+                            continue;
+                        }
+                        Look::More => return Next::More,
+                        Look::No => {}
+                    }
                     return match self.closes_early(cx, quote, tail, tool) {
                         Look::More if !cx.eof => Next::Closing,
                         Look::Is(()) => Next::End(End::Early),
@@ -300,6 +316,36 @@ impl Gemma {
         match self.members_go_on(cx, quote, tail, tool) {
             Look::No if self.is_bare(cx, quote) => self.word_goes_on(cx, tail),
             look => look,
+        }
+    }
+
+    /// The bracket at hand stands in a string whose opening marker was left out: its closing one is the next of them, and behind that
+    /// the members go on, or all that closes the call stands.
+    fn in_unopened(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
+        // A marker that a bracket breaks is no text.
+        if quote.is_empty() || !self.is_bare(cx, quote) || begun(cx.slice(0, self.at), quote) > 1 {
+            return Look::No;
+        }
+        match seen!(cx.behind_space(self.at, self.at + 1)) {
+            end if end >= cx.text.len() => return Look::No,
+            end => match closes(cx, tail, end) {
+                Look::No => {}
+                Look::Is(()) => return Look::No,
+                Look::More => return Look::More,
+            },
+        }
+        let near = cx.near(self.at, QUOTATION);
+        let Some(marker) = memchr::memmem::find(near, quote.as_bytes()).map(|i| self.at + i) else {
+            return if near.len() < QUOTATION && !cx.eof { Look::More } else { Look::No };
+        };
+        if opens(cx.slice(self.at, marker)) {
+            return Look::No;
+        }
+        let next = seen!(cx.behind_space(marker, marker + quote.len()));
+        match cx.bytes().get(next) {
+            Some(b'}' | b')') => cx.behind_space(next, next + 1).then(|end| closes(cx, tail, end)),
+            Some(b',') => key_at(cx, next + 1, quote).then(|key| Look::when(may_be_parameter(tool, cx.part(&key)))),
+            _ => Look::No,
         }
     }
 
