@@ -123,8 +123,10 @@ impl Repairer<'_> {
             None => {
                 (found.end, found.after) = (length, length);
                 let text = bytes.get(found.body..).unwrap_or_default();
-                // Neither its quote nor a bracket: behind a line there were likely more.
+                // Neither its quote nor a bracket: behind a line, or several words, there were likely more. What shows whole markers
+                // ends behind them.
                 let torn = text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some();
+                let torn = torn || text.trim_ascii().contains(&b' ') && !text.contains(&b'<');
                 let bracket = matches!(text.trim_ascii_end().last(), Some(b'}' | b']' | b')'));
                 let doubtful = torn || bracket && !Balance::of(text).is_even();
                 self.guess_if(doubtful && !self.is_whole_argument());

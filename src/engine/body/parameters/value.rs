@@ -131,15 +131,18 @@ impl OpenValue {
         let signs = |at: usize| at <= end && !cx.slice(at, end).contains(char::is_alphanumeric);
         // What a checkpoint hangs on all its tags is no part of the marker that is known.
         let suffix = text.rfind(':').filter(|_| !parameter.after.is_empty());
-        let text = suffix.and_then(|at| text.get(..at)).unwrap_or(text);
+        let unsuffixed = suffix.and_then(|at| text.get(..at)).unwrap_or(text);
         // Of several tokens the first may be missing, or any be misspelt.
-        let tokens = || closer.split_once("|>").is_some_and(|(_, rest)| !rest.is_empty() && ends_alike(text, rest));
-        self.ends.doubtful.is_some_and(|own| signs(own.end))
-            || before_cut(text, closer).len() < text.len()
-            || rest.is_some_and(|rest| unsigned(text).ends_with(&rest))
-            || tokens()
-            || ends_in_tag(text)
-            || ends_in_token(text)
+        let tokens =
+            |text: &str| closer.split_once("|>").is_some_and(|(_, rest)| !rest.is_empty() && ends_alike(text, rest));
+        let ends = |text: &str| {
+            before_cut(text, closer).len() < text.len()
+                || rest.as_ref().is_some_and(|rest| unsigned(text).ends_with(rest))
+                || tokens(text)
+                || ends_in_tag(text)
+                || ends_in_token(text)
+        };
+        self.ends.doubtful.is_some_and(|own| signs(own.end)) || ends(text) || ends(unsuffixed)
     }
 
     /// What stands in it or behind it says that its end at `end`, which `closing` made one, may not be where it was meant to
