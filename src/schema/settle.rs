@@ -4,7 +4,7 @@ use super::coerce::{Coercer, decoded_object};
 use super::pointer;
 use super::told::real_names;
 use super::{Expected, Tool};
-use crate::json::Member;
+use crate::json::{Member, OTHER_QUOTES};
 use crate::turn::{ArgumentError, ArgumentValue, Arguments, CallStatus, Repair, RepairCode, ToolCall};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -45,14 +45,28 @@ pub fn settle(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
 fn misplaced(tool: &Tool, call: &ToolCall<'_>) -> Option<ArgumentError> {
     let mended = |code| call.repairs.iter().any(|repair| repair.code == code);
     let (quotes, brackets) = (mended(RepairCode::Quotes), mended(RepairCode::Bracket));
-    if !quotes && !brackets {
+    let (commas, strings) = (mended(RepairCode::Comma), mended(RepairCode::UnclosedString));
+    if !(quotes || brackets || commas || strings) {
         return None;
     }
     let Ok(Value::Object(members)) = serde_json::from_str(&call.arguments.to_json()) else { return None };
+    let requoted = |repair: &Repair| repair.code != RepairCode::Quotes || repair.message == OTHER_QUOTES;
+    let ends_guessed = strings || !call.repairs.iter().all(requoted);
+    let kinds = [quotes, brackets, commas, strings, mended(RepairCode::Colon)].into_iter().filter(|kind| *kind).count();
+    let guessed = (commas || strings) && kinds > 1;
+    if let Some(key) = members.keys().find(|key| (guessed || is_text(key)) && is_unknown(tool, key)) {
+        let mut pointer = String::new();
+        pointer::push(&mut pointer, key);
+        let message = format!("what was mended made a parameter of {key:?}, which seems to be a part of another one");
+        return Some(ArgumentError { pointer, keyword: "properties".to_owned(), message });
+    }
     members.iter().find_map(|(key, value)| {
         let missing = tool.parameters.iter().map(|(name, _)| name.as_str()).filter(|name| !members.contains_key(*name));
         let (name, what) = match value {
-            Value::String(text) if quotes => (swallowed(text, missing)?, "the quotes were mended"),
+            // What stood whole in quotes of another kind holds what it holds.
+            Value::String(text) if quotes && (ends_guessed || text.contains('\'')) => {
+                (swallowed(text, missing)?, "the quotes were mended")
+            }
             Value::Object(inner) if brackets => (enclosed(tool, key, inner, missing)?, "the brackets were mended"),
             _ => return None,
         };
@@ -61,6 +75,17 @@ fn misplaced(tool: &Tool, call: &ToolCall<'_>) -> Option<ArgumentError> {
         let message = format!("{what}, and {name:?} seems to be a parameter of its own");
         Some(ArgumentError { pointer, keyword: "properties".to_owned(), message })
     })
+}
+
+/// The tool has parameters, and nothing in its schema says what this one may be.
+fn is_unknown(tool: &Tool, key: &str) -> bool {
+    let open = |keyword: &str| tool.schema.get(keyword).is_some_and(|schema| *schema != Value::Bool(false));
+    !tool.parameters.is_empty() && !tool.declares(key) && !open("additionalProperties") && !open("patternProperties")
+}
+
+/// No parameter is named so: the `key` has white space at its ends, or signs of structure in it.
+fn is_text(key: &str) -> bool {
+    key.trim() != key || key.contains(['"', '\'', '`', '\n', '{', '}', '[', ']', '(', ')', ',', ';', '='])
 }
 
 /// The `text` of a string holds what looks like a parameter that is `missing`: `Oslo" unit="C`.

@@ -190,6 +190,7 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
         mended.guessed = doubts(text, mended)
             || remark::fills_value(cx, text, mended)
             || stutters(text, &mended.repairs)
+            || opens_behind_break(text, &mended.repairs)
             || breaks_off(cx, text.get(..mended.consumed).unwrap_or(text), &mended.repairs);
         if limit < cx.text.len() && mended.ending == Ending::Cut && !mended.unended {
             note_last_comma(text, mended);
@@ -238,6 +239,17 @@ fn stutters(text: &str, repairs: &[Repair]) -> bool {
     let quotes = repairs.iter().filter(|repair| repair.code == RepairCode::Quotes);
     let mut places = quotes.filter_map(|repair| text.split_at_checked(repair.offset?));
     places.any(|(before, behind)| key(before).is_some_and(|key| behind.starts_with(&key)))
+}
+
+/// A value of `text` begins with a line break that is written out, and then a string that nothing closes: its mark is likelier the
+/// last one of the value, which lacks its first.
+fn opens_behind_break(text: &str, repairs: &[Repair]) -> bool {
+    let unclosed = repairs.iter().filter(|repair| repair.code == RepairCode::UnclosedString);
+    let mut places = unclosed.filter_map(|repair| text.get(..repair.offset?));
+    places.any(|before| {
+        let value = before.trim_end_matches(|c: char| c.is_ascii_whitespace() || matches!(c, '\\' | 'n' | 'r' | 't'));
+        value.ends_with(':') && before.get(value.len()..).is_some_and(|white| white.contains('\\'))
+    })
 }
 
 /// The last string of `text`, whose end was missing, ends in a token with which a model ends what it says or thinks: it was cut

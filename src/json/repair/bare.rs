@@ -179,7 +179,10 @@ impl Repairer<'_> {
             self.ending = Ending::Cut;
         }
         self.guess_if(!self.argument && (self.ends_in_comment(at, end) || text.ends_with(',')));
-        self.guess_if(!self.argument && (is_expression(text) || self.is_behind_label(at, text)));
+        self.guess_if(
+            !self.argument
+                && (is_expression(text) || self.is_behind_label(at, text) || leaves_quote_open(text.as_bytes())),
+        );
         // An escaped quote opens it: where it ends is not known.
         let list = self.bytes.get(after) == Some(&b']') && self.open.brackets == 0 && text.contains(',');
         self.guess_if(text.starts_with("\\\"") || !self.argument && (list || is_torn_text(text.as_bytes())));
@@ -402,6 +405,13 @@ fn quotes_word(bytes: &[u8], from: usize, at: usize) -> bool {
         !(*quote == b'\'' && text.get(i.wrapping_sub(1)).is_some_and(|byte| is_word(*byte)))
     });
     opened.count() % 2 == 1
+}
+
+/// A double quote in `text` has no other one, and means no inches: it was to close all of it, or a part of the text is behind that.
+fn leaves_quote_open(text: &[u8]) -> bool {
+    let behind = |at: usize| at.checked_sub(1).and_then(|at| text.get(at));
+    let closes = |at: &usize| !behind(*at).is_some_and(|byte| *byte == b'\\' || byte.is_ascii_digit());
+    memchr::memchr_iter(b'"', text).filter(closes).count() % 2 == 1
 }
 
 /// The end of what could be one number or literal.

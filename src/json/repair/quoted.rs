@@ -3,7 +3,7 @@ use super::Ending;
 use super::backslashes::pairs_are_text;
 use super::lookahead::{self, Quote, is_word, skip_white};
 use super::machine::{Kind, Repairer};
-use super::torn::{is_expression, is_torn};
+use super::torn::{is_expression, is_torn, parts_item};
 use super::verdict::{Doubt, Verdict};
 use crate::json::Balance;
 use crate::json::block::find_special_or;
@@ -214,6 +214,7 @@ impl Repairer<'_> {
             let text = bytes.get(found.body..found.end).unwrap_or_default();
             self.guess_if(doubted && place == Place::Key || is_torn(text, quote) || is_expression(text, quote));
         }
+        self.guess_if(matches!(place, Place::Item { .. }) && !self.argument && parts_item(bytes, &found, doubted));
         found
     }
 

@@ -1,7 +1,7 @@
 //! Whether a string that holds its own quotes, or a text without any, is one value, or several members or items whose quotes
 //! went wrong.
 use super::lookahead::{Quote, is_word, skip_white};
-use super::quoted::is_apostrophe;
+use super::quoted::{Quoted, is_apostrophe};
 use super::token;
 use crate::json::Balance;
 
@@ -42,6 +42,28 @@ pub(super) fn is_torn(text: &[u8], quote: Quote) -> bool {
     }
     // What opens in it does not end in it.
     open && balance.opens_more() || matches!(begins, Some(b'{' | b'[')) && !balance.is_even()
+}
+
+/// Nothing but white space parts the `item` of a list from another string, and the two were likelier one: what brackets and tags one
+/// opens the other closes, or not even a blank stands there. In an item that holds its own quotes (`doubted`) one of these was taken
+/// for its end. A semicolon between two marks is text as well.
+pub(super) fn parts_item(bytes: &[u8], item: &Quoted, doubted: bool) -> bool {
+    let mark = item.quote.lead();
+    let text = bytes.get(item.body..item.end).unwrap_or_default();
+    let even = || {
+        let count = |sign: u8| memchr::memchr_iter(sign, text).count();
+        let Balance { parens, .. } = Balance::of(text);
+        Balance::of(text).is_even() && parens == 0 && count(b'<') == count(b'>')
+    };
+    let behind = bytes.get(item.after..).unwrap_or_default();
+    if behind.first() == Some(&b';') {
+        return behind.get(1) == Some(&mark);
+    }
+    let glued = behind.first() == Some(&mark);
+    let parted = glued || behind.get(skip_white(behind, 0)) == Some(&mark);
+    let before = bytes.get(..item.open).unwrap_or_default().trim_ascii_end();
+    let uneven = (doubted || glued) && (parted || before.last() == Some(&mark)) && !even();
+    uneven || glued && doubted
 }
 
 /// Structure shows in a text without quotes round it: it begins with a sign that stands before a value, a key stands in it, or

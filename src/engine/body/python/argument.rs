@@ -245,7 +245,8 @@ impl Python {
             || placeholder::mended(cx.slice(0, end), &read.repairs)
             || self.holds_other(cx, writer, (text, end), &read)
             || sign_in_key()
-            || said();
+            || said()
+            || read.mended(RepairCode::SourceText) && leaves_quote_open(&read.json);
         self.repairs.extend(read.repairs);
         self.member(cx, out, writer, key, read.json);
     }
@@ -470,6 +471,17 @@ impl Python {
             _ => repairs.iter().any(|r| r.code == RepairCode::SourceText) && expression::is_expression(text),
         }
     }
+}
+
+/// A quote in the text that is `json` has no other one, and is no apostrophe and no length: it was to close all of it.
+fn leaves_quote_open(json: &str) -> bool {
+    let Ok(text) = serde_json::from_str::<String>(json) else { return false };
+    let byte = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at));
+    let letter = |at: Option<usize>| byte(at).is_some_and(u8::is_ascii_alphanumeric);
+    let inches = |at: usize| byte(at.checked_sub(1)).is_some_and(u8::is_ascii_digit);
+    let is = |at: &usize| !(inches(*at) || letter(at.checked_sub(1)) && letter(Some(at + 1)));
+    let odd = |quote: u8| memchr::memchr_iter(quote, text.as_bytes()).filter(is).count() % 2 == 1;
+    odd(b'"') || odd(b'\'')
 }
 
 /// `text` with its escaped quotes as they are, if it has some, and whether one stands in it that nothing escapes.
