@@ -392,9 +392,11 @@ impl Engine {
         quoted
     }
 
-    /// A marker inside the text that is none of it. It counts where its dialect was named, or has shown itself.
+    /// A marker inside the text that is none of it. It counts where its dialect was named, or has shown itself: by a token, or by a
+    /// call right before it.
     fn inline_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, inline: u16) -> Taken {
-        if self.inline.is_some() || self.fence.is_some() || (cx.dialects.auto && self.speaks != Some(row)) {
+        let shown = || !cx.dialects.auto || self.speaks == Some(row) || self.call_ended(cx, at, row);
+        if self.inline.is_some() || self.fence.is_some() || !shown() {
             return Look::No;
         }
         let template = cx.dialects.row(row).and_then(|r| r.inline.get(usize::from(inline)));

@@ -106,12 +106,17 @@ impl Before {
         found.map(|i| i + 1).or_else(|| (near == 0).then_some(0))
     }
 
-    /// What stands at `at` stands in a string of a program, which is all in its line.
-    fn literal(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    /// What stands at `at` stands in a string of a program, which is all in its line. What the call holds that ended at `called` opens
+    /// none.
+    fn literal(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> Look<()> {
         // Mostly a line begins there.
         match cx.bytes().get(..at).and_then(<[u8]>::last) {
             None | Some(b'\n') => Look::No,
-            Some(_) => self.line_begins(cx, at).map_or(Look::No, |begins| self.literals.holds(cx, begins, at)),
+            Some(_) if called >= at => Look::No,
+            Some(_) => {
+                let begins = self.line_begins(cx, at);
+                begins.map_or(Look::No, |begins| self.literals.holds(cx, begins.max(called), at))
+            }
         }
     }
 
@@ -243,7 +248,7 @@ impl Engine {
     /// What a program shows stands at `at`, or what a tool gave back: a marker there is text, and so is what closes it. If it opens
     /// no `calls` it is the header of a message, which stands in no element of code that is not closed behind it.
     pub(super) fn is_marked_shown(&mut self, cx: &Reader<'_>, at: usize, calls: bool) -> Look<()> {
-        let listed = self.is_marked_listed(cx, at);
+        let (listed, called) = (self.is_marked_listed(cx, at), self.last_call_ends());
         let code = || match self.shown_as_code(cx, at) {
             Some((element, behind)) if !calls => {
                 let code = &mut self.shown_in.code;
@@ -252,8 +257,13 @@ impl Engine {
             }
             shown => Look::when(shown.is_some()),
         };
-        let shown = listed.or(code).or(|| self.before.literal(cx, at));
+        let shown = listed.or(code).or(|| self.before.literal(cx, called, at));
         shown.or(|| self.in_inline_element(cx, at)).or(|| self.is_echoed(cx, at))
+    }
+
+    /// Where the last call ended.
+    fn last_call_ends(&self) -> usize {
+        self.out.calls.last().map_or(0, |call| call.raw.end)
     }
 
     /// An element of HTML that shows something in a line of text is open at `at`, and is closed in the same paragraph.
@@ -306,7 +316,8 @@ impl Engine {
         if quoted {
             return Look::Is(());
         }
-        let quoted = self.is_listed(cx, at).or(|| self.before.literal(cx, at));
+        let called = self.last_call_ends();
+        let quoted = self.is_listed(cx, at).or(|| self.before.literal(cx, called, at));
         quoted.or(|| self.in_inline_element(cx, at)).or(|| self.is_told_in_element(cx, at))
     }
 
