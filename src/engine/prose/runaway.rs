@@ -47,8 +47,9 @@ enum Side {
 
 /// What begins a line in which another side speaks, or the model answers, where turns are plain words, in the languages that
 /// models answer in most.
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 16] = [
     "user",
+    "prompter",
     "human",
     "tool",
     "observation",
@@ -81,14 +82,83 @@ pub(super) fn is_one_of(word: &str, names: &[&str]) -> bool {
     names.iter().any(|name| name.chars().eq(word.chars().flat_map(char::to_lowercase)))
 }
 
-/// Another side speaks in `line`: `User: ...`, `### Human`.
-fn speaks(line: &str) -> bool {
-    let label = line.trim_start_matches(|c| blank(c) || matches!(c, '#' | '*'));
-    let length = label.find(|c: char| !c.is_alphabetic()).unwrap_or(label.len());
-    let (word, rest) = label.split_at(length);
-    let ends = rest.trim_start_matches('*').starts_with([':', '：']) || rest.trim().is_empty();
-    let heading = || line.trim_start_matches(blank).starts_with('#') && is_one_of(word, &HEADED);
-    ends && (is_one_of(word, &OTHERS) || heading())
+/// Those of them that a tool speaks in: models write such a label before a call as well.
+const RESULTS: [&str; 2] = ["tool", "observation"];
+
+/// What asks in a conversation that names no sides, and what answers.
+const QUESTIONS: [&str; 11] =
+    ["q", "question", "frage", "pregunta", "domanda", "pergunta", "вопрос", "问", "問", "问题", "質問"];
+const ANSWERS: [&str; 11] =
+    ["a", "answer", "antwort", "respuesta", "réponse", "risposta", "resposta", "ответ", "答", "回答", "答案"];
+
+/// What Gemma's header without its tokens says of the model, in a line of its own.
+const MODEL: &str = "model";
+
+/// What stands before the names of sides in OpenChat's turns.
+const BEFORE_SIDE: &str = "GPT4 Correct ";
+
+/// The side that is named where a line begins, and what says that it is.
+struct Label<'t> {
+    side: &'t str,
+    /// Nothing else stands in the line.
+    bare: bool,
+    heading: bool,
+    /// What is said stands behind it.
+    rest: &'t str,
+}
+
+impl<'t> Label<'t> {
+    /// `User: ...`, `### Human`, `**User**: ...`, `[USER] ...`, `User> ...`, `=== USER ===`, `<|USER|>...`.
+    fn of(line: &'t str) -> Option<Self> {
+        let line = line.trim_start_matches(blank);
+        let label = line.trim_start_matches(|c| blank(c) || matches!(c, '#' | '*' | '=' | '[' | '<' | '|'));
+        let signs = line.get(..line.len() - label.len())?;
+        let label = label.strip_prefix(BEFORE_SIDE).unwrap_or(label);
+        let length = label.find(|c: char| !c.is_alphabetic()).unwrap_or(label.len());
+        let (side, rest) = label.split_at_checked(length).filter(|(side, _)| !side.is_empty())?;
+        let behind = rest.trim_start_matches(['*', ' ', '\u{a0}', '\u{202f}']);
+        let closes = |sign: &str| rest.strip_prefix(sign);
+        let rest = match () {
+            () if signs.ends_with("<|") => closes("|>"),
+            // An element is something else.
+            () if signs.ends_with('<') => None,
+            () if signs.ends_with('[') => closes("]"),
+            () if signs.ends_with("= ") || signs.ends_with("==") => behind.strip_prefix('='),
+            () => behind.strip_prefix([':', '：']).or_else(|| closes(">")).or_else(|| behind.strip_prefix("**:")),
+        };
+        let bare = label.trim() == side;
+        let rest = if bare { Some("") } else { rest };
+        let rest = rest.map(|rest| rest.trim_start_matches([':', '：', '*', '=', ' ']))?;
+        Some(Self { side, bare, heading: signs.starts_with('#'), rest })
+    }
+}
+
+/// Whose words the side called `side` speaks that answers, if it is one.
+fn answered_by(label: &Label<'_>) -> Option<&'static [&'static str]> {
+    match label.side {
+        side if is_one_of(side, &ASSISTANT) => Some(&OTHERS),
+        // Gemma's own.
+        side if side == MODEL && label.bare => Some(&["user"]),
+        side if is_one_of(side, &ANSWERS) && !label.bare => Some(&QUESTIONS),
+        _ => None,
+    }
+}
+
+/// Another side speaks in `line`, which is one of `sides`.
+fn speaks_as(line: &str, sides: &[&str]) -> bool {
+    let heading = |label: &Label<'_>| label.heading && is_one_of(label.side, &HEADED);
+    Label::of(line).is_some_and(|label| is_one_of(label.side, sides) || heading(&label))
+}
+
+/// The `line` begins with the label of a user.
+pub(super) fn asks_as_user(line: &str) -> bool {
+    let label = Label::of(line).filter(|label| !label.bare);
+    label.is_some_and(|label| is_one_of(label.side, &OTHERS) && !is_one_of(label.side, &RESULTS))
+}
+
+/// The `line` is the label of the model.
+pub(super) fn answers(line: &str) -> bool {
+    Label::of(line).is_some_and(|label| !label.bare && label.rest.is_empty() && is_one_of(label.side, &ASSISTANT))
 }
 
 /// What is left of a header without its tokens: the `text` ends in the role, which is the end of the `label`, glued to what was said
@@ -192,20 +262,20 @@ impl Engine {
     fn answers_itself(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let before = cx.slice(floor(cx.text, at.saturating_sub(LONGEST_LABEL)), at).trim_ascii_end();
         // Mostly a sentence ends there, or a marker.
-        if !before.ends_with(|c: char| c.is_alphabetic() || matches!(c, ':' | '：' | '*')) {
+        if !before.ends_with(|c: char| c.is_alphabetic() || matches!(c, ':' | '：' | '*' | ']' | '>' | '=')) {
             return false;
         }
-        let label = before.strip_suffix("**").unwrap_or(before);
-        let label = label.strip_suffix([':', '：']).unwrap_or(label);
-        let above = label.trim_end_matches(char::is_alphabetic);
-        let word = label.get(above.len()..).unwrap_or_default();
-        let begins = || above.trim_end_matches([' ', '\t', '#', '*']).ends_with('\n');
-        let named = begins() && is_one_of(word, &ASSISTANT);
-        if !named && !is_left_header(label, cx.slice(0, at)) {
-            return false;
-        }
+        let line = before.rsplit_once('\n').map(|(_, line)| line);
+        let label = line.and_then(Label::of).filter(|label| label.rest.is_empty());
+        let sides = match label.as_ref().and_then(answered_by) {
+            Some(sides) => sides,
+            None if is_left_header(before.trim_end_matches(['*', ':', '：']), cx.slice(0, at)) => &OTHERS,
+            None => return false,
+        };
+        // Whoever asks and answers in their own text called nothing before.
+        let quoted = sides == QUESTIONS && self.out.calls.is_empty();
         let first = cx.slice(0, floor(cx.text, LONGEST_LABEL));
-        if speaks(first.lines().next().unwrap_or_default()) {
+        if quoted || speaks_as(first.lines().next().unwrap_or_default(), sides) {
             return false;
         }
         let from = floor(cx.text, at.saturating_sub(LONGEST_TURN)).max(self.runaway.no_user);
@@ -215,7 +285,7 @@ impl Engine {
         let mut lines =
             called.into_iter().chain(above.match_indices(['\n', '>', ']', '}', '`']).map(|(i, _)| from + i + 1));
         let line = |start: usize| cx.slice(start, floor(cx.text, at.min(start + LONGEST_LABEL)));
-        let user = lines.find(|start| speaks(line(*start).lines().next().unwrap_or_default()));
+        let user = lines.find(|start| speaks_as(line(*start).lines().next().unwrap_or_default(), sides));
         self.runaway.no_user = at;
         user.is_some_and(|user| !self.out.calls.is_empty() || !begins_prompt(cx.slice(0, user)))
     }
