@@ -35,6 +35,11 @@ struct Sought {
 }
 
 impl Literals {
+    /// A string was opened behind the sign at `from`, and is open where the line was read up to last.
+    pub(super) fn is_open_behind(&self, from: usize) -> bool {
+        self.open.is_some_and(|(_, opened)| opened > from)
+    }
+
     /// A string is open before `at` in the line that `begins` there, and what closes it in that line is followed as strings are. An
     /// apostrophe opens none, and neither does what only a word stands before: that may be a quotation.
     pub(super) fn holds(&mut self, cx: &Reader<'_>, begins: usize, at: usize) -> Look<()> {

@@ -1,10 +1,12 @@
 //! Text outside calls. It flows on up to the next place where something else may begin, and that is looked at.
+pub(super) mod announced;
 pub(super) mod bare;
 pub(super) mod begin;
 pub(super) mod channels;
 pub(super) mod clause;
 pub(super) mod closers;
 pub(super) mod code;
+pub(super) mod coded;
 pub(super) mod echoed;
 pub(super) mod element;
 pub(super) mod example;

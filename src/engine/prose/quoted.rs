@@ -74,7 +74,9 @@ pub(crate) struct Before {
     line_break: Without,
     object: Without,
     quotes: Quotes,
-    literals: Literals,
+    pub(super) literals: Literals,
+    /// Where the line, or what is left of it, begins in which code was seen last.
+    pub(super) coded: Option<usize>,
 }
 
 /// Whether a quote is open in a line, as far as that was read.
@@ -88,7 +90,7 @@ struct Quotes {
 
 impl Before {
     /// What stands before `at` in its line, if that is not too long.
-    fn line<'t>(&mut self, cx: &Reader<'t>, at: usize) -> Option<&'t [u8]> {
+    pub(super) fn line<'t>(&mut self, cx: &Reader<'t>, at: usize) -> Option<&'t [u8]> {
         // Mostly a marker begins one.
         if cx.bytes().get(..at).is_some_and(|before| before.last() == Some(&b'\n')) {
             return Some(&[]);
@@ -294,7 +296,8 @@ impl Engine {
 
     /// What stands at `at` without a marker is shown, or told as a tool's result.
     pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        Look::when(self.is_told_result(cx, at)).or(|| self.is_shown_there(cx, at))
+        let quoted = Look::when(self.is_told_result(cx, at)).or(|| self.is_shown_there(cx, at));
+        quoted.or(|| Look::when(self.is_coded(cx, at)))
     }
 
     /// What stands at `at` without a marker is an example, or a line of a program.
