@@ -21,11 +21,23 @@ impl Element {
     }
 }
 
-pub(super) static ELEMENTS: [Element; 32] = [
+pub(super) static ELEMENTS: [Element; 43] = [
     code("pre"),
     code("code"),
     code("samp"),
     shows("example"),
+    shows("examples"),
+    shows("bad_example"),
+    shows("good_example"),
+    // What was called or said before.
+    shows("history"),
+    shows("conversation_history"),
+    shows("previous_call"),
+    shows("previous_calls"),
+    shows("log"),
+    shows("logs"),
+    shows("quote"),
+    shows("quoted"),
     shows("blockquote"),
     // What holds a file, a document or a value that is no call's.
     shows("file"),

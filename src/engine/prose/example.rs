@@ -1,4 +1,6 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
+use super::announced::{asks, is_right, only_mentions, refuses, shows_how};
+use super::coded::names_call;
 use super::flow::name_before;
 use super::runaway::is_one_of;
 use crate::engine::reader::{blank, floor};
@@ -6,9 +8,10 @@ use crate::engine::{Engine, Reader, Without};
 use aho_corasick::AhoCorasick;
 use once_cell::sync::Lazy;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// What says that an example follows, in the languages that models answer in most.
-const SAYS: [&str; 32] = [
+const SAYS: [&str; 43] = [
     "example",
     "examples",
     "e.g.",
@@ -41,6 +44,17 @@ const SAYS: [&str; 32] = [
     "örnek",
     "مثال",
     "उदाहरण",
+    "eg",
+    "eg.",
+    "exempel",
+    "eksempel",
+    "esimerkki",
+    "esimerkiksi",
+    "příklad",
+    "például",
+    "παράδειγμα",
+    "örneğin",
+    "ví dụ",
 ];
 
 /// As above, in languages that do not part words, or glue others to them.
@@ -48,23 +62,17 @@ const SAYS_UNPARTED: [&str; 11] =
     ["例如", "比如", "示例", "举例", "舉例", "例子", "範例", "たとえば", "例えば", "예를 들어", "예시"];
 
 /// What says so as a heading of its own.
-const HEADINGS: [&str; 6] = ["usage", "syntax", "signature", "sample", "例", "예"];
-
-/// What says that a call is not made, at the end of its sentence, before a word that stands for the call.
-const REFUSES: [&str; 11] = [
-    "never do",
-    "never run",
-    "never call",
-    "do not run",
-    "do not call",
-    "don't run",
-    "don't call",
-    "will not call",
-    "won't call",
-    "won't run",
-    "would have called",
+const HEADINGS: [&str; 9] = [
+    "usage",
+    "syntax",
+    "signature",
+    "sample",
+    "例",
+    "예",
+    "available tools",
+    "available functions",
+    "tool definitions",
 ];
-const STANDS_FOR_IT: [&str; 5] = ["this", "that", "it", "these", "the following"];
 
 /// What else stands in a heading that announces one.
 const OF_EXAMPLES: [&str; 10] = ["request", "response", "call", "calls", "output", "tool", "of", "a", "an", "the"];
@@ -212,9 +220,12 @@ impl Examples {
         let start = sentence.map_or(line, |i| line + i);
         let sentence = label.get(start..).unwrap_or_default();
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
-        if is_one_of(heading, &HEADINGS) || refuses_call(sentence) {
+        let small = sentence.to_lowercase();
+        let right = || self.last.is_some() && is_right(&small);
+        if is_one_of(heading, &HEADINGS) || refuses(&small) || asks(&small) || shows_how(&small) || right() {
             return true;
         }
+        let whole = from + start..end;
         let start = from + start;
         // What was looked through says nothing, up to a word that may have ended or gone on there.
         let known = self.silent.known(start).map_or(start, |until| until.min(end).saturating_sub(LONGEST_WORD));
@@ -223,24 +234,18 @@ impl Examples {
         if !says {
             self.silent = self.silent.and(start, end);
         }
-        says
+        says && announces(cx.part(&whole))
     }
 }
 
-/// The `line` is a heading, by its signs or as all of it is bold, and announces an example.
+/// The `line` is a heading, by its signs or as all of it is bold, or a comment, and announces an example.
 fn is_heading_of_example(line: &str) -> bool {
     let line = line.trim_matches(blank);
-    let heading = line.strip_prefix('#').or_else(|| line.strip_prefix("**")?.strip_suffix("**"));
-    let Some(words) = heading.map(|heading| heading.trim_matches(['#', '*', ' '])) else { return false };
+    let comment = || COMMENTS.iter().find_map(|sign| line.strip_prefix(sign)).map(|text| text.trim_end_matches("-->"));
+    let heading = line.strip_prefix("**").and_then(|line| line.strip_suffix("**")).or_else(comment);
+    let Some(words) = heading.map(|heading| heading.trim_matches(['#', '*', '/', ' '])) else { return false };
     let says = |word: &str| is_one_of(word, &HEADINGS) || says_example(word, false);
     words.split(' ').all(|word| says(word) || is_one_of(word, &OF_EXAMPLES)) && words.split(' ').any(says)
-}
-
-/// The `sentence` says that what follows is not called.
-fn refuses_call(sentence: &str) -> bool {
-    let sentence = sentence.trim_end().to_ascii_lowercase();
-    let refused = STANDS_FOR_IT.iter().find_map(|word| sentence.strip_suffix(word)).map_or(&*sentence, str::trim_end);
-    REFUSES.iter().any(|words| refused.ends_with(words))
 }
 
 /// A line of the `text` has nothing in it, or only blanks.
@@ -256,11 +261,11 @@ pub(super) fn has_blank_line(text: &str) -> bool {
 fn in_source(cx: &Reader<'_>, at: usize, taken: usize) -> bool {
     let before = cx.slice(floor(cx.text, at.saturating_sub(NEAR)), at);
     let item = cx.slice(taken.max(at - before.len()), at);
-    is_item(cx, item.trim_end()) || in_directive(before)
+    is_item(cx, item.trim_end()) || in_directive(before) || in_message(item)
 }
 
 /// What begins a line of comment, in most languages.
-const COMMENTS: [&str; 2] = ["#", "//"];
+const COMMENTS: [&str; 5] = ["#", "//", "/*", "<!--", "--"];
 
 /// What gives a list to its caller.
 const RETURNS: [&str; 2] = ["return", "yield"];
@@ -276,20 +281,70 @@ fn is_item(cx: &Reader<'_>, text: &str) -> bool {
     match text.as_bytes() {
         [.., b'('] => true,
         [.., b'['] => opens_list(text),
+        [.., b'=' | b'\\'] => is_assigned(text),
         [before @ .., b','] => {
             let bracket = open_bracket(before).map(|at| text.split_at(at));
             bracket.is_some_and(|(before, behind)| match behind.as_bytes() {
                 [b'(', ..] => {
+                    // A macro of Rust's has its sign behind its name.
+                    let macros = before.strip_suffix('!').filter(|before| name_before(before) > 0);
                     let name = before.get(before.len() - name_before(before)..).unwrap_or_default();
                     // Behind a call of a tool that is not closed, another may stand.
-                    !name.is_empty() && !cx.offered(name)
+                    !name.is_empty() && !cx.offered(name) || macros.is_some() || is_element(before, behind)
                 }
-                _ => opens_list(text.get(..=before.len()).unwrap_or_default()),
+                [b'{', rest @ ..] => {
+                    // A literal of a struct, and an item of a list of such: no member begins so.
+                    let literal = rest.trim_ascii_start().starts_with(b"\"") && !has_key(rest);
+                    literal
+                        && (before.ends_with(|c: char| c.is_alphanumeric() || c == ']') || opens_braced_list(before))
+                }
+                _ => opens_list(text.get(..=before.len()).unwrap_or_default()) || is_element(before, behind),
             })
         }
         _ => false,
     }
 }
+
+/// The list or tuple that begins `behind` its bracket with a string is itself an item of source code `before` it.
+fn is_element(before: &str, behind: &str) -> bool {
+    let inner = behind.get(1..).unwrap_or_default().trim_start();
+    if !inner.starts_with(['"', '\'', '`']) {
+        return false;
+    }
+    let before = before.trim_end();
+    let outer = match before.strip_suffix(',') {
+        Some(items) => open_bracket(items.as_bytes()).and_then(|at| items.get(..=at)).unwrap_or_default(),
+        None => before,
+    };
+    let list = outer.strip_suffix('[').map(str::trim_end);
+    opens_list(outer) || list.is_some_and(|before| before.ends_with(','))
+}
+
+/// Behind the string that begins the `text` stands the colon of a member.
+fn has_key(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let end = text.iter().skip(1).position(|byte| *byte == b'"').map_or(text.len(), |end| end + 2);
+    text.get(end..).unwrap_or_default().trim_ascii_start().first() == Some(&b':')
+}
+
+/// The `text` ends in the brace of a list of structs: `[]Case{`.
+fn opens_braced_list(text: &str) -> bool {
+    let before = text.trim_end().strip_suffix('{').unwrap_or_default();
+    let name = before.get(before.len() - name_before(before)..).unwrap_or_default();
+    !name.is_empty() && before.get(..before.len() - name.len()).is_some_and(|before| before.ends_with(']'))
+}
+
+/// The `text` ends in an equals sign behind a name, in a line of its own: what the next line holds is assigned to it.
+fn is_assigned(text: &str) -> bool {
+    let text = text.strip_suffix('\\').unwrap_or(text).trim_end();
+    let Some(to) = text.strip_suffix('=') else { return false };
+    let to = to.strip_suffix(':').unwrap_or(to).trim_end();
+    let line = to.get(line_start(to, to.len())..).unwrap_or_default().trim_start();
+    name_before(line) > 0 && !names_call(line.trim_end()) && line.split_whitespace().count() <= LONGEST_TARGET
+}
+
+/// What a value is assigned to is no longer, in words: `pub const CALL: &str`.
+const LONGEST_TARGET: usize = 4;
 
 /// The bracket at the end of `text` begins a list of source code.
 fn opens_list(text: &str) -> bool {
@@ -312,6 +367,24 @@ fn open_bracket(text: &[u8]) -> Option<usize> {
         }
         _ => false,
     })
+}
+
+/// The first line of a message of HTTP's begins or ends so, with its version.
+const HTTP: [&str; 2] = ["HTTP/1.", "HTTP/2"];
+
+/// So many lines of headers are looked at.
+const MOST_HEADERS: usize = 16;
+
+/// The `text` ends in the headers of a message of HTTP's, which shows one: what stands behind them was sent, or came back.
+fn in_message(text: &str) -> bool {
+    let mut lines = text.trim_ascii_end().lines().rev().take(MOST_HEADERS);
+    let header = |line: &str| {
+        let name = line.split_once(": ").map(|(name, _)| name).unwrap_or_default();
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let first = lines.find(|line| !header(line)).unwrap_or_default();
+    let behind = first.rsplit(' ').next().unwrap_or_default();
+    HTTP.iter().any(|version| first.starts_with(version) || behind.starts_with(version))
 }
 
 /// `text` ends in the block of a directive that shows code: all lines behind that are blank or further in than it, and what
@@ -360,11 +433,22 @@ fn last_sentence(line: &str) -> Option<usize> {
 
 /// A word in the sentence, or in the rest of one that `goes_on` here, says that an example follows.
 fn says_example(sentence: &str, goes_on: bool) -> bool {
+    said(sentence, goes_on, |_, _| true)
+}
+
+/// As [`says_example`], of a whole sentence, and whoever writes it does nothing with the example.
+fn announces(sentence: &str) -> bool {
+    said(sentence, false, |sentence, word| !only_mentions(sentence, word.start, word.end))
+}
+
+/// A word of the sentence, or of the rest of one that `goes_on` here, speaks of an example, and `is` so.
+fn said(sentence: &str, goes_on: bool, is: impl Fn(&str, Range<usize>) -> bool) -> bool {
     let Some(words) = &*WORDS else { return false };
     let sentence = if sentence.is_ascii() { Cow::Borrowed(sentence) } else { Cow::Owned(sentence.to_lowercase()) };
     words.find_overlapping_iter(&*sentence).any(|found| {
         let unparted = found.pattern().as_usize() >= SAYS.len();
-        unparted || !(goes_on && found.start() == 0) && stands_alone(&sentence, found.start(), found.end())
+        let stands = || !(goes_on && found.start() == 0) && stands_alone(&sentence, found.start(), found.end());
+        (unparted || stands()) && is(&sentence, found.range())
     })
 }
 
