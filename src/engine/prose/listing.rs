@@ -8,8 +8,9 @@ use once_cell::sync::Lazy;
 use std::ops::Range;
 
 /// What may begin such a listing.
-const BEGINS: [&str; 16] = [
+const BEGINS: [&str; 17] = [
     "<<",
+    SEARCH,
     DOUBLE,
     SINGLE,
     "@@",
@@ -49,6 +50,14 @@ const ENDS: [(&str, &str, &str); 15] = [
 const DOUBLE: &str = "\"\"\"";
 
 const SINGLE: &str = "'''";
+
+/// What begins a conflict of a merge, and an edit that is written so, behind the first two of its signs, and what ends it.
+const CONFLICT: &str = "<<<<<";
+const CONFLICT_ENDS: &str = ">>>>>>>";
+
+/// The same of an edit whose signs are none of a merge.
+const SEARCH: &str = "------- SEARCH";
+const SEARCH_ENDS: &str = "+++++++ REPLACE";
 
 /// What begins the lines of a patch that say what it is of.
 const PATCH: &str = "*** ";
@@ -115,10 +124,13 @@ enum Listing {
     Here(Range<usize>),
     /// It ends with a line that begins with the word at this place.
     Php(Range<usize>),
-    /// It ends with the same quotes. Some are written where a fence is meant: those show nothing.
-    Quotes { quotes: &'static str, shows: bool },
+    /// It ends with the same quotes. Some are written where a fence is meant: those show nothing. One that is `given` to a variable or
+    /// a function is no fence.
+    Quotes { quotes: &'static str, shows: bool, given: bool },
     /// It ends with this.
-    Until(&'static str),
+    Until { closer: &'static str, given: bool },
+    /// An edit that shows what is there and what is to be there: it ends with a line that begins so.
+    Edit(&'static str),
     /// It goes on as long as its lines begin as those of a patch do, behind so many blanks.
     Patch(usize),
 }
@@ -151,7 +163,19 @@ impl Listings {
         let shows = self.show(cx, at);
         match &self.open {
             Some(Listing::Here(word)) if !is_command(cx, word.end) => Look::No,
-            Some(Listing::Quotes { .. } | Listing::Until(_)) | None => Look::No,
+            Some(Listing::Quotes { given: true, .. } | Listing::Until { given: true, .. }) => {
+                let closes = self.closes(cx, at);
+                // As the whole answer, the quotes are one more way to write a fence.
+                match self.ends {
+                    Some(end) if closes == Look::Is(()) => {
+                        cx.behind_space(end, end).then(|next| Look::when(next < cx.text.len()))
+                    }
+                    _ => closes,
+                }
+            }
+            // Where no line ends it, the call is what the answer ends in.
+            Some(Listing::Edit(_)) if self.ends.is_none() && shows != Look::More => Look::No,
+            Some(Listing::Quotes { .. } | Listing::Until { .. }) | None => Look::No,
             Some(_) => shows,
         }
     }
@@ -161,39 +185,44 @@ impl Listings {
     pub(super) fn show(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         loop {
             self.look_through(cx, at);
-            let listing = match &self.open {
+            match &self.open {
                 // The line of what stands at its start begins with that.
                 Some(Listing::Patch(_)) => {
                     return Look::when(cx.bytes().get(at.wrapping_sub(1)).is_some_and(|byte| *byte != b'\n'));
                 }
                 Some(Listing::Quotes { shows, .. }) => return Look::when(*shows),
                 None => return Look::No,
-                Some(listing) => listing,
-            };
-            if let Some(end) = self.ends {
-                return Look::when(end > at);
+                Some(_) => {}
             }
-            let length = listing.closer();
-            let far = floor(cx.text, at + FAR);
-            let end = listing.end(cx, self.sought.max(at), far);
-            // A word at the end of what came may go on.
-            self.ends = end.filter(|end| cx.eof || *end < cx.text.len());
-            if self.ends.is_none() {
-                self.sought = floor(cx.text, far.saturating_sub(length + 1)).max(self.sought);
-                // A character may be cut in two there.
-                if cx.text.len() > at + FAR + 4 {
-                    if listing.is_sure(cx, at) {
-                        return Look::Is(());
-                    }
-                } else if !cx.eof {
-                    return Look::More;
-                } else if is_cut_off(cx, listing, at) {
-                    return Look::Is(());
-                }
+            match self.closes(cx, at) {
+                Look::No if self.ends.is_none() => self.is_none(),
+                look => return look,
             }
-            if self.ends.is_none() {
-                self.is_none();
-            }
+        }
+    }
+
+    /// What is open is closed behind `at`, or begins so that it shows what stands there wherever it is.
+    fn closes(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        let Some(listing) = &self.open else { return Look::No };
+        if let Some(end) = self.ends {
+            return Look::when(end > at);
+        }
+        let length = listing.closer();
+        let far = floor(cx.text, at + FAR);
+        let end = listing.end(cx, self.sought.max(at), far);
+        // A word at the end of what came may go on.
+        self.ends = end.filter(|end| cx.eof || *end < cx.text.len());
+        if let Some(end) = self.ends {
+            return Look::when(end > at);
+        }
+        self.sought = floor(cx.text, far.saturating_sub(length + 1)).max(self.sought);
+        // A character may be cut in two there.
+        if cx.text.len() > at + FAR + 4 {
+            Look::when(listing.is_sure(cx, at))
+        } else if cx.eof {
+            Look::when(is_cut_off(cx, listing, at))
+        } else {
+            Look::More
         }
     }
 
@@ -224,14 +253,15 @@ impl Listing {
     fn closer(&self) -> usize {
         match self {
             Self::Here(word) | Self::Php(word) => word.len(),
-            Self::Until(closer) => closer.len(),
-            Self::Quotes { .. } | Self::Patch(_) => 0,
+            Self::Until { closer, .. } | Self::Edit(closer) => closer.len(),
+            Self::Quotes { quotes, .. } => quotes.len(),
+            Self::Patch(_) => 0,
         }
     }
 
     /// What begins it says that it is one, wherever it ends: the line of a here document is a command, and no sentence.
     fn is_sure(&self, cx: &Reader<'_>, at: usize) -> bool {
-        let (Self::Here(word) | Self::Php(word)) = self else { return false };
+        let (Self::Here(word) | Self::Php(word)) = self else { return matches!(self, Self::Edit(_)) };
         let quoted = cx.slice(0, word.start).ends_with(['\'', '"', '\\']);
         let loud = cx.part(word).bytes().all(|byte| !byte.is_ascii_lowercase());
         let line = cx.slice(word.end, floor(cx.text, word.end + LINE).min(at)).split('\n').next().unwrap_or_default();
@@ -255,8 +285,12 @@ impl Listing {
             Self::Quotes { quotes, .. } => {
                 memchr::memmem::find(text.as_bytes(), quotes.as_bytes()).map(|i| from + i + quotes.len())
             }
-            Self::Until(closer) => {
+            Self::Until { closer, .. } => {
                 memchr::memmem::find(text.as_bytes(), closer.as_bytes()).map(|i| from + i + closer.len())
+            }
+            Self::Edit(closer) => {
+                let mut found = memchr::memmem::find_iter(text.as_bytes(), closer.as_bytes()).map(|i| from + i);
+                found.find(|at| cx.at_line_start(*at)).map(|at| at + closer.len())
             }
             Self::Patch(margin) => {
                 // A line may begin where was looked last.
@@ -291,6 +325,10 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
         let word =
             |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'~' | b' ' | b'\'' | b'"' | b'\\');
         let document = || cx.bytes().get(end + 1).is_some_and(|byte| word(*byte));
+        if found.pattern().as_usize() == 0 && cx.slice(end, to).starts_with(CONFLICT) && cx.at_line_start(at) {
+            let named = cx.slice(end + CONFLICT.len(), to).starts_with([' ', '\n', '\r']);
+            return named.then_some((end + CONFLICT.len(), Listing::Edit(CONFLICT_ENDS)));
+        }
         if found.pattern().as_usize() == 0 && !(words && (word(next) || next == b'<' && document())) {
             return None;
         }
@@ -312,15 +350,18 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
             }),
             quotes @ (DOUBLE | SINGLE) => {
                 let whole = behind.len() > line.len();
-                begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows }))
+                let given = is_given(before);
+                begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows, given }))
             }
             opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
                 // What shows a thing as it is stands in lines of its own; a string may begin anywhere.
                 let string = opener.ends_with(['"', '\n']);
                 let ends = ENDS.iter().find(|(known, rest, _)| *known == opener && line.starts_with(rest));
+                let given = string && is_given(before);
                 ends.filter(|_| string || before.trim_ascii().is_empty())
-                    .map(|(.., until)| (end, Listing::Until(until)))
+                    .map(|(.., closer)| (end, Listing::Until { closer, given }))
             }
+            SEARCH => before.trim_ascii().is_empty().then_some((end, Listing::Edit(SEARCH_ENDS))),
             // The first line of a patch begins no later than it does, blanks aside.
             _ if !before.trim_ascii_start().is_empty() => None,
             PATCH => PATCHES.iter().any(|known| line.starts_with(known)).then_some((end, patch)),
@@ -392,8 +433,16 @@ fn is_command(cx: &Reader<'_>, at: usize) -> bool {
 /// The text is over in the here document `listing`, which nothing ends, and in which `at` stands: its line is a command, and no
 /// other paragraph begins.
 fn is_cut_off(cx: &Reader<'_>, listing: &Listing, at: usize) -> bool {
-    let (Listing::Here(word) | Listing::Php(word)) = listing else { return false };
+    let (Listing::Here(word) | Listing::Php(word)) = listing else { return matches!(listing, Listing::Edit(_)) };
     at - word.end <= MOST_CUT_OFF && listing.is_sure(cx, at) && !has_blank_line(cx.slice(word.end, at))
+}
+
+/// What stands `before` a string in its line gives it to a variable or a function of a program.
+fn is_given(before: &str) -> bool {
+    let before = before.trim_end_matches(PREFIXES).trim_ascii_end();
+    let name = |text: &str| text.trim_ascii_end().ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '!'));
+    before.strip_suffix('=').is_some_and(|to| name(to.trim_end_matches([':', '+'])))
+        || before.strip_suffix('(').is_some_and(name)
 }
 
 /// Three quotes stand between what is `before` them and the rest of their `line`, which may be the `whole` of it: a string begins

@@ -46,11 +46,41 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
     name > 0 && text.get(name) == Some(&b'(')
 }
 
-/// The line right above that of `at` is a statement of a Python program, or a call of one behind such.
+/// The line above that of `at` is a statement of a Python program, or a block of one stands there; calls, comments and blank lines
+/// may stand between.
 fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
     let above = cx.slice(floor(cx.text, at.saturating_sub(LINE)), at);
-    let mut lines = above.strip_suffix('\n').unwrap_or_default().rsplit('\n').map(one_line);
-    lines.find(|line| !is_call_line(line) || is_statement(line)).is_some_and(is_statement)
+    let lines = above.strip_suffix('\n').unwrap_or_default().rsplit('\n').map(one_line);
+    let mut block = false;
+    for line in lines {
+        if line.starts_with([' ', '\t']) {
+            block = true;
+        } else if is_statement(line) || block && opens_block(line) {
+            return true;
+        } else if !(line.is_empty() || line.starts_with("# ") || is_call_line(line)) {
+            return false;
+        }
+    }
+    false
+}
+
+/// `line` opens a block of a Python program, whose lines are indented: a sentence would begin with a capital letter.
+fn opens_block(line: &str) -> bool {
+    let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let Some(head) = line.strip_suffix(':') else { return false };
+    match word {
+        "def" | "async" => head.ends_with(')') || head.contains(") -> "),
+        "class" => head.split_whitespace().count() == 2 || head.ends_with(')'),
+        "for" => head.contains(" in ") && (head.ends_with([')', ']']) || head.split_whitespace().count() == 4),
+        "if" | "while" => {
+            head.ends_with([')', ']', '"', '\''])
+                || [" == ", " != ", " > ", " < "].iter().any(|sign| head.contains(sign))
+        }
+        "with" => head.contains(") as ") || head.ends_with(')'),
+        "try" | "else" | "finally" => head == word,
+        "except" => head.split_whitespace().count() <= 4,
+        _ => false,
+    }
 }
 
 /// `line` is a call as Python writes it, whole.
@@ -154,12 +184,18 @@ pub(super) fn in_block_scalar(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bo
     let above = cx.slice(from, at - indented.len()).lines().rev();
     let depth = |line: &str| line.len() - line.trim_ascii_start().len();
     let line = above.filter(|line| !line.trim_ascii().is_empty()).find(|line| depth(line) < indented.len());
+    let nested = line.is_some_and(|line| depth(line) > 0);
     let line = line.map(|line| line.trim_ascii().trim_end_matches(['+', '-'])).unwrap_or_default();
     let key = line.strip_suffix(['|', '>']).and_then(|line| line.trim_ascii_end().strip_suffix(':'));
     let key = key.map(|key| key.trim_start_matches(['-', ' ']).trim_matches(['"', '\'']));
     key.is_some_and(|key| {
         !key.is_empty()
             && key.bytes().all(|byte| char_class::NAME.has_byte(byte))
-            && !matches!(Key::of(key), Key::Function | Key::Calls | Key::Arguments)
+            // A whole call is no arguments of another, in a mapping.
+            && match Key::of(key) {
+                Key::Function | Key::Calls => false,
+                Key::Arguments => nested,
+                _ => true,
+            }
     })
 }
