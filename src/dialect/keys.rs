@@ -133,8 +133,50 @@ impl Key {
     pub(crate) fn is_outcome(key: &str) -> bool {
         matches!(
             key,
-            "output" | "result" | "results" | "response" | "observation" | "error" | "exit_code" | "stdout" | "stderr"
+            "output"
+                | "result"
+                | "results"
+                | "response"
+                | "observation"
+                | "error"
+                | "exit_code"
+                | "stdout"
+                | "stderr"
+                | "tool_result"
+                | "tool_output"
+                | "tool_response"
+                | "return_value"
+                | "returned"
+                | "finished_at"
+                | "completed_at"
+                | "executed_at"
+                | "duration"
+                | "duration_ms"
+                | "elapsed"
+                | "elapsed_ms"
         )
+    }
+
+    /// A member of this key and JSON's `value`, beside a call, says that it is over, or is not to be made.
+    pub(crate) fn says_over(key: &str, value: &str) -> bool {
+        match key {
+            "status" | "state" => {
+                let word = value.trim_matches('"');
+                OVER.iter().any(|known| known.eq_ignore_ascii_case(word))
+            }
+            "success" | "succeeded" => matches!(value, "true" | "false"),
+            "executed" | "done" | "finished" | "failed" | "skip" | "skipped" | "cancelled" | "canceled" | "dry_run" => {
+                value == "true"
+            }
+            "approved" | "confirmed" | "allowed" => value == "false",
+            _ => false,
+        }
+    }
+
+    /// A member of this key and JSON's `value` says so in an object that is no item of an answer: of one that is, it says that it
+    /// was written whole.
+    pub(crate) fn says_completed(key: &str, value: &str) -> bool {
+        matches!(key, "status" | "state") && matches!(value, "\"completed\"" | "\"complete\"")
     }
 
     /// A member of this key, beside calls, is one that every message has, or every request of JSON-RPC's.
@@ -142,3 +184,21 @@ impl Key {
         is_usual(key) || matches!(key, "object" | "model" | "finish_reason" | "jsonrpc" | "method")
     }
 }
+
+/// What says of a call that it is over.
+const OVER: [&str; 14] = [
+    "success",
+    "succeeded",
+    "successful",
+    "ok",
+    "done",
+    "finished",
+    "executed",
+    "failed",
+    "failure",
+    "error",
+    "cancelled",
+    "canceled",
+    "skipped",
+    "denied",
+];

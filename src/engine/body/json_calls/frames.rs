@@ -48,13 +48,20 @@ impl Other {
         cx.part(&self.value)
     }
 
-    /// It says what came of the call of `tool`, and is none of its arguments.
-    pub(super) fn is_outcome(&self, cx: &Reader<'_>, tool: Option<&Tool>) -> bool {
-        let key = self.raw_key(cx);
-        Key::is_outcome(key)
-            && !matches!(self.value(cx), "null" | "\"\"" | "{}" | "[]")
-            && !tool.is_some_and(|tool| tool.declares(key))
+    /// It says what came of the call of `tool`, or that it is not made, and is none of its arguments. In an `item` of an answer
+    /// less does: what is completed there is its text.
+    fn is_outcome(&self, cx: &Reader<'_>, tool: Option<&Tool>, item: bool) -> bool {
+        let (key, value) = (self.raw_key(cx), self.value(cx));
+        let outcome = Key::is_outcome(key) && !matches!(value, "null" | "\"\"" | "{}" | "[]");
+        let over = || Key::says_over(key, value) || !item && Key::says_completed(key, value);
+        (outcome || over()) && !tool.is_some_and(|tool| tool.declares(key))
     }
+}
+
+/// One of the members beside a call of `tool` says what came of it.
+pub(super) fn tell_outcome(cx: &Reader<'_>, others: &[Other], tool: Option<&Tool>) -> bool {
+    let item = others.iter().any(|other| matches!(other.raw_key(cx), "type" | "call_id"));
+    others.iter().any(|other| other.is_outcome(cx, tool, item))
 }
 
 /// An open list or object.

@@ -1,5 +1,6 @@
 //! What a whole object is: a call, an envelope of calls, or neither.
 use super::definition::{holds_values, names_types};
+use super::frames::tell_outcome;
 use super::*;
 use crate::engine::body::keys::{defines_object, first_key, schema_like};
 use crate::engine::look::seen;
@@ -188,8 +189,7 @@ impl JsonCalls {
         let tool = cx.called(out, index);
         let beside = |frame: &Frame| tool.is_some_and(|tool| argument_outside(cx, tool, &arguments, &frame.others));
         // Without markers it may be the record of a call that was made.
-        let record =
-            |frame: &Frame| writer.is_unmarked() && frame.others.iter().any(|other| other.is_outcome(cx, tool));
+        let record = |frame: &Frame| writer.is_unmarked() && tell_outcome(cx, &frame.others, tool);
         let foreign = |frame: &Frame| frame.wrapped && writer.is_unmarked() && holds_foreign(cx, &frame.others);
         let more = self.frames.last().filter(|frame| !frame.others.is_empty());
         let lost = self.is_ambiguous(cx, &arguments)
