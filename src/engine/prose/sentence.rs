@@ -1,7 +1,7 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
 use super::clause;
 use crate::dialect::MarkersAt;
-use crate::engine::found::{Found, Piece};
+use crate::engine::found::{Found, Piece, Value};
 use crate::engine::look::seen;
 use crate::engine::reader::floor;
 use crate::engine::writer::Pending;
@@ -24,6 +24,9 @@ pub(crate) fn is_too_long(cx: &Reader<'_>, start: usize) -> bool {
 /// reaches is a guess.
 pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>) -> Look<()> {
     let Range { start, end: at } = place;
+    if call.is_some_and(|call| call.status.readable() && defines(cx, &call.arguments)) {
+        return Look::Is(());
+    }
     let guess = |call: &Pending| !call.status.readable() || matches!(call.arguments, Found::Json(Piece::Made(_)));
     if call.is_none_or(guess) {
         return Look::No;
@@ -40,6 +43,37 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
     }
     let goes_on = goes_on(cx, at, start + LONGEST);
     goes_on.or(|| wraps(cx, start, at)).or(|| is_reported(cx, start, at))
+}
+
+/// What JSON's values are called in a schema, and Python's in a declaration.
+const TYPES: [&str; 11] =
+    ["string", "number", "integer", "boolean", "object", "array", "str", "int", "float", "bool", "dict"];
+
+/// Keys of what is looked for, or written: that may be any word.
+const SOUGHT: [&str; 12] =
+    ["query", "q", "pattern", "text", "keyword", "keywords", "term", "search", "word", "topic", "name", "prompt"];
+
+/// All of the `arguments` are names of types: a tool is described.
+fn defines(cx: &Reader<'_>, arguments: &Found) -> bool {
+    // What it is that is of a type may be the very argument.
+    let describes = |key: &str, value: &str| {
+        TYPES.contains(&value) && !key.to_ascii_lowercase().ends_with("type") && !SOUGHT.contains(&key)
+    };
+    match arguments {
+        Found::Json(piece) if piece.len() <= LONGEST => {
+            let object = serde_json::from_str::<serde_json::Map<_, _>>(piece.as_str(cx.text)).unwrap_or_default();
+            !object.is_empty()
+                && object.iter().all(|(key, value)| value.as_str().is_some_and(|value| describes(key, value)))
+        }
+        Found::Members(members) => {
+            let is_type = |(key, value): &(Piece, Value)| {
+                let (Value::Text(value) | Value::Json(value)) = value;
+                describes(key.as_str(cx.text), value.as_str(cx.text).trim_matches(['"', '\'']))
+            };
+            !members.is_empty() && members.iter().all(is_type)
+        }
+        Found::Json(_) => false,
+    }
 }
 
 /// What is left of the header of another message, without its tokens.
