@@ -14,11 +14,8 @@ pub(crate) use partial::parse_cut;
 pub use partial::{Partial, PartialOptions, parse_partial};
 #[cfg(feature = "python")]
 pub(crate) use repair::mend;
-pub(crate) use repair::{
-    BARE_KEY, INNER_QUOTES, MISSING, NO_COMMA, OTHER_QUOTES, Pairs, goes_on, is_expression, means_more_in_python,
-    pairs_are_text, repair_knowing,
-};
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
+pub(crate) use repair::{MISSING, Pairs, goes_on, is_expression, means_more_in_python, pairs_are_text, repair_knowing};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;
 pub(crate) use string::{push_escaped, read_string, unescaped};

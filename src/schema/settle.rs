@@ -4,8 +4,8 @@ use super::coerce::{Coercer, decoded_object};
 use super::pointer;
 use super::told::real_names;
 use super::{Expected, Tool};
-use crate::json::{Member, OTHER_QUOTES};
-use crate::turn::{ArgumentError, ArgumentValue, Arguments, CallStatus, Repair, RepairCode, ToolCall};
+use crate::json::Member;
+use crate::turn::{ArgumentError, ArgumentValue, Arguments, CallStatus, Repair, RepairCode, Slip, ToolCall};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -50,7 +50,7 @@ fn misplaced(tool: &Tool, call: &ToolCall<'_>) -> Option<ArgumentError> {
         return None;
     }
     let Ok(Value::Object(members)) = serde_json::from_str(&call.arguments.to_json()) else { return None };
-    let requoted = |repair: &Repair| repair.code != RepairCode::Quotes || repair.message == OTHER_QUOTES;
+    let requoted = |repair: &Repair| repair.code != RepairCode::Quotes || repair.is(Slip::OtherQuotes);
     let ends_guessed = strings || !call.repairs.iter().all(requoted);
     let kinds = [quotes, brackets, commas, strings, mended(RepairCode::Colon)].into_iter().filter(|kind| *kind).count();
     let guessed = (commas || strings) && kinds > 1;

@@ -2,7 +2,7 @@
 use super::Expected;
 use crate::bytes::trimmed;
 use crate::json::{self, Ending, LiteralOptions, RepairOptions};
-use crate::turn::{ArgumentValue, Repair, RepairCode};
+use crate::turn::{ArgumentValue, Repair, RepairCode, Slip};
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
@@ -95,7 +95,7 @@ fn exact_container(text: &str) -> Option<Cow<'_, str>> {
     let python = |repair: &Repair| {
         let rest = repair.offset.and_then(|at| text.get(at..)).unwrap_or_default();
         match repair.code {
-            _ if repair.message == json::INNER_QUOTES => false,
+            _ if repair.is(Slip::InnerQuotes) => false,
             RepairCode::Quotes => rest.starts_with('\''),
             RepairCode::Literal => ["True", "False", "None", "(", "{"].iter().any(|word| rest.starts_with(word)),
             RepairCode::Escape => true,

@@ -10,8 +10,8 @@ pub use arguments::{ArgumentValue, Arguments};
 pub use call::{ArgumentError, CallStatus, ToolCall};
 pub use event::Event;
 pub use id::new_call_id;
-pub(crate) use report::codes;
 pub use report::{Issue, IssueCode, Repair, RepairCode};
+pub(crate) use report::{Slip, codes};
 
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;

@@ -169,6 +169,42 @@ impl Repair {
     }
 }
 
+/// Repairs of which more is asked than their code says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slip {
+    /// A key had no quotes.
+    BareKey,
+    /// A string stood in quotes that are none of JSON's.
+    OtherQuotes,
+    /// Quotes in a string had no backslash.
+    InnerQuotes,
+    /// No comma stood where the next item or member begins.
+    NoComma,
+}
+
+impl Slip {
+    const fn told(self) -> (RepairCode, &'static str) {
+        match self {
+            Self::BareKey => (RepairCode::Quotes, "an unquoted key is in quotes now"),
+            Self::OtherQuotes => (RepairCode::Quotes, "the string is in double quotes now"),
+            Self::InnerQuotes => (RepairCode::Quotes, "quotes inside the string needed a backslash"),
+            Self::NoComma => (RepairCode::Comma, "a missing comma was added"),
+        }
+    }
+}
+
+impl Repair {
+    pub(crate) fn of_slip(slip: Slip, offset: usize) -> Self {
+        let (code, message) = slip.told();
+        Self::at(code, offset, message)
+    }
+
+    pub(crate) fn is(&self, slip: Slip) -> bool {
+        let (code, message) = slip.told();
+        self.code == code && self.message == message
+    }
+}
+
 /// One recorded observation: what was odd, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Issue {

@@ -2,7 +2,7 @@
 use crate::char_class;
 use crate::engine::Policy;
 use crate::json::{self, LiteralOptions, ScanResult, Scanner};
-use crate::turn::{Repair, RepairCode};
+use crate::turn::{Repair, RepairCode, Slip};
 use std::borrow::Cow;
 
 /// What was read of a literal.
@@ -188,7 +188,7 @@ fn spelt_so_in_python(text: &str, repair: &Repair) -> bool {
         }
         RepairCode::Quotes => {
             // Its first mark is missing, or both are.
-            let unopened = !matches!(&*repair.message, json::OTHER_QUOTES | json::INNER_QUOTES);
+            let unopened = !repair.is(Slip::OtherQuotes) && !repair.is(Slip::InnerQuotes);
             let string = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
             let prefixed = (1..=2).contains(&(rest.len() - string.len())) && string.starts_with('"');
             tripled(string) || tripled(text) || !unopened && (prefixed || string.starts_with('\''))

@@ -3,9 +3,9 @@ use super::lenient::LINE;
 use crate::dialect::MarkersAt;
 use crate::engine::Reader;
 use crate::engine::reader::floor;
-use crate::json::{self, Ending, Repaired};
+use crate::json::{Ending, Repaired};
 use crate::schema::Tool;
-use crate::turn::{Repair, RepairCode};
+use crate::turn::{Repair, RepairCode, Slip};
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 
@@ -78,8 +78,8 @@ pub(super) fn loose(text: &str, repairs: &[Repair]) -> Vec<Loose> {
     let mut found = Vec::new();
     let mut first = true;
     for (i, repair) in repairs.iter().enumerate() {
-        let Some(at) = repair.offset.filter(|_| repair.message == json::BARE_KEY) else { continue };
-        let before = i.checked_sub(1).and_then(|i| repairs.get(i)).filter(|before| before.message == json::NO_COMMA);
+        let Some(at) = repair.offset.filter(|_| repair.is(Slip::BareKey)) else { continue };
+        let before = i.checked_sub(1).and_then(|i| repairs.get(i)).filter(|before| before.is(Slip::NoComma));
         let behind_value = before.and_then(|before| text.get(before.offset?..at)).is_some_and(|s| s.trim().is_empty());
         let first =
             std::mem::take(&mut first) && text.get(..at).is_some_and(|text| text.trim_ascii_end().ends_with(','));

@@ -9,13 +9,10 @@ use super::torn::is_torn_text;
 use crate::error::Error;
 use crate::json::scan::{ScanResult, Scanner};
 use crate::json::string::push_string;
-use crate::turn::RepairCode;
+use crate::turn::{RepairCode, Slip};
 
 /// Brackets in an unquoted text are paired over at most this many bytes.
 const PAIRED: usize = 4096;
-
-/// What is recorded of a key without quotes.
-pub(crate) const BARE_KEY: &str = "an unquoted key is in quotes now";
 
 impl Repairer<'_> {
     /// The word at `at`, where a value must come.
@@ -378,7 +375,7 @@ impl Repairer<'_> {
         // No key begins with a sign of markup or of an operator: it stands for a quote, or is left over.
         let sign = key.starts_with(['<', '>', '|', ';', '*', '!', '?', '+', '^', '~', '`', '%', '&']);
         self.guess_if(sign || !key.contains(char::is_alphanumeric) || key.contains("\\n") || key.contains("&quot;"));
-        self.out.record(RepairCode::Quotes, at, BARE_KEY);
+        self.out.record_slip(Slip::BareKey, at);
         if key.contains("\\_") {
             self.out.record(RepairCode::MarkdownEscape, at, "a Markdown escape was removed from the key");
             let key = key.replace("\\_", "_");

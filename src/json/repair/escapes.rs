@@ -5,26 +5,20 @@ use super::machine::Repairer;
 use super::quoted::Quoted;
 use crate::json::block::find_special_or;
 use crate::json::scan::{Stop, scan_unicode};
-use crate::turn::RepairCode;
-
-/// What is recorded of a string in quotes that are none of JSON's.
-pub(crate) const OTHER_QUOTES: &str = "the string is in double quotes now";
-
-/// What is recorded of quotes that stand in a string of Python's as they are.
-pub(crate) const INNER_QUOTES: &str = "quotes inside the string needed a backslash";
+use crate::turn::{RepairCode, Slip};
 
 impl Repairer<'_> {
     /// Writes the string as JSON: what is valid stays, byte for byte. With `open` unset it goes on with the string before it,
     /// with `close` unset its end is left open for one that goes on with it.
     pub(super) fn write_string(&mut self, string: &Quoted, open: bool, close: bool) {
         if open && (string.quote != Quote::Double || string.body != string.open + 1) {
-            self.out.record(RepairCode::Quotes, string.open, OTHER_QUOTES);
+            self.out.record_slip(Slip::OtherQuotes, string.open);
             self.out.replace(string.open, string.body, "\"");
         } else if !open {
             self.out.replace(string.body, string.body, "");
         }
         if self.argument && !self.frames.is_empty() && string.inner && string.quote == Quote::Single {
-            self.out.record(RepairCode::Quotes, string.open, INNER_QUOTES);
+            self.out.record_slip(Slip::InnerQuotes, string.open);
         }
         self.python |= string.quote == Quote::Single;
         if string.doubtful {

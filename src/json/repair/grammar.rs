@@ -6,10 +6,7 @@ use super::quoted::Place;
 use super::{Ending, crooked};
 use crate::error::Error;
 use crate::json::string::push_string;
-use crate::turn::RepairCode;
-
-/// What is recorded of a comma that is missing between two members or items.
-pub(crate) const NO_COMMA: &str = "a missing comma was added";
+use crate::turn::{RepairCode, Slip};
 
 impl Repairer<'_> {
     /// Reads the value at `at` and writes it.
@@ -297,7 +294,7 @@ impl Repairer<'_> {
             b'{' if self.ends_before_object(next, at) => Ok(at),
             _ if self.starts_member(next) => {
                 self.guess_if(self.is_glued(next));
-                self.out.record(RepairCode::Comma, at, NO_COMMA);
+                self.out.record_slip(Slip::NoComma, at);
                 let mark = self.out.mark(at);
                 self.out.replace(at, at, ",");
                 self.comma_read(mark);

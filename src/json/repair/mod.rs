@@ -32,15 +32,13 @@ use crate::turn::Repair;
 use std::borrow::Cow;
 
 pub(crate) use backslashes::pairs_are_text;
-pub(crate) use bare::BARE_KEY;
 pub(crate) use behind::is_expression;
 #[cfg(feature = "python")]
 pub(crate) use document::mend;
 pub(super) use document::partial_value;
 pub use document::repair;
 pub(crate) use document::repair_knowing;
-pub(crate) use escapes::{INNER_QUOTES, OTHER_QUOTES, means_more_in_python};
-pub(crate) use grammar::NO_COMMA;
+pub(crate) use escapes::means_more_in_python;
 pub use literal::literal;
 pub(crate) use output::MISSING;
 pub(crate) use pairs::Pairs;

@@ -1,5 +1,5 @@
 //! What is written: the input, copied as it stands but for recorded edits.
-use crate::turn::{Repair, RepairCode};
+use crate::turn::{Repair, RepairCode, Slip};
 use std::borrow::Cow;
 
 /// Repairs beyond this many are counted, not listed: a hostile text could need one a byte.
@@ -62,8 +62,17 @@ impl<'a> Output<'a> {
     }
 
     pub(super) fn record(&mut self, code: RepairCode, at: usize, message: &'static str) {
+        self.list(Repair::at(code, at, message));
+    }
+
+    /// Records what [`Repair::is`] is asked for.
+    pub(super) fn record_slip(&mut self, slip: Slip, at: usize) {
+        self.list(Repair::of_slip(slip, at));
+    }
+
+    fn list(&mut self, repair: Repair) {
         if self.repairs.len() < MAX_LISTED {
-            self.repairs.push(Repair::at(code, at, message));
+            self.repairs.push(repair);
         } else {
             self.unlisted += 1;
         }
