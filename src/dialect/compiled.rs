@@ -285,7 +285,8 @@ impl Dialects {
         let words = |pair: &&(String, String)| self.auto && pair.0.starts_with(char::is_alphabetic);
         add(&mut self.reasoning, dialect.reasoning.iter().filter(|pair| !words(pair)));
         add(&mut self.results, dialect.results.iter().filter(|pair| !words(pair)));
-        if !self.auto {
+        // Its kin are only read.
+        if !self.auto && number == 0 {
             add(&mut self.results, &dialect.own_results);
         }
         if let Some(channels) = &dialect.channels {
