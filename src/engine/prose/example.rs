@@ -377,14 +377,21 @@ const MOST_HEADERS: usize = 16;
 
 /// The `text` ends in the headers of a message of HTTP's, which shows one: what stands behind them was sent, or came back.
 fn in_message(text: &str) -> bool {
-    let mut lines = text.trim_ascii_end().lines().rev().take(MOST_HEADERS);
     let header = |line: &str| {
-        let name = line.split_once(": ").map(|(name, _)| name).unwrap_or_default();
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        let name = line.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
+        name > 0 && line.get(name..).is_some_and(|rest| rest.starts_with(": "))
     };
-    let first = lines.find(|line| !header(line)).unwrap_or_default();
-    let behind = first.rsplit(' ').next().unwrap_or_default();
-    HTTP.iter().any(|version| first.starts_with(version) || behind.starts_with(version))
+    let mut rest = text.trim_ascii_end();
+    for _ in 0..MOST_HEADERS {
+        let line_break = memchr::memrchr(b'\n', rest.as_bytes());
+        let line = rest.get(line_break.map_or(0, |i| i + 1)..).unwrap_or_default();
+        if !header(line) {
+            let behind = memchr::memrchr(b' ', line.as_bytes()).and_then(|i| line.get(i + 1..)).unwrap_or(line);
+            return HTTP.iter().any(|version| line.starts_with(version) || behind.starts_with(version));
+        }
+        rest = rest.get(..line_break.unwrap_or(0)).unwrap_or_default().trim_ascii_end();
+    }
+    false
 }
 
 /// `text` ends in the block of a directive that shows code: all lines behind that are blank or further in than it, and what

@@ -111,6 +111,10 @@ impl<'t> Label<'t> {
     /// `User: ...`, `### Human`, `**User**: ...`, `[USER] ...`, `User> ...`, `=== USER ===`, `<|USER|>...`.
     fn of(line: &'t str) -> Option<Self> {
         let line = line.trim_start_matches(blank);
+        // An element is something else.
+        if matches!(line.as_bytes(), [b'<', second, ..] if *second != b'|') {
+            return None;
+        }
         let label = line.trim_start_matches(|c| blank(c) || matches!(c, '#' | '*' | '=' | '[' | '<' | '|'));
         let signs = line.get(..line.len() - label.len())?;
         let label = label.strip_prefix(BEFORE_SIDE).unwrap_or(label);
@@ -120,8 +124,6 @@ impl<'t> Label<'t> {
         let closes = |sign: &str| rest.strip_prefix(sign);
         let rest = match () {
             () if signs.ends_with("<|") => closes("|>"),
-            // An element is something else.
-            () if signs.ends_with('<') => None,
             () if signs.ends_with('[') => closes("]"),
             () if signs.ends_with("= ") || signs.ends_with("==") => behind.strip_prefix('='),
             () => behind.strip_prefix([':', '：']).or_else(|| closes(">")).or_else(|| behind.strip_prefix("**:")),
@@ -265,7 +267,7 @@ impl Engine {
         if !before.ends_with(|c: char| c.is_alphabetic() || matches!(c, ':' | '：' | '*' | ']' | '>' | '=')) {
             return false;
         }
-        let line = before.rsplit_once('\n').map(|(_, line)| line);
+        let line = memchr::memrchr(b'\n', before.as_bytes()).and_then(|i| before.get(i + 1..));
         let label = line.and_then(Label::of).filter(|label| label.rest.is_empty());
         let sides = match label.as_ref().and_then(answered_by) {
             Some(sides) => sides,
