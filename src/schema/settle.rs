@@ -127,12 +127,22 @@ pub(crate) fn are_settled<'m>(tool: &Tool, members: impl Iterator<Item = (&'m [u
     tool.judge.proves_members(&tool.schema, members) && !tool.judge.respelt(&tool.schema)
 }
 
-/// What bare `text` for the parameter `key` means, which was `read` as JSON: the text itself, where that fits the schema and what
+/// What bare `text` for the parameter `key`, of which a type is `expected`, means, which was `read` as JSON: the text itself, where that fits the schema and what
 /// was read does not, coerced or not.
-pub(crate) fn fitting<'t>(tool: &Tool, key: &str, read: ArgumentValue<'t>, text: &'t str) -> ArgumentValue<'t> {
+#[inline]
+pub(crate) fn fitting<'t>(
+    tool: &Tool,
+    (key, expected): (&str, Expected),
+    read: ArgumentValue<'t>,
+    text: &'t str,
+) -> ArgumentValue<'t> {
+    // Mostly it may be no string.
+    if expected.allows(Expected::STRING) { text_if_fitting(tool, key, read, text) } else { read }
+}
+
+fn text_if_fitting<'t>(tool: &Tool, key: &str, read: ArgumentValue<'t>, text: &'t str) -> ArgumentValue<'t> {
     let ArgumentValue::Json(json) = &read else { return read };
-    let string = tool.expected(key).allows(Expected::STRING);
-    if !string || tool.judge.proves_member(&tool.schema, key, json) || refuses(tool, key, read.clone()) != Some(true) {
+    if tool.judge.proves_member(&tool.schema, key, json) || refuses(tool, key, read.clone()) != Some(true) {
         return read;
     }
     let text = ArgumentValue::Text(Cow::Borrowed(text));

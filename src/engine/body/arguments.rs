@@ -453,7 +453,8 @@ pub(super) fn only_argument(tool: &Tool, text: &str) -> Option<Found> {
     if tool.parameters.iter().any(|(name, _)| names(text, name)) {
         return None;
     }
-    let value = Value::from(fitting(tool, key, read_text(text, tool.expected(key)), text));
+    let expected = tool.expected(key);
+    let value = Value::from(fitting(tool, (key, expected), read_text(text, expected), text));
     Some(Found::Members(vec![(Piece::Made(key.to_owned()), value)]))
 }
 

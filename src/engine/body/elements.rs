@@ -282,7 +282,7 @@ impl Elements {
                 let text = unframed(text, within.trim);
                 let read = read_text(text, expected);
                 Value::from(match tool {
-                    Some(tool) => fitting(tool, &key, read, text),
+                    Some(tool) => fitting(tool, (&key, expected), read, text),
                     None => read,
                 })
             }

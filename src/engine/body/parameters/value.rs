@@ -264,8 +264,8 @@ impl OpenValue {
         let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
         let kind = self.opening.kind.as_ref().map(|kind| cx.part(kind));
         let read = typed(&decoded, kind, self.expected, dialect.json_first);
-        let read = match called {
-            Some(tool) if kind.is_none() => fitting(tool, self.key(cx), read, &decoded),
+        let read = match (called, self.expected) {
+            (Some(tool), Some(expected)) if kind.is_none() => fitting(tool, (self.key(cx), expected), read, &decoded),
             _ => read,
         };
         let elements = || match (&read, self.expected) {
