@@ -17,20 +17,18 @@ impl Engine {
         }
         let elements = [Element::Slot(Slot::Name)];
         let mut found = seen!(head::head(cx, 0, &elements));
-        let rest = cx.rest(found.end);
+        let rest = cx.rest(found.end).trim_start_matches([' ', '\t', '\r']);
         if rest.is_empty() && !cx.eof {
             return Look::More;
         }
-        if !rest.starts_with('\n') {
-            return Look::No;
-        }
+        let Some(behind) = rest.strip_prefix('\n') else { return Look::No };
         let name = found.name.clone().map_or("", |r| &cx.text[r]);
         // To everybody, not to a tool: its marker, whose beginning the prompt held, is one that says nothing.
         let template = cx.dialects.call(row, call);
         let opener = template.and_then(|template| opener(&template.head));
         let says_nothing = |token: &String| opener.is_some_and(|opener| token.strip_prefix(opener) == Some(name));
         if !cx.dialects.auto && cx.dialects.dialect(row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
-            self.remove(cx, 0, found.end + 1);
+            self.remove(cx, 0, cx.text.len() - behind.len());
             return Look::Is(());
         }
         // A file's name, or what ends in a colon, is the title of what follows, unless it means an offered tool.
