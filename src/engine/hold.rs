@@ -76,7 +76,7 @@ impl Engine {
     pub(super) fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
         self.tried.try_again();
-        let calls = self.out.go_back(hold.mark, hold.doubt.reason());
+        let calls = self.out.go_back(hold.mark, hold.doubt.reason(), hold.at..to);
         self.given = hold.before;
         self.opener_given = hold.opener_given;
         self.unclear.forget();

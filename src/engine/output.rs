@@ -342,11 +342,13 @@ impl Output {
         }
     }
 
-    /// Forgets everything since `mark`, for `reason`; returns how many calls that were.
-    pub(crate) fn go_back(&mut self, mark: Mark, reason: Reason) -> usize {
+    /// Forgets everything since `mark`, for `reason`: what was read from `held`. Returns how many calls that were.
+    pub(crate) fn go_back(&mut self, mark: Mark, reason: Reason, held: Range<usize>) -> usize {
         if self.trace.is_on() {
             for call in self.calls.get(mark.calls..).unwrap_or_default() {
-                self.trace.note(call.raw.clone(), Noted::Kept(reason, call.name.clone()));
+                // One that was not over has no text of its own yet.
+                let raw = if call.raw.is_empty() { held.clone() } else { call.raw.clone() };
+                self.trace.note(raw, Noted::Kept(reason, call.name.clone()));
             }
         }
         let calls = self.calls.len() - mark.calls.min(self.calls.len());

@@ -1,9 +1,10 @@
 //! Why what looked like a call is none.
 use crate::char_class;
 use crate::dialect::{Dialects, Element};
-use crate::engine::{Fences, Noted, Observed, Options, Policy, Reason, ReasoningCalls, Without, observe};
+use crate::engine::{Fences, Noted, Observed, Options, Piece, Policy, Reason, ReasoningCalls, Without, observe};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::ToolSet;
+use crate::turn::IssueCode;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Range;
@@ -143,7 +144,7 @@ pub(super) fn kept(
         done = found.get(before..).unwrap_or_default().iter().map(|k| k.range.end).max().unwrap_or(done);
     }
     if found.iter().all(|kept| kept.reason == Reason::NoName) && seen.turn.tool_calls.is_empty() {
-        named_lines(text, dialects, tools, options, &mut found);
+        named_lines(text, seen, dialects, tools, options, &mut found);
     }
     if dialects.name().is_some() {
         other_dialect(text, seen, tools, options, &mut found);
@@ -187,7 +188,14 @@ fn whole_end<'c>(
 
 /// Lines that name an offered tool where nothing was noticed, each read on its own: behind what quotes it, and from the
 /// word that holds the name.
-fn named_lines(text: &str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options, found: &mut Vec<Kept>) {
+fn named_lines(
+    text: &str,
+    seen: &Observed<'_>,
+    dialects: &Dialects,
+    tools: Option<&ToolSet>,
+    options: &Options,
+    found: &mut Vec<Kept>,
+) {
     let names = tools.iter().flat_map(|tools| tools.tools()).map(|tool| tool.name.as_str());
     let mut places: Vec<usize> = names
         .filter(|name| !name.is_empty())
@@ -211,9 +219,10 @@ fn named_lines(text: &str, dialects: &Dialects, tools: Option<&ToolSet>, options
         }
         let word = before.rfind(char::is_whitespace).map_or(0, |space| space + 1).max(lead);
         let quoted = line.trim_start().starts_with(['>', '|']);
-        let reason = if quoted { Reason::Quoted } else { Reason::Place };
+        let elsewhere = whatever_stands(seen, at);
+        let reason = if quoted { Reason::Quoted } else { elsewhere.unwrap_or(Reason::Place) };
         for from in [lead, word] {
-            if found.len() == known && from < end && (quoted || from > start) {
+            if found.len() == known && from < end && (quoted || elsewhere.is_some() || from > start) {
                 probe_on(text, from..end, reason, dialects, tools, options, found);
             }
         }
@@ -222,6 +231,15 @@ fn named_lines(text: &str, dialects: &Dialects, tools: Option<&ToolSet>, options
         }
         done = found.get(known..).unwrap_or_default().iter().map(|kept| kept.range.end).max().unwrap_or(done);
     }
+}
+
+/// Why nothing at `at` is a call, whatever stands there, if there is such a reason.
+fn whatever_stands(seen: &Observed<'_>, at: usize) -> Option<Reason> {
+    let holds = |piece: &Piece| matches!(piece, Piece::Span(range) if range.contains(&at));
+    if seen.turn.issues.iter().any(|issue| issue.code == IssueCode::LimitReached) {
+        return Some(Reason::LimitReached);
+    }
+    seen.reasoning.iter().any(holds).then_some(Reason::Draft)
 }
 
 /// What the last quotation mark before the name quotes, as far as its paragraph goes; `before` is what of the line stands before it.

@@ -12,7 +12,8 @@ use crate::engine::look::seen;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::{Evidence, Origin};
-use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls};
+use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, UnknownTools};
+use std::borrow::Cow;
 
 /// What is to hold the call, and how it is written.
 #[derive(Clone, Copy)]
@@ -158,7 +159,15 @@ impl Engine {
         match form.body_follows(cx, at, found) {
             Look::Is(()) => {}
             Look::More => return Look::More,
-            Look::No => return Look::No,
+            Look::No => {
+                let name = found.name(cx).filter(|name| cx.tools.is_some() && !cx.offered(name));
+                // Another template's opening marker may take more for a name.
+                let is_name = |name: &Cow<'_, str>| name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+                if let Some(name) = name.filter(|_| cx.policy.unknown_tools == UnknownTools::Text).filter(is_name) {
+                    self.out.trace.refuse(Reason::NameNotOffered, &name);
+                }
+                return Look::No;
+            }
         }
         if template.body != Body::Json && template.body != Body::Python {
             if !found.is_named(cx) {
