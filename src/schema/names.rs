@@ -299,6 +299,8 @@ fn find(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
         return None;
     }
     let mut name = written;
+    // MCP's prefix stood before the name: a server's follows, and it may be called as a tool is.
+    let mut served = false;
     // Each round takes one invented prefix away; a name has only so many.
     for _ in 0..8 {
         if let Some(i) = set.position(name).or_else(|| spellings.safe.get(name).copied()) {
@@ -319,16 +321,18 @@ fn find(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
         if !name.contains(SEPARATORS) {
             return None;
         }
-        if let Some(i) = after_prefix(set, spellings, name) {
+        if let Some(i) = after_prefix(set, spellings, name, served) {
             return Some(i);
         }
         let rest = without_invented(name)?;
-        // What models invent may be a tool here, and then either is meant.
+        // What models invent may be a tool here, and then either is meant, unless the formats have it.
         let prefix = name.strip_suffix(rest).map(fold).filter(|prefix| !prefix.is_empty());
-        let invented = |prefix: &str| set.position(rest).is_some_and(|i| spellings.mean_other(prefix, i));
-        if prefix.is_some_and(|prefix| invented(&prefix)) {
+        let other = |prefix: &str| set.position(rest).is_some_and(|i| spellings.mean_other(prefix, i));
+        let taken = |prefix: &String| other(prefix) && !served && !is_of_formats(prefix);
+        if prefix.as_ref().is_some_and(taken) {
             return None;
         }
+        served = name.strip_suffix(rest).is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp__"));
         name = rest;
     }
     None
@@ -352,9 +356,19 @@ fn strip_prefix_ignoring_case<'n>(name: &'n str, prefix: &str) -> Option<&'n str
     head.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// The tool whose whole name stands after a prefix that is no part of another offered tool: a namespace, the tool's own
-/// server, or the beginning of the name doubled.
-fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usize> {
+/// The folded `prefix` is a namespace that formats put before every tool's name: a tool that is called so does not change that.
+fn is_of_formats(prefix: &str) -> bool {
+    prefix == "tools" || namespaces().iter().any(|namespace| letters(namespace).eq(prefix.chars()))
+}
+
+/// A tool's name has the folded `prefix` among its parts, and was written behind it once more.
+fn repeats(tool: &Tool, prefix: &str) -> bool {
+    tool.name.split(SEPARATORS).any(|part| !part.is_empty() && letters(part).eq(prefix.chars()))
+}
+
+/// The tool whose whole name stands after a prefix that is no other offered tool: a namespace, the tool's own server, or a part of
+/// the name doubled. A server's name may be a tool's, where it is known to be one (`served`).
+fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str, served: bool) -> Option<usize> {
     let parted = |separator: &&'static str| {
         // Names are short: looking is cheaper than preparing to search.
         let first = separator.bytes().next();
@@ -367,11 +381,15 @@ fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usiz
         let rest = fold(rest);
         let whole = spellings.folded.get(&rest);
         let i = (*whole.or_else(|| spellings.bare.get(&rest))?)?;
-        let fits = match set.tools().get(i)?.source.server.as_deref() {
+        let tool = set.tools().get(i)?;
+        let firm = || served || is_of_formats(&prefix) || repeats(tool, &prefix);
+        let fits = match tool.source.server.as_deref() {
             Some(own) => fold(own) == prefix,
             // Another server's name before it: that server's tool of this name is not offered. And one prefix may be
             // dropped or invented, but not exchanged: `weather.get` is not `calendar.get`.
-            None => whole.is_some() && !spellings.servers.contains(&prefix) && !spellings.mean_other(&prefix, i),
+            None => {
+                whole.is_some() && !spellings.servers.contains(&prefix) && (!spellings.mean_other(&prefix, i) || firm())
+            }
         };
         fits.then_some(i)
     });
@@ -379,7 +397,6 @@ fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usiz
     for (i, tool) in set.tools().iter().enumerate() {
         let server = tool.source.server.as_deref().unwrap_or_default();
         let first = tool.name.split(SEPARATORS).next().unwrap_or_default();
-        let first = if spellings.mean_other(&fold(first), i) { "" } else { first };
         let stands_after = |prefix: &str| {
             let rest = strip_prefix_ignoring_case(name, prefix).filter(|_| !prefix.is_empty())?;
             let rest = rest.starts_with(SEPARATORS).then(|| fold(rest))?;

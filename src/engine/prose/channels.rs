@@ -106,29 +106,34 @@ pub(super) fn unglued<'w>(cx: &Reader<'_>, channels: &Channels, written: &'w str
     let names = behind.filter_map(|channel| written.strip_suffix(channel.as_str()));
     let typed = without(written, &channels.formats);
     let both = typed.and_then(|word| without(word, &channels.content).or_else(|| without(word, &channels.reasoning)));
-    typed.into_iter().chain(names).chain(both).find(|name| cx.offered(name)).unwrap_or(written)
+    // Of a name that is another's, it may be the end.
+    let exact = |name: &&str| cx.tool(name).is_some_and(|tool| tool.name == **name);
+    typed.into_iter().chain(names).chain(both).find(exact).unwrap_or(written)
 }
 
-/// The `name` and as many of the words behind it, in a header which ends at `to`, as are an offered tool's name with it, in any
-/// spelling: the first word alone may name another. The others are the header's.
+/// The `name` and the words behind it, in a header which ends at `to`, where they are an offered tool's name with it, in any
+/// spelling: the first word alone may name another. Where they only begin with one, the tool that all of them name is not offered.
+/// Else the words are the header's.
 fn with_words(cx: &Reader<'_>, channels: &Channels, name: Range<usize>, to: usize) -> Range<usize> {
     let words = cx.slice(name.end, to).split(['<', '\n']).next().unwrap_or_default();
     let Some(words) = words.strip_prefix(' ') else { return name };
     let lists = || channels.formats.iter().chain(&channels.content).chain(&channels.reasoning);
-    let known = |word: &str| word == channels.role || lists().any(|known| known == word);
-    let plain = |word: &str| word.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte));
-    let own = |word: &&str| word.is_empty() || plain(word) && !known(word);
+    let own = |word: &&str| word.is_empty() || *word != channels.role && !lists().any(|known| known == word);
     // Where two tools are spelt alike the name means neither, and not the one that its first word names either.
-    let alike = |end: &usize| {
-        let written = cx.slice(name.start, *end);
+    let alike = |end: usize| {
+        let written = cx.slice(name.start, end);
         cx.tools.is_some_and(|tools| tools.tools().iter().any(|tool| letters(&tool.name).eq(letters(written))))
     };
     let ends = words.split(' ').take_while(own).take(MOST_WORDS).scan(name.end, |end, word| {
         *end += 1 + word.len();
         Some((!word.is_empty()).then_some(*end))
     });
-    let end = ends.flatten().filter(alike).last();
-    name.start..end.unwrap_or(name.end)
+    let (mut last, mut names) = (name.end, false);
+    for end in ends.flatten() {
+        last = end;
+        names |= alike(end);
+    }
+    name.start..if names { last } else { name.end }
 }
 
 /// The letters and digits of a name, where neither case nor separators count.
