@@ -37,6 +37,9 @@ impl Expected {
     const FOREIGN: Self = Self(1 << 8);
     /// The dialect writes all but strings as JSON, so bare text that reads as JSON is JSON.
     const JSON_FIRST: Self = Self(1 << 9);
+    /// Whether it is a string depends on the rest of the call, so bare text stays as it is until that is known. Only where strings are
+    /// told from all else are the types any help.
+    const VARIES: Self = Self(1 << 10);
 
     /// What `schema` expects; `root` is where its `$ref`s point.
     pub fn of(schema: &Value, root: &Value) -> Self {
@@ -52,22 +55,40 @@ impl Expected {
     /// For dialects that write strings raw and all else as JSON: text that reads as an allowed JSON value is that value,
     /// and where the schema says nothing every JSON value is allowed.
     pub const fn json_first(self) -> Self {
-        Self(self.0 | Self::JSON_FIRST.0)
+        Self((self.0 | Self::JSON_FIRST.0) & !Self::VARIES.0)
+    }
+
+    /// The types that count.
+    const fn types(self) -> u16 {
+        if self.0 & Self::VARIES.0 != 0 { 0 } else { self.0 & Self::TYPES.0 }
     }
 
     /// A value can only be a string, so its text streams as it is written.
     pub const fn is_string(self) -> bool {
-        self.0 & Self::TYPES.0 == Self::STRING.0
+        self.types() == Self::STRING.0
     }
 
     /// The schema says nothing about the type.
     pub const fn is_any(self) -> bool {
-        self.0 & Self::TYPES.0 == 0
+        self.types() == 0
     }
 
     /// A value may have one of the types of `other`, by the schema's word.
     pub const fn allows(self, other: Self) -> bool {
-        self.0 & other.0 & Self::TYPES.0 != 0
+        self.types() & other.0 != 0
+    }
+
+    /// What one branch of a union expects, or `other`, where another one does. What may be a string in one and something else in
+    /// the other varies; null beside it does not count.
+    pub(super) const fn or(self, other: Self) -> Self {
+        let either = self.with(other);
+        let types = Self::TYPES.0 & !Self::NULL.0;
+        let (own, others) = (self.0 & types, other.0 & types);
+        match () {
+            () if self.0 & Self::TYPES.0 == 0 || other.0 & Self::TYPES.0 == 0 => Self::ANY,
+            () if own == others || either.0 & Self::STRING.0 == 0 => either,
+            () => either.with(Self::VARIES),
+        }
     }
 
     pub(super) const fn prefers_json(self) -> bool {

@@ -22,6 +22,8 @@ pub struct Tool {
     pub source: ToolSource,
     /// The names that the schema requires.
     required: Vec<String>,
+    /// So many of the parameters, from the first, have an order that the schema gives.
+    ordered: usize,
     /// What is expected of parameters that the schema describes together and not by name.
     others: Others,
     /// Made from the schema when first needed.
@@ -54,9 +56,9 @@ impl PartialEq for Tool {
 impl Tool {
     /// A tool of no server.
     pub fn new(name: String, description: String, schema: Value) -> Self {
-        let Declared { parameters, required, others } = Declared::of(&schema);
+        let Declared { parameters, required, ordered, others } = Declared::of(&schema);
         let (source, judge) = (ToolSource::default(), Arc::default());
-        Self { name, description, schema, parameters, required, others, source, judge }
+        Self { name, description, schema, parameters, required, ordered, others, source, judge }
     }
 
     /// What the schema expects of the parameter `name`, if it declares one.
@@ -68,6 +70,12 @@ impl Tool {
     pub(crate) fn position(&self, name: &[u8], likely: usize) -> Option<usize> {
         let named = |at: &usize| self.parameters.get(*at).is_some_and(|(n, _)| same(n.as_bytes(), name));
         Some(likely).filter(named).or_else(|| (0..self.parameters.len()).find(named))
+    }
+
+    /// The parameters whose order the schema gives, which a value without a name may stand for: those of one list of properties, and
+    /// not of several that are combined.
+    pub(crate) fn ordered(&self) -> &[(String, Expected)] {
+        self.parameters.get(..self.ordered).unwrap_or_default()
     }
 
     /// The parameter that bare text is the value of: the only one, or the only one that is required.
@@ -112,10 +120,15 @@ impl Tool {
         }
     }
 
-    /// The schema of the parameter `name`: by its name, by a pattern, or as one of the others.
+    /// The schema of the parameter `name`: by its name, by a pattern, or as one of the others. None where the branches of a union
+    /// have several.
     pub(crate) fn part(&self, name: &str) -> Option<&Value> {
         let parts = combined(&self.schema);
-        let listed = parts.iter().find_map(|part| part.get("properties")?.get(name));
+        let mut named = parts.iter().filter_map(|part| part.get("properties")?.get(name));
+        let listed = named.next();
+        if listed.is_some_and(|first| named.any(|other| other != first)) {
+            return all_of(&self.schema).iter().find_map(|part| part.get("properties")?.get(name));
+        }
         listed.or_else(|| {
             let patterns = parts.iter().filter_map(|part| part.get("patternProperties")?.as_object()).flatten();
             let mut matching = patterns.filter(|(pattern, _)| self.judge.patterns(&self.schema).matches(pattern, name));
@@ -169,6 +182,7 @@ enum Others {
 struct Declared {
     parameters: Vec<(String, Expected)>,
     required: Vec<String>,
+    ordered: usize,
     others: Others,
 }
 
@@ -198,11 +212,7 @@ impl Declared {
         let firm = certain.iter().map(|part| declare(part, &narrower)).last().unwrap_or(0);
         // The branches of a union are not told apart here: a value may be what any of them says. What holds for every call says
         // more.
-        let wider = |at: usize, known: Expected, more: Expected| match () {
-            () if at < firm => known,
-            () if known.is_any() || more.is_any() => Expected::ANY,
-            () => known.with(more),
-        };
+        let wider = |at: usize, known: Expected, more: Expected| if at < firm { known } else { known.or(more) };
         for part in parts.iter().filter(|part| !certain.iter().any(|known| std::ptr::eq(*known, **part))) {
             declare(part, &wider);
         }
@@ -218,7 +228,10 @@ impl Declared {
                 required.push(name.to_owned());
             }
         }
-        Self { parameters, required, others }
+        let lists = || certain.iter().filter_map(|part| part.get("properties")?.as_object());
+        let own = root.get("properties").and_then(Value::as_object);
+        let ordered = own.or_else(|| lists().next().filter(|_| lists().count() == 1)).map_or(0, Map::len);
+        Self { parameters, required, ordered, others }
     }
 }
 

@@ -257,12 +257,12 @@ pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
 /// `Paris, 3`. Then it says as many arguments as one.
 fn fits_several(tool: &Tool, text: &str) -> bool {
     let mut parts = text.split(',').map(str::trim_ascii).skip(1);
-    let mut others = tool.parameters.iter().skip(1).map(|(_, expected)| *expected);
+    let mut others = tool.ordered().iter().skip(1).map(|(_, expected)| *expected);
     let fits = |part: &str, expected: Expected| match part {
         "true" | "false" | "True" | "False" => expected.allows(Expected::BOOLEAN),
         _ => part.parse::<f64>().is_ok_and(f64::is_finite) && expected.allows(Expected::NUMBER),
     };
-    let first = tool.parameters.first().is_some_and(|(name, _)| Some(&**name) == tool.only_parameter());
+    let first = tool.ordered().first().is_some_and(|(name, _)| Some(&**name) == tool.only_parameter());
     first && text.contains(',') && parts.all(|part| others.next().is_some_and(|expected| fits(part, expected)))
 }
 

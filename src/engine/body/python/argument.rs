@@ -285,12 +285,12 @@ impl Python {
             if read.mended(RepairCode::SourceText) || self.is_expression(text, &read) {
                 return fail;
             }
-            let Some((key, _)) = tool.parameters.get(self.members.list().len()) else { return fail };
+            let Some((key, _)) = tool.ordered().get(self.members.list().len()) else { return fail };
             if !self.begin(cx, out, writer) {
                 return fail;
             }
             // Where others have been named, its place says nothing, unless they were the first.
-            let mut before = self.members.list().iter().zip(&tool.parameters);
+            let mut before = self.members.list().iter().zip(tool.ordered());
             let in_order = before.all(|((name, _), (known, _))| name.as_str(cx.text) == known);
             self.member(cx, out, writer, Piece::Made(key.clone()), read.json);
             expression::is_pair(text) || !in_order
