@@ -21,6 +21,8 @@ pub(super) struct Coercer<'s> {
     written: &'s str,
     /// Numbers among them were respelt: their digits are not what a string was meant to hold.
     respelt: bool,
+    /// Something in the call had to be mended.
+    mended: bool,
     pub(super) repairs: Vec<Repair>,
     place: String,
     /// The next value is an item of several, none of which is a list.
@@ -40,7 +42,8 @@ impl<'s> Coercer<'s> {
     ) -> Self {
         let respelt = before.iter().any(|repair| repair.code == RepairCode::Number);
         let (repairs, place, known) = (Vec::new(), String::new(), HashMap::new());
-        Self { root, patterns, from_text, written, respelt, repairs, place, flat: false, known }
+        let mended = !before.is_empty();
+        Self { root, patterns, from_text, written, respelt, mended, repairs, place, flat: false, known }
     }
 
     fn expected(&mut self, schema: &'s Value) -> Expected {
@@ -97,12 +100,14 @@ impl<'s> Coercer<'s> {
             Value::Number(number) if expected.allows(Expected::STRING) && !self.respelt => {
                 Some((self.digits(number), "a number became the string of its digits"))
             }
-            // As the text `1` does: there is no other flag that it could mean.
-            Value::Number(number) if expected.allows(Expected::BOOLEAN) => match number.as_str() {
-                "0" => Some((Value::Bool(false), "the number 0 became false")),
-                "1" => Some((Value::Bool(true), "the number 1 became true")),
-                _ => None,
-            },
+            // As the text `1` does: there is no other flag that it could mean. It may be an item of a list.
+            Value::Number(number) if expected.allows(Expected::BOOLEAN) && !expected.allows(Expected::ARRAY) => {
+                match number.as_str() {
+                    "0" => Some((Value::Bool(false), "the number 0 became false")),
+                    "1" => Some((Value::Bool(true), "the number 1 became true")),
+                    _ => None,
+                }
+            }
             Value::Bool(flag) if expected.allows(Expected::STRING) => {
                 Some((Value::String(flag.to_string()), "a boolean became a string"))
             }
@@ -296,6 +301,7 @@ impl<'s> Coercer<'s> {
             Value::Array(items) => {
                 let (first, each) = self.items(schema);
                 let flat = items.len() > 1 && first.is_empty() && !items.iter().any(Value::is_array);
+                let flat = flat && !self.parts(schema, each, items.len());
                 for (i, item) in items.iter_mut().enumerate() {
                     if let Some(part) = first.get(i).or(each) {
                         pointer::push(&mut self.place, &i.to_string());
@@ -309,10 +315,24 @@ impl<'s> Coercer<'s> {
         }
     }
 
+    /// So many items cannot be those of one list that is the only item where lists are wanted, by the limits of `schema` or of its
+    /// `items`, but each can be a list of one.
+    fn parts(&self, schema: &'s Value, items: Option<&'s Value>, count: usize) -> bool {
+        let limit = |schema, keyword| self.part(schema, keyword).and_then(Value::as_u64);
+        let Some(items) = items else { return false };
+        let most = limit(items, "maxItems");
+        let short = most.is_some_and(|most| usize::try_from(most).is_ok_and(|most| most < count));
+        let several = limit(schema, "minItems").is_some_and(|least| least > 1);
+        (short || several) && limit(items, "minItems").is_none_or(|least| least <= 1)
+    }
+
     /// Optional members that are null although their schema has no null: what strict modes make models send for "not
     /// given". Bare text does not: there the word was written.
     fn drop_nulls(&mut self, schema: &'s Value, members: &mut Map<String, Value>) {
-        if self.from_text {
+        // The word for a parameter that may be a string is that string, unless it was written with its type or is there as a value
+        // was missing.
+        let typed = self.from_text;
+        if typed && (self.mended || !self.place.is_empty()) {
             return;
         }
         let required = self.part(schema, "required").and_then(Value::as_array);
@@ -322,7 +342,8 @@ impl<'s> Coercer<'s> {
                 // A key of a map is the model's own, and its null says something.
                 let listed = self.find(schema, 0, &|s| s.get("properties").and_then(|p| p.get(key)));
                 let expected = Expected::of(listed?, self.root);
-                (!expected.is_any() && !expected.allows(Expected::NULL)).then(|| key.clone())
+                let may = !expected.is_any() && !expected.allows(Expected::NULL);
+                (may && (!typed || expected.allows(Expected::STRING))).then(|| key.clone())
             })
             .collect();
         for key in nulls {
@@ -467,10 +488,15 @@ fn begins_a_list(text: &str) -> bool {
     inside.trim_start().starts_with(begins) || inside.find(']').is_none_or(|end| end + 1 == inside.len())
 }
 
-/// The text begins as JSON's objects do, or has nothing outside its braces.
+/// The text begins as JSON's objects do, or as those without quotes round their keys. A template (`{{name}}`, `{a,b}`) does not.
 fn begins_an_object(text: &str) -> bool {
     let Some(inside) = text.strip_prefix('{') else { return false };
-    inside.trim_start().starts_with(['"', '\'', '{']) || inside.find('}').is_none_or(|end| end + 1 == inside.len())
+    let inside = inside.trim_start();
+    let keyed = || {
+        let word = inside.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'));
+        word.len() < inside.len() && word.trim_start().starts_with(':')
+    };
+    inside.is_empty() || inside.starts_with(['"', '\'', '}']) || keyed() || begins_an_object(inside)
 }
 
 /// The text is no single item, as far as its looks tell: it has several lines, is markup, or has quoted parts in a row.
