@@ -41,7 +41,11 @@ impl Node<'_> {
             }
             Self::Children(children, mixed, _) if mixed.is_empty() && is_list(children, schema, root) => {
                 let items = find(schema, root, 0, &|s| s.get("items"));
-                if self.is_item(schema, root) {
+                let item = self.is_item(schema, root);
+                if !item && are_members(children) && !may_be_object(items, root) {
+                    return Self::write_object(json, children, mixed, schema, root);
+                }
+                if item {
                     json.push('[');
                     let among = Self::write_object(json, children, mixed, items, root);
                     json.push(']');
@@ -167,6 +171,18 @@ fn is_list(children: &[(String, Node<'_>)], schema: Option<&Schema>, root: Optio
     let mut objects = Vec::new();
     variants(schema, root, &mut objects);
     !objects.iter().any(|object| children.iter().all(|(key, _)| has(object, key)))
+}
+
+/// The schema may want an object.
+fn may_be_object(schema: Option<&Schema>, root: Option<&Schema>) -> bool {
+    schema.zip(root).is_some_and(|(schema, root)| Expected::of(schema, root).allows(Expected::OBJECT))
+}
+
+/// The elements hold text, and their names are not one, a number behind it aside: what they say would be lost in a list.
+fn are_members(children: &[(String, Node<'_>)]) -> bool {
+    let mut names = children.iter().map(|(key, _)| key.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let first = names.next();
+    children.iter().all(|(_, child)| matches!(child, Node::Text(_))) && !names.all(|name| Some(name) == first)
 }
 
 /// The word of a schema for its types is `name`, or a list with it.

@@ -567,6 +567,14 @@ pub(super) fn bare_word(word: &str, expected: Expected) -> ArgumentValue<'_> {
         ArgumentValue::Text(_) if expected.is_any() && matches!(word, "True" | "False") => {
             ArgumentValue::Json(literal::read(word, 0).json)
         }
+        // A number where something else is wanted, and no string, is none either.
+        ArgumentValue::Text(_) if !expected.is_any() && !expected.allows(Expected::STRING) && is_number(word) => {
+            ArgumentValue::Json(word.into())
+        }
         value => value,
     }
+}
+
+fn is_number(word: &str) -> bool {
+    word.ends_with(|c: char| c.is_ascii_digit()) && word.parse::<serde_json::Number>().is_ok()
 }
