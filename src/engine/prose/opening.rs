@@ -7,6 +7,39 @@ use crate::engine::look::seen;
 use crate::engine::{Engine, Look, Mode, Reader, head};
 use crate::schema::begins;
 
+/// What the names of files end in that begin with a brace.
+const FILES: [&str; 22] = [
+    "json",
+    "jsonc",
+    "json5",
+    "jsonl",
+    "ndjson",
+    "geojson",
+    "ipynb",
+    "webmanifest",
+    "yaml",
+    "yml",
+    "toml",
+    "js",
+    "ts",
+    "jsx",
+    "tsx",
+    "css",
+    "txt",
+    "md",
+    "conf",
+    "cfg",
+    "log",
+    "lock",
+];
+
+/// No tool is called so: it is a file's name, an address, or the end of a sentence.
+fn is_title(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let file = ending.is_some_and(|ending| FILES.iter().any(|file| file.eq_ignore_ascii_case(ending)));
+    file || name.starts_with('.') || name.ends_with('.') || name.contains("://")
+}
+
 impl Engine {
     /// The answer begins with a name on a line of its own, and the arguments follow: `get_weather\n{...}`.
     pub(super) fn opening_name(&mut self, cx: &Reader<'_>) -> Taken {
@@ -32,7 +65,7 @@ impl Engine {
             return Look::Is(());
         }
         // A file's name, or what ends in a colon, is the title of what follows, unless it means an offered tool.
-        if !cx.offered(name) && (name.ends_with(':') || cx.tools.is_some() && name.contains(['.', ':'])) {
+        if !cx.offered(name) && (name.ends_with(':') || cx.tools.is_some() && is_title(name)) {
             return Look::No;
         }
         let at = cx.skip_space(found.end);
