@@ -51,13 +51,11 @@ const DOUBLE: &str = "\"\"\"";
 
 const SINGLE: &str = "'''";
 
-/// What begins a conflict of a merge, and an edit that is written so, behind the first two of its signs, and what ends it.
+/// What begins a conflict of a merge, and an edit that is written so, behind the first two of its signs, and an edit whose signs are
+/// none of a merge. Models end either with the signs of the other.
 const CONFLICT: &str = "<<<<<";
-const CONFLICT_ENDS: &str = ">>>>>>>";
-
-/// The same of an edit whose signs are none of a merge.
 const SEARCH: &str = "------- SEARCH";
-const SEARCH_ENDS: &str = "+++++++ REPLACE";
+const EDIT_ENDS: [&str; 2] = [">>>>>>>", "+++++++ REPLACE"];
 
 /// What begins the lines of a patch that say what it is of.
 const PATCH: &str = "*** ";
@@ -99,6 +97,9 @@ const MOST_CUT_OFF: usize = 4096;
 /// So far behind what a listing may show its end is looked for: a stream waits for that.
 const FAR: usize = 4096;
 
+/// The same of an edit, and of a string round a call with markers: such signs are written for other things as well.
+const NEAR: usize = 1024;
+
 /// A longer line does not begin a listing.
 const LINE: usize = 512;
 
@@ -129,8 +130,8 @@ enum Listing {
     Quotes { quotes: &'static str, shows: bool, given: bool },
     /// It ends with this.
     Until { closer: &'static str, given: bool },
-    /// An edit that shows what is there and what is to be there: it ends with a line that begins so.
-    Edit(&'static str),
+    /// An edit that shows what is there and what is to be there: it ends with a line of the signs for that.
+    Edit,
     /// It goes on as long as its lines begin as those of a patch do, behind so many blanks.
     Patch(usize),
 }
@@ -164,7 +165,7 @@ impl Listings {
         match &self.open {
             Some(Listing::Here(word)) if !is_command(cx, word.end) => Look::No,
             Some(Listing::Quotes { given: true, .. } | Listing::Until { given: true, .. }) => {
-                let closes = self.closes(cx, at);
+                let closes = self.closes(cx, at, NEAR);
                 // As the whole answer, the quotes are one more way to write a fence.
                 match self.ends {
                     Some(end) if closes == Look::Is(()) => {
@@ -173,8 +174,6 @@ impl Listings {
                     _ => closes,
                 }
             }
-            // Where no line ends it, the call is what the answer ends in.
-            Some(Listing::Edit(_)) if self.ends.is_none() && shows != Look::More => Look::No,
             Some(Listing::Quotes { .. } | Listing::Until { .. }) | None => Look::No,
             Some(_) => shows,
         }
@@ -194,30 +193,32 @@ impl Listings {
                 None => return Look::No,
                 Some(_) => {}
             }
-            match self.closes(cx, at) {
+            let far = if self.open == Some(Listing::Edit) { NEAR } else { FAR };
+            match self.closes(cx, at, far) {
                 Look::No if self.ends.is_none() => self.is_none(),
                 look => return look,
             }
         }
     }
 
-    /// What is open is closed behind `at`, or begins so that it shows what stands there wherever it is.
-    fn closes(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    /// What is open is closed so `near` behind `at`, or begins so that it shows what stands there wherever it is.
+    fn closes(&mut self, cx: &Reader<'_>, at: usize, near: usize) -> Look<()> {
         let Some(listing) = &self.open else { return Look::No };
+        let ends = |end: usize| Look::when(end > at && end <= at + near);
         if let Some(end) = self.ends {
-            return Look::when(end > at);
+            return ends(end);
         }
         let length = listing.closer();
-        let far = floor(cx.text, at + FAR);
+        let far = floor(cx.text, at + near);
         let end = listing.end(cx, self.sought.max(at), far);
         // A word at the end of what came may go on.
         self.ends = end.filter(|end| cx.eof || *end < cx.text.len());
         if let Some(end) = self.ends {
-            return Look::when(end > at);
+            return ends(end);
         }
         self.sought = floor(cx.text, far.saturating_sub(length + 1)).max(self.sought);
         // A character may be cut in two there.
-        if cx.text.len() > at + FAR + 4 {
+        if cx.text.len() > at + near + 4 {
             Look::when(listing.is_sure(cx, at))
         } else if cx.eof {
             Look::when(is_cut_off(cx, listing, at))
@@ -253,7 +254,8 @@ impl Listing {
     fn closer(&self) -> usize {
         match self {
             Self::Here(word) | Self::Php(word) => word.len(),
-            Self::Until { closer, .. } | Self::Edit(closer) => closer.len(),
+            Self::Until { closer, .. } => closer.len(),
+            Self::Edit => EDIT_ENDS.iter().map(|closer| closer.len()).max().unwrap_or_default(),
             Self::Quotes { quotes, .. } => quotes.len(),
             Self::Patch(_) => 0,
         }
@@ -261,7 +263,7 @@ impl Listing {
 
     /// What begins it says that it is one, wherever it ends: the line of a here document is a command, and no sentence.
     fn is_sure(&self, cx: &Reader<'_>, at: usize) -> bool {
-        let (Self::Here(word) | Self::Php(word)) = self else { return matches!(self, Self::Edit(_)) };
+        let (Self::Here(word) | Self::Php(word)) = self else { return false };
         let quoted = cx.slice(0, word.start).ends_with(['\'', '"', '\\']);
         let loud = cx.part(word).bytes().all(|byte| !byte.is_ascii_lowercase());
         let line = cx.slice(word.end, floor(cx.text, word.end + LINE).min(at)).split('\n').next().unwrap_or_default();
@@ -288,9 +290,12 @@ impl Listing {
             Self::Until { closer, .. } => {
                 memchr::memmem::find(text.as_bytes(), closer.as_bytes()).map(|i| from + i + closer.len())
             }
-            Self::Edit(closer) => {
-                let mut found = memchr::memmem::find_iter(text.as_bytes(), closer.as_bytes()).map(|i| from + i);
-                found.find(|at| cx.at_line_start(*at)).map(|at| at + closer.len())
+            Self::Edit => {
+                let ends = EDIT_ENDS.iter().filter_map(|closer| {
+                    let mut found = memchr::memmem::find_iter(text.as_bytes(), closer.as_bytes()).map(|i| from + i);
+                    found.find(|at| cx.at_line_start(*at)).map(|at| at + closer.len())
+                });
+                ends.min()
             }
             Self::Patch(margin) => {
                 // A line may begin where was looked last.
@@ -327,7 +332,7 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
         let document = || cx.bytes().get(end + 1).is_some_and(|byte| word(*byte));
         if found.pattern().as_usize() == 0 && cx.slice(end, to).starts_with(CONFLICT) && cx.at_line_start(at) {
             let named = cx.slice(end + CONFLICT.len(), to).starts_with([' ', '\n', '\r']);
-            return named.then_some((end + CONFLICT.len(), Listing::Edit(CONFLICT_ENDS)));
+            return named.then_some((end + CONFLICT.len(), Listing::Edit));
         }
         if found.pattern().as_usize() == 0 && !(words && (word(next) || next == b'<' && document())) {
             return None;
@@ -361,7 +366,7 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
                 ends.filter(|_| string || before.trim_ascii().is_empty())
                     .map(|(.., closer)| (end, Listing::Until { closer, given }))
             }
-            SEARCH => before.trim_ascii().is_empty().then_some((end, Listing::Edit(SEARCH_ENDS))),
+            SEARCH => before.trim_ascii().is_empty().then_some((end, Listing::Edit)),
             // The first line of a patch begins no later than it does, blanks aside.
             _ if !before.trim_ascii_start().is_empty() => None,
             PATCH => PATCHES.iter().any(|known| line.starts_with(known)).then_some((end, patch)),
@@ -433,7 +438,7 @@ fn is_command(cx: &Reader<'_>, at: usize) -> bool {
 /// The text is over in the here document `listing`, which nothing ends, and in which `at` stands: its line is a command, and no
 /// other paragraph begins.
 fn is_cut_off(cx: &Reader<'_>, listing: &Listing, at: usize) -> bool {
-    let (Listing::Here(word) | Listing::Php(word)) = listing else { return matches!(listing, Listing::Edit(_)) };
+    let (Listing::Here(word) | Listing::Php(word)) = listing else { return false };
     at - word.end <= MOST_CUT_OFF && listing.is_sure(cx, at) && !has_blank_line(cx.slice(word.end, at))
 }
 
