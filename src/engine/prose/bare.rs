@@ -222,7 +222,7 @@ impl Engine {
             || labelled(cx, at)
             || behind_label(cx, at)
             || ((list || object) && cx.tools.is_some() && sentence)
-            || (list && cx.at_line_start(at) && (cx.tools.is_some() || begins_paragraph(cx, at)))
+            || (list && cx.at_line_start(at) && (cx.tools.is_some() || self.begins_paragraph(cx, at)))
         {
             true
         } else if self.fence.is_some() || cx.tools.is_some() {
@@ -230,6 +230,13 @@ impl Engine {
         } else {
             (self.fresh_at(cx, at) && self.out.is_empty()) || cx.first_in_text(at)
         }
+    }
+
+    /// Nothing, a blank line or a marker that was taken out stands before the line of `at`, which it begins. Without tools, a list that
+    /// ends a sentence of prose or an assignment is Python as any other.
+    fn begins_paragraph(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let mut lines = cx.slice(0, at).rsplit('\n').skip(1);
+        lines.next().is_none_or(|line| line.trim_ascii().is_empty()) || self.given.removed && self.fresh_at(cx, at)
     }
 
     /// Right behind a call, its body once more and without the opening marker: an echo, not another call.
@@ -284,13 +291,6 @@ impl Engine {
         self.begin_call(state, |call| call.in_fence(fence));
         Look::Is(())
     }
-}
-
-/// Nothing, or a blank line, stands before the line of `at`, which it begins. Without tools, a list that ends a sentence of prose
-/// or an assignment is Python as any other.
-fn begins_paragraph(cx: &Reader<'_>, at: usize) -> bool {
-    let mut lines = cx.slice(0, at).rsplit('\n').skip(1);
-    lines.next().is_none_or(|line| line.trim_ascii().is_empty())
 }
 
 /// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or all of a line, or of what stands

@@ -47,21 +47,29 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
 }
 
 /// The line above that of `at` is a statement of a Python program, or a block of one stands there; calls, comments and blank lines
-/// may stand between.
+/// may stand between. A list of calls is none of a program's statements: it is one only right below another. Below a blank line,
+/// values that a sentence above them announces are settings.
 fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
     let above = cx.slice(floor(cx.text, at.saturating_sub(LINE)), at);
     let lines = above.strip_suffix('\n').unwrap_or_default().rsplit('\n').map(one_line);
-    let mut block = false;
+    let list = cx.bytes().get(at) == Some(&b'[');
+    let (mut block, mut parted, mut assigned) = (false, false, false);
     for line in lines {
         if line.starts_with([' ', '\t']) {
             block = true;
+        } else if is_assignment(line) && parted {
+            assigned = true;
         } else if is_statement(line) || block && opens_block(line) {
             return true;
         } else if !(line.is_empty() || line.starts_with("# ") || is_call_line(line)) {
             return false;
         }
+        if list && !is_call_line(line) {
+            return false;
+        }
+        parted |= line.is_empty();
     }
-    false
+    assigned
 }
 
 /// `line` opens a block of a Python program, whose lines are indented: a sentence would begin with a capital letter.
@@ -89,26 +97,33 @@ fn is_call_line(line: &str) -> bool {
     name > 0 && line.as_bytes().get(name) == Some(&b'(') && line.ends_with(')')
 }
 
+/// `name` is one of Python's, of a module or what it has as well.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
+}
+
 /// `line` is a statement of a Python program.
 fn is_statement(line: &str) -> bool {
-    let name = |name: &str| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
-    };
-    let names = |list: &str| list.split(',').all(|each| name(each.split(" as ").next().unwrap_or_default().trim()));
+    let names = |list: &str| list.split(',').all(|each| is_name(each.split(" as ").next().unwrap_or_default().trim()));
     if let Some(list) = line.strip_prefix("import ") {
         return names(list);
     }
     if let Some((module, list)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
-        return name(module) && (list == "*" || names(list));
+        return is_name(module) && (list == "*" || names(list));
     }
     if line.starts_with("print(") && line.ends_with(')') {
         return true;
     }
+    is_assignment(line)
+}
+
+/// `line` gives a name a value.
+fn is_assignment(line: &str) -> bool {
     // Mostly it is a sentence.
     let Some(equals) = memchr::memchr(b'=', line.as_bytes()) else { return false };
     let (to, value) = line.split_at(equals);
-    to.strip_suffix(' ').is_some_and(name) && value.strip_prefix("= ").is_some_and(is_value)
+    to.strip_suffix(' ').is_some_and(is_name) && value.strip_prefix("= ").is_some_and(is_value)
 }
 
 /// `value` is one of Python's, whole: a number, a string, a list, a dict, or what a call gives. A mere word may be one of a text.
