@@ -146,6 +146,12 @@ fn answered_by(label: &Label<'_>) -> Option<&'static [&'static str]> {
     }
 }
 
+/// Something is said in the `turn`, between the label that begins it and the one that ends it.
+fn says_something(turn: &str) -> bool {
+    let said = turn.trim_ascii().split_once('\n').and_then(|(_, said)| said.rsplit_once('\n'));
+    said.is_some_and(|(said, _)| !said.trim_ascii().is_empty())
+}
+
 /// Another side speaks in `line`, which is one of `sides`.
 fn speaks_as(line: &str, sides: &[&str]) -> bool {
     let heading = |label: &Label<'_>| label.heading && is_one_of(label.side, &HEADED);
@@ -287,7 +293,12 @@ impl Engine {
         let mut lines =
             called.into_iter().chain(above.match_indices(['\n', '>', ']', '}', '`']).map(|(i, _)| from + i + 1));
         let line = |start: usize| cx.slice(start, floor(cx.text, at.min(start + LONGEST_LABEL)));
-        let user = lines.find(|start| speaks_as(line(*start).lines().next().unwrap_or_default(), sides));
+        let mut user = lines.find(|start| speaks_as(line(*start).lines().next().unwrap_or_default(), sides));
+        if label.is_some_and(|label| label.side == MODEL) {
+            // Names of tables and files are the same words, in lists: those stand below a sentence, and hold no turn.
+            let behind = |user: usize| called.is_some_and(|called| cx.slice(called, user).trim_ascii().is_empty());
+            user = user.filter(|user| behind(*user) && says_something(cx.slice(*user, at)));
+        }
         self.runaway.no_user = at;
         user.is_some_and(|user| !self.out.calls.is_empty() || !begins_prompt(cx.slice(0, user)))
     }
