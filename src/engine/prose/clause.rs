@@ -59,6 +59,9 @@ const BETWEEN: [&str; 6] = ["with", "this", "that", "anything", "something", "li
 const NOT: [&str; 8] = ["not", "never", "nobody", "cannot", "wrong", "dangerous", "unsafe", "bad"];
 const MIGHT: [&str; 3] = ["would", "could", "might"];
 
+/// What is not done with a call that is made.
+const FORGETS: [&str; 3] = ["forget", "hesitate", "fail"];
+
 /// Negations that may stand at the end of a line, before what they are of.
 const LAST: [&str; 7] = ["not", "never", "nicht", "nie", "niemals", "jamais", "nunca"];
 
@@ -126,6 +129,9 @@ pub(super) fn speaks(cx: &Reader<'_>, end: usize, below: &str) -> bool {
         let known = act.is_some_and(|act| act >= ALONE) || WHO.contains(&first) || verb != last;
         let close = back.clone().take(2).any(|word| MIGHT.contains(&word));
         let own = |word: &&str| !OTHERS.contains(word);
+        if back.clone().take(2).any(|word| FORGETS.contains(&word)) {
+            return false;
+        }
         known && (close || not(first) && back.clone().all(|word| own(&word)) || back.take_while(own).take(3).any(not))
     };
     done || act.is_some() && (condition() || denied())

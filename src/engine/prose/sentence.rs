@@ -49,28 +49,39 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
 const TYPES: [&str; 11] =
     ["string", "number", "integer", "boolean", "object", "array", "str", "int", "float", "bool", "dict"];
 
-/// Keys of what is looked for, or written: that may be any word.
-const SOUGHT: [&str; 12] =
-    ["query", "q", "pattern", "text", "keyword", "keywords", "term", "search", "word", "topic", "name", "prompt"];
+/// Keys of what no type is called like. What is looked for, written or said may be any word.
+const PLACES: [&str; 12] = [
+    "path",
+    "file_path",
+    "filepath",
+    "filename",
+    "file",
+    "url",
+    "command",
+    "city",
+    "location",
+    "date",
+    "directory",
+    "email",
+];
 
-/// All of the `arguments` are names of types: a tool is described.
+/// All of the `arguments` are names of types, and one is so where it can be nothing else: a tool is described.
 fn defines(cx: &Reader<'_>, arguments: &Found) -> bool {
-    // What it is that is of a type may be the very argument.
-    let describes = |key: &str, value: &str| {
-        TYPES.contains(&value) && !key.to_ascii_lowercase().ends_with("type") && !SOUGHT.contains(&key)
+    let describes = |members: &[(&str, &str)]| {
+        members.iter().all(|(_, value)| TYPES.contains(value)) && members.iter().any(|(key, _)| PLACES.contains(key))
     };
     match arguments {
         Found::Json(piece) if piece.len() <= LONGEST => {
             let object = serde_json::from_str::<serde_json::Map<_, _>>(piece.as_str(cx.text)).unwrap_or_default();
-            !object.is_empty()
-                && object.iter().all(|(key, value)| value.as_str().is_some_and(|value| describes(key, value)))
+            let members = object.iter().map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default()));
+            describes(&members.collect::<Vec<_>>())
         }
         Found::Members(members) => {
-            let is_type = |(key, value): &(Piece, Value)| {
+            let members = members.iter().map(|(key, value)| {
                 let (Value::Text(value) | Value::Json(value)) = value;
-                describes(key.as_str(cx.text), value.as_str(cx.text).trim_matches(['"', '\'']))
-            };
-            !members.is_empty() && members.iter().all(is_type)
+                (key.as_str(cx.text), value.as_str(cx.text).trim_matches(['"', '\'']))
+            });
+            describes(&members.collect::<Vec<_>>())
         }
         Found::Json(_) => false,
     }
