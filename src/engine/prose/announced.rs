@@ -1,12 +1,15 @@
-//! What a sentence that ends in a colon says of the call below it: that it is an example, that it is not made, was made before, or is
-//! asked for; or that whoever writes does something now.
+//! What a sentence that ends in a colon says of the call below it: that it is not made, was made before, is asked for or only shows how one
+//! would; or that whoever writes looks at an example, or changes one. Only what says so surely counts: else the call is made.
 use crate::engine::reader::floor;
 
 /// So much of a sentence's end says whether its call is made.
 const END: usize = 128;
 
+/// What a clause begins behind.
+const CLAUSES: [&str; 8] = [", ", "; ", ": ", " so ", " but ", " and ", " – ", " — "];
+
 /// What may stand for the call at the end of a sentence, behind its verb.
-const STANDS_FOR_IT: [&str; 18] = [
+const STANDS_FOR_IT: [&str; 15] = [
     "this",
     "that",
     "it",
@@ -21,70 +24,25 @@ const STANDS_FOR_IT: [&str; 18] = [
     "tool",
     "function",
     "command",
-    "commands",
-    "like",
-    "again",
     "anything",
 ];
 
-/// What is done with calls.
+/// What is done with calls, and where it has been done.
 const VERBS: [&str; 12] =
     ["run", "call", "execute", "send", "use", "do", "make", "invoke", "perform", "issue", "emit", "submit"];
+const DONE: [&str; 6] = ["ran", "run", "called", "executed", "sent", "made"];
 
-/// The same, where it has been done.
-const DONE: [&str; 13] = [
-    "ran",
-    "run",
-    "called",
-    "executed",
-    "sent",
-    "used",
-    "did",
-    "made",
-    "invoked",
-    "performed",
-    "issued",
-    "emitted",
-    "submitted",
-];
-
-/// What says before a verb that it is not done.
-const NEVER: [&str; 18] = [
-    "never",
-    "don't",
-    "don’t",
-    "won't",
-    "won’t",
-    "can't",
-    "can’t",
-    "cannot",
-    "mustn't",
-    "mustn’t",
-    "shouldn't",
-    "shouldn’t",
-    "couldn't",
-    "couldn’t",
-    "wouldn't",
-    "wouldn’t",
-    "didn't",
-    "didn’t",
-];
-const NOT: [&str; 8] = ["do", "will", "can", "must", "should", "could", "would", "did"];
-
-/// What says of something that is to be done that it is not: "not allowed to".
-const NOT_TO: [&str; 7] = ["allowed", "able", "going", "supposed", "permitted", "unable", "refuse"];
-
-/// Words between those and the verb.
-const ADVERBS: [&str; 6] = ["ever", "just", "actually", "directly", "simply", "already"];
-
-/// What says that it was done in the past.
+/// What says that it was before.
 const BEFORE: [&str; 3] = ["already", "earlier", "previously"];
 
-/// What is called is one of these.
-const CALLS: [&str; 5] = ["call", "calls", "command", "invocation", "attempt"];
+/// Words between a denial and its verb.
+const ADVERBS: [&str; 5] = ["ever", "just", "actually", "directly", "simply"];
+
+/// Who may deny that they make a call, or is told not to: others may fail to do something else.
+const WHO: [&str; 6] = ["i", "i'm", "we", "we're", "you", "please"];
 
 /// What begins a sentence that asks whether it is done.
-const ASKS: [&str; 14] = [
+const ASKS: [&str; 11] = [
     "shall i ",
     "shall we ",
     "should i ",
@@ -94,76 +52,47 @@ const ASKS: [&str; 14] = [
     "could i ",
     "do you want ",
     "would you like ",
-    "do i have ",
-    "want me to ",
     "is it ok ",
     "is it okay ",
-    "am i allowed ",
 ];
 
-/// What begins a clause that makes it wait for the other side.
-const WAITS: [&str; 13] = [
-    "once you confirm",
-    "once you approve",
-    "once you agree",
-    "once you say",
-    "once you give",
-    "once confirmed",
-    "once approved",
-    "if you agree",
-    "if you confirm",
-    "if you approve",
-    "after you confirm",
-    "after you approve",
-    "when you confirm",
-];
+/// What begins a clause that makes it wait for the other side, what that would do, and what waits: a confirmation that was given is told
+/// in the past, and what is done all the same is no promise.
+const WAITS: [&str; 5] = ["once ", "if ", "after ", "when ", "as soon as "];
+const CONFIRMS: [&str; 7] =
+    ["you confirm", "you approve", "you agree", "you confirm this", "you confirm that", "you confirm it", "you'd like"];
+const PROMISES: [&str; 5] = ["i'll ", "i will ", "we'll ", "i can ", "i could "];
 
-/// The same, where it is all of a clause.
-const WAITS_ALONE: [&str; 5] = ["if you want", "if you'd like", "if you’d like", "if you like", "if you would like"];
+/// Headings of calls that are shown as wrong, and what else stands in them.
+const WRONG: [&str; 5] = ["wrong", "incorrect", "avoid", "avoid this", "not this"];
+const OF_CALLS: [&str; 5] = ["call", "calls", "format", "way", "usage"];
 
-/// Headings of calls that are shown as wrong, and those of the right ones beside them.
-const WRONG: [&str; 7] = ["wrong", "incorrect", "bad", "avoid", "avoid this", "not this", "invalid"];
-const RIGHT: [&str; 5] = ["right", "correct", "good", "instead", "valid"];
+/// What is said of calls that were made before, and what they are called.
+const PAST: [&str; 5] = ["previous", "earlier", "failed", "last", "first"];
+const CALLS: [&str; 4] = ["call", "command", "invocation", "attempt"];
 
-/// What else stands in such a heading.
-const OF_CALLS: [&str; 9] = ["call", "calls", "format", "way", "usage", "example", "version", "output", "tool"];
-
-/// Headings of what was called before.
-const PAST: [&str; 3] = ["previous", "earlier", "failed"];
-
-/// What says at the end of a sentence that its call only shows how one is made: by whoever reads it, or by anybody.
-const LIKE_THIS: &str = "like this";
-const SUCH_AS: [&str; 2] = ["like so", "such as"];
+/// What ends a sentence that tells others how a call is made, and may stand behind its first word.
+const LIKE_THIS: [&str; 3] = ["like this", "like so", "such as"];
+const MAY: [&str; 5] = ["can", "could", "would", "may", "might"];
 
 /// What the sentence, in small letters, says in its last words of the call that stands behind it: it is not made here.
 pub(super) fn refuses(sentence: &str) -> bool {
     let from = floor(sentence, sentence.len().saturating_sub(END));
-    let words = words(sentence.get(from..).unwrap_or_default());
-    heads(&words, &WRONG) || words.len() > 1 && heads(&words, &PAST) || denies(&words) || is_past(&words)
+    let end = sentence.get(from..).unwrap_or_default();
+    let all = words(end);
+    is_wrong(&all) || is_past(&all) || denies(&words(last_clause(end))) || asks(sentence) || shows_how(&all)
 }
 
-/// What stands in the line of a call before it says that it is not made: `Never send`.
+/// What stands before a call in its line says that it is not made: `Never send`.
 pub(super) fn denies_here(line: &str) -> bool {
     let end = line.get(floor(line, line.len().saturating_sub(END))..).unwrap_or_default();
-    let sentence = end.rsplit(['.', '!', '?']).next().unwrap_or_default().to_lowercase();
-    denies(&words(&sentence))
+    let sentence = in_small_letters(end.rsplit(['.', '!', '?']).next().unwrap_or_default());
+    denies(&words(last_clause(&sentence)))
 }
 
-/// The whole `sentence`, in small letters, asks whether the call is made, or waits for somebody to say so.
-pub(super) fn asks(sentence: &str) -> bool {
-    let sentence = sentence.trim_start_matches(|c: char| !c.is_alphanumeric());
-    let asks = |clause: &str| ASKS.iter().any(|words| clause.starts_with(words));
-    let waits = |clause: &str| {
-        WAITS.iter().any(|words| clause.starts_with(words))
-            || WAITS_ALONE.iter().any(|words| clause.strip_prefix(words).is_some_and(|rest| rest.trim().is_empty()))
-    };
-    let last = sentence.rfind(" if ").and_then(|at| sentence.get(at + 1..)).unwrap_or_default();
-    sentence.split(", ").any(|clause| asks(clause) || waits(clause)) || waits(last)
-}
-
-/// The `sentence`, in small letters, is the heading of a right call, as stands beside wrong ones.
-pub(super) fn is_right(sentence: &str) -> bool {
-    heads(&words(sentence), &RIGHT)
+/// The `sentence` in small letters, with plain apostrophes.
+pub(super) fn in_small_letters(sentence: &str) -> String {
+    sentence.to_lowercase().replace('’', "'")
 }
 
 /// The words of a sentence in small letters, without what stands round them.
@@ -172,11 +101,30 @@ fn words(sentence: &str) -> Vec<&str> {
     words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).filter(|word| !word.is_empty()).collect()
 }
 
-/// The words are a heading that begins with one of `known`, and has nothing else in it but what calls are called.
-fn heads(words: &[&str], known: &[&str]) -> bool {
-    let known = |words: &[&str]| known.contains(&words.join(" ").as_str());
-    let rest = words.iter().rposition(|word| !OF_CALLS.contains(word)).map_or(0, |last| last + 1);
-    (1..=2).contains(&rest) && words.get(..rest).is_some_and(known) && words.len() <= 3
+fn last_clause(sentence: &str) -> &str {
+    CLAUSES.iter().fold(sentence, |rest, part| rest.rsplit(part).next().unwrap_or_default())
+}
+
+/// The words are a heading of wrong calls, and nothing else.
+fn is_wrong(words: &[&str]) -> bool {
+    let heading = words.strip_suffix(&["example"]).unwrap_or(words);
+    let heading = heading.split_last().filter(|(last, _)| OF_CALLS.contains(last)).map_or(heading, |(_, rest)| rest);
+    heading.len() <= 2 && WRONG.contains(&heading.join(" ").as_str())
+}
+
+/// The call was made before, and the sentence says nothing else: what is done to it now is done by the call below.
+fn is_past(words: &[&str]) -> bool {
+    match without_object(words) {
+        ["i" | "we" | "i've" | "we've", before, done] | ["i" | "we", "have", before, done] if DONE.contains(done) => {
+            return BEFORE.contains(before);
+        }
+        _ => {}
+    }
+    match words {
+        ["the" | "my", past, call, "was"] | [past, call] => PAST.contains(past) && CALLS.contains(call),
+        ["the" | "my", call, "that" | "which", "failed"] => CALLS.contains(call),
+        _ => false,
+    }
 }
 
 /// The words without what stands for the call at their end.
@@ -185,268 +133,112 @@ fn without_object<'a, 'w>(words: &'a [&'w str]) -> &'a [&'w str] {
     words.get(..end).unwrap_or_default()
 }
 
-/// The call is not to be made, or cannot be.
+/// The words of a clause say that the call is not to be made, or cannot be.
 fn denies(words: &[&str]) -> bool {
     // "Call" stands for what is called as well as for what is done with it.
     let object = words.len() - without_object(words).len();
     let verbs = words.iter().enumerate().rev().take(object + 1);
     verbs.into_iter().any(|(i, word)| {
         let before = words.get(..i).unwrap_or_default();
-        *word == "called" && before.ends_with(&["would", "have"]) || VERBS.contains(word) && is_denied(before)
+        *word == "called" && before.ends_with(&["would", "have"]) || VERBS.contains(word) && is_denied(before, word)
     })
 }
 
-/// What stands behind these words is not done.
-fn is_denied(before: &[&str]) -> bool {
+/// The `verb` behind these words is not done: whoever writes says so of themselves, or tells others.
+fn is_denied(before: &[&str], verb: &str) -> bool {
     let end = before.iter().rposition(|word| !ADVERBS.contains(word)).map_or(0, |last| last + 1);
-    match before.get(..end).unwrap_or_default() {
-        [.., last] if NEVER.contains(last) => true,
-        [.., aux, "not"] => NOT.contains(aux),
-        [.., "not", able, "to"] => NOT_TO.contains(able),
-        [.., "unable" | "refuse", "to"] => true,
-        _ => false,
-    }
+    let (who, sure) = match before.get(..end).unwrap_or_default() {
+        [who @ .., "never" | "don't" | "won't"] | [who @ .., "do" | "will", "not"] => (who, true),
+        [who @ .., "can't" | "cannot" | "mustn't" | "shouldn't"]
+        | [who @ .., "can" | "must" | "should", "not"]
+        | [who @ .., "not", "allowed" | "able" | "going" | "supposed", "to"]
+        | [who @ .., "unable", "to"] => (who, false),
+        _ => return false,
+    };
+    let own = who.len() <= 2 && who.first().is_none_or(|first| WHO.contains(first));
+    own || sure && matches!(verb, "run" | "call")
 }
 
-/// The call was made before.
-fn is_past(words: &[&str]) -> bool {
-    let called = |words: &[&str]| words.iter().rev().take(4).any(|word| CALLS.contains(word));
-    match words {
-        [before @ .., "was"] => return called(before),
-        [before @ .., "that" | "which", "failed"] => return called(before),
-        _ => {}
+/// The whole sentence asks whether the call is made, or waits for somebody to say so.
+fn asks(sentence: &str) -> bool {
+    let sentence = sentence.trim_matches(|c: char| !c.is_alphanumeric());
+    let promises = |clause: &str| PROMISES.iter().any(|words| clause.starts_with(words));
+    let waits = |clause: &str| {
+        let rest = WAITS.iter().find_map(|word| clause.strip_prefix(word));
+        rest.is_some_and(|rest| CONFIRMS.contains(&rest))
+    };
+    if ASKS.iter().any(|words| last_clause(sentence).starts_with(words)) {
+        return true;
     }
-    match without_object(words) {
-        [.., done, before] if BEFORE.contains(before) => DONE.contains(done),
-        [.., before, done] if BEFORE.contains(before) => DONE.contains(done),
-        [.., "have" | "i've" | "i’ve", "executed" | "run"] => true,
-        _ => false,
-    }
+    let ends = |word: &&str| sentence.rfind(&[" ", word].concat()).is_some_and(|at| waits(sentence.split_at(at + 1).1));
+    sentence.split_once(", ").is_some_and(|(clause, rest)| waits(clause) && promises(rest))
+        || promises(sentence) && WAITS.iter().any(|word| ends(&word.trim_end()))
 }
 
-/// What begins what whoever writes does now, and whoever is about to.
-const DOES: [&str; 32] = [
-    "let me ",
-    "let's ",
-    "let’s ",
-    "i'll ",
-    "i’ll ",
-    "i will ",
-    "i'm going to ",
-    "i’m going to ",
-    "i am going to ",
-    "i need to ",
-    "i have to ",
-    "i must ",
-    "we'll ",
-    "we’ll ",
-    "we will ",
-    "i'm now ",
-    "i am now ",
-    "ich ",
-    "veamos ",
-    "voy a ",
-    "vamos a ",
-    "déjame ",
-    "je vais ",
-    "vou ",
-    "deixe-me ",
-    "vediamo ",
-    "让我",
-    "我来",
-    "我将",
-    "我会",
-    "我要",
-    "我先",
-];
+/// The words tell whoever reads them how they may call.
+fn shows_how(words: &[&str]) -> bool {
+    let [.., "like" | "such", _] = words else { return false };
+    let tail = words.get(words.len() - 2..).unwrap_or_default().join(" ");
+    matches!(words, ["you" | "one", may, ..] if MAY.contains(may)) && LIKE_THIS.contains(&tail.as_str())
+}
 
-/// The same, where a sentence begins with it: it speaks of no call.
-const DOING: [&str; 22] = [
-    "running",
+/// What may stand before the first person that begins a sentence.
+const FIRST: [&str; 7] = ["now", "first", "next", "then", "so", "ok", "okay"];
+
+/// What is done with files: an example is one of them.
+const ACTS: [&str; 13] =
+    ["read", "open", "check", "view", "look", "inspect", "edit", "update", "fix", "run", "test", "delete", "create"];
+const ACTING: [&str; 13] = [
     "reading",
-    "checking",
-    "looking",
     "opening",
-    "executing",
-    "fetching",
-    "searching",
-    "writing",
-    "creating",
-    "adding",
-    "updating",
-    "testing",
-    "trying",
-    "getting",
-    "deleting",
+    "checking",
+    "viewing",
+    "looking",
+    "inspecting",
     "editing",
+    "updating",
     "fixing",
-    "listing",
-    "loading",
-    "building",
-    "reviewing",
+    "running",
+    "testing",
+    "deleting",
+    "creating",
 ];
 
-/// Verbs of somebody who only shows something, or does nothing yet: whole words with a blank behind them, others as they begin.
-const SHOWS: [&str; 47] = [
-    "show ",
-    "give ",
-    "share ",
-    "explain ",
-    "illustrate ",
-    "demonstrate ",
-    "provide ",
-    "describe ",
-    "present ",
-    "offer ",
-    "walk you",
-    "tell ",
-    "take you",
-    "not ",
-    "never",
-    "answer ",
-    "respond ",
-    "reply ",
-    "outline ",
-    "quote ",
-    "zeig",
-    "geb",
-    "nenn",
-    "erklär",
-    "würde",
-    "kann",
-    "könnte",
-    "habe",
-    "mostr",
-    "muestr",
-    "enseñ",
-    "dar ",
-    "explic",
-    "montre",
-    "donner",
-    "expliqu",
-    "给",
-    "給",
-    "举",
-    "舉",
-    "展示",
-    "演示",
-    "说明",
-    "說明",
-    "解释",
-    "解釋",
-    "示范",
-];
+/// What stands before an example that is known.
+const THE: [&str; 8] = ["the", "this", "that", "your", "its", "my", "these", "those"];
 
-/// What says before a step that it depends on something, or would be taken.
-const WOULD: [&str; 5] = ["if ", "when ", "whenever ", "wenn ", "如果"];
+/// What says somewhere in the sentence that the example is shown all the same, and what does so right behind the word.
+const SHOWS: [&str; 9] = ["below", "here", "explain", "you", "answer", "docs", "prompt", "following", "show"];
+const OF: [&str; 8] = ["of", "call", "calls", "message", "request", "response", "output", "usage"];
 
-/// So much behind the words that begin a step is looked at for what is done.
-const STEP: usize = 24;
-
-/// Articles and such: the example that is spoken of is known.
-const THE: [&str; 30] = [
-    "the", "this", "that", "your", "their", "his", "its", "my", "our", "these", "those", "all", "der", "die", "das",
-    "dem", "den", "dein", "deine", "ihr", "el", "los", "este", "ese", "le", "les", "o", "os", "il", "lo",
-];
-
-/// Words behind the one for an example that say what it is one of.
-const OF: [&str; 9] = ["of", "request", "response", "call", "calls", "output", "tool", "usage", "invocation"];
-
-/// What says that an example follows, wherever it stands in its sentence, and what does so before the word for one.
-const FOR_EXAMPLE: [&str; 15] = [
-    "e.g.",
-    "eg",
-    "eg.",
-    "for instance",
-    "z.b.",
-    "bijvoorbeeld",
-    "например",
-    "例如",
-    "比如",
-    "たとえば",
-    "例えば",
-    "예를 들어",
-    "örneğin",
-    "ví dụ",
-    "esimerkiksi",
-];
-const FOR: [&str; 7] = ["for", "par", "por", "zum", "per", "na", "bir"];
-
-/// Whoever writes the `sentence` says what they do next, and the word from `start` to `end`, which mostly announces an example, is only
-/// one of its words: what is looked at, or where.
+/// Whoever writes the `sentence` says first of all that they look at the example which the word from `start` to `end` speaks of, or change
+/// or run it.
 pub(super) fn only_mentions(sentence: &str, start: usize, end: usize) -> bool {
-    let lower = sentence.to_lowercase();
-    // Letters that change their length with their case are rare, and the places in question say little then.
-    if lower.len() != sentence.len() {
+    let part = |text: Option<&str>| in_small_letters(text.unwrap_or_default());
+    let (before, word) = (part(sentence.get(..start)), part(sentence.get(start..end)));
+    let behind = part(sentence.get(end..));
+    let (before, behind) = (words(&before), words(&behind));
+    let shown = || before.iter().chain(&behind).any(|word| SHOWS.contains(word));
+    if !matches!(word.as_str(), "example" | "examples") || behind.first().is_some_and(|of| OF.contains(of)) || shown() {
         return false;
     }
-    let Some(step) = begins_step(&lower) else { return false };
-    let gerund = lower.get(step..).is_some_and(|text| DOING.iter().any(|word| text.starts_with(word)));
-    let word = lower.get(start..end).unwrap_or_default();
-    let before = lower.get(..start).unwrap_or_default();
-    let behind = words(lower.get(end..).unwrap_or_default());
-    let ahead = words(before);
-    if word.contains("like this") {
-        return false;
-    }
-    if word.contains("look") || matches!(word, "sieht so aus" | "ressemble à" | "se ve así") {
-        let asked = ahead.iter().any(|word| matches!(*word, "what" | "how"));
-        return !gerund && (asked || !behind.is_empty());
-    }
-    let for_example = FOR_EXAMPLE.contains(&word) || ahead.last().is_some_and(|word| FOR.contains(word));
-    if for_example {
-        return !behind.is_empty() && start > step;
-    }
-    if !word.is_ascii() && !word.chars().any(|c| c.is_alphabetic() && c < '\u{1100}') {
-        // Scripts that do not part words say in front of it which one is meant.
-        let known = before.trim_end_matches(['个', '個', '些', '的']);
-        return known.ends_with(['这', '這', '那', '该', '該', '此']) || before.ends_with('的');
-    }
-    let of = behind.first().copied().filter(|word| OF.contains(word));
-    if of == Some("of") {
-        return false;
-    }
-    let near = ahead.get(ahead.len().saturating_sub(2)..).unwrap_or_default();
-    let known = near.iter().any(|word| THE.contains(word)) && !near.contains(&"following");
-    known || of.is_none() && !behind.is_empty()
-}
-
-/// Where the first words stand that say what is done next, if it is more than showing something.
-fn begins_step(sentence: &str) -> Option<usize> {
-    let begins = sentence.len() - sentence.trim_start_matches(|c: char| !c.is_alphanumeric()).len();
-    let text = sentence.get(begins..)?;
-    if DOING.iter().any(|word| text.strip_prefix(word).is_some_and(|rest| rest.starts_with(' '))) {
-        return Some(begins);
-    }
-    let stands = |at: usize, word: &str| {
-        let before = sentence.get(..at).and_then(|text| text.chars().next_back());
-        !word.is_ascii() || before.is_none_or(|c| !c.is_alphanumeric())
+    let begins = before.iter().position(|word| !FIRST.contains(word)).unwrap_or(before.len());
+    let step = before.get(begins..).unwrap_or_default();
+    let done = match step {
+        ["let", "me", step @ ..]
+        | ["i'll", step @ ..]
+        | ["i", "will", step @ ..]
+        | ["i'm" | "i", "am" | "going", "going" | "to", step @ ..]
+        | ["i", "need" | "have", "to", step @ ..] => {
+            let step = step.strip_prefix(&["to"]).unwrap_or(step);
+            let begins = step.iter().position(|word| !FIRST.contains(word)).unwrap_or(step.len());
+            step.get(begins..).unwrap_or_default().split_first().filter(|(act, _)| ACTS.contains(act))
+        }
+        step => step.split_first().filter(|(act, _)| ACTING.contains(act)),
     };
-    let steps = DOES.iter().filter_map(|word| Some((sentence.find(word).filter(|at| stands(*at, word))?, word.len())));
-    let (at, length) = steps.min()?;
-    let ahead = sentence.get(..at)?;
-    if WOULD.iter().any(|word| text.starts_with(word) || ahead.contains(&[" ", word].concat())) {
-        return None;
-    }
-    let step = sentence.get(at + length..)?;
-    let step = step.get(..floor(step, STEP)).unwrap_or_default();
-    let whole = words(step);
-    let shows = |word: &str| match word.strip_suffix(' ') {
-        Some(word) => whole.contains(&word),
-        None if word.is_ascii() => step.starts_with(word) || step.contains(&[" ", word].concat()),
-        None => step.contains(word),
-    };
-    (!SHOWS.iter().any(|word| shows(word))).then_some(at)
-}
-
-/// The `sentence`, in small letters, ends in words that say that its call is an example, unless somebody says what they do.
-pub(super) fn shows_how(sentence: &str) -> bool {
-    let end = sentence.get(floor(sentence, sentence.len().saturating_sub(END))..).unwrap_or_default();
-    let end = end.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let stands = |word: &str| {
-        end.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with([' ', ',', '(']))
-    };
-    let yours = |sentence: &str| words(sentence).iter().any(|word| matches!(*word, "you" | "one"));
-    let shows = SUCH_AS.iter().any(|word| stands(word)) || stands(LIKE_THIS) && yours(sentence);
-    shows && begins_step(sentence).is_none()
+    // What is done is done to the example itself: nothing but a word for which one it is stands between.
+    done.is_some_and(|(act, known)| {
+        let known = if act.starts_with("look") { known.strip_prefix(&["at"]) } else { Some(known) };
+        known.is_some_and(|known| known.len() <= 2 && known.first().is_some_and(|the| THE.contains(the)))
+    })
 }

@@ -12,8 +12,11 @@ use crate::engine::{Engine, Reader};
 /// What gives a value to its caller, or says what it has to be.
 const GIVES: [&str; 4] = ["return", "yield", "await", "assert"];
 
-/// What begins a comment, whatever stands in it; a single `#` may begin a heading as well.
-const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
+/// What begins a comment, whatever stands in it, and what ends it in its line; a single `#` may begin a heading as well.
+const COMMENTS: [(&str, &str); 3] = [("//", "\n"), ("/*", "*/"), ("<!--", "-->")];
+
+/// What begins a declaration of a variable.
+const DECLARES: [&str; 8] = ["const", "let", "var", "val", "final", "static", "pub", "export"];
 
 /// How important a line of a log is.
 const LEVELS: [&str; 8] = ["DEBUG", "INFO", "WARN", "WARNING", "ERROR", "TRACE", "NOTICE", "FATAL"];
@@ -51,7 +54,7 @@ fn is_coded(before: &str, first: &str) -> bool {
     is_assigned(text)
         || GIVES.contains(&text)
         || matches!(text, "#" | "--")
-        || COMMENTS.iter().any(|sign| text.starts_with(sign))
+        || COMMENTS.iter().any(|(opens, closes)| text.starts_with(opens) && !text.contains(closes))
         || is_member(text)
         || is_logged(text)
         || is_found(text)
@@ -67,12 +70,25 @@ pub(super) fn names_call(name: &str) -> bool {
     name.contains(['_', ' ', 'C']) && (known(&spelled) || known(&spelled.to_ascii_lowercase()))
 }
 
+/// As [`names_call`], of what stands before an equals sign: `Final call = {...}`, `action = {...}`.
+pub(super) fn labels_call(name: &str) -> bool {
+    let words = || name.split([' ', '_']);
+    let last = words().next_back().unwrap_or_default();
+    let called = ["call", "calls", "action"].iter().any(|word| last.eq_ignore_ascii_case(word));
+    let plain = words().all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let declared = words().next().is_some_and(|first| DECLARES.contains(&first));
+    names_call(name) || called && plain && !declared && words().count() <= MOST_WORDS
+}
+
+/// A label has no more words.
+const MOST_WORDS: usize = 3;
+
 /// `text` ends in an equals sign behind a name: something is assigned, passed or compared.
 fn is_assigned(text: &str) -> bool {
     let Some(to) = text.strip_suffix('=') else { return false };
     let to = to.trim_end_matches(['=', '!', ':', '+', '<', '>']).trim_end();
     let name = to.get(to.len() - name_before(to)..).unwrap_or_default();
-    to.ends_with([')', ']', '"', '\'']) || !name.is_empty() && !names_call(to.trim_matches(['*', '#', ' ']))
+    to.ends_with([')', ']', '"', '\'']) || !name.is_empty() && !labels_call(to.trim_matches(['*', '#', ' ']))
 }
 
 /// `text` is the key of a member, and none that has a call.

@@ -1,6 +1,6 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
-use super::announced::{asks, is_right, only_mentions, refuses, shows_how};
-use super::coded::names_call;
+use super::announced::{in_small_letters, only_mentions, refuses};
+use super::coded::labels_call;
 use super::flow::name_before;
 use super::runaway::is_one_of;
 use crate::engine::reader::{blank, floor};
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// What says that an example follows, in the languages that models answer in most.
-const SAYS: [&str; 43] = [
+const SAYS: [&str; 32] = [
     "example",
     "examples",
     "e.g.",
@@ -44,25 +44,14 @@ const SAYS: [&str; 43] = [
     "örnek",
     "مثال",
     "उदाहरण",
-    "eg",
-    "eg.",
-    "exempel",
-    "eksempel",
-    "esimerkki",
-    "esimerkiksi",
-    "příklad",
-    "például",
-    "παράδειγμα",
-    "örneğin",
-    "ví dụ",
 ];
 
 /// As above, in languages that do not part words, or glue others to them.
 const SAYS_UNPARTED: [&str; 11] =
     ["例如", "比如", "示例", "举例", "舉例", "例子", "範例", "たとえば", "例えば", "예를 들어", "예시"];
 
-/// What says so as a heading of its own.
-const HEADINGS: [&str; 9] = [
+/// What says so as a heading of its own: in a sentence some of these words are of a file, or say where.
+const HEADINGS: [&str; 22] = [
     "usage",
     "syntax",
     "signature",
@@ -72,6 +61,19 @@ const HEADINGS: [&str; 9] = [
     "available tools",
     "available functions",
     "tool definitions",
+    "eg",
+    "exempel",
+    "till exempel",
+    "eksempel",
+    "for eksempel",
+    "esimerkki",
+    "esimerkiksi",
+    "příklad",
+    "például",
+    "παράδειγμα",
+    "για παράδειγμα",
+    "örneğin",
+    "ví dụ",
 ];
 
 /// What else stands in a heading that announces one.
@@ -103,6 +105,8 @@ const LONGEST_WORD: usize = 32;
 pub(crate) struct Examples {
     /// Where the last one stood that the text announced.
     last: Option<usize>,
+    /// What announced it said only that it is not made: a line with a colon of its own announces something else.
+    refused: bool,
     /// And the last thing that is a tool's result, as a label says.
     told: Option<Told>,
     /// Where none stands: what was asked about last, behind a call that ended there. Each template asks again.
@@ -120,7 +124,7 @@ impl Engine {
         if self.examples.none == Some((at, taken)) {
             return false;
         }
-        let is = goes_on(cx, self.examples.last, at) || in_source(cx, at, taken) || self.examples.announced(cx, at);
+        let is = self.examples.go_on(cx, at) || in_source(cx, at, taken) || self.examples.announced(cx, at);
         if is {
             // What stands behind it may go it on.
             (self.examples.last, self.examples.none) = (Some(at), None);
@@ -202,6 +206,12 @@ impl Examples {
         true
     }
 
+    /// What stands at `at` goes on the last one.
+    fn go_on(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let anew = || self.refused && self.last.is_some_and(|last| announces_anew(cx.slice(last, at)));
+        goes_on(cx, self.last, at) && !anew()
+    }
+
     /// The line above `at`, or what stands before it in its line, announces an example: it ends in a colon, or is a heading.
     fn announced(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let from = floor(cx.text, at.saturating_sub(NEAR));
@@ -220,9 +230,8 @@ impl Examples {
         let start = sentence.map_or(line, |i| line + i);
         let sentence = label.get(start..).unwrap_or_default();
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
-        let small = sentence.to_lowercase();
-        let right = || self.last.is_some() && is_right(&small);
-        if is_one_of(heading, &HEADINGS) || refuses(&small) || asks(&small) || shows_how(&small) || right() {
+        self.refused = refuses(&in_small_letters(sentence));
+        if self.refused || is_one_of(heading, &HEADINGS) {
             return true;
         }
         let whole = from + start..end;
@@ -248,6 +257,12 @@ fn is_heading_of_example(line: &str) -> bool {
     words.split(' ').all(|word| says(word) || is_one_of(word, &OF_EXAMPLES)) && words.split(' ').any(says)
 }
 
+/// The `text` ends in a line that announces what follows it, and is no member of an object.
+fn announces_anew(text: &str) -> bool {
+    let Some((_, line)) = text.trim_end().rsplit_once('\n') else { return false };
+    line.trim_end_matches(['*', '_']).ends_with([':', '：']) && !line.contains(['{', '"'])
+}
+
 /// A line of the `text` has nothing in it, or only blanks.
 pub(super) fn has_blank_line(text: &str) -> bool {
     memchr::memchr_iter(b'\n', text.as_bytes()).any(|end| {
@@ -261,7 +276,7 @@ pub(super) fn has_blank_line(text: &str) -> bool {
 fn in_source(cx: &Reader<'_>, at: usize, taken: usize) -> bool {
     let before = cx.slice(floor(cx.text, at.saturating_sub(NEAR)), at);
     let item = cx.slice(taken.max(at - before.len()), at);
-    is_item(cx, item.trim_end()) || in_directive(before) || in_message(item)
+    is_item(cx, item.trim_end()) || is_assigned(item) || in_directive(before) || in_message(item)
 }
 
 /// What begins a line of comment, in most languages.
@@ -281,7 +296,6 @@ fn is_item(cx: &Reader<'_>, text: &str) -> bool {
     match text.as_bytes() {
         [.., b'('] => true,
         [.., b'['] => opens_list(text),
-        [.., b'=' | b'\\'] => is_assigned(text),
         [before @ .., b','] => {
             let bracket = open_bracket(before).map(|at| text.split_at(at));
             bracket.is_some_and(|(before, behind)| match behind.as_bytes() {
@@ -334,13 +348,18 @@ fn opens_braced_list(text: &str) -> bool {
     !name.is_empty() && before.get(..before.len() - name.len()).is_some_and(|before| before.ends_with(']'))
 }
 
-/// The `text` ends in an equals sign behind a name, in a line of its own: what the next line holds is assigned to it.
+/// The `text` ends in an equals sign behind a name, in a line of its own, and in the margin of the next one: what that holds is assigned
+/// to it. Without a margin the line is a label.
 fn is_assigned(text: &str) -> bool {
-    let text = text.strip_suffix('\\').unwrap_or(text).trim_end();
-    let Some(to) = text.strip_suffix('=') else { return false };
+    let above = text.trim_end_matches([' ', '\t']);
+    let Some(text) = above.strip_suffix('\n').filter(|_| above.len() < text.len()) else { return false };
+    let text = text.trim_end_matches([' ', '\t', '\r']);
+    let broken = text.strip_suffix('\\').map(str::trim_end);
+    let Some(to) = broken.unwrap_or(text).strip_suffix('=') else { return false };
     let to = to.strip_suffix(':').unwrap_or(to).trim_end();
     let line = to.get(line_start(to, to.len())..).unwrap_or_default().trim_start();
-    name_before(line) > 0 && !names_call(line.trim_end()) && line.split_whitespace().count() <= LONGEST_TARGET
+    let labels = || broken.is_none() && labels_call(line.trim_end());
+    name_before(line) > 0 && !labels() && line.split_whitespace().count() <= LONGEST_TARGET
 }
 
 /// What a value is assigned to is no longer, in words: `pub const CALL: &str`.
