@@ -36,7 +36,8 @@ impl Engine {
         let since = begun.max(begins);
         // What stands in an object that is none stands in the same code.
         if self.before.coded != Some(since) {
-            let first = cx.slice(0, floor(cx.text, NEAR_MARKER)).lines().next().unwrap_or_default();
+            let begins = cx.skip_space(0);
+            let first = cx.slice(begins, floor(cx.text, begins + NEAR_MARKER)).lines().next().unwrap_or_default();
             let signs = before.len() - before.trim_start_matches(blank).len();
             let coded = is_coded(before, first) || self.before.literals.is_open_behind(since + signs);
             self.before.coded = coded.then_some(since);

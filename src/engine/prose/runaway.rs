@@ -282,7 +282,8 @@ impl Engine {
         };
         // Whoever asks and answers in their own text called nothing before.
         let quoted = sides == QUESTIONS && self.out.calls.is_empty();
-        let first = cx.slice(0, floor(cx.text, LONGEST_LABEL));
+        let begins = cx.skip_space(0);
+        let first = cx.slice(begins, floor(cx.text, begins + LONGEST_LABEL));
         if quoted || speaks_as(first.lines().next().unwrap_or_default(), sides) {
             return false;
         }
