@@ -22,6 +22,7 @@ use std::ops::Range;
 /// What stands right behind a bracket in a shell's words and in code, and behind no call.
 const IN_WORDS: &[u8] = b"'\"`)]}|/*+$\\&%=>@#~^-_";
 
+mod unopened;
 mod values;
 use values::{EXTRA_COMMA, Fit, Read, Values, bare_word};
 
@@ -48,6 +49,8 @@ pub(crate) struct Gemma {
     doubled: bool,
     /// A string may have ended in the middle, where it shows what ends a call.
     torn: bool,
+    /// Up to here a string goes on whose opening marker was left out, and which holds brackets of its own.
+    unopened: usize,
     fit: Fit,
     repairs: Vec<Repair>,
 }
@@ -83,6 +86,7 @@ impl Gemma {
             closed: false,
             doubled: false,
             torn: false,
+            unopened: 0,
             fit: Fit::Whole,
             repairs: Vec::new(),
         }
@@ -194,6 +198,7 @@ impl Gemma {
                         }
                     }
                 }
+                Some(b'{' | b'(' | b'[' | b'}' | b')' | b']') if self.at < self.unopened => {}
                 Some(b'{') if self.at == self.start && !self.doubled => match bytes.get(self.at + 1) {
                     None if !cx.eof => return Next::More,
                     Some(b'{') => {
@@ -209,8 +214,8 @@ impl Gemma {
                 }
                 Some(b'}' | b')' | b']') if self.depth <= 1 => {
                     match self.in_unopened(cx, quote, tail, tool) {
-                        Look::Is(()) => {
-                            self.at += 1;
+                        Look::Is(marker) => {
+                            self.unopened = marker;
                             continue;
                         }
                         Look::More => return Next::More,
@@ -225,9 +230,9 @@ impl Gemma {
                 Some(b'}' | b')' | b']') => self.depth -= 1,
                 Some(b',') if self.depth == 1 => match key_at(cx, self.at + 1, quote) {
                     Look::Is(key) => match self.before_comma(cx, quote) {
-                        Before::Over => return Next::Member,
-                        Before::Bare if may_be_parameter(tool, cx.part(&key)) => return Next::Member,
-                        Before::Bare | Before::Quoted => {}
+                        Before::Over if self.at >= self.unopened => return Next::Member,
+                        Before::Over | Before::Bare if may_be_parameter(tool, cx.part(&key)) => return Next::Member,
+                        Before::Over | Before::Bare | Before::Quoted => {}
                     },
                     Look::More => return Next::More,
                     Look::No => {}
@@ -316,36 +321,6 @@ impl Gemma {
         match self.members_go_on(cx, quote, tail, tool) {
             Look::No if self.is_bare(cx, quote) => self.word_goes_on(cx, tail),
             look => look,
-        }
-    }
-
-    /// The bracket at hand stands in a string whose opening marker was left out: its closing one is the next of them, and behind that
-    /// the members go on, or all that closes the call stands.
-    fn in_unopened(&self, cx: &Reader<'_>, quote: &str, tail: &[Element], tool: Option<&Tool>) -> Look<()> {
-        // A marker that a bracket breaks is no text.
-        if quote.is_empty() || !self.is_bare(cx, quote) || begun(cx.slice(0, self.at), quote) > 1 {
-            return Look::No;
-        }
-        match seen!(cx.behind_space(self.at, self.at + 1)) {
-            end if end >= cx.text.len() => return Look::No,
-            end => match closes(cx, tail, end) {
-                Look::No => {}
-                Look::Is(()) => return Look::No,
-                Look::More => return Look::More,
-            },
-        }
-        let near = cx.near(self.at, QUOTATION);
-        let Some(marker) = memchr::memmem::find(near, quote.as_bytes()).map(|i| self.at + i) else {
-            return if near.len() < QUOTATION && !cx.eof { Look::More } else { Look::No };
-        };
-        if opens(cx.slice(self.at, marker)) {
-            return Look::No;
-        }
-        let next = seen!(cx.behind_space(marker, marker + quote.len()));
-        match cx.bytes().get(next) {
-            Some(b'}' | b')') => cx.behind_space(next, next + 1).then(|end| closes(cx, tail, end)),
-            Some(b',') => key_at(cx, next + 1, quote).then(|key| Look::when(may_be_parameter(tool, cx.part(&key)))),
-            _ => Look::No,
         }
     }
 

@@ -154,11 +154,22 @@ impl<'t> Values<'t> {
     }
 
     /// `word` is a string in marks that are none here, or in Python's with letters before them (`r"a"`): the text in them, as JSON.
+    /// With others inside them they are as likely the text's: `“Hello,” she said. “Bye.”`.
     fn in_marks(&mut self, word: &str) -> Option<Read> {
         let marks = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
         let prefixed = word.len() - marks.len();
         let other = prefixed == 0 && marks.starts_with(['`', '“', '”', '„', '‘', '«']);
         if !(other || (1..=2).contains(&prefixed) && marks.starts_with(['"', '\''])) {
+            return None;
+        }
+        let mut inner = marks.chars();
+        let inside = match (inner.next()?, inner.next_back()) {
+            ('“' | '”' | '„', _) => &['“', '”', '„'][..],
+            ('‘', _) => &['‘', '’'][..],
+            ('«', _) => &['«', '»'][..],
+            (mark, _) => &[mark][..],
+        };
+        if inner.as_str().contains(inside) {
             return None;
         }
         let read = literal::read(word, self.at);
@@ -485,7 +496,12 @@ impl<'t> Values<'t> {
         let word = rest[..length].trim();
         // The opening marker of a string is sometimes left out.
         let word = match word.split_once(self.quote).filter(|_| !self.quote.is_empty()) {
-            Some((text, behind)) if behind.trim().is_empty() => self.unopened_text(text),
+            Some((text, behind)) if behind.trim().is_empty() => {
+                // As it is closed like a string it is one, whatever it looks like.
+                let text = self.unopened_text(text);
+                self.at += length;
+                return Read::Text(text);
+            }
             Some((text, _)) => {
                 self.fits(Fit::Part);
                 text.to_owned()

@@ -1,0 +1,60 @@
+//! Strings of Gemma's whose opening marker was left out, and which hold brackets of their own.
+use super::{Gemma, key_at, may_be_parameter};
+use crate::dialect::Element;
+use crate::engine::body::shown::{QUOTATION, opens};
+use crate::engine::head::LONGEST_NAME;
+use crate::engine::look::seen;
+use crate::engine::reader::{begun, floor};
+use crate::engine::tail::closes;
+use crate::engine::{Look, Reader};
+use crate::schema::Tool;
+
+impl Gemma {
+    /// The bracket at hand stands in a string whose opening marker was left out: where the closing one is. That is the next of them,
+    /// and behind it the members go on, or all that closes the call stands.
+    pub(super) fn in_unopened(
+        &self,
+        cx: &Reader<'_>,
+        quote: &str,
+        tail: &[Element],
+        tool: Option<&Tool>,
+    ) -> Look<usize> {
+        // A marker that a bracket breaks is no text.
+        if quote.is_empty() || !self.is_unopened(cx, quote) || begun(cx.slice(0, self.at), quote) > 1 {
+            return Look::No;
+        }
+        match seen!(cx.behind_space(self.at, self.at + 1)) {
+            end if end >= cx.text.len() => return Look::No,
+            end => match closes(cx, tail, end) {
+                Look::No => {}
+                Look::Is(()) => return Look::No,
+                Look::More => return Look::More,
+            },
+        }
+        let near = cx.near(self.at, QUOTATION);
+        let Some(marker) = memchr::memmem::find(near, quote.as_bytes()).map(|i| self.at + i) else {
+            return if near.len() < QUOTATION && !cx.eof { Look::More } else { Look::No };
+        };
+        if opens(cx.slice(self.at, marker)) {
+            return Look::No;
+        }
+        let next = seen!(cx.behind_space(marker, marker + quote.len()));
+        let over = match cx.bytes().get(next) {
+            Some(b'}' | b')') => cx.behind_space(next, next + 1).then(|end| closes(cx, tail, end)),
+            Some(b',') => key_at(cx, next + 1, quote).then(|key| Look::when(may_be_parameter(tool, cx.part(&key)))),
+            _ => Look::No,
+        };
+        over.map(|()| marker)
+    }
+
+    /// The member that is being read is bare text, which may end in a bracket here: a list or an object begins with one.
+    fn is_unopened(&self, cx: &Reader<'_>, quote: &str) -> bool {
+        if self.is_bare(cx, quote) {
+            return true;
+        }
+        let text = cx.slice(self.member, self.at);
+        let near = text.get(..floor(text, LONGEST_NAME)).unwrap_or(text);
+        let value = near.split_once([':', '=']).map_or("", |(_, value)| value.trim_start());
+        text.trim_end().ends_with(['}', ']']) && !value.starts_with(['{', '[', '"', '\''])
+    }
+}
