@@ -14,9 +14,12 @@ pub(super) fn is_torn(text: &[u8], quote: Quote) -> bool {
     if matches!(begins, Some(b',' | b':' | b']' | b'}')) {
         return true;
     }
-    if matches!(quote, Quote::SmartDouble | Quote::SmartSingle) {
+    match quote {
         // They say themselves what they open and close.
-        return false;
+        Quote::SmartDouble => return closes_first(text),
+        Quote::SmartSingle => return false,
+        Quote::Backtick if stands_between(text) => return true,
+        _ => {}
     }
     let (mut open, mut balance) = (false, Balance::default());
     // Nothing but signs stands behind a bracket that closes what the string does not open.
@@ -42,6 +45,28 @@ pub(super) fn is_torn(text: &[u8], quote: Quote) -> bool {
     }
     // What opens in it does not end in it.
     open && balance.opens_more() || matches!(begins, Some(b'{' | b'[')) && !balance.is_even()
+}
+
+/// The first typographic mark in `text` closes what only the one before all of it opened, and another one opens something behind that:
+/// `“a” and “b”`.
+fn closes_first(text: &[u8]) -> bool {
+    let found = |mark: &str| memchr::memmem::find(text, mark.as_bytes());
+    let last = |mark: &str| memchr::memmem::rfind(text, mark.as_bytes());
+    let (low, left, right) = (found("„"), found("“"), found("”"));
+    let closes = |close: Option<usize>, open: Option<usize>, last: Option<usize>| {
+        close.is_some_and(|close| open.is_none_or(|open| close < open) && last.is_some_and(|last| close < last))
+    };
+    closes(right, low.into_iter().chain(left).min(), last("“").max(last("„"))) || closes(left, low, last("„"))
+}
+
+/// The first backtick in `text` closes a word and the next one opens one: `` `ls` | `wc` ``.
+fn stands_between(text: &[u8]) -> bool {
+    let mut marks = memchr::memchr_iter(b'`', text);
+    let (Some(first), Some(second)) = (marks.next(), marks.next()) else { return false };
+    let byte = |at: Option<usize>| at.and_then(|at| text.get(at));
+    let white = |at: Option<usize>| byte(at).is_some_and(u8::is_ascii_whitespace);
+    let word = |at: Option<usize>| byte(at).is_some_and(|byte| !byte.is_ascii_whitespace());
+    word(first.checked_sub(1)) && white(Some(first + 1)) && white(second.checked_sub(1)) && word(Some(second + 1))
 }
 
 /// Nothing but white space parts the `item` of a list from another string, and the two were likelier one: what brackets and tags one
