@@ -52,7 +52,10 @@ fn misplaced(tool: &Tool, call: &ToolCall<'_>) -> Option<ArgumentError> {
     let Ok(Value::Object(members)) = serde_json::from_str(&call.arguments.to_json()) else { return None };
     let requoted = |repair: &Repair| repair.code != RepairCode::Quotes || repair.is(Slip::OtherQuotes);
     let ends_guessed = strings || !call.repairs.iter().all(requoted);
-    let kinds = [quotes, brackets, commas, strings, mended(RepairCode::Colon)].into_iter().filter(|kind| *kind).count();
+    // A key without quotes is one, wherever it stands.
+    let bare = |repair: &Repair| repair.code != RepairCode::Quotes || repair.is(Slip::BareKey);
+    let quoted = quotes && !call.repairs.iter().all(bare);
+    let kinds = [quoted, brackets, commas, strings, mended(RepairCode::Colon)].into_iter().filter(|kind| *kind).count();
     let guessed = (commas || strings) && kinds > 1;
     if let Some(key) = members.keys().find(|key| (guessed || is_text(key)) && is_unknown(tool, key)) {
         let mut pointer = String::new();

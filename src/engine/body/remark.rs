@@ -40,8 +40,15 @@ fn words<'t>(text: &'t str, repair: &Repair) -> Option<(&'t str, bool, &'t str)>
     Some((key, before.get(key.len()..)?.contains('\n'), line))
 }
 
-/// Several words, and what a sentence ends with behind the last of them or behind an earlier one.
+/// Several words, and what a sentence ends with behind the last of them or behind an earlier one. What the next member stands behind
+/// is a value, if it ends in a quote or has no blank.
 fn is_sentence(line: &str) -> bool {
+    let line = match line.split_once(',') {
+        Some((value, next)) if next.trim_start().starts_with('"') && (value.ends_with('"') || !value.contains(' ')) => {
+            value
+        }
+        _ => line,
+    };
     let line = line.trim_end();
     let over = |word: &str| word.ends_with(['.', '!', '?', '…', '。', '！', '？']) && word.len() > 1;
     line.split_once([' ', '，', '。']).is_some_and(|(first, rest)| over(rest) || over(first) || first.ends_with(','))
@@ -90,17 +97,29 @@ pub(super) fn loose(text: &str, repairs: &[Repair]) -> Vec<Loose> {
             let says = value.trim_end().contains(' ') || behind_value && value.trim_end().ends_with(['.', '!', '?']);
             key.ends_with(':') && key.len() > at && says
         });
-        if behind_value || first && words {
+        if behind_value && !holds_value(text.get(at..).unwrap_or_default()) || first && words {
             found.push(Loose { key: key.trim_end().to_owned(), behind_value, words });
         }
     }
     found
 }
 
+/// Behind the key at the beginning of `text` and its colon stands a whole value: in quotes, brackets or digits. No remark goes on so.
+fn holds_value(text: &str) -> bool {
+    let Some((_, behind)) =
+        text.split_once([':', '=', '\n']).filter(|(key, _)| text.get(key.len()..key.len() + 1) == Some(":"))
+    else {
+        return false;
+    };
+    let value = behind.trim_ascii_start();
+    value.starts_with(|c: char| matches!(c, '"' | '\'' | '{' | '[' | '-') || c.is_ascii_digit())
+}
+
 /// One of the `keys` in the `arguments` of a call of `tool` names none of its parameters: it is no argument, and the call was given up.
 pub(super) fn any_foreign(keys: &[Loose], tool: Option<&Tool>, arguments: &str) -> bool {
     let tool = tool.filter(|tool| !tool.parameters.is_empty());
-    let foreign = |loose: &&Loose| tool.is_none_or(|tool| !tool.declares(&loose.key));
+    let named = |tool: &Tool, key: &str| tool.parameters.iter().any(|(name, _)| name.eq_ignore_ascii_case(key));
+    let foreign = |loose: &&Loose| tool.is_none_or(|tool| !tool.declares(&loose.key) && !named(tool, &loose.key));
     let mut foreign = keys.iter().filter(foreign).peekable();
     if foreign.peek().is_none() {
         return false;

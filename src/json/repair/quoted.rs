@@ -71,6 +71,8 @@ pub(super) struct Search {
     pub(super) escaped: Option<usize>,
     /// The number of escaped quotes is odd.
     pub(super) odd_escaped: bool,
+    /// And that of those that are escaped in the text as well.
+    pub(super) odd_nested: bool,
     /// It goes on behind a quote with a line that could be a member.
     pub(super) kept_line: bool,
     /// It goes on behind a quote with what could be the next item.
@@ -94,6 +96,7 @@ impl Search {
             unbalanced: None,
             escaped: None,
             odd_escaped: false,
+            odd_nested: false,
             kept_line: false,
             kept_item: false,
             keyed: false,
@@ -246,9 +249,9 @@ impl Repairer<'_> {
                     match bytes.get(at + 1) {
                         Some(mark @ (b'"' | b'\'')) => {
                             search.escaped = Some(at);
-                            // One of a string in the text is escaped there as well.
-                            let nested = slash == (at, true);
-                            search.odd_escaped ^= *mark == b'"' && quote == Quote::Double && !nested;
+                            let counts = *mark == b'"' && quote == Quote::Double;
+                            search.odd_escaped ^= counts;
+                            search.odd_nested ^= counts && slash == (at, true);
                         }
                         Some(b'\\') => slash = (at + 2, slash != (at, true)),
                         Some(b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}

@@ -309,10 +309,11 @@ impl Repairer<'_> {
 
     /// A value of an object ends at the quote before `after`, and the quotes in it do not come in pairs: one of them may have
     /// been its end, or this one no end. If all of them are escaped, or the only one means inches, what stands behind says
-    /// whether that is doubtful.
+    /// whether that is doubtful. Those of a string in the text come in pairs of their own, and one of them may lack a backslash.
     pub(super) fn leaves_one_open(&self, search: &Search, after: usize) -> bool {
         let Place::Member { bare_keys } = search.place else { return false };
-        if self.is_whole_argument() || search.odd == search.odd_escaped {
+        let paired = search.odd == search.odd_escaped || search.odd == (search.odd_escaped ^ search.odd_nested);
+        if self.is_whole_argument() || paired {
             return false;
         }
         let before = search.inner.and_then(|inner| self.bytes.get(search.body..inner));
@@ -323,11 +324,11 @@ impl Repairer<'_> {
     /// What follows a member as it should stands at `at`: a bracket, or a comma and a key; behind a string without doubt, the key
     /// alone, or another string that goes on with it.
     fn is_followed(&self, at: usize, bare_keys: bool, undoubted: bool) -> bool {
-        let next = skip_white(self.bytes, at);
+        let next = self.behind_comment(at, undoubted);
         match self.bytes.get(next) {
             None | Some(b'}' | b']' | b')') => true,
             Some(b',') => {
-                let key = skip_white(self.bytes, next + 1);
+                let key = self.behind_comment(next + 1, undoubted);
                 let over = matches!(self.bytes.get(key), Some(b'}' | b']')) && self.only_brackets(key);
                 over || Quote::at(self.bytes, key).is_some() || bare_keys && lookahead::bare_key(self.bytes, key)
             }
@@ -335,6 +336,16 @@ impl Repairer<'_> {
             Some(_) if undoubted && next > at => lookahead::key_look(self.bytes, next) == lookahead::KeyLook::Key,
             Some(_) => false,
         }
+    }
+
+    /// What follows the white space at `at`, and the comment in a line that may stand there if it is `left_out`.
+    fn behind_comment(&self, at: usize, left_out: bool) -> usize {
+        let next = skip_white(self.bytes, at);
+        let comment = left_out
+            && matches!(self.bytes.get(next), Some(b'/' | b'#'))
+            && lookahead::comment(self.bytes, next)
+            && self.is_whole_comment(next);
+        if comment { skip_white(self.bytes, lookahead::comment_end(self.bytes, next)) } else { next }
     }
 
     fn new_line(&self, from: usize, to: usize) -> bool {
