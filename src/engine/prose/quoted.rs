@@ -263,9 +263,9 @@ impl Engine {
         shown.or(|| self.in_inline_element(cx, at)).or(|| self.is_echoed(cx, at))
     }
 
-    /// Where the last call ended.
+    /// Where the last call ended. One that was given up may have been so inside a string.
     fn last_call_ends(&self) -> usize {
-        self.out.calls.last().map_or(0, |call| call.raw.end)
+        self.out.calls.last().filter(|call| call.status.readable()).map_or(0, |call| call.raw.end)
     }
 
     /// An element of HTML that shows something in a line of text is open at `at`, and is closed in the same paragraph.
