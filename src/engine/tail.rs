@@ -1,6 +1,7 @@
 //! What closes a call: the literals behind its body, as models write them.
 use super::body::whole_key;
-use super::head::bare_name;
+use super::head::{LONGEST_NAME, bare_name};
+use super::look::seen;
 use super::writer::{Origin, Writer};
 use super::{Look, Reader, head, misspelt};
 use crate::dialect::{Body, Element, MarkersAt, Parameter, must_close};
@@ -205,7 +206,8 @@ fn member(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// A string and the brackets round it ended at `at` too early: a quote in that string lacks its backslash. In the same line stands the
 /// quote that was to close it, as none before opens it, and brackets and then a marker or nothing behind that. A file in a string is
-/// one line, so a long one is known by what it escapes.
+/// one line, so a long one is known by what it escapes. Where the line goes on right there, and as a string does, other signs that
+/// stand behind a value are enough.
 pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
     let before = cx.bytes().get(at.saturating_sub(BRACKETS)..at).unwrap_or_default().trim_ascii_end();
     let brackets = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
@@ -214,6 +216,9 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
     let Some(quote) = quote.filter(|quote| closed > 0 && matches!(quote, b'"' | b'\'')) else { return Look::No };
     let near = cx.near(at, STRING);
     let markers = &cx.dialects.markers;
+    // What is escaped as a whole has its escapes everywhere.
+    let whole = before.get(before.len().saturating_sub(closed + 2)) == Some(&b'\\');
+    let glued = !whole && goes_on_like_text(near);
     let (mut i, mut open, mut quotes, mut escapes, mut stop) = (0, true, false, false, at);
     while let Some(byte) = near.get(i).copied() {
         if stop <= at + i {
@@ -239,7 +244,9 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
             _ if byte == quote => {
                 quotes = true;
                 if open {
-                    match brackets_end(cx, at + i + 1) {
+                    let over = if glued && escapes { is_over(cx, at + i + 1) } else { brackets_end(cx, at + i + 1) };
+                    let next = || if glued { member_behind(cx, at + i + 1, quote) } else { Look::No };
+                    match over.or(next) {
                         Look::No => {}
                         look => return look,
                     }
@@ -251,6 +258,49 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
         i += 1;
     }
     if near.len() < STRING && !cx.eof { Look::More } else { Look::when(near.len() >= STRING && escapes) }
+}
+
+/// What stands right behind a call, `near` it, is a word, a quote, a parenthesis or a line break that is written out: no other call
+/// begins so.
+fn goes_on_like_text(near: &[u8]) -> bool {
+    let pairs = near.chunks_exact(2).take_while(|pair| matches!(pair, [b'\\', b'n' | b'r' | b't'])).count();
+    let begins = near.get(2 * pairs..).unwrap_or_default().trim_ascii_start().first();
+    let first = near.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'\\' | b'\'' | b')'));
+    first && !matches!(begins, Some(b'{' | b'[' | b'<'))
+}
+
+/// What stands behind a value stands at `at`: a comma, a closing bracket, a marker, the end of the line.
+fn is_over(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.near(at, BRACKETS);
+    let blanks = near.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match near.get(blanks) {
+        None if near.len() < BRACKETS && !cx.eof => Look::More,
+        None => Look::when(near.len() < BRACKETS),
+        Some(b'\n' | b'\r' | b',' | b'}' | b']' | b')') => Look::Is(()),
+        Some(_) => match cx.dialects.markers.at(cx.bytes(), at + blanks) {
+            MarkersAt::Partial(_) if !cx.eof => Look::More,
+            found => Look::when(matches!(found, MarkersAt::Some { .. })),
+        },
+    }
+}
+
+/// A comma and another member stand at `at`, behind a string in `quote`s: `, "days":` or `, days=`.
+fn member_behind(cx: &Reader<'_>, at: usize, quote: u8) -> Look<()> {
+    match cx.bytes().get(at) {
+        None if !cx.eof => return Look::More,
+        Some(b',') => {}
+        _ => return Look::No,
+    }
+    let next = seen!(cx.behind_space(at, at + 1));
+    if cx.bytes().get(next) == Some(&quote) {
+        return whole_key(cx, next);
+    }
+    let near = cx.near(next, LONGEST_NAME);
+    let name = near.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    match near.get(name) {
+        None if near.len() < LONGEST_NAME && !cx.eof => Look::More,
+        sign => Look::when(name > 0 && sign == Some(&b'=')),
+    }
 }
 
 /// Closing brackets stand at `at`, and behind them a marker, or nothing in their line.
