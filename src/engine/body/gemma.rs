@@ -209,10 +209,7 @@ impl Gemma {
                     _ => self.depth += 1,
                 },
                 Some(b'{' | b'(' | b'[') => self.depth += 1,
-                Some(b'}') if self.depth <= 1 && self.doubled && self.at + 1 >= bytes.len() && !cx.eof => {
-                    return Next::Closing;
-                }
-                Some(b'}' | b')' | b']') if self.depth <= 1 => {
+                Some(close @ (b'}' | b')' | b']')) if self.depth <= 1 => {
                     match self.in_unopened(cx, quote, tail, tool) {
                         Look::Is(marker) => {
                             self.unopened = marker;
@@ -220,6 +217,9 @@ impl Gemma {
                         }
                         Look::More => return Next::More,
                         Look::No => {}
+                    }
+                    if *close == b'}' && self.doubled && self.at + 1 >= bytes.len() && !cx.eof {
+                        return Next::Closing;
                     }
                     return match self.closes_early(cx, quote, tail, tool) {
                         Look::More if !cx.eof => Next::Closing,
