@@ -45,11 +45,13 @@ impl Engine {
     pub(super) fn opening_name(&mut self, cx: &Reader<'_>) -> Taken {
         let Some((row, call)) = cx.dialects.name_line else { return Look::No };
         // Only an offered name vouches for such a call: a first word that begins none does not wait.
-        if cx.dialects.auto && !Self::may_be_offered(cx, head::bare_name(cx.text)) {
+        // In auto, such a line further on is found as any that names a tool.
+        let begins = if cx.dialects.auto { 0 } else { seen!(cx.behind_space(0, 0)) };
+        if cx.dialects.auto && !Self::may_be_offered(cx, head::bare_name(cx.rest(begins))) {
             return Look::No;
         }
         let elements = [Element::Slot(Slot::Name)];
-        let mut found = seen!(head::head(cx, 0, &elements));
+        let mut found = seen!(head::head(cx, begins, &elements));
         let rest = cx.rest(found.end).trim_start_matches([' ', '\t', '\r']);
         if rest.is_empty() && !cx.eof {
             return Look::More;
@@ -61,7 +63,7 @@ impl Engine {
         let opener = template.and_then(|template| opener(&template.head));
         let says_nothing = |token: &String| opener.is_some_and(|opener| token.strip_prefix(opener) == Some(name));
         if !cx.dialects.auto && cx.dialects.dialect(row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
-            self.remove(cx, 0, cx.text.len() - behind.len());
+            self.remove(cx, begins, cx.text.len() - behind.len());
             return Look::Is(());
         }
         // A file's name, or what ends in a colon, is the title of what follows, unless it means an offered tool.
@@ -71,7 +73,7 @@ impl Engine {
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
             Some(b'{') => match Self::holds_arguments(cx, name, at) {
-                Look::Is(()) => self.begin(cx, 0, row, call, &mut found, None),
+                Look::Is(()) => self.begin(cx, begins, row, call, &mut found, None),
                 other => other,
             },
             None if !cx.eof => Look::More,
