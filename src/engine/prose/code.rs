@@ -44,6 +44,11 @@ enum Place {
 }
 
 impl Fence {
+    /// Calls of Python's may stand in it without a marker.
+    pub(super) fn may_hold_python(&self, cx: &Reader<'_>) -> bool {
+        cx.dialects.bare_python.is_some() && (cx.tools.is_some() || self.labelled)
+    }
+
     /// What begins the line that closes it.
     pub(super) fn closer(self) -> Option<&'static str> {
         (!matches!(self.place, Place::Line { .. })).then_some(if self.tick == b'~' { "~~~" } else { "```" })
@@ -363,7 +368,7 @@ impl Engine {
         match BodyState::bare(cx, at) {
             Look::Is(body) => self.begin_bare(cx, at, body),
             Look::No => {
-                let may_call = cx.dialects.bare_python.is_some() && (cx.tools.is_some() || fence.labelled);
+                let may_call = fence.may_hold_python(cx);
                 let first = fence.commented && self.out.calls.len() == fence.calls;
                 let assigned = || if first { Python::assigned(cx, at).map(|_| ()) } else { Look::No };
                 match Python::plausible(cx, at).or(assigned) {

@@ -12,7 +12,8 @@ use crate::turn::{Issue, IssueCode};
 impl Engine {
     /// What stands at `start` in the fence, up to `at`, is no call: the fence is code, unless the text ends in half a name there.
     pub(crate) fn fence_ends_in(&mut self, cx: &Reader<'_>, fence: Fence, start: usize, at: usize) -> Step {
-        if self.out.calls.len() == fence.calls || !Python::cut_name(cx, start) {
+        // Where no call of Python's may stand, a stream waits for none.
+        if self.out.calls.len() == fence.calls || !fence.may_hold_python(cx) || !Python::cut_name(cx, start) {
             return self.fence_is_code(cx, fence, at);
         }
         let what = "a call is cut off in its name, which stays text";
