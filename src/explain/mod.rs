@@ -4,6 +4,7 @@
 //! without gap or overlap. What the engine passed over without reading it (inline code, a fence, JSON in the middle of a
 //! sentence) is given to the same engine once more, on its own: what would have been a call there is named, with the
 //! reason why it is none where it stands.
+mod apart;
 mod report;
 mod spans;
 mod why;

@@ -1,21 +1,13 @@
 //! Why what looked like a call is none.
+use super::apart::{Apart, MAX_PROBE_BYTES, MAX_PROBES};
 use crate::char_class;
 use crate::dialect::{Dialects, Element};
-use crate::engine::{Fences, Noted, Observed, Options, Piece, Policy, Reason, ReasoningCalls, Without, observe};
+use crate::engine::{Noted, Observed, Options, Reason, Without, observe};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::ToolSet;
-use crate::turn::IssueCode;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Range;
-
-/// So many places that were passed over are looked into.
-const MAX_PROBES: usize = 64;
-/// And so far.
-const MAX_PROBE_BYTES: usize = 64 << 10;
-/// Quotation marks, and what closes each.
-const QUOTES: [(char, char); 8] =
-    [('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('«', '»'), ('„', '“'), ('「', '」'), ('『', '』')];
 
 /// Something that looked like a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,22 +122,25 @@ pub(super) fn kept(
             _ => {}
         }
     }
+    let mut apart = Apart { text, dialects, tools, options, found };
     let mut probes = 0;
     let mut done = 0;
     passed.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
     for (range, reason) in passed {
-        let known = range.start < done || found.iter().any(|k| k.range.start < range.end && range.start < k.range.end);
+        let known =
+            range.start < done || apart.found.iter().any(|k| k.range.start < range.end && range.start < k.range.end);
         if known || probes == MAX_PROBES {
             continue;
         }
         probes += 1;
-        let before = found.len();
-        probe_on(text, range, reason, dialects, tools, options, &mut found);
-        done = found.get(before..).unwrap_or_default().iter().map(|k| k.range.end).max().unwrap_or(done);
+        let before = apart.found.len();
+        apart.probe_on(range, reason);
+        done = apart.found.get(before..).unwrap_or_default().iter().map(|k| k.range.end).max().unwrap_or(done);
     }
-    if found.iter().all(|kept| kept.reason == Reason::NoName) && seen.turn.tool_calls.is_empty() {
-        named_lines(text, seen, dialects, tools, options, &mut found);
+    if apart.found.iter().all(|kept| kept.reason == Reason::NoName) && seen.turn.tool_calls.is_empty() {
+        apart.named_lines(seen);
     }
+    let mut found = apart.found;
     if dialects.name().is_some() {
         other_dialect(text, seen, tools, options, &mut found);
     }
@@ -153,7 +148,7 @@ pub(super) fn kept(
 }
 
 /// `name(...)` where nothing like the name is offered: any line of code looks so.
-fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
+pub(super) fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
     let word = text.as_bytes().get(at).is_some_and(|byte| char_class::IDENTIFIER.has_ascii(*byte));
     // A slip of the pen changes no more than a third of a name.
     let near = |near: &&str| strsim::damerau_levenshtein(near, name) * 3 <= near.len();
@@ -162,7 +157,7 @@ fn is_code(text: &str, at: usize, name: &str, tools: Option<&ToolSet>) -> bool {
 
 /// Where what looked like a call ends: at the JSON value's end, or at the template's closing marker.
 /// Each closing marker is looked for once: `known` is before which place it does not stand.
-fn whole_end<'c>(
+pub(super) fn whole_end<'c>(
     text: &str,
     range: Range<usize>,
     calls: &'c [crate::dialect::CallTemplate],
@@ -184,179 +179,6 @@ fn whole_end<'c>(
         Some(at + closer.len())
     });
     ends.filter(|end| *end <= bounded.len()).min().unwrap_or(range.end)
-}
-
-/// Lines that name an offered tool where nothing was noticed, each read on its own: behind what quotes it, and from the
-/// word that holds the name.
-fn named_lines(
-    text: &str,
-    seen: &Observed<'_>,
-    dialects: &Dialects,
-    tools: Option<&ToolSet>,
-    options: &Options,
-    found: &mut Vec<Kept>,
-) {
-    let names = tools.iter().flat_map(|tools| tools.tools()).map(|tool| tool.name.as_str());
-    let mut places: Vec<usize> = names
-        .filter(|name| !name.is_empty())
-        .flat_map(|name| memchr::memmem::find_iter(text.as_bytes(), name).take(MAX_PROBES))
-        .collect();
-    places.sort_unstable();
-    let mut done = 0;
-    for at in places.into_iter().take(MAX_PROBES) {
-        let (Some(before), Some(behind)) = (text.get(..at), text.get(at..)) else { continue };
-        if at < done {
-            continue;
-        }
-        let start = before.rfind('\n').map_or(0, |line| line + 1);
-        let end = behind.find('\n').map_or(text.len(), |length| at + length);
-        let line = text.get(start..end).unwrap_or_default();
-        let bare = line.trim_start_matches([' ', '\t', '>', '|']);
-        let lead = end - bare.len();
-        let known = found.len();
-        if let Some(inside) = quotation(text, start..at) {
-            probe_on(text, inside, Reason::Quoted, dialects, tools, options, found);
-        }
-        let word = before.rfind(char::is_whitespace).map_or(0, |space| space + 1).max(lead);
-        let quoted = line.trim_start().starts_with(['>', '|']);
-        let elsewhere = whatever_stands(seen, at);
-        let reason = if quoted { Reason::Quoted } else { elsewhere.unwrap_or(Reason::Place) };
-        for from in [lead, word] {
-            if found.len() == known && from < end && (quoted || elsewhere.is_some() || from > start) {
-                probe_on(text, from..end, reason, dialects, tools, options, found);
-            }
-        }
-        if found.len() == known {
-            found.extend(quoted_lines(text, start, dialects, tools));
-        }
-        done = found.get(known..).unwrap_or_default().iter().map(|kept| kept.range.end).max().unwrap_or(done);
-    }
-}
-
-/// Why nothing at `at` is a call, whatever stands there, if there is such a reason.
-fn whatever_stands(seen: &Observed<'_>, at: usize) -> Option<Reason> {
-    let holds = |piece: &Piece| matches!(piece, Piece::Span(range) if range.contains(&at));
-    if seen.turn.issues.iter().any(|issue| issue.code == IssueCode::LimitReached) {
-        return Some(Reason::LimitReached);
-    }
-    seen.reasoning.iter().any(holds).then_some(Reason::Draft)
-}
-
-/// What the last quotation mark before the name quotes, as far as its paragraph goes; `before` is what of the line stands before it.
-fn quotation(text: &str, before: Range<usize>) -> Option<Range<usize>> {
-    let (at, sign) = text.get(before.clone())?.char_indices().rev().find(|(_, c)| QUOTES.iter().any(|q| q.0 == *c))?;
-    let from = before.start + at + sign.len_utf8();
-    let (_, close) = QUOTES.iter().find(|quotes| quotes.0 == sign)?;
-    let paragraph = text.get(from..paragraph_end(text, from))?;
-    Some(from..from + paragraph.rfind(*close)?)
-}
-
-/// Where the paragraph of `at` ends.
-fn paragraph_end(text: &str, at: usize) -> usize {
-    let rest = text.as_bytes().get(at..).unwrap_or_default();
-    memchr::memmem::find(rest, b"\n\n").map_or(text.len(), |length| at + length)
-}
-
-/// The call that the lines of a block quote at `start` are, if they are one: a call may have several.
-fn quoted_lines(text: &str, start: usize, dialects: &Dialects, tools: Option<&ToolSet>) -> Option<Kept> {
-    let (mut inside, mut end) = (String::new(), start);
-    for line in text.get(start..)?.split_inclusive('\n') {
-        let Some(quoted) = line.trim_start().strip_prefix('>') else { break };
-        inside.push_str(quoted.strip_prefix(' ').unwrap_or(quoted));
-        end += line.len();
-        if inside.len() > MAX_PROBE_BYTES {
-            break;
-        }
-    }
-    let seen = observe(&inside, dialects, tools, &Options::default());
-    let call = seen.turn.tool_calls.iter().find(|call| call.status.readable() && offered(tools, &call.name))?;
-    let (name, dialect) = (call.name.to_string(), seen.turn.dialect.as_ref().map(ToString::to_string));
-    Some(Kept { range: start..end, reason: Reason::Quoted, name, dialect })
-}
-
-fn offered(tools: Option<&ToolSet>, name: &str) -> bool {
-    tools.is_none_or(|tools| tools.get(name).is_some())
-}
-
-/// The caller's policy, apart from what kept the place from being read.
-fn open_policy(policy: &Policy) -> Policy {
-    Policy {
-        fences: Fences::Calls,
-        reasoning: ReasoningCalls::Run,
-        max_calls: policy.max_calls.max(1),
-        ..policy.clone()
-    }
-}
-
-/// Reads what was passed over as [`probe`] does: its line, and if that is none, the paragraph from there. (`Action Input:` stands on
-/// a line of its own.)
-fn probe_on(
-    text: &str,
-    range: Range<usize>,
-    reason: Reason,
-    dialects: &Dialects,
-    tools: Option<&ToolSet>,
-    options: &Options,
-    found: &mut Vec<Kept>,
-) {
-    let known = found.len();
-    probe(text, range.clone(), reason, dialects, tools, options, found);
-    if found.len() == known && text.get(range.end..).is_some_and(|behind| behind.starts_with('\n')) {
-        let end = paragraph_end(text, range.end);
-        probe(text, range.start..end, reason, dialects, tools, options, found);
-    }
-}
-
-/// Reads on its own what was passed over: what is a call there is one that was kept from being one.
-fn probe(
-    text: &str,
-    range: Range<usize>,
-    reason: Reason,
-    dialects: &Dialects,
-    tools: Option<&ToolSet>,
-    options: &Options,
-    found: &mut Vec<Kept>,
-) {
-    let Some(slice) = text.get(range.clone()).filter(|slice| slice.len() <= MAX_PROBE_BYTES) else { return };
-    let options = Options { policy: open_policy(&options.policy), ..Options::default() };
-    let python = reason == Reason::NameNotOffered;
-    // A list of calls needs no offered names to be read.
-    let listed = if python { format!("[{slice}]") } else { String::new() };
-    let known = tools;
-    let (slice, shift, tools) = if python { (listed.as_str(), 1, None) } else { (slice, 0, tools) };
-    let seen = observe(slice, dialects, tools, &options);
-    let mut keep = |raw: &Range<usize>, name: &str, dialect: Option<String>| {
-        let start = (range.start + raw.start).saturating_sub(shift);
-        let end = (range.start + raw.end).saturating_sub(shift).min(range.end);
-        // What it stands in is the name that is not offered: `print(f(x=1))`.
-        let inner = python && known.is_some_and(|tools| tools.find(name).is_some());
-        let reason = if inner { Reason::Place } else { reason };
-        if offered(tools, name) && start < end && !(python && is_code(text, start, name, known)) {
-            found.push(Kept { range: start..end, reason, name: name.to_owned(), dialect });
-        }
-    };
-    for ((raw, dialect), call) in seen.calls.iter().zip(&seen.turn.tool_calls) {
-        if call.status.readable() {
-            keep(raw, &call.name, dialect.as_ref().map(|d| d.name.to_string()));
-        }
-    }
-    // The sentence that goes on behind it is no reason of its own.
-    for note in &seen.notes {
-        if let Noted::Kept(Reason::Place, name) = &note.noted {
-            keep(&note.range, &name.get(slice), None);
-        }
-    }
-    // JSON with a name is no call in a fence, or elsewhere in a text, either, if the name is not offered.
-    for note in seen.notes.iter().filter(|_| matches!(reason, Reason::FenceOfCode | Reason::Place | Reason::InlineCode))
-    {
-        if let Noted::Kept(reason @ (Reason::NameNotOffered | Reason::NoTools), name) = &note.noted
-            && slice.get(note.range.clone()).is_some_and(|written| written.starts_with(['{', '[']))
-        {
-            let end = whole_end(slice, note.range.clone(), &[], &mut HashMap::new());
-            let at = range.start + note.range.start..range.start + end;
-            found.push(Kept { range: at, reason: *reason, name: name.get(slice).into_owned(), dialect: None });
-        }
-    }
 }
 
 /// What the named dialect left as text and another one reads.

@@ -3,7 +3,7 @@
 //! Everything stays where it is, so that `$ref`s keep their targets. What no draft knows (a type `float`, a
 //! `required: true`) gets its meaning or goes; a broken part never makes a whole tool unusable.
 use super::pointer;
-use super::targets::{Loops, Targets};
+use super::targets::{Loops, Targets, holds_schemas};
 use serde_json::{Map, Value, json};
 
 /// `root` as valid JSON Schema 2020-12 with local references only, without what does not judge.
@@ -207,7 +207,7 @@ impl<'r> Cleaner<'r> {
                 self.note(key, Part::Reference, "a reference that depends on where it is used");
                 None
             }
-            _ if KEYWORDS.contains(&key) => {
+            _ if holds_schemas(key) || KEYWORDS.contains(&key) => {
                 self.note(key, Part::Meaningless, "a value that the keyword does not take");
                 None
             }
@@ -263,27 +263,8 @@ impl<'r> Cleaner<'r> {
     }
 }
 
-/// The keywords with a meaning here: one that comes with a value of the wrong kind goes.
+/// The keywords with a meaning here, beside those that hold schemas: one that comes with a value of the wrong kind goes.
 const KEYWORDS: &[&str] = &[
-    "properties",
-    "patternProperties",
-    "$defs",
-    "definitions",
-    "dependentSchemas",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "prefixItems",
-    "items",
-    "additionalProperties",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contains",
-    "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
     "$ref",
     "required",
     "enum",

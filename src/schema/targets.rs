@@ -24,6 +24,11 @@ const SCHEMAS: [&str; 10] = [
 const MAPS: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 
+/// The keyword holds schemas, however many.
+pub(super) fn holds_schemas(keyword: &str) -> bool {
+    SCHEMAS.contains(&keyword) || MAPS.contains(&keyword) || LISTS.contains(&keyword)
+}
+
 /// The schemas that become definitions.
 pub(super) struct Targets<'r> {
     root: &'r Value,

@@ -1,12 +1,16 @@
 //! What a sentence that ends in a colon says of the call below it: that it is not made, was made before, is asked for or only shows how one
 //! would; or that whoever writes looks at an example, or changes one. Only what says so surely counts: else the call is made.
+use super::clause::last_clause;
 use crate::engine::reader::floor;
 
 /// So much of a sentence's end says whether its call is made.
 const END: usize = 128;
 
-/// What a clause begins behind.
-const CLAUSES: [&str; 8] = [", ", "; ", ": ", " so ", " but ", " and ", " – ", " — "];
+/// A longer sentence is no question, and no promise.
+const LONGEST: usize = 256;
+
+/// What a clause begins behind, and a blank.
+const PARTS: [&str; 8] = [",", ";", ":", " so", " but", " and", " –", " —"];
 
 /// What may stand for the call at the end of a sentence, behind its verb.
 const STANDS_FOR_IT: [&str; 15] = [
@@ -75,23 +79,32 @@ const CALLS: [&str; 4] = ["call", "command", "invocation", "attempt"];
 const LIKE_THIS: [&str; 3] = ["like this", "like so", "such as"];
 const MAY: [&str; 5] = ["can", "could", "would", "may", "might"];
 
-/// What the sentence, in small letters, says in its last words of the call that stands behind it: it is not made here.
+/// What the sentence says in its last words of the call that stands behind it: it is not made here.
 pub(super) fn refuses(sentence: &str) -> bool {
-    let from = floor(sentence, sentence.len().saturating_sub(END));
-    let end = sentence.get(from..).unwrap_or_default();
-    let all = words(end);
-    is_wrong(&all) || is_past(&all) || denies(&words(last_clause(end))) || asks(sentence) || shows_how(&all)
+    let end = in_small_letters(tail(sentence, END));
+    let (all, clause) = (words(&end), last_clause(&end, &PARTS));
+    // Mostly the sentence is one clause.
+    let denied = if clause.len() == end.len() { denies(&all) } else { denies(&words(clause)) };
+    denied
+        || is_wrong(&all)
+        || is_past(&all)
+        || shows_how(&all)
+        || sentence.len() <= LONGEST && asks(&in_small_letters(sentence))
+}
+
+/// The last bytes of the sentence, no more than `limit`.
+fn tail(sentence: &str, limit: usize) -> &str {
+    sentence.get(floor(sentence, sentence.len().saturating_sub(limit))..).unwrap_or_default()
 }
 
 /// What stands before a call in its line says that it is not made: `Never send`.
 pub(super) fn denies_here(line: &str) -> bool {
-    let end = line.get(floor(line, line.len().saturating_sub(END))..).unwrap_or_default();
-    let sentence = in_small_letters(end.rsplit(['.', '!', '?']).next().unwrap_or_default());
-    denies(&words(last_clause(&sentence)))
+    let sentence = in_small_letters(tail(line, END).rsplit(['.', '!', '?']).next().unwrap_or_default());
+    denies(&words(last_clause(&sentence, &PARTS)))
 }
 
 /// The `sentence` in small letters, with plain apostrophes.
-pub(super) fn in_small_letters(sentence: &str) -> String {
+fn in_small_letters(sentence: &str) -> String {
     sentence.to_lowercase().replace('’', "'")
 }
 
@@ -99,10 +112,6 @@ pub(super) fn in_small_letters(sentence: &str) -> String {
 fn words(sentence: &str) -> Vec<&str> {
     let words = sentence.split(|c: char| c.is_whitespace() || c == ',');
     words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).filter(|word| !word.is_empty()).collect()
-}
-
-fn last_clause(sentence: &str) -> &str {
-    CLAUSES.iter().fold(sentence, |rest, part| rest.rsplit(part).next().unwrap_or_default())
 }
 
 /// The words are a heading of wrong calls, and nothing else.
@@ -167,7 +176,7 @@ fn asks(sentence: &str) -> bool {
         let rest = WAITS.iter().find_map(|word| clause.strip_prefix(word));
         rest.is_some_and(|rest| CONFIRMS.contains(&rest))
     };
-    if ASKS.iter().any(|words| last_clause(sentence).starts_with(words)) {
+    if ASKS.iter().any(|words| last_clause(sentence, &PARTS).starts_with(words)) {
         return true;
     }
     let ends = |word: &&str| sentence.rfind(&[" ", word].concat()).is_some_and(|at| waits(sentence.split_at(at + 1).1));

@@ -8,8 +8,8 @@ const LONGEST: usize = 256;
 /// What begins the sentence in which somebody says what they do next.
 const STEPS: [&str; 9] = ["I'll ", "I’ll ", "I will ", "I'm ", "I’m ", "I am ", "Let me ", "Let's ", "Let’s "];
 
-/// What a clause begins behind.
-const PARTS: [&str; 12] = [". ", "! ", "? ", "; ", ": ", ", ", " so ", " but ", " and ", " then ", " – ", " — "];
+/// What a clause begins behind, and a blank.
+const PARTS: [&str; 12] = [".", "!", "?", ";", ":", ",", " so", " but", " and", " then", " –", " —"];
 
 /// What somebody does with a call, and what others did, or do.
 const ACTS: [&str; 14] = [
@@ -96,6 +96,13 @@ fn line_before<'t>(cx: &Reader<'t>, end: usize) -> &'t str {
     near.rsplit('\n').next().unwrap_or_default()
 }
 
+/// What of the `text` stands behind the last of these `parts` and a blank.
+pub(super) fn last_clause<'t>(text: &'t str, parts: &[&str]) -> &'t str {
+    let blanks = memchr::memrchr_iter(b' ', text.as_bytes()).filter_map(|at| text.split_at_checked(at));
+    let mut begins = blanks.filter(|(before, _)| parts.iter().any(|part| before.ends_with(part)));
+    begins.next().and_then(|(_, clause)| clause.get(1..)).unwrap_or(text)
+}
+
 /// The line that ends at `end` says what is done next.
 pub(super) fn says_step(cx: &Reader<'_>, end: usize) -> bool {
     let sentence = line_before(cx, end).rsplit(". ").next().unwrap_or_default().trim_ascii_start();
@@ -106,7 +113,7 @@ pub(super) fn says_step(cx: &Reader<'_>, end: usize) -> bool {
 /// not done, was done, might be, or is what the sentence is about.
 pub(super) fn speaks(cx: &Reader<'_>, end: usize, below: &str) -> bool {
     let line = line_before(cx, end).replace('’', "'").to_lowercase();
-    let clause = PARTS.iter().fold(line.as_str(), |line, part| line.rsplit(part).next().unwrap_or_default());
+    let clause = last_clause(&line, &PARTS);
     let clause = clause.trim_start_matches(|c: char| !c.is_alphanumeric());
     let mut back = clause.split_ascii_whitespace().rev();
     let Some(last) = back.next() else { return false };

@@ -1,5 +1,5 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
-use super::announced::{in_small_letters, only_mentions, refuses};
+use super::announced::{only_mentions, refuses};
 use super::coded::labels_call;
 use super::flow::name_before;
 use super::runaway::is_one_of;
@@ -230,7 +230,7 @@ impl Examples {
         let start = sentence.map_or(line, |i| line + i);
         let sentence = label.get(start..).unwrap_or_default();
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
-        self.refused = refuses(&in_small_letters(sentence));
+        self.refused = refuses(sentence);
         if self.refused || is_one_of(heading, &HEADINGS) {
             return true;
         }
