@@ -2,7 +2,6 @@
 use super::body::{BodyState, Progress, first_key, names};
 use super::found::Found;
 use super::head::{self, Head};
-use super::look::seen;
 use super::output::{Call, Output};
 use super::prose::quoted::stands_in_string;
 use super::prose::sentence;
@@ -12,6 +11,7 @@ use super::trace::Reason;
 use super::writer::{Evidence, Origin, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key};
+use crate::engine::look::seen;
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use memchr::memmem::Finder;
 use std::ops::Range;
@@ -389,7 +389,7 @@ impl Engine {
         let body = cx.slice(self.body.start, self.body.end);
         let key = match cx.bytes().get(next) {
             // All of them once more is an echo. Longer ones are not waited for.
-            Some(b'{') => match if body.len() <= LONGEST_ECHO { head::literal(cx, next, body) } else { Look::No } {
+            Some(b'{') => match if body.len() <= LONGEST_ECHO { cx.literal(next, body) } else { Look::No } {
                 Look::No => first_key(cx, next),
                 look => return look.then(|_| Look::No),
             },
@@ -421,7 +421,7 @@ impl Engine {
         }
         match cx.behind_space(at, at) {
             Look::Is(next) if next < cx.text.len() => Look::No,
-            look => look.map(|_| ()),
+            look => look.unit(),
         }
     }
 }

@@ -2,7 +2,7 @@
 use super::body::values::decode_entities;
 use super::reader::{blank, floor};
 use super::{Look, Reader};
-use crate::bytes::{begins, find_near};
+use crate::bytes::find_near;
 use crate::char_class;
 use crate::dialect::{Element, Slot, opener};
 use crate::engine::look::seen;
@@ -125,34 +125,6 @@ pub(super) fn without_escapes(name: &str) -> Cow<'_, str> {
     if find_near(b'\\', name.as_bytes()).is_some() { Cow::Owned(name.replace('\\', "")) } else { Cow::Borrowed(name) }
 }
 
-/// Whether the literal stands at `at`.
-#[inline]
-pub(crate) fn literal(cx: &Reader<'_>, at: usize, literal: &str) -> Look<usize> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let want = literal.as_bytes();
-    if begins(rest, want) {
-        return Look::Is(at + want.len());
-    }
-    // Mostly there is text enough to see it.
-    if rest.len() >= want.len() { Look::No } else { begun(cx, rest, want) }
-}
-
-/// The `rest` of the text is shorter than the literal that is to stand there, `want`, and may be its beginning.
-#[inline(never)]
-fn begun(cx: &Reader<'_>, rest: &[u8], want: &[u8]) -> Look<usize> {
-    if cx.eof || !want.starts_with(rest) {
-        return Look::No;
-    }
-    let to_come = want.get(rest.len()..).unwrap_or_default();
-    cx.awaits(to_come);
-    Look::More
-}
-
-/// The literal that `elements` begin with, if they begin with one, stands at `at`: where it ends.
-pub(crate) fn opens(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<usize> {
-    opener(elements).map_or(Look::No, |opener| literal(cx, at, opener))
-}
-
 /// Matches `elements` at `at`. The search for a delimiter is bounded by the policy's `max_markup_bytes`.
 pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Head> {
     let mut head = Head::default();
@@ -164,7 +136,7 @@ pub(crate) fn head(cx: &Reader<'_>, at: usize, elements: &[Element]) -> Look<Hea
 pub(crate) fn fill(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head) -> Look<()> {
     // Mostly the first literal tells already.
     let (end, from) = match elements {
-        [Element::Literal(text), ..] => match literal(cx, at, text) {
+        [Element::Literal(text), ..] => match cx.literal(at, text) {
             Look::Is(end) => (end, 1),
             Look::No => return Look::No,
             Look::More => return Look::More,
@@ -244,7 +216,7 @@ fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Hea
         return Look::No;
     }
     let again = match marker {
-        [_] => literal(cx, next, text),
+        [_] => cx.literal(next, text),
         _ => {
             let mut again = Head { end: next, ..Head::default() };
             stands(cx, next, marker, 0, &mut again, &mut 0).map(|()| again.end)
@@ -258,7 +230,7 @@ fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Hea
             *reached = once.max(*reached);
             look
         }
-        other => other.map(|_| ()),
+        other => other.unit(),
     }
 }
 
@@ -297,8 +269,8 @@ fn stands(
                 head.end = end;
                 continue;
             }
-            Element::Literal(text) => literal(cx, head.end, text).map(|end| head.end = end),
-            Element::Optional(text) => literal(cx, head.end, text).map(|end| head.end = end).or(|| Look::Is(())),
+            Element::Literal(text) => cx.literal(head.end, text).map(|end| head.end = end),
+            Element::Optional(text) => cx.literal(head.end, text).map(|end| head.end = end).or(|| Look::Is(())),
             Element::Slot(Slot::Number) => number(cx, head.end).map(|end| head.end = end),
             Element::Slot(slot) => {
                 let until = opener(behind);
@@ -369,10 +341,10 @@ fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit
 
 /// The `label` stands at `at`, maybe with a number (`Observation 2:`): where it ends.
 pub(super) fn label(cx: &Reader<'_>, at: usize, label: &str) -> Look<usize> {
-    match (literal(cx, at, label), label.strip_suffix(':')) {
+    match (cx.literal(at, label), label.strip_suffix(':')) {
         (Look::No, Some(word)) => {
-            let number = literal(cx, at, word).then(|end| number(cx, end));
-            number.then(|end| literal(cx, end, ":"))
+            let number = cx.literal(at, word).then(|end| number(cx, end));
+            number.then(|end| cx.literal(end, ":"))
         }
         (look, _) => look,
     }
@@ -486,7 +458,7 @@ fn longer_name(cx: &Reader<'_>, at: usize, end: usize) -> Look<usize> {
         Some(c) if char_class::NAME_IN_SLOT.has(c) => Look::No,
         _ => Look::Is(at + name.len()),
     };
-    let looks = longer.map(|name| literal(cx, at, name).then(|_| ends(name)));
+    let looks = longer.map(|name| cx.literal(at, name).then(|_| ends(name)));
     // The longest that stands there.
     looks.fold(Look::Is(end), |known, look| match (known, look) {
         (Look::Is(known), Look::Is(end)) => Look::Is(known.max(end)),
@@ -503,7 +475,7 @@ fn plain_name(cx: &Reader<'_>, at: usize, until: &str, limit: usize) -> Option<R
     let length = bounded.iter().position(|byte| !char_class::NAME.has_ascii(*byte))?;
     let begins = bounded.first().is_some_and(u8::is_ascii_alphanumeric);
     let end = at + length;
-    let ends = || matches!(literal(cx, end, until), Look::Is(behind) if behind <= limit);
+    let ends = || matches!(cx.literal(end, until), Look::Is(behind) if behind <= limit);
     (begins && ends()).then_some(at..end)
 }
 

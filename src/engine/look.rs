@@ -21,6 +21,29 @@ macro_rules! seen {
 }
 pub(super) use seen;
 
+/// Where a look found something, or cannot tell yet, the function returns that; where it found nothing, it goes on.
+macro_rules! found {
+    ($look:expr) => {
+        match $look {
+            $crate::engine::Look::No => {}
+            look => return look,
+        }
+    };
+}
+pub(super) use found;
+
+/// Where this is found, what the function looks for is not there; where it cannot be told yet, nor can that.
+macro_rules! unless {
+    ($look:expr) => {
+        match $look {
+            $crate::engine::Look::Is(_) => return $crate::engine::Look::No,
+            $crate::engine::Look::No => {}
+            $crate::engine::Look::More => return $crate::engine::Look::More,
+        }
+    };
+}
+pub(super) use unless;
+
 impl Look<()> {
     /// It is there if `such`; there is nothing to wait for.
     pub(super) fn when(such: bool) -> Self {
@@ -32,6 +55,11 @@ impl<T> Look<T> {
     /// The same answer, with what `f` makes of the value.
     pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Look<U> {
         Look::Is(f(seen!(self)))
+    }
+
+    /// The same answer, without the value.
+    pub(super) fn unit(self) -> Look<()> {
+        self.map(|_| ())
     }
 
     /// Where this look found something, what the next one says, which needs the value.

@@ -1,6 +1,6 @@
 //! Closing tags that are misspelt: `</params>`, `</parameter` or `<parameter>` for `</parameter>`. What stands there
 //! only looks like one; whether it is one, what follows it must tell.
-use super::{Look, Reader, head};
+use super::{Look, Reader};
 use crate::char_class;
 use crate::dialect::{Element, Row};
 use crate::engine::look::seen;
@@ -33,7 +33,7 @@ pub(super) fn closing<'t>(
     let Some(meant) = closer.strip_prefix("</").map(|meant| meant.trim_end_matches('>')) else {
         // Its tag is its last part (`]]></param>`).
         return match closer.find("</").and_then(|lead| closer.split_at_checked(lead)) {
-            Some((lead, closer)) => head::literal(cx, at, lead).then(|at| closing(cx, row, at, closer, also)),
+            Some((lead, closer)) => cx.literal(at, lead).then(|at| closing(cx, row, at, closer, also)),
             None => spaced(cx, at, closer),
         };
     };
@@ -60,7 +60,7 @@ fn spaced<'t>(cx: &Reader<'t>, at: usize, closer: &str) -> Look<Tag<'t>> {
     if first.len() == closer.len() || cx.rest(at).starts_with(closer) {
         return Look::No;
     }
-    let once = head::literal(cx, at, first).then(|end| behind(cx, end)).then(|next| head::literal(cx, next, closer));
+    let once = cx.literal(at, first).then(|end| behind(cx, end)).then(|next| cx.literal(next, closer));
     if let Look::Is(_) | Look::More = once {
         return once.map(|end| Tag { name: "", end, slashed: true, whole: true });
     }

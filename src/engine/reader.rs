@@ -4,9 +4,9 @@ use super::found::Piece;
 use super::memo::{Margin, Memo, Sought, Without};
 use super::options::Policy;
 use super::output::Output;
-use crate::bytes;
+use crate::bytes::{self, begins};
 use crate::char_class::CharClass;
-use crate::dialect::{Dialects, MarkersAt};
+use crate::dialect::{Dialects, Element, MarkersAt, opener};
 use crate::schema::{Tool, ToolSet};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -52,6 +52,70 @@ impl<'t> Reader<'t> {
     #[inline]
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or("")
+    }
+
+    /// The text before `at`, and no more than `limit` bytes of it.
+    pub(crate) fn before(&self, at: usize, limit: usize) -> &'t str {
+        self.slice(floor(self.text, at.saturating_sub(limit)), at)
+    }
+
+    /// The text from `at` on, and no more than `limit` bytes of it.
+    pub(crate) fn ahead(&self, at: usize, limit: usize) -> &'t str {
+        self.slice(at, floor(self.text, at + limit))
+    }
+
+    /// What stands before `at` in its line, and no more than `limit` bytes of it.
+    pub(crate) fn line_before(&self, at: usize, limit: usize) -> &'t str {
+        let before = self.before(at, limit);
+        before.rsplit_once('\n').map_or(before, |(_, line)| line)
+    }
+
+    /// Where the character behind that at `at` begins.
+    pub(crate) fn next_char(&self, at: usize) -> usize {
+        at + self.rest(at).chars().next().map_or(1, char::len_utf8)
+    }
+
+    /// What a look says that has seen so many bytes of the `limit` it may see, and in them no end of what it looks at.
+    pub(crate) fn ran_out<T>(&self, seen: usize, limit: usize) -> Look<T> {
+        if self.may_go_on(seen, limit) { Look::More } else { Look::No }
+    }
+
+    /// A look that has seen so many bytes of the `limit` it may see will see more when the text goes on.
+    pub(crate) fn may_go_on(&self, seen: usize, limit: usize) -> bool {
+        seen < limit && !self.eof
+    }
+
+    /// What a look found at the end of the text, if no more text comes.
+    pub(crate) fn over<T>(&self, found: T) -> Look<T> {
+        if self.eof { Look::Is(found) } else { Look::More }
+    }
+
+    /// `literal` stands at `at`: where it ends.
+    #[inline]
+    pub(crate) fn literal(&self, at: usize, literal: &str) -> Look<usize> {
+        let rest = self.bytes().get(at..).unwrap_or_default();
+        let want = literal.as_bytes();
+        if begins(rest, want) {
+            return Look::Is(at + want.len());
+        }
+        // Mostly there is text enough to see it.
+        if rest.len() >= want.len() { Look::No } else { self.may_begin(rest, want) }
+    }
+
+    /// The `rest` of the text is shorter than the literal that is to stand there, `want`, and may be its beginning.
+    #[inline(never)]
+    fn may_begin(&self, rest: &[u8], want: &[u8]) -> Look<usize> {
+        if self.eof || !want.starts_with(rest) {
+            return Look::No;
+        }
+        let to_come = want.get(rest.len()..).unwrap_or_default();
+        self.awaits(to_come);
+        Look::More
+    }
+
+    /// The literal that `elements` begin with, if they begin with one, stands at `at`: where it ends.
+    pub(crate) fn opens(&self, at: usize, elements: &[Element]) -> Look<usize> {
+        opener(elements).map_or(Look::No, |opener| self.literal(at, opener))
     }
 
     /// The text ends in a literal of which this `rest` is to come.
@@ -327,8 +391,8 @@ impl<'t> Reader<'t> {
     }
 
     /// The name at `place` means an offered tool, or there is nothing to tell.
-    pub(crate) fn vouches(&self, place: std::ops::Range<usize>) -> bool {
-        self.tools.is_none() || self.offered(self.slice(place.start, place.end))
+    pub(crate) fn vouches(&self, place: Range<usize>) -> bool {
+        self.tools.is_none() || self.offered(self.part(&place))
     }
 
     /// Tools were offered and `name` means one of them.

@@ -1,10 +1,10 @@
 //! What closes a call: the literals behind its body, as models write them.
 use super::body::whole_key;
 use super::head::{LONGEST_NAME, bare_name};
-use super::look::seen;
 use super::writer::{Origin, Writer};
-use super::{Look, Reader, head, misspelt};
+use super::{Look, Reader, misspelt};
 use crate::dialect::{Body, Element, MarkersAt, Parameter, must_close};
+use crate::engine::look::{found, seen};
 use crate::turn::{CallStatus, Repair, RepairCode};
 
 /// No more closing tags of something else are left out before the one that closes a call.
@@ -99,7 +99,7 @@ impl Tail {
             return Look::More;
         }
         let Some(text) = behind.and_then(Element::text) else { return Look::Is(()) };
-        match head::literal(cx, end, text) {
+        match cx.literal(end, text) {
             // Both are read.
             Look::Is(behind) => {
                 self.at = behind;
@@ -114,7 +114,7 @@ impl Tail {
 
     /// The marker `text`. If it does not stand there and is `needed`, it is missing.
     fn closer(&mut self, cx: &Reader<'_>, origin: Origin, text: &str, needed: bool, writer: &mut Writer) -> Look<()> {
-        match head::literal(cx, self.at, text) {
+        match cx.literal(self.at, text) {
             Look::Is(end) => {
                 self.at = end;
                 return Look::Is(());
@@ -246,10 +246,7 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
                 if open {
                     let over = if glued && escapes { is_over(cx, at + i + 1) } else { brackets_end(cx, at + i + 1) };
                     let next = || if glued { member_behind(cx, at + i + 1, quote) } else { Look::No };
-                    match over.or(next) {
-                        Look::No => {}
-                        look => return look,
-                    }
+                    found!(over.or(next));
                 }
                 open = !open;
             }
@@ -334,7 +331,7 @@ fn behind_brackets(cx: &Reader<'_>, at: usize, text: &str) -> Look<usize> {
     } else if marker.is_empty() && !cx.eof {
         Look::More
     } else {
-        head::literal(cx, at + extra, text)
+        cx.literal(at + extra, text)
     }
 }
 
@@ -350,10 +347,7 @@ fn behind_strays(cx: &Reader<'_>, at: usize, text: &str) -> Look<usize> {
             Look::Is(_) | Look::No => return Look::No,
             Look::More => return Look::More,
         };
-        match misspelt::behind(cx, end).then(|next| head::literal(cx, next, text)) {
-            Look::No => {}
-            look => return look,
-        }
+        found!(misspelt::behind(cx, end).then(|next| cx.literal(next, text)));
     }
     Look::No
 }
@@ -385,7 +379,7 @@ pub(super) fn closes(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
             continue;
         }
         let punctuation = matches!(element, Element::Optional(_)) && text.len() == 1 && i + 1 < tail.len();
-        match head::literal(cx, at, text) {
+        match cx.literal(at, text) {
             Look::Is(end) if punctuation => at = cx.skip_space(end),
             Look::Is(_) => return Look::Is(()),
             Look::More => more = true,

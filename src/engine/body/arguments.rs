@@ -8,7 +8,7 @@ use super::{Progress, after, cut_in_head};
 use crate::char_class;
 use crate::dialect::{CallTemplate, Channels, Element, Row, must_close};
 use crate::engine::found::{Found, Piece, Value, span};
-use crate::engine::head::{self, Head};
+use crate::engine::head::Head;
 use crate::engine::look::seen;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
@@ -70,7 +70,7 @@ impl Arguments {
             }
             // Where nothing closes the call, only an offered name tells the word from text.
             b'n' | b'N' if offered() => nothing(cx, at).then(|end| ends_line(cx, end)),
-            b'`' if prefaced(cx, byte, at) != Look::No => prefaced(cx, byte, at).map(|_| ()),
+            b'`' if prefaced(cx, byte, at) != Look::No => prefaced(cx, byte, at).unit(),
             b'`' if empty_fence(cx, &template.tail, at) != Look::No => empty_fence(cx, &template.tail, at),
             // Three of them open a fence, and where the text ends, two may be the beginning of one.
             b'`' if cx.rest(at).starts_with("``") || cx.eof && cx.rest(at) == "`" => Look::No,
@@ -265,7 +265,7 @@ impl Arguments {
         };
         // A closer that the text itself holds would leave half of it.
         let next = cx.skip_space(end + closer.len());
-        let looks = channels.opens.iter().chain(&channels.closes).map(|text| head::literal(cx, next, text));
+        let looks = channels.opens.iter().chain(&channels.closes).map(|text| cx.literal(next, text));
         let goes_on = match Look::any_of(looks) {
             Look::More => return Progress::More,
             look => look != Look::No,
@@ -292,7 +292,7 @@ impl Arguments {
     /// Where the fence ends that the arguments stood in, which ended at `end`.
     fn behind_fence(&self, cx: &Reader<'_>, end: usize) -> usize {
         let opened = self.preface.is_some_and(|at| cx.rest(at).starts_with("```"));
-        match head::literal(cx, cx.skip_space(end), "```") {
+        match cx.literal(cx.skip_space(end), "```") {
             Look::Is(behind) if opened => behind,
             _ => end,
         }
@@ -374,14 +374,14 @@ fn empty_fence(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
     let (Some(fence), Some(closer)) = (closers.next().filter(|text| *text == "```"), closers.next()) else {
         return Look::No;
     };
-    let behind = head::literal(cx, at, fence).then(|at| cx.behind_space(at, at));
-    behind.then(|at| head::literal(cx, at, closer)).map(|_| ())
+    let behind = cx.literal(at, fence).then(|at| cx.behind_space(at, at));
+    behind.then(|at| cx.literal(at, closer)).unit()
 }
 
 /// A word for no arguments stands at `at`, of JSON or Python: where it ends.
 fn nothing(cx: &Reader<'_>, at: usize) -> Look<usize> {
-    match head::literal(cx, at, "null") {
-        Look::No => head::literal(cx, at, "None"),
+    match cx.literal(at, "null") {
+        Look::No => cx.literal(at, "None"),
         look => look,
     }
 }
@@ -413,9 +413,9 @@ fn prefaced(cx: &Reader<'_>, first: u8, at: usize) -> Look<usize> {
     if !matches!(first, b'`' | b'j') {
         return Look::No;
     }
-    let fence = if first == b'`' { head::literal(cx, at, "```") } else { Look::Is(at) };
+    let fence = if first == b'`' { cx.literal(at, "```") } else { Look::Is(at) };
     let label = seen!(fence);
-    let object = match head::literal(cx, label, LABEL) {
+    let object = match cx.literal(label, LABEL) {
         Look::Is(end) => end,
         Look::No if label > at => label,
         other => return other,
@@ -443,7 +443,7 @@ fn is_over(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
     };
     let ends =
         channels.closes.iter().chain(&channels.opens).chain(Some(&channels.role).filter(|role| !role.is_empty()));
-    Look::any_of(ends.map(|text| head::literal(cx, next, text).map(|_| ())))
+    Look::any_of(ends.map(|text| cx.literal(next, text).unit()))
 }
 
 /// The arguments of a call whose text is bare, for tools that take one. `None`: the text names a parameter, so it was meant

@@ -10,7 +10,7 @@ use crate::engine::look::seen;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
-use crate::engine::{Look, Reader, head, misspelt};
+use crate::engine::{Look, Reader, misspelt};
 use crate::json::push_escaped;
 use crate::schema::{Expected, Tool, fitting, read_text};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -92,13 +92,13 @@ impl Elements {
         }
         // The prefix of its head may be lost alone.
         if !prefix.is_empty() && opener(&template.head).is_some_and(|head| !head.starts_with(prefix)) {
-            return head::literal(cx, at, prefix).map(|_| ());
+            return cx.literal(at, prefix).unit();
         }
         let prefixed = !row.dialect.tag_prefix.is_empty();
         if prefixed && prefix.is_empty() {
             // Without parameters what closes the call stands there at once.
             let closer = template.tail.iter().find_map(Element::literal).unwrap_or_default();
-            match head::literal(cx, at, closer) {
+            match cx.literal(at, closer) {
                 Look::No => {}
                 look => return look.then(|_| Look::when(head.name(cx).is_some_and(|name| cx.offered(&name)))),
             }
@@ -158,7 +158,7 @@ impl Elements {
         loop {
             let Some(open) = &mut self.open else {
                 let at = cx.skip_space(self.at);
-                match head::literal(cx, at, within.closer) {
+                match cx.literal(at, within.closer) {
                     Look::Is(_) => return Next::Close,
                     Look::More => return Next::More,
                     Look::No => {}
@@ -345,7 +345,7 @@ fn closes_unslashed(cx: &Reader<'_>, within: &Within<'_>, tag: &Tag) -> Look<()>
         return Look::No;
     }
     let next = seen!(misspelt::behind(cx, tag.end));
-    let opens = |elements: &[Element]| head::opens(cx, next, elements).map(|_| ());
+    let opens = |elements: &[Element]| cx.opens(next, elements).unit();
     let calls = within.row.calls.iter().map(|call| opens(&call.head));
     Look::any_of(calls.chain(within.row.sections.iter().map(|(_, close)| opens(close))))
 }

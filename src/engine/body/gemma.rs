@@ -8,12 +8,12 @@ use crate::char_class;
 use crate::dialect::{Element, Row, opener};
 use crate::engine::found::{Found, Piece, Value};
 use crate::engine::head::{Head, LONGEST_NAME};
-use crate::engine::look::seen;
+use crate::engine::look::{seen, unless};
 use crate::engine::output::Output;
 use crate::engine::reader::{begun, floor};
 use crate::engine::tail::closes;
 use crate::engine::writer::Writer;
-use crate::engine::{Look, Reader, head};
+use crate::engine::{Look, Reader};
 use crate::json::push_escaped;
 use crate::schema::{Expected, Tool};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -238,7 +238,7 @@ impl Gemma {
                     Look::No => {}
                 },
                 Some(b'<') => {
-                    match head::literal(cx, self.at, quote) {
+                    match cx.literal(self.at, quote) {
                         Look::Is(end) if !quote.is_empty() => {
                             self.quoted = None;
                             self.string = self.opened(cx, quote, end);
@@ -362,11 +362,7 @@ impl Gemma {
     fn word_goes_on(&self, cx: &Reader<'_>, tail: &[Element]) -> Look<()> {
         let Some(close) = cx.bytes().get(self.at).copied() else { return Look::No };
         let behind = self.at + 1;
-        match closes(cx, tail, cx.skip_space(behind)) {
-            Look::No => {}
-            Look::Is(()) => return Look::No,
-            Look::More => return Look::More,
-        }
+        unless!(closes(cx, tail, cx.skip_space(behind)));
         let near = cx.near(behind, LONGEST_NAME);
         if near.first().is_some_and(|byte| IN_WORDS.contains(byte)) {
             return Look::Is(());
@@ -489,7 +485,7 @@ fn quoted_end(cx: &Reader<'_>, row: &Row, tail: &[Element], start: usize, marker
             return Look::No;
         }
         let at = seen!(cx.behind_space(at, at + 1));
-        Look::first_of(tail.iter().filter_map(Element::text).map(|text| head::literal(cx, at, text)))
+        Look::first_of(tail.iter().filter_map(Element::text).map(|text| cx.literal(at, text)))
     };
     let end = seen!(closer(marker.end));
     seen!(quotation.closes(cx, end));
@@ -506,7 +502,7 @@ fn quoted_end(cx: &Reader<'_>, row: &Row, tail: &[Element], start: usize, marker
         // Behind the first of them the members may go on; behind another, which opened a string, nobody knows.
         let comma = seen!(cx.behind_space(at, at + quote.len()));
         let goes_on = match cx.bytes().get(comma) {
-            Some(b',') => key_at(cx, comma + 1, "").map(|_| ()),
+            Some(b',') => key_at(cx, comma + 1, "").unit(),
             _ => Look::No,
         };
         match goes_on {
@@ -564,7 +560,7 @@ fn may_be_parameter(tool: Option<&Tool>, key: &str) -> bool {
 fn key_at(cx: &Reader<'_>, at: usize, quote: &str) -> Look<Range<usize>> {
     let start = cx.skip_space(at);
     if !quote.is_empty() {
-        match head::literal(cx, start, quote) {
+        match cx.literal(start, quote) {
             Look::No => {}
             look => return look.map(|end| end..end),
         }

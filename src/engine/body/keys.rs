@@ -1,9 +1,9 @@
 //! Where the keys of call objects stand, and the JSON strings round names.
 use crate::char_class;
 use crate::dialect::Key;
-use crate::engine::look::seen;
+use crate::engine::look::{found, seen};
 use crate::engine::reader::{blank, floor};
-use crate::engine::{Look, Reader, head};
+use crate::engine::{Look, Reader};
 use crate::json::{find_special, unescaped};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -76,10 +76,7 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
             Some(b'{') => depth += 1,
             Some(b'}') if depth <= 1 => return Look::No,
             Some(b'}') => depth -= 1,
-            _ if depth == 1 => match call_key_before(cx, start, start + i) {
-                Look::No => {}
-                look => return look,
-            },
+            _ if depth == 1 => found!(call_key_before(cx, start, start + i)),
             _ => {}
         }
     }
@@ -254,8 +251,8 @@ pub(super) fn defines_object(cx: &Reader<'_>, at: usize, name: Option<&str>) -> 
         return Look::No;
     }
     let words = ["\"type\"", ":", "\"object\"", ",", "\"properties\"", ":", "{"];
-    let word = |look: Look<usize>, word| look.then(|at| cx.behind_space(at, at)).then(|at| head::literal(cx, at, word));
-    words.into_iter().fold(Look::Is(at + 1), word).map(|_| ())
+    let word = |look: Look<usize>, word| look.then(|at| cx.behind_space(at, at)).then(|at| cx.literal(at, word));
+    words.into_iter().fold(Look::Is(at + 1), word).unit()
 }
 
 /// A JSON string as text; what is no string is given back as it is.

@@ -4,6 +4,7 @@ use super::Progress;
 use super::arguments::only_argument;
 use crate::dialect::{Element, Row};
 use crate::engine::head::{self, Head};
+use crate::engine::look::unless;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
@@ -51,14 +52,8 @@ impl Line {
         if objects.iter().any(|open| rest.trim_start_matches('`').starts_with(open)) {
             return Look::No;
         }
-        match text_ends(cx, row, at) {
-            Look::No => {}
-            other => return other.then(|()| Look::No),
-        }
-        match no_input(cx, rest) {
-            Look::No => {}
-            other => return other.then(|()| Look::No),
-        }
+        unless!(text_ends(cx, row, at));
+        unless!(no_input(cx, rest));
         let tool = head.name(cx).and_then(|name| cx.tool(&name));
         match tool.is_some_and(|tool| tool.only_parameter().is_some()) {
             false => Look::No,
@@ -116,7 +111,7 @@ impl Line {
     /// The text goes to the end of its line, and behind that a paragraph or the text ends, or what ends such a text begins
     /// a line. Where the next line goes on, it is not clear how much of it is meant.
     fn extent(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<Extent> {
-        match head::literal(cx, self.start, FENCE) {
+        match cx.literal(self.start, FENCE) {
             Look::Is(inside) => return self.fenced(cx, inside),
             Look::More => return Look::More,
             Look::No => {}
@@ -248,9 +243,9 @@ pub(super) fn text_ends(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
                 Look::More
             }
         }
-        look => look.map(|_| ()),
+        look => look.unit(),
     });
-    Look::any_of(looks).or(|| cx.special_token(at).map(|_| ()))
+    Look::any_of(looks).or(|| cx.special_token(at).unit())
 }
 
 /// What commas part in `text` fits the first parameters of the tool in their order, those behind the first being numbers and the like:

@@ -219,7 +219,7 @@ impl Parameters {
     fn no_other_stands(cx: &Reader<'_>, row: &Row, template: &CallTemplate, at: usize) -> Look<()> {
         let behind = row.calls.iter().filter_map(|other| other.head.strip_prefix(&*template.head));
         let markers = behind.filter_map(|rest| rest.iter().find(|element| **element != Element::Space));
-        let looks = markers.filter_map(Element::literal).map(|text| head::literal(cx, at, text).map(|_| ()));
+        let looks = markers.filter_map(Element::literal).map(|text| cx.literal(at, text).unit());
         match Look::any_of(looks) {
             Look::No => Look::Is(()),
             Look::Is(()) => Look::No,
@@ -249,9 +249,7 @@ impl Parameters {
                     break;
                 }
                 Look::More => begins.more = true,
-                Look::No => {
-                    begins.broken |= head::literal(cx, at, &parameter.opener) == Look::Is(at + parameter.opener.len())
-                }
+                Look::No => begins.broken |= cx.literal(at, &parameter.opener) == Look::Is(at + parameter.opener.len()),
             }
         }
         cx.memo.parameters.set([Some(begins), last]);
@@ -322,7 +320,7 @@ impl Parameters {
         if row.by_name() || result == Look::Is(()) {
             return result;
         }
-        let first = |elements: &[Element]| head::opens(cx, at, elements);
+        let first = |elements: &[Element]| cx.opens(at, elements);
         let heads = row.marked_calls().map(|c| first(&c.head));
         for look in heads.chain(row.sections.iter().map(|(_, close)| first(close))) {
             match look {
@@ -344,7 +342,7 @@ impl Parameters {
         if next >= cx.text.len() {
             return Look::when(tag.whole);
         }
-        let first = |elements: &[Element]| head::opens(cx, next, elements).map(|_| ());
+        let first = |elements: &[Element]| cx.opens(next, elements).unit();
         let sections = row.sections.iter().flat_map(|(open, close)| [first(open), first(close)]);
         let looks = row.marked_calls().map(|call| first(&call.head)).chain(sections);
         Look::any_of(looks)

@@ -165,15 +165,15 @@ impl Python {
         let mut at = at;
         match Pair::at(cx, at) {
             Look::No => {}
-            pair => return pair.map(|_| ()),
+            pair => return pair.unit(),
         }
         if bytes.get(at) == Some(&b'[') {
             at = seen!(space::skip(cx, at + 1));
             match bytes.get(at) {
-                Some(b'(') => return Pair::at(cx, at).map(|_| ()),
+                Some(b'(') => return Pair::at(cx, at).unit(),
                 Some(b'[') => match Pair::at(cx, at) {
                     Look::No => at = seen!(space::skip(cx, at + 1)),
-                    pair => return pair.map(|_| ()),
+                    pair => return pair.unit(),
                 },
                 _ => {}
             }
@@ -194,7 +194,7 @@ impl Python {
         match bytes.get(name.end) {
             None if !cx.eof => Look::More,
             Some(b'(') if name.start < name.end && !bytes[name.start].is_ascii_digit() => Look::Is(()),
-            _ => Self::behind_quoted(cx, &name, quote).or(|| Self::parenthesis(cx, &name)).map(|_| ()),
+            _ => Self::behind_quoted(cx, &name, quote).or(|| Self::parenthesis(cx, &name)).unit(),
         }
     }
 

@@ -58,10 +58,10 @@ impl Quotation {
         if self.quotes.into_iter().flatten().any(|quote| byte == Some(&quote)) {
             return Look::Is(());
         }
-        let fence = if self.fence { cx.behind_space(at, at).then(|at| head::literal(cx, at, FENCE)) } else { Look::No };
+        let fence = if self.fence { cx.behind_space(at, at).then(|at| cx.literal(at, FENCE)) } else { Look::No };
         match byte {
             None if near.len() <= FENCE.len() && !cx.eof => Look::More,
-            _ => fence.map(|_| ()),
+            _ => fence.unit(),
         }
     }
 }

@@ -3,9 +3,10 @@
 use super::lenient::{self, Bound, Ends, LINE, closer, with_sign};
 use crate::char_class;
 use crate::dialect::{Element, Key, must_close};
+use crate::engine::look::unless;
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
-use crate::engine::{Look, Reader, head};
+use crate::engine::{Look, Reader};
 use crate::json::{Balance, Repaired};
 
 mod marker;
@@ -70,11 +71,7 @@ impl LineBehind {
                 Some(byte) if byte != b'\n' && self.at - self.marker < LINE => byte,
                 _ => return Look::No,
             };
-            match marker(cx, self.at, origin) {
-                Look::More => return Look::More,
-                Look::Is(_) => return Look::No,
-                Look::No => {}
-            }
+            unless!(marker(cx, self.at, origin));
             self.balance.read(byte);
             self.words |= !(byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}' | b'[' | b']'));
             self.at += 1;
@@ -314,7 +311,7 @@ impl Strings {
 
     /// What closes the call stands here: its marker, or where `origin` is given, one of its row that opens the next.
     fn ends(&mut self, cx: &Reader<'_>, closer: Option<&str>, origin: Option<Origin>) -> Look<Found> {
-        let own = closer.map_or(Look::No, |closer| head::literal(cx, self.at, closer));
+        let own = closer.map_or(Look::No, |closer| cx.literal(self.at, closer));
         own.map(|end| Found::closing(end - self.at)).or(|| match origin {
             Some(_) if self.before_stop(cx) => Look::No,
             Some(origin) => marker(cx, self.at, origin).then(|found| match &self.string {

@@ -1,5 +1,5 @@
 //! The attributes of a tag.
-use super::{Head, literal};
+use super::Head;
 use crate::bytes::{begins, find};
 use crate::char_class;
 use crate::dialect::Slot;
@@ -95,13 +95,13 @@ fn closed(
     let mut filled = false;
     loop {
         at = cx.skip_space(at);
-        match literal(cx, at, until) {
+        match cx.literal(at, until) {
             Look::Is(_) => break,
             Look::More => return Look::More,
             Look::No => {}
         }
         if bytes.get(at) == Some(&b'/') {
-            match literal(cx, at + 1, until) {
+            match cx.literal(at + 1, until) {
                 Look::Is(_) => {
                     head.closed = true;
                     at += 1;

@@ -94,7 +94,7 @@ impl Engine {
         let parameters = || tool.parameters.iter().map(|(name, _)| name);
         // The opening tag may stand there twice.
         if !parameters().any(|parameter| parameter == tag(at).0) {
-            let again = match head::literal(cx, inside, cx.slice(at, found.end)) {
+            let again = match cx.literal(inside, cx.slice(at, found.end)) {
                 Look::Is(end) => cx.behind_space(inside, end).map(|inside| (end, inside)),
                 Look::More => return Look::More,
                 Look::No => Look::No,
@@ -110,7 +110,7 @@ impl Engine {
             Some(b'{') => {
                 let object = match first_member(cx, tag(at).0, inside) {
                     Look::Is(body) => row.calls.iter().position(|c| c.head == call.head && c.body == body),
-                    other => return other.map(|_| ()),
+                    other => return other.unit(),
                 };
                 return object.map_or(Look::No, |call| self.begin(cx, at, number, call as u16, &mut found, None));
             }
@@ -119,9 +119,9 @@ impl Engine {
         let closing = format!("</{}>", tag(at).0);
         match tag(inside) {
             // A tool without parameters has nothing else to show.
-            _ if tool.parameters.is_empty() => match head::literal(cx, inside, &closing) {
+            _ if tool.parameters.is_empty() => match cx.literal(inside, &closing) {
                 Look::Is(_) => {}
-                other => return other.map(|_| ()),
+                other => return other.unit(),
             },
             (name, Some(b'>')) if parameters().any(|p| p == name) => {}
             (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Look::More,

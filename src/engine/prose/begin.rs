@@ -127,7 +127,7 @@ impl Engine {
     ) -> Taken {
         match self.may_begin(cx, at, (row, call), found, section) {
             Look::Is(evidence) => self.begin_template(cx, at, (row, call), found, section, evidence),
-            other => other.map(|_| ()),
+            other => other.unit(),
         }
     }
 

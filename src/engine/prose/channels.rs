@@ -5,8 +5,8 @@ use super::{Taken, sentence};
 use crate::char_class;
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
-use crate::engine::head::{self, Head};
-use crate::engine::look::seen;
+use crate::engine::head::Head;
+use crate::engine::look::{seen, unless};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::writer::{Evidence, Origin};
@@ -195,11 +195,11 @@ impl Engine {
             // The prompt may have held the marker before the channel as well: `commentary to=functions.f<|message|>`.
             let Some(channels) = Self::channels(cx, row).filter(|c| !c.recipient.is_empty()) else { continue };
             // Of a header that says nothing only its end is left: of whose message, the dialect that was named says.
-            let end = if cx.dialects.auto { Look::No } else { head::literal(cx, start, &channels.message) };
-            let to = |at: usize| head::literal(cx, at, &channels.recipient);
-            let apart = |at: usize| head::literal(cx, at, " ").then(to);
+            let end = if cx.dialects.auto { Look::No } else { cx.literal(start, &channels.message) };
+            let to = |at: usize| cx.literal(at, &channels.recipient);
+            let apart = |at: usize| cx.literal(at, " ").then(to);
             let names = channels.content.iter().chain(&channels.reasoning);
-            let behind = |name: &String| head::literal(cx, start, name).then(apart);
+            let behind = |name: &String| cx.literal(start, name).then(apart);
             let looks = [end, to(start)].into_iter().chain(names.map(behind));
             match Look::any_of(looks) {
                 Look::Is(_) => match self.header(cx, 0, start, row) {
@@ -273,16 +273,13 @@ impl Engine {
                 self.out.full(at);
                 return Look::No;
             }
-            let twice = match misspelt::behind(cx, body).then(|next| head::literal(cx, next, &channels.message)) {
+            let twice = match misspelt::behind(cx, body).then(|next| cx.literal(next, &channels.message)) {
                 Look::Is(end) => Some(end),
                 Look::More => return Look::More,
                 Look::No => None,
             };
             let body = twice.unwrap_or(body);
-            match self.quotes_header(cx, channels, at..from, body) {
-                Look::No => {}
-                look => return look.then(|()| Look::No),
-            }
+            unless!(self.quotes_header(cx, channels, at..from, body));
             let start = name.start + skip;
             let name = start..start + unglued(cx, channels, cx.slice(start, name.end)).len();
             let name = with_words(cx, channels, name, from + length);
@@ -405,7 +402,7 @@ impl Engine {
         // Other recipients than ASCII's are words of the message.
         let in_name = |byte: &&u8| char_class::QUALIFIED_NAME.has_ascii(**byte);
         let length = cx.near(from, 129).iter().take_while(in_name).count();
-        match head::literal(cx, from + length, &channels.message) {
+        match cx.literal(from + length, &channels.message) {
             Look::Is(_) if (1..129).contains(&length) => {}
             Look::More if length < 129 => return Look::More,
             _ => return Look::No,
@@ -469,7 +466,7 @@ impl Engine {
         if cx.dialects.auto && self.channel.is_none() && self.plain.is_none() && !behind_call {
             let next = cx.skip_space(end);
             let opens = Self::channels(cx, row).map_or(&[][..], |c| c.opens.as_slice());
-            let looks = || opens.iter().map(|open| head::literal(cx, next, open));
+            let looks = || opens.iter().map(|open| cx.literal(next, open));
             let near = next - end <= cx.policy.max_markup_bytes;
             let header = near && looks().any(|look| matches!(look, Look::Is(_)));
             let wait = near && looks().any(|look| look == Look::More);

@@ -14,7 +14,7 @@ impl Engine {
         let suffixed = matches!(tail.get(1..3), Some([Element::Slot(_), Element::Literal(_)]));
         match head::head(cx, at, tail.get(..if suffixed { 3 } else { 1 }).unwrap_or_default()) {
             Look::Is(found) => self.closes_nothing(cx, at, found.end, row),
-            other => other.map(|_| ()),
+            other => other.unit(),
         }
     }
 

@@ -107,7 +107,7 @@ fn behind_label(cx: &Reader<'_>, at: usize) -> Look<usize> {
 /// that begins a sentence is none.
 fn opens_inner(cx: &Reader<'_>, at: usize) -> Look<()> {
     match cx.bytes().get(at) {
-        Some(first) if first.is_ascii_lowercase() => behind_label(cx, at).map(|_| ()),
+        Some(first) if first.is_ascii_lowercase() => behind_label(cx, at).unit(),
         Some(first) if first.is_ascii_uppercase() => behind_label(cx, at).then(|end| {
             let lower = cx.bytes().get(at..end).is_some_and(|label| label.iter().any(u8::is_ascii_lowercase));
             if lower { Look::No } else { Look::Is(()) }
@@ -256,7 +256,7 @@ impl Engine {
     /// A fence at `at`, with so many `ticks`, behind a sentence: all of it may be calls as well.
     #[cold]
     pub(super) fn opens_behind(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
-        let Look::Is(body) = behind_label(cx, at + ticks) else { return behind_label(cx, at + ticks).map(|_| ()) };
+        let Look::Is(body) = behind_label(cx, at + ticks) else { return behind_label(cx, at + ticks).unit() };
         if self.runs_away(cx, at)
             || self.hold.is_some()
             || self.given.mode == Mode::Reasoning
@@ -370,7 +370,7 @@ impl Engine {
             Look::No => {
                 let may_call = fence.may_hold_python(cx);
                 let first = fence.commented && self.out.calls.len() == fence.calls;
-                let assigned = || if first { Python::assigned(cx, at).map(|_| ()) } else { Look::No };
+                let assigned = || if first { Python::assigned(cx, at).unit() } else { Look::No };
                 match Python::plausible(cx, at).or(assigned) {
                     Look::Is(()) if may_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
                     Look::More if may_call => Look::More,

@@ -99,7 +99,7 @@ impl Engine {
             return if cx.eof { Look::Is(next) } else { Look::More };
         }
         let looks = elements.iter().filter_map(Element::text).filter(|text| text.len() > SHORTEST);
-        Look::first_of(looks.map(|text| head::literal(cx, next, text)))
+        Look::first_of(looks.map(|text| cx.literal(next, text)))
     }
 
     /// Right behind a call stands a closing tag that is like one of its dialect's, and closes nothing.
@@ -115,12 +115,12 @@ impl Engine {
         // A tag with the tool's name stands at the call's end.
         let raw = if row.by_name() { cx.part(&call.raw) } else { "" };
         let named = raw.rfind("</").and_then(|closer| raw.get(closer..));
-        let again = named.map_or(Look::No, |closer| head::literal(cx, at, closer));
+        let again = named.map_or(Look::No, |closer| cx.literal(at, closer));
         if let Look::Is(end) = again {
             self.leave_closer(cx, at, end);
             return Look::Is(());
         }
-        let mut result = again.map(|_| ());
+        let mut result = again.unit();
         for closer in closers.chain(named) {
             match misspelt::closing(cx, row, at, closer, |_| false) {
                 // Without its slash it may begin anything, unless the text is over.

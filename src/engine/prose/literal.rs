@@ -68,7 +68,7 @@ impl Literals {
             Look::No => Some((opened, None)),
             Look::More => None,
         };
-        closes.map(|_| ())
+        closes.unit()
     }
 }
 

@@ -6,6 +6,7 @@ use super::tried::Standing;
 use super::unclear::Stage;
 use crate::dialect::{LateMarker, Marker, Passed};
 use crate::engine::head::{self, Head};
+use crate::engine::look::unless;
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Mode, Reader};
 use crate::turn::{Issue, IssueCode};
@@ -161,10 +162,7 @@ impl Engine {
             }
             // Whatever stands behind it, which a stream does not know yet, this is the tool's.
             if known.list(*list).iter().any(is_section) {
-                match tag.unwrap_or_else(|| is_tools_tag(cx, at, *length, known.list(*list))) {
-                    Look::No => {}
-                    other => return other.then(|()| Look::No),
-                }
+                unless!(tag.unwrap_or_else(|| is_tools_tag(cx, at, *length, known.list(*list))));
             }
         }
         // Only whether it stands twice, or opens nothing, may still be unclear.
@@ -255,10 +253,10 @@ impl Engine {
 
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
         for (start, late) in late {
-            let taken = match head::literal(cx, start, &late.text) {
+            let taken = match cx.literal(start, &late.text) {
                 Look::Is(end) if !self.may_go_on(cx, late.marker, Self::behind(cx, end)) => Look::No,
                 Look::Is(end) => self.take_word(cx, start, end - start, late.marker),
-                other => other.map(|_| ()),
+                other => other.unit(),
             };
             if taken != Look::No {
                 return taken;
@@ -402,7 +400,7 @@ impl Engine {
         let template = cx.dialects.row(row).and_then(|r| r.inline.get(usize::from(inline)));
         let end = match head::head(cx, at, template.map_or(&[][..], Vec::as_slice)) {
             Look::Is(found) => found.end,
-            other => return other.map(|_| ()),
+            other => return other.unit(),
         };
         self.cut_out(cx, at, end);
         Look::Is(())

@@ -6,7 +6,7 @@ use crate::char_class;
 use crate::dialect::{Bare, Body, CallTemplate, Element, Marker, Row, Slot, catalogue, opener};
 use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name, without_escapes};
-use crate::engine::look::seen;
+use crate::engine::look::{seen, unless};
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Reader, misspelt};
 use crate::schema::{Tool, ToolSet};
@@ -80,16 +80,13 @@ impl Engine {
         let template = cx.dialects.call(row, call);
         let behind = template.and_then(|template| template.head.get(template.name_at()?..));
         let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(row))) else { return Look::No };
-        match self.refuses(cx, name.start) {
-            Look::No => {}
-            look => return look.then(|()| Look::No),
-        }
+        unless!(self.refuses(cx, name.start));
         match head::head(cx, name.start, elements) {
             Look::Is(mut found) => {
                 found.unopened = true;
                 self.begin(cx, name.start, row, call, &mut found, None)
             }
-            other => other.map(|_| ()),
+            other => other.unit(),
         }
     }
 
@@ -102,10 +99,7 @@ impl Engine {
         }
         let Some(name) = self.name_stands(cx, at, None) else { return Look::No };
         let body = seen!(first_member(cx, without_number(cx.slice(name.start, name.end)), at));
-        match self.refuses(cx, name.start) {
-            Look::No => {}
-            look => return look.then(|()| Look::No),
-        }
+        unless!(self.refuses(cx, name.start));
         let id = without_number(cx.slice(name.start, name.end)).len() < name.len();
         let start = name.start;
         let mut found = Head { end: at, unopened: true, ..Head::default() };
@@ -122,7 +116,7 @@ impl Engine {
             }
             return match gemma_template(cx, at) {
                 Look::Is((row, call)) => self.begin(cx, start, row, call, &mut found, None),
-                other => other.map(|_| ()),
+                other => other.unit(),
             };
         }
         found.unopened = false;
@@ -145,7 +139,7 @@ fn gemma_template(cx: &Reader<'_>, at: usize) -> Look<(u16, u16)> {
     };
     let quoted = |(row, call): (u16, u16)| {
         let quote = cx.dialects.dialect(row).map(|dialect| dialect.quote.as_str()).filter(|quote| !quote.is_empty());
-        quote.map_or(Look::No, |quote| head::literal(cx, at + mark, quote)).map(|_| (row, call))
+        quote.map_or(Look::No, |quote| cx.literal(at + mark, quote)).map(|_| (row, call))
     };
     Look::any_of(templates.iter().map(|template| quoted(*template))).or(|| Look::Is(*first))
 }
@@ -270,9 +264,9 @@ fn holds_no_call(cx: &Reader<'_>, tool: &Tool, end: usize, list: &[Marker]) -> L
     let openers = sections.flat_map(|row| &row.calls).filter_map(|call| opener(&call.head));
     let openers = openers.filter(|opener| !tool.declares(misspelt::name(opener)));
     cx.behind_space(end, end).then(|inside| {
-        let begun = openers.map(|opener| head::literal(cx, inside, opener).map(|_| ()));
+        let begun = openers.map(|opener| cx.literal(inside, opener).unit());
         let object = |at: usize| if cx.bytes().get(at) == Some(&b'{') { Look::Is(()) } else { Look::No };
-        let list = || head::literal(cx, inside, "[").then(|at| cx.behind_space(at, at)).then(object);
+        let list = || cx.literal(inside, "[").then(|at| cx.behind_space(at, at)).then(object);
         match Look::any_of(begun).or(list) {
             Look::No => Look::Is(()),
             look => look.then(|()| Look::No),

@@ -156,14 +156,14 @@ impl Engine {
             if open {
                 return Look::More;
             }
-            match head::literal(cx, word.len(), marker) {
+            match cx.literal(word.len(), marker) {
                 Look::Is(_) => {}
                 Look::More => return Look::More,
                 Look::No => continue,
             }
             return match head::head(cx, 0, &template.head) {
                 Look::Is(mut found) => self.begin(cx, 0, row, call, &mut found, None),
-                other => other.map(|_| ()),
+                other => other.unit(),
             };
         }
         Look::No

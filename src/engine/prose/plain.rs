@@ -4,7 +4,7 @@ use super::Taken;
 use super::channels::{Kind, opens_call, unglued};
 use crate::char_class;
 use crate::dialect::Channels;
-use crate::engine::head::{self, Head};
+use crate::engine::head::Head;
 use crate::engine::reader::{blank, floor};
 use crate::engine::trace::{Markup, Noted};
 use crate::engine::{Engine, Look, Reader};
@@ -36,7 +36,7 @@ impl Engine {
                 self.plain = Some(Plain { row, searched: 0 });
             }
             let begin = cx.skip_space(0);
-            let start = match head::literal(cx, begin, &channels.role) {
+            let start = match cx.literal(begin, &channels.role) {
                 Look::Is(end) => end,
                 Look::More => return Look::More,
                 Look::No => begin,
@@ -77,12 +77,12 @@ impl Engine {
     pub(super) fn plain_look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let Some(plain) = self.plain.filter(|p| p.searched == at) else { return Look::No };
         let Some(channels) = Self::channels(cx, plain.row) else { return Look::No };
-        let taken = match head::literal(cx, at, &channels.role) {
+        let taken = match cx.literal(at, &channels.role) {
             Look::Is(end) => match plain_header(cx, channels, end) {
                 Look::Is(found) => self.plain_message(cx, at, plain.row, &found),
-                other => other.map(|_| ()),
+                other => other.unit(),
             },
-            other => other.map(|_| ()),
+            other => other.unit(),
         };
         if taken == Look::No
             && let Some(plain) = &mut self.plain
@@ -177,7 +177,7 @@ fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<
         _ => {}
     }
     for channel in channels.reasoning.iter().chain(&channels.content).filter(|c| !c.is_empty()) {
-        let end = match head::literal(cx, at, channel) {
+        let end = match cx.literal(at, channel) {
             Look::Is(end) => end,
             Look::More => {
                 more = true;
@@ -199,7 +199,7 @@ fn addressed(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usi
     if channels.recipient.is_empty() {
         return Look::No;
     }
-    head::literal(cx, cx.skip_space(at), &channels.recipient).then(|name| recipient(cx, channels, name))
+    cx.literal(cx.skip_space(at), &channels.recipient).then(|name| recipient(cx, channels, name))
 }
 
 /// `functions.f json` with an object behind it, maybe on a line of its own: the tool's name and where the object begins.

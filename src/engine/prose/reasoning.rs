@@ -1,7 +1,7 @@
 //! What opens and closes reasoning.
 use super::Taken;
 use super::quoted::stands_in_string;
-use crate::engine::{Doubt, Engine, Look, Mode, Reader, head};
+use crate::engine::{Doubt, Engine, Look, Mode, Reader};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
@@ -14,12 +14,12 @@ impl Engine {
         let pairs = &cx.dialects.reasoning;
         for (long, _) in pairs {
             for label in pairs.iter().filter_map(|(short, _)| long.strip_prefix(short.as_str())) {
-                let end = match head::literal(cx, 0, label) {
+                let end = match cx.literal(0, label) {
                     Look::Is(end) if !label.is_empty() => end,
                     Look::More => return Look::More,
                     _ => continue,
                 };
-                match head::literal(cx, end, "\n") {
+                match cx.literal(end, "\n") {
                     Look::Is(end) => {
                         self.remove(cx, 0, end);
                         return Look::Is(());

@@ -80,7 +80,7 @@ impl Engine {
             }
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
-        let opener = |call: &CallTemplate| match head::opens(cx, inside, &call.head) {
+        let opener = |call: &CallTemplate| match cx.opens(inside, &call.head) {
             Look::Is(end) => call.first.may_be(Self::behind(cx, end)),
             Look::No | Look::More => false,
         };
@@ -164,12 +164,11 @@ impl Engine {
             let mut begins = Look::No;
             let mut found = Head::default();
             for (i, call) in entry.calls.iter().enumerate() {
-                let look = match head::opens(cx, at, &call.head) {
+                let look = match cx.opens(at, &call.head) {
                     Look::Is(_) => head::fill(cx, at, &call.head, &mut found),
-                    look => look.map(|_| ()),
+                    look => look.unit(),
                 };
-                let look =
-                    look.then(|()| self.may_begin(cx, at, (row, i as u16), &mut found, Some(section)).map(|_| ()));
+                let look = look.then(|()| self.may_begin(cx, at, (row, i as u16), &mut found, Some(section)).unit());
                 match look {
                     Look::Is(()) => return Look::when(says(cx, from, at)),
                     Look::More => begins = Look::More,
@@ -177,7 +176,7 @@ impl Engine {
                 }
             }
             let ends = entry.sections.iter().flat_map(|(open, close)| [open, close]);
-            let ends = Look::any_of(ends.map(|marker| head::opens(cx, at, marker).map(|_| ())));
+            let ends = Look::any_of(ends.map(|marker| cx.opens(at, marker).unit()));
             match ends.then(|()| Look::No).any(begins) {
                 Look::No if ends == Look::No => at += 1,
                 look => return look,

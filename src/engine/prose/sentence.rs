@@ -2,10 +2,10 @@
 use super::clause;
 use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece, Value};
-use crate::engine::look::seen;
+use crate::engine::look::{seen, unless};
 use crate::engine::reader::floor;
 use crate::engine::writer::Pending;
-use crate::engine::{Look, Reader, head};
+use crate::engine::{Look, Reader};
 use std::ops::Range;
 
 /// A longer call without markers is no part of a sentence, and the sentence goes on within so many bytes of its beginning.
@@ -31,10 +31,7 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
     if call.is_none_or(guess) {
         return Look::No;
     }
-    match left_header(cx, at) {
-        Look::No => {}
-        look => return look.then(|()| Look::No),
-    }
+    unless!(left_header(cx, at));
     // Behind an object "and" is no operator: what follows is the next thing that is done.
     let object = cx.slice(start, at).ends_with('}');
     match if object { joins(cx, at + usize::from(cx.rest(at).starts_with(' '))) } else { Look::No } {
@@ -92,11 +89,11 @@ const LEFT_HEADERS: [&str; 4] = ["user", "assistant", "ipython", "tool"];
 
 /// Such a header stands at `at`, right behind a call.
 fn left_header(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let ends_line = |end: usize| match head::literal(cx, end, "\n").or(|| head::literal(cx, end, "\r\n")) {
+    let ends_line = |end: usize| match cx.literal(end, "\n").or(|| cx.literal(end, "\r\n")) {
         Look::No if end >= cx.text.len() => Look::Is(()),
-        look => look.map(|_| ()),
+        look => look.unit(),
     };
-    let looks = LEFT_HEADERS.iter().map(|header| head::literal(cx, at, header).then(ends_line));
+    let looks = LEFT_HEADERS.iter().map(|header| cx.literal(at, header).then(ends_line));
     Look::any_of(looks)
 }
 

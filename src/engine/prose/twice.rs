@@ -2,8 +2,8 @@
 use super::Taken;
 use super::tried::Standing;
 use crate::dialect::{CallTemplate, Element, Passed, opener};
-use crate::engine::head::{self, Head};
-use crate::engine::look::seen;
+use crate::engine::head::Head;
+use crate::engine::look::{seen, unless};
 use crate::engine::{Engine, Look, Reader, misspelt};
 
 /// A shorter marker that stands twice need not be a slip.
@@ -14,7 +14,7 @@ impl Engine {
     /// clear, and not with every chunk.
     pub(super) fn may_be_doubled(cx: &Reader<'_>, at: usize, length: usize) -> bool {
         let next = || cx.skip_markup_space(at + length);
-        let begun = |next| next < cx.text.len() && head::literal(cx, next, cx.slice(at, at + length)) == Look::More;
+        let begun = |next| next < cx.text.len() && cx.literal(next, cx.slice(at, at + length)) == Look::More;
         !cx.eof && length >= SHORTEST_TWICE && begun(next())
     }
 
@@ -31,11 +31,8 @@ impl Engine {
         if text.len() < SHORTEST_TWICE {
             return Look::No;
         }
-        let end = seen!(misspelt::behind(cx, at + length).then(|next| head::literal(cx, next, text)));
-        match head::literal(cx, cx.skip_markup_space(end), text) {
-            Look::No => {}
-            more => return more.then(|_| Look::No),
-        }
+        let end = seen!(misspelt::behind(cx, at + length).then(|next| cx.literal(next, text)));
+        unless!(cx.literal(cx.skip_markup_space(end), text));
         let behind = Self::behind(cx, end);
         let mut meanings = cx.dialects.markers.list_before(list, behind, *passed);
         while let Some(marker) = meanings.next() {
@@ -76,7 +73,7 @@ pub(super) fn opened_twice(cx: &Reader<'_>, template: &CallTemplate, at: usize, 
     // Mostly the last tag is the whole of it.
     for start in [whole, tag.filter(|_| tag != whole), last("```")].into_iter().flatten() {
         let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE || *tag == "```").unwrap_or_default();
-        match head::literal(cx, next, tag) {
+        match cx.literal(next, tag) {
             Look::Is(_) if tag.is_empty() => {}
             Look::No => {}
             Look::Is(end) => {
@@ -85,7 +82,7 @@ pub(super) fn opened_twice(cx: &Reader<'_>, template: &CallTemplate, at: usize, 
                     Element::Optional(label) if tag == "```" => Some(&**label),
                     _ => None,
                 });
-                return match label.map_or(Look::No, |label| head::literal(cx, end, label)) {
+                return match label.map_or(Look::No, |label| cx.literal(end, label)) {
                     Look::No => Look::Is(end),
                     look => look,
                 };

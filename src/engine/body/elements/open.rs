@@ -5,7 +5,7 @@ use crate::dialect::{Element, opener};
 use crate::engine::body::shown::Quotation;
 use crate::engine::body::values::Undecided;
 use crate::engine::look::seen;
-use crate::engine::{Look, Reader, head};
+use crate::engine::{Look, Reader};
 use crate::schema::Expected;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -100,9 +100,9 @@ impl OpenElement {
             return Look::No;
         }
         let close = seen!(Tag::at(cx, within.prefix, cx.skip_space(tag.end)));
-        seen!(head::literal(cx, close.start, within.closer));
+        seen!(cx.literal(close.start, within.closer));
         let next = cx.skip_space(close.end);
-        let sections = within.row.sections.iter().map(|(_, close)| head::opens(cx, next, close));
+        let sections = within.row.sections.iter().map(|(_, close)| cx.opens(next, close));
         let end = seen!(Look::first_of(sections).or(|| Look::Is(close.end)));
         seen!(quotation.closes(cx, end));
         self.goes_on_near(cx, within, &close, FAR).map(Some).or(|| Look::Is(None))
@@ -110,7 +110,7 @@ impl OpenElement {
 
     fn goes_on_near(&self, cx: &Reader<'_>, within: &Within<'_>, tag: &Tag, far: usize) -> Look<usize> {
         let [own] = self.tags.as_slice() else { return Look::No };
-        let call = head::literal(cx, tag.start, within.closer) != Look::No;
+        let call = cx.literal(tag.start, within.closer) != Look::No;
         if within.prefix.is_empty() || !call || self.shows_calls() || !self.streams {
             return Look::No;
         }
@@ -124,7 +124,7 @@ impl OpenElement {
             at = next.end;
             match next.kind {
                 Kind::Closing if next.name(cx) != own.name(cx) => {
-                    if head::literal(cx, hit, within.closer) != Look::No {
+                    if cx.literal(hit, within.closer) != Look::No {
                         // Another element lost its closing tag.
                         if open > 0 {
                             return Look::No;
@@ -138,7 +138,7 @@ impl OpenElement {
                 Kind::Closing if in_call => return Look::No,
                 Kind::Closing if text => {
                     let next = cx.skip_space(at);
-                    let follows = head::literal(cx, next, within.closer);
+                    let follows = cx.literal(next, within.closer);
                     return follows.or(|| Tag::at(cx, within.prefix, next).map(|tag| tag.end)).map(|_| hit);
                 }
                 Kind::Closing => return Look::No,
@@ -165,7 +165,7 @@ impl OpenElement {
                 }
                 return false;
             }
-            if head::literal(cx, hit, within.closer) != Look::No || opens && tool.declares(name) {
+            if cx.literal(hit, within.closer) != Look::No || opens && tool.declares(name) {
                 return false;
             }
         }

@@ -2,7 +2,7 @@
 use super::Within;
 use crate::engine::body::shown::begins;
 use crate::engine::head::LONGEST_NAME;
-use crate::engine::{Look, Reader, head, misspelt};
+use crate::engine::{Look, Reader, misspelt};
 use std::ops::Range;
 
 /// A tag: its name, and where it ends.
@@ -31,7 +31,7 @@ pub(super) fn tags_begin(prefix: &str) -> &str {
 impl Tag {
     /// The tag at `at`, behind the `prefix` that all have.
     pub(super) fn at(cx: &Reader<'_>, prefix: &str, at: usize) -> Look<Self> {
-        let start = match if prefix.is_empty() { Look::Is(at) } else { head::literal(cx, at, prefix) } {
+        let start = match if prefix.is_empty() { Look::Is(at) } else { cx.literal(at, prefix) } {
             Look::Is(start) => start,
             Look::More => return Look::More,
             Look::No => return Look::No,

@@ -7,7 +7,7 @@ use crate::engine::found::Value;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
-use crate::engine::{Look, Reader, head, misspelt};
+use crate::engine::{Look, Reader, misspelt};
 use crate::schema::{Expected, Tool};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use std::collections::HashSet;
@@ -32,7 +32,7 @@ impl Unfit {
                 return if cx.eof { Look::No } else { Look::More };
             };
             self.searched += i;
-            match head::literal(cx, self.searched, within.closer) {
+            match cx.literal(self.searched, within.closer) {
                 Look::Is(_) if self.shown == 0 => return Look::Is(self.searched),
                 Look::Is(_) => self.shown -= 1,
                 Look::More => return Look::More,

@@ -3,7 +3,7 @@ use super::{Gemma, key_at, may_be_parameter};
 use crate::dialect::Element;
 use crate::engine::body::shown::{QUOTATION, opens};
 use crate::engine::head::LONGEST_NAME;
-use crate::engine::look::seen;
+use crate::engine::look::{seen, unless};
 use crate::engine::reader::{begun, floor};
 use crate::engine::tail::closes;
 use crate::engine::{Look, Reader};
@@ -25,11 +25,7 @@ impl Gemma {
         }
         match seen!(cx.behind_space(self.at, self.at + 1)) {
             end if end >= cx.text.len() => return Look::No,
-            end => match closes(cx, tail, end) {
-                Look::No => {}
-                Look::Is(()) => return Look::No,
-                Look::More => return Look::More,
-            },
+            end => unless!(closes(cx, tail, end)),
         }
         let near = cx.near(self.at, QUOTATION);
         let Some(marker) = memchr::memmem::find(near, quote.as_bytes()).map(|i| self.at + i) else {

@@ -2,7 +2,6 @@
 //! round it stay calls.
 use super::*;
 use crate::dialect::must_close;
-use crate::engine::head;
 use std::ops::ControlFlow;
 
 /// Words that are read as text among the elements of a list.
@@ -57,7 +56,7 @@ impl JsonCalls {
             if at >= stop {
                 stop = markers.next_stop(cx.bytes(), at);
             }
-            let closes = closer.map_or(Look::No, |closer| head::literal(cx, at, closer).map(|_| ()));
+            let closes = closer.map_or(Look::No, |closer| cx.literal(at, closer).unit());
             let ends = closes.or(|| match markers.at(cx.bytes(), at) {
                 // A fence may stand in any text.
                 _ if at < stop || byte == b'`' => Look::No,
@@ -255,7 +254,7 @@ fn is_member(cx: &Reader<'_>, at: usize) -> Look<()> {
 /// A word of JSON's or Python's stands at `at`.
 fn literal(cx: &Reader<'_>, at: usize) -> Look<()> {
     let words = ["true", "false", "null", "True", "False", "None"];
-    let looks = words.map(|word| head::literal(cx, at, word).map(|_| ()));
+    let looks = words.map(|word| cx.literal(at, word).unit());
     Look::any_of(looks)
 }
 

@@ -35,7 +35,7 @@ impl OpenValue {
                     _ if tool.parameters.is_empty() => {
                         let closing = format!("</{}>", cx.part(&name));
                         let closer = cx.behind_space(head.end, head.end);
-                        closer.then(|at| head::literal(cx, at, &closing)).map(|_| ())
+                        closer.then(|at| cx.literal(at, &closing)).unit()
                     }
                     _ => Look::No,
                 }

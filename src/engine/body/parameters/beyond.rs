@@ -225,7 +225,7 @@ impl OpenValue {
             let next = cx.skip_space(end);
             let closes = row.sections.iter().map(|(_, close)| match whole {
                 true => head::head(cx, next, close).map(|close| close.end),
-                false => head::opens(cx, next, close),
+                false => cx.opens(next, close),
             });
             end = seen!(Look::first_of(closes));
         }
@@ -233,9 +233,9 @@ impl OpenValue {
         if next >= cx.text.len() {
             return Look::Is(());
         }
-        let calls = row.marked_calls().map(|call| head::opens(cx, next, &call.head));
-        let sections = row.sections.iter().map(|(open, _)| head::opens(cx, next, open));
-        Look::any_of(calls.chain(sections).map(|look| look.map(|_| ())))
+        let calls = row.marked_calls().map(|call| cx.opens(next, &call.head));
+        let sections = row.sections.iter().map(|(open, _)| cx.opens(next, open));
+        Look::any_of(calls.chain(sections).map(|look| look.unit()))
     }
 
     /// Where the next marker may stand between `at` and `end`.
@@ -255,10 +255,10 @@ impl OpenValue {
         // What ends a section of text before its tag stands there too.
         let lead = self.closer(parameter).strip_suffix(tag).unwrap_or_default();
         let led = Look::when(cx.slice(self.start, hit).ends_with(lead));
-        let closer = led.then(|()| head::literal(cx, hit, tag)).then(|end| parameter.behind_closer(cx, end));
+        let closer = led.then(|()| cx.literal(hit, tag)).then(|end| parameter.behind_closer(cx, end));
         let call = |text: &str| row.marked_calls().any(|call| opener(&call.head) == Some(text));
         let like = |other: &&Parameter| other.closing_tag() == tag && !call(&other.opener);
-        let opens = |other: &Parameter| head::literal(cx, hit, &other.opener).map(|_| Mark::Opener);
+        let opens = |other: &Parameter| cx.literal(hit, &other.opener).map(|_| Mark::Opener);
         closer
             .map(|end| Mark::Closer(Closer { at: hit - lead.len(), end }))
             .or(|| {
@@ -268,11 +268,11 @@ impl OpenValue {
                 Look::first_of(row.parameters.iter().filter(like).map(opens))
             })
             .or(|| match tail.iter().find_map(Element::literal) {
-                Some(text) => head::literal(cx, hit, text).map(|_| Mark::Tail),
+                Some(text) => cx.literal(hit, text).map(|_| Mark::Tail),
                 None => Look::No,
             })
             .or(|| {
-                let opens = |call: &CallTemplate| head::opens(cx, hit, &call.head).map(|_| Mark::Call);
+                let opens = |call: &CallTemplate| cx.opens(hit, &call.head).map(|_| Mark::Call);
                 // Where any tag may be one, it is one of the same tool.
                 match row.by_name() {
                     true => opens_own(cx, within, hit).map(|_| Mark::Call),

@@ -4,7 +4,7 @@ use super::value::Within;
 use super::*;
 use crate::bytes::{find, find_near};
 use crate::engine::body::lenient::is_prose;
-use crate::engine::look::seen;
+use crate::engine::look::{found, seen};
 
 /// So far behind the end of a text in a section its own closing marker is looked for.
 const FAR: usize = 2048;
@@ -134,7 +134,7 @@ impl OpenValue {
     #[cold]
     fn section_ends(&self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
         let Within { row, parameter, tail, .. } = *within;
-        let Some(end) = parameter.closes_section().map(|mark| head::literal(cx, hit, mark)) else { return Look::No };
+        let Some(end) = parameter.closes_section().map(|mark| cx.literal(hit, mark)) else { return Look::No };
         let end = seen!(end);
         match Parameters::next(cx, row, tail, end, None) {
             Next::More => Look::More,
@@ -178,7 +178,7 @@ impl OpenValue {
         }
         let closer = self.closer(parameter);
         let declared = called.filter(|_| self.closes_by_key());
-        let marker = misspelt::behind(cx, end).then(|at| head::literal(cx, at, closer));
+        let marker = misspelt::behind(cx, end).then(|at| cx.literal(at, closer));
         let again = seen!(marker.then(|end| parameter.behind_closer(cx, end)));
         match Parameters::next(cx, row, tail, again, declared) {
             Next::More => return Look::More,
@@ -249,10 +249,7 @@ impl OpenValue {
                 _ => Look::Is(Ended::closed(hit, end + 1, Closing::Misspelt)),
             };
         }
-        match self.doubled_end(cx, within, hit, end) {
-            Look::No => {}
-            look => return look,
-        }
+        found!(self.doubled_end(cx, within, hit, end));
         match self.lost_parameter(cx, within, hit, end) {
             Look::Is(lost) => {
                 let closing = if lost { Closing::BeforeLost } else { Closing::Own };
@@ -288,7 +285,7 @@ impl OpenValue {
         let opens = if self.closes_by_key() {
             self.see_tag(cx, within, hit)
         } else {
-            head::literal(cx, hit, &parameter.opener).map(|_| ())
+            cx.literal(hit, &parameter.opener).unit()
         };
         if opens == Look::Is(()) {
             self.holds(Openings::Shown);
@@ -366,7 +363,7 @@ impl OpenValue {
             if let Some(ended) = self.ends_far_before(hit) {
                 return Look::Is(ended);
             }
-            let ended = match head::literal(cx, hit, closer) {
+            let ended = match cx.literal(hit, closer) {
                 Look::More => return Look::More,
                 Look::No => self.other_ends(cx, within, hit),
                 Look::Is(end) => match parameter.behind_closer(cx, end) {
@@ -481,13 +478,13 @@ fn cut_key(cx: &Reader<'_>, parameter: &Parameter, declared: Option<&Tool>, at: 
 /// The text ends behind the tail, which stands at `at`.
 fn ends_text(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
     let literals = tail.iter().filter_map(Element::text);
-    let end = literals.fold(at, |at, text| match head::literal(cx, cx.skip_space(at), text) {
+    let end = literals.fold(at, |at, text| match cx.literal(cx.skip_space(at), text) {
         Look::Is(end) => end,
         _ => at,
     });
     match misspelt::behind(cx, end) {
         Look::Is(next) if next < cx.text.len() => Look::No,
-        look => look.map(|_| ()),
+        look => look.unit(),
     }
 }
 
@@ -499,7 +496,7 @@ pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize
     for element in tail {
         match element {
             Element::Space => here = cx.skip_space(here),
-            Element::Literal(text) | Element::Optional(text) => match head::literal(cx, here, text) {
+            Element::Literal(text) | Element::Optional(text) => match cx.literal(here, text) {
                 Look::Is(end) => {
                     here = end;
                     seen += 1;
@@ -521,7 +518,7 @@ pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize
     if next >= cx.text.len() {
         return if cx.eof { Look::Is(false) } else { Look::More };
     }
-    let first = |elements: &[Element]| head::opens(cx, next, elements);
+    let first = |elements: &[Element]| cx.opens(next, elements);
     let mut more = false;
     for look in row.marked_calls().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
         match look {

@@ -51,7 +51,7 @@ impl OpenValue {
         let literals = within.tail.iter().filter_map(Element::literal);
         let mut at = hit;
         for text in literals {
-            at = seen!(head::literal(cx, cx.skip_space(at), text));
+            at = seen!(cx.literal(cx.skip_space(at), text));
         }
         let next = seen!(misspelt::behind(cx, at));
         match tag(cx, within.parameter, next) {
@@ -157,10 +157,10 @@ impl OpenValue {
 /// The name in an opening tag as `parameter` has it, if one stands at `at`.
 pub(super) fn tag(cx: &Reader<'_>, parameter: &Parameter, at: usize) -> Look<Range<usize>> {
     let (Some(Element::Literal(last)), opener) = (parameter.head.last(), &*parameter.opener) else { return Look::No };
-    let start = seen!(head::literal(cx, at, opener));
+    let start = seen!(cx.literal(at, opener));
     let end = start + char_class::NAME.length(cx.near(start, 128));
     if end == start && end < cx.text.len() {
         return Look::No;
     }
-    head::literal(cx, end, last).map(|_| start..end)
+    cx.literal(end, last).map(|_| start..end)
 }

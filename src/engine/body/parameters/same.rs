@@ -39,8 +39,8 @@ impl OpenValue {
         if !self.closes_by_key() {
             return Look::No;
         }
-        let name = |at: usize| head::literal(cx, at, self.key(cx));
-        let end = seen!(head::literal(cx, hit, &parameter.opener).then(name));
+        let name = |at: usize| cx.literal(at, self.key(cx));
+        let end = seen!(cx.literal(hit, &parameter.opener).then(name));
         let near = cx.near(end, LONGEST);
         match near.first() {
             Some(b'>') => return Look::Is(()),

@@ -124,7 +124,7 @@ impl OpenValue {
         }
         let ends = match whole_tail(cx, within.row, within.tail, hit) {
             Look::Is(_) => self.goes_on(cx, within, hit),
-            look => look.map(|_| ()),
+            look => look.unit(),
         };
         if ends == Look::Is(()) {
             self.shown.calls -= 1;
@@ -149,7 +149,7 @@ impl OpenValue {
             }
             // Some of it may be missing.
             for text in closer.iter().filter_map(Element::text) {
-                match head::literal(cx, cx.skip_space(end), text) {
+                match cx.literal(cx.skip_space(end), text) {
                     Look::Is(behind) => end = behind,
                     Look::More => return Look::More,
                     Look::No => {}
@@ -169,14 +169,14 @@ impl OpenValue {
             return if cx.eof { Look::No } else { Look::More };
         }
         let first = |elements: &[Element]| match elements.iter().find(|element| !matches!(element, Element::Space)) {
-            Some(Element::Literal(text)) => head::literal(cx, next, text).map(|_| ()),
+            Some(Element::Literal(text)) => cx.literal(next, text).unit(),
             _ => Look::No,
         };
         let calls =
             row.marked_calls().map(|call| first(&call.head)).chain(row.sections.iter().map(|(open, _)| first(open)));
         let begins = Look::any_of(calls);
         let closer = self.closer(parameter);
-        match begins.any(head::literal(cx, next, closer).map(|_| ())).any(first(tail)) {
+        match begins.any(cx.literal(next, closer).unit()).any(first(tail)) {
             Look::Is(()) if self.shown.calls == 0 && begins == Look::Is(()) => Look::No,
             Look::No => ends_turn(cx, next),
             look => look,
@@ -193,7 +193,7 @@ pub(super) fn opens_own(cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look
     let first = name.and_then(|name| name.bytes().next());
     match (name, cx.bytes().get(at + 1).copied()) {
         (Some(name), Some(byte)) if first == Some(byte) => {
-            head::literal(cx, at + 1, name).then(|end| match Parameters::next(cx, row, tail, end, called) {
+            cx.literal(at + 1, name).then(|end| match Parameters::next(cx, row, tail, end, called) {
                 Next::Parameter(_) => Look::Is(end),
                 Next::More => Look::More,
                 _ => Look::No,

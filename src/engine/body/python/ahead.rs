@@ -4,7 +4,7 @@ use crate::char_class;
 use crate::dialect::MarkersAt;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::look::seen;
-use crate::engine::{Look, Reader, head};
+use crate::engine::{Look, Reader};
 use std::ops::Range;
 
 /// Names that something is to be told by are no longer.
@@ -106,7 +106,7 @@ pub(super) fn next_is_argument(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// An ellipsis stands at `at` in place of arguments: `f(a=1, ...)`.
 fn is_ellipsis(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let dots = head::literal(cx, at, "...").or(|| head::literal(cx, at, "…"));
+    let dots = cx.literal(at, "...").or(|| cx.literal(at, "…"));
     dots.then(|end| match cx.bytes().get(end) {
         None if !cx.eof => Look::More,
         Some(b')' | b',') => Look::Is(()),
@@ -192,5 +192,5 @@ pub(super) fn looks_structured(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// A line that closes a fence begins at `at`.
 pub(super) fn fence_closes(cx: &Reader<'_>, at: usize) -> Look<()> {
-    if cx.at_line_start(at) { head::literal(cx, at, "```").map(|_| ()) } else { Look::No }
+    if cx.at_line_start(at) { cx.literal(at, "```").unit() } else { Look::No }
 }

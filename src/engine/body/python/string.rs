@@ -283,7 +283,7 @@ fn ends_in_quotes(cx: &Reader<'_>, next: usize, called: &str) -> Look<Means> {
         None if !cx.eof => Look::More,
         None => Look::Is(()),
         Some(b')' | b']' | b'}') => brackets_end(cx, next, called),
-        Some(b',') => next_item(cx, cx.skip_space(next + 1), called).map(|_| ()),
+        Some(b',') => next_item(cx, cx.skip_space(next + 1), called).unit(),
         Some(_) => Look::No,
     };
     ends.map(|()| Means::EndsString)

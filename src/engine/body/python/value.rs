@@ -190,7 +190,7 @@ impl ValueScan {
         if cx.bytes().get(next) == Some(&b'#') && whole() {
             match behind_comment(cx, next) {
                 Look::No => {}
-                look => return look.map(|_| ()),
+                look => return look.unit(),
             }
         }
         // Bare words are a value as well, if what stands behind them is known.

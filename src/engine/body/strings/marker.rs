@@ -154,6 +154,6 @@ pub(super) fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> 
 fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, origin: Origin) -> Look<Found> {
     let opens = if Some(of) == origin.number() { Opens::Own } else { Opens::Other };
     let channels = cx.dialects.row(of).and_then(|row| row.dialect.channels.as_ref());
-    let role = channels.map_or(Look::No, |channels| head::literal(cx, at + length, &channels.role));
+    let role = channels.map_or(Look::No, |channels| cx.literal(at + length, &channels.role));
     role.or(|| Look::Is(at + length)).map(|end| Found { length: end - at, opens, of_call: false })
 }
