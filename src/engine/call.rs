@@ -293,7 +293,7 @@ impl Engine {
         if written.peek().is_some() && written.all(is_sound) {
             return None;
         }
-        let text = cx.slice(call.start, call.end).as_bytes();
+        let text = cx.part(&call).as_bytes();
         // One in quotes of another kind than JSON's stands in a string as well.
         let draft = Reader { text: cx.slice(0, call.end), eof: true, memo: &Memo::default(), ..*cx };
         let first = |closer: &Finder<'_>| {
@@ -386,7 +386,7 @@ impl Engine {
             true => seen!(cx.behind_space(at, at)),
             false => at + usize::from(cx.rest(at).starts_with(' ')),
         };
-        let body = cx.slice(self.body.start, self.body.end);
+        let body = cx.part(&self.body);
         let key = match cx.bytes().get(next) {
             // All of them once more is an echo. Longer ones are not waited for.
             Some(b'{') => match if body.len() <= LONGEST_ECHO { cx.literal(next, body) } else { Look::No } {
@@ -468,7 +468,7 @@ fn is_sound(call: &Call) -> bool {
 fn arguments_in(cx: &Reader<'_>, out: &Output, writer: &Writer, stray: Range<usize>) -> bool {
     let Some(pending) = &writer.pending else { return false };
     let Some(tool) = cx.called(out, pending.index) else { return false };
-    let text = cx.slice(stray.start, stray.end);
+    let text = cx.part(&stray);
     let mut known =
         tool.parameters.iter().map(|(name, _)| name.as_str()).chain(Key::Arguments.spellings().iter().copied());
     let first = text.split('=').next().unwrap_or_default().trim_ascii();

@@ -356,7 +356,7 @@ fn number(cx: &Reader<'_>, at: usize) -> Look<usize> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let blank = usize::from(rest.first() == Some(&b' '));
     let digits = rest.iter().skip(blank).take(LONGEST_NUMBER).take_while(|byte| byte.is_ascii_digit()).count();
-    match rest.len() == blank + digits && digits < LONGEST_NUMBER && !cx.eof {
+    match rest.len() == blank + digits && cx.may_go_on(digits, LONGEST_NUMBER) {
         true => Look::More,
         false => Look::Is(if digits > 0 { at + blank + digits } else { at }),
     }
@@ -383,8 +383,7 @@ fn is_blank(text: &str) -> bool {
 /// One of the characters is such a one. Mostly the first is, a letter.
 #[inline]
 fn holds(cx: &Reader<'_>, range: &Range<usize>, such: impl Fn(char) -> bool) -> bool {
-    cx.bytes().get(range.start).is_some_and(u8::is_ascii_alphanumeric)
-        || cx.slice(range.start, range.end).chars().any(such)
+    cx.bytes().get(range.start).is_some_and(u8::is_ascii_alphanumeric) || cx.part(&range).chars().any(such)
 }
 
 /// `<function="f">` for `<function=f>`.
@@ -398,7 +397,7 @@ fn trim(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
     if visible(bytes.first()) && visible(bytes.last()) {
         return range;
     }
-    let slice = cx.slice(range.start, range.end);
+    let slice = cx.part(&range);
     let start = range.start + (slice.len() - slice.trim_start_matches(blank).len());
     let end = start + slice.trim_matches(blank).len();
     start..end
@@ -494,7 +493,7 @@ fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) 
     };
     let skip = match bounded.first() {
         Some(byte) if byte.is_ascii_graphic() => 0,
-        _ => blanks(cx.slice(at, floor(cx.text, at + bounded.len()))),
+        _ => blanks(cx.ahead(at, bounded.len())),
     };
     let mut end = skip;
     // A name in quotes that the template does not have ends with them.

@@ -93,7 +93,7 @@ pub(super) fn behind(cx: &Reader<'_>, end: usize) -> Look<usize> {
 fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
     let rest = rest.get(..rest.len().min(LONGEST)).unwrap_or_default();
-    let cut = || if cx.eof || rest.len() >= LONGEST { Look::No } else { Look::More };
+    let cut = || cx.ran_out(rest.len(), LONGEST);
     if rest.first() != Some(&b'<') {
         return Look::No;
     }
@@ -146,7 +146,7 @@ pub(super) fn stray(cx: &Reader<'_>, at: usize) -> Look<Range<usize>> {
     match near {
         [b'`', ..] => {
             let ticks = near.iter().take_while(|byte| **byte == b'`').count();
-            let cut = ticks == near.len() && ticks < LONGEST && !cx.eof;
+            let cut = ticks == near.len() && cx.may_go_on(ticks, LONGEST);
             if cut {
                 Look::More
             } else if ticks == 3 {
@@ -157,7 +157,7 @@ pub(super) fn stray(cx: &Reader<'_>, at: usize) -> Look<Range<usize>> {
         }
         [b'<', b'|', ..] => match memchr::memchr(b'>', near) {
             Some(end) if near.get(..=end).is_some_and(|token| token.ends_with(b"end|>")) => Look::Is(at..at + end + 1),
-            None if near.len() < LONGEST && !cx.eof => Look::More,
+            None if cx.may_go_on(near.len(), LONGEST) => Look::More,
             _ => Look::No,
         },
         _ => match tag(cx, at) {
@@ -187,7 +187,7 @@ pub(super) fn opening<'t>(cx: &Reader<'t>, at: usize) -> Look<Opening<'t>> {
             let name = name(cx.slice(at, at + length + 1));
             if name.is_empty() { Look::No } else { Look::Is(Opening { name, at }) }
         }
-        None if !cx.eof && rest.len() < 2 * LONGEST => Look::More,
+        None if cx.may_go_on(rest.len(), 2 * LONGEST) => Look::More,
         _ => Look::No,
     }
 }

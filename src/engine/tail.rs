@@ -254,7 +254,7 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
         }
         i += 1;
     }
-    if near.len() < STRING && !cx.eof { Look::More } else { Look::when(near.len() >= STRING && escapes) }
+    if cx.may_go_on(near.len(), STRING) { Look::More } else { Look::when(near.len() >= STRING && escapes) }
 }
 
 /// What stands right behind a call, `near` it, is a word, a quote, a parenthesis or a line break that is written out: no other call
@@ -271,7 +271,7 @@ fn is_over(cx: &Reader<'_>, at: usize) -> Look<()> {
     let near = cx.near(at, BRACKETS);
     let blanks = near.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     match near.get(blanks) {
-        None if near.len() < BRACKETS && !cx.eof => Look::More,
+        None if cx.may_go_on(near.len(), BRACKETS) => Look::More,
         None => Look::when(near.len() < BRACKETS),
         Some(b'\n' | b'\r' | b',' | b'}' | b']' | b')') => Look::Is(()),
         Some(_) => match cx.dialects.markers.at(cx.bytes(), at + blanks) {
@@ -295,7 +295,7 @@ fn member_behind(cx: &Reader<'_>, at: usize, quote: u8) -> Look<()> {
     let near = cx.near(next, LONGEST_NAME);
     let name = near.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     match near.get(name) {
-        None if near.len() < LONGEST_NAME && !cx.eof => Look::More,
+        None if cx.may_go_on(near.len(), LONGEST_NAME) => Look::More,
         sign => Look::when(name > 0 && sign == Some(&b'=')),
     }
 }
@@ -307,7 +307,7 @@ fn brackets_end(cx: &Reader<'_>, at: usize) -> Look<()> {
     let end = at + closed;
     match near.get(closed) {
         _ if near.first().is_none_or(u8::is_ascii_whitespace) && closed > 0 => Look::No,
-        None if near.len() < BRACKETS && !cx.eof => Look::More,
+        None if cx.may_go_on(near.len(), BRACKETS) => Look::More,
         None => Look::when(closed > 0 && near.len() < BRACKETS),
         Some(_) if closed == 0 => Look::No,
         Some(b'\n' | b'\r') => Look::Is(()),

@@ -431,7 +431,7 @@ fn prefaced(cx: &Reader<'_>, first: u8, at: usize) -> Look<usize> {
 fn is_over(cx: &Reader<'_>, writer: &Writer, at: usize) -> Look<()> {
     let next = cx.skip_space(at);
     if next >= cx.text.len() {
-        return if cx.eof { Look::Is(()) } else { Look::More };
+        return cx.over(());
     }
     let tail = writer.origin.tail(cx);
     let look = closes(cx, tail, next);

@@ -382,7 +382,7 @@ impl Gemma {
                 _ => {}
             }
         }
-        if near.len() < LONGEST_NAME && !cx.eof { Look::More } else { Look::No }
+        cx.ran_out(near.len(), LONGEST_NAME)
     }
 
     /// What the member that is being read is, up to the comma that was reached.

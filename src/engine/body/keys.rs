@@ -24,7 +24,7 @@ const LONGEST_KEY: usize = 64;
 pub(super) fn key_at(cx: &Reader<'_>, at: usize, is: impl FnOnce(&str) -> bool) -> Look<()> {
     let near = cx.near(at + 1, LONGEST_KEY);
     let Some(length) = memchr::memchr(b'"', near) else {
-        return if cx.eof || near.len() == LONGEST_KEY { Look::No } else { Look::More };
+        return cx.ran_out(near.len(), LONGEST_KEY);
     };
     if !is(cx.slice(at + 1, at + 1 + length)) {
         return Look::No;
@@ -150,7 +150,7 @@ fn call_key_before(cx: &Reader<'_>, start: usize, colon: usize) -> Look<()> {
 /// The value at `at` can be that of a call's key: the name of an offered tool, an object, a list of calls.
 fn value_of_call(cx: &Reader<'_>, at: usize, key: Key) -> Look<()> {
     // Signs and white space in any number say nothing.
-    let near = cx.slice(at, floor(cx.text, at + EVIDENCE));
+    let near = cx.ahead(at, EVIDENCE);
     let signs = |c: char| QUOTES.contains(&c) || blank(c);
     let start = at + near.len() - near.trim_start_matches(signs).len();
     let inner = cx.rest(start);
@@ -233,7 +233,7 @@ fn is_type(cx: &Reader<'_>, at: usize) -> Look<()> {
 fn type_at(cx: &Reader<'_>, at: usize) -> Look<()> {
     let near = cx.near(at + 1, LONGEST_TYPE);
     let Some(length) = memchr::memchr(b'"', near) else {
-        return if cx.eof || near.len() == LONGEST_TYPE { Look::No } else { Look::More };
+        return cx.ran_out(near.len(), LONGEST_TYPE);
     };
     Look::when(is_type_name(cx.slice(at + 1, at + 1 + length)))
 }

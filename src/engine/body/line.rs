@@ -168,7 +168,7 @@ impl Line {
                 return Look::No;
             }
             let behind = cx.bytes().get(at + closer.len()..).unwrap_or_default().iter().take(LONGEST_GAP);
-            let open = behind.len() < LONGEST_GAP && !cx.eof;
+            let open = cx.may_go_on(behind.len(), LONGEST_GAP);
             match behind.copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) {
                 None if open && !cx.at_line_start(at) => {
                     self.searched = at;

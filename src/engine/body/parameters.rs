@@ -266,7 +266,7 @@ impl Parameters {
         else {
             return None;
         };
-        let named = Element::Literal(format!("{open}{}{end}", cx.slice(name.start, name.end)).into());
+        let named = Element::Literal(format!("{open}{}{end}", cx.part(&name)).into());
         Some(before.iter().cloned().chain([named]).chain(behind.iter().cloned()).collect())
     }
 
@@ -479,7 +479,7 @@ impl Parameters {
     /// The key as it is meant: without quotes of its own, where the tool has a parameter of that name. What is no name, nor
     /// one of the tool's parameters, is the text of something else.
     fn read_key(&mut self, cx: &Reader<'_>, called: Option<&Tool>, key: Range<usize>) -> Range<usize> {
-        let text = cx.slice(key.start, key.end);
+        let text = cx.part(&key);
         let Some(tool) = called.filter(|tool| !tool.parameters.is_empty()) else { return key };
         let in_name = |c: char| char_class::NAME.has(c) || matches!(c, '/' | '$' | '@' | '[' | ']');
         if text.chars().all(in_name) || text.contains('&') {
@@ -590,7 +590,7 @@ impl Parameters {
 
 /// A parameter's name; in an attribute it may hold entities.
 fn key_piece(cx: &Reader<'_>, range: Range<usize>) -> Piece {
-    match decode_entities(cx.slice(range.start, range.end)) {
+    match decode_entities(cx.part(&range)) {
         Cow::Borrowed(_) => span(range),
         Cow::Owned(key) => Piece::Made(key),
     }

@@ -503,7 +503,7 @@ impl Strings {
 
 /// What stands before `at` is a word without quotes, and none of JSON's.
 fn ends_in_word(cx: &Reader<'_>, at: usize) -> bool {
-    let before = cx.slice(floor(cx.text, at.saturating_sub(KEY)), at).trim_ascii_end();
+    let before = cx.before(at, KEY).trim_ascii_end();
     let word = before.trim_end_matches(char::is_alphanumeric);
     let word = before.get(word.len()..).unwrap_or_default();
     !word.is_empty()
@@ -515,7 +515,7 @@ fn ends_in_word(cx: &Reader<'_>, at: usize) -> bool {
 fn closes(cx: &Reader<'_>, string: &mut OpenString, open: &[u8], at: usize) -> Look<Closes> {
     let next = cx.skip_space(at + 1);
     let Some(byte) = cx.bytes().get(next).copied() else {
-        return if cx.eof { Look::Is(Closes::String) } else { Look::More };
+        return cx.over(Closes::String);
     };
     if string.inner.is_some() {
         string.count_brackets(cx.bytes(), at);
@@ -575,7 +575,7 @@ pub(in crate::engine) fn whole_key(cx: &Reader<'_>, at: usize) -> Look<()> {
             _ => {}
         }
     }
-    if rest.len() < KEY && !cx.eof { Look::More } else { Look::No }
+    cx.ran_out(rest.len(), KEY)
 }
 
 fn colon(cx: &Reader<'_>, at: usize) -> Look<()> {

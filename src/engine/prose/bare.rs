@@ -81,7 +81,7 @@ impl Engine {
         let leads = |name: &str| !cx.dialects.auto || tools.leads_to(name);
         let tool = match tag(at) {
             (name, Some(b'>')) => cx.tool(name).filter(|_| leads(name)),
-            (name, None) if !cx.eof && name.len() < 128 && leads(name) => return Look::More,
+            (name, None) if cx.may_go_on(name.len(), 128) && leads(name) => return Look::More,
             _ => None,
         };
         let Some(tool) = tool else { return Look::No };
@@ -241,7 +241,7 @@ impl Engine {
 
     /// Right behind a call, its body once more and without the opening marker: an echo, not another call.
     fn repeated(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let body = cx.slice(self.body.start, self.body.end);
+        let body = cx.part(&self.body);
         let behind = self.given.removed && self.fresh_at(cx, at);
         let rest = cx.bytes().get(at..).unwrap_or_default();
         // Longer ones are not waited for.
@@ -296,7 +296,7 @@ impl Engine {
 /// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or all of a line, or of what stands
 /// behind a tag: `Tool Call: {...}`.
 fn labelled(cx: &Reader<'_>, at: usize) -> bool {
-    let near = cx.slice(floor(cx.text, at.saturating_sub(64)), at);
+    let near = cx.before(at, 64);
     let Some(before) = near.trim_end_matches([' ', '\t', '*']).strip_suffix(':') else { return false };
     let word = before.get(before.len() - name_before(before)..).unwrap_or_default();
     let label = before.rsplit(['\n', '>']).next().unwrap_or_default().trim_matches([' ', '\t', '*', '#']);

@@ -72,7 +72,7 @@ fn read(cx: &Reader<'_>, channels: &Channels, from: usize, to: usize) -> Header 
     let channel = channels.opens.last().and_then(|open| after(open));
     // A header without recipients has none, wherever that begins.
     let sign = Some(channels.recipient.as_str()).filter(|sign| !sign.is_empty());
-    let to = |c: &Range<usize>| sign.is_some_and(|sign| cx.slice(c.start, c.end).starts_with(sign));
+    let to = |c: &Range<usize>| sign.is_some_and(|sign| cx.part(&c).starts_with(sign));
     let channel = channel.map(|c| if to(&c) { c.start..c.start } else { c });
     let recipient = sign.and_then(after).filter(|r| !r.is_empty());
     Header { channel, recipient }
@@ -253,7 +253,7 @@ impl Engine {
         }
         let found = read(cx, channels, at, from + length);
         let body = from + length + channels.message.len();
-        let text = |range: &Option<Range<usize>>| range.clone().map_or("", |r| cx.slice(r.start, r.end));
+        let text = |range: &Option<Range<usize>>| range.clone().map_or("", |r| cx.part(&r));
         let (channel, recipient) = (text(&found.channel), text(&found.recipient));
         // A tool's name that is none: the header is being talked about.
         let to_tool = !channels.tool_prefix.is_empty() && recipient.starts_with(&channels.tool_prefix);
@@ -319,20 +319,20 @@ impl Engine {
         let spoken = seen!(cx.behind_space(at, body).map(|next| cx.bytes().get(next) != Some(&b'{')));
         let end = match ends.min() {
             Some(end) if !spoken => body + end,
-            None if near.len() < QUOTED && !cx.eof && !spoken => return Look::More,
+            None if cx.may_go_on(near.len(), QUOTED) && !spoken => return Look::More,
             _ => body,
         };
         let quoted = if marks { sentence::quote_closes(cx, at, end) } else { Look::No };
         let quoted = quoted.or(|| {
             let Some(inline) = self.inline else { return Look::No };
-            let behind = cx.slice(end, floor(cx.text, end + QUOTED));
+            let behind = cx.ahead(end, QUOTED);
             // The message that follows is not quoted with this one.
             let stops = channels.opens.iter().map(String::as_str).chain(["\n\n"]);
             let stop = stops.filter_map(|stop| behind.find(stop)).min();
             match inline.closer(cx, end..end + stop.unwrap_or(behind.len())) {
                 Some(ticks) if !cx.eof && inline.ends_at(ticks) == cx.text.len() => Look::More,
                 Some(_) => Look::Is(()),
-                None if stop.is_none() && behind.len() < QUOTED && !cx.eof => Look::More,
+                None if stop.is_none() && cx.may_go_on(behind.len(), QUOTED) => Look::More,
                 None => Look::No,
             }
         });

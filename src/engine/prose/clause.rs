@@ -1,6 +1,5 @@
 //! The words above a call, where their sentence goes on below it: whether they speak of it, or say what is done next.
 use crate::engine::Reader;
-use crate::engine::reader::floor;
 
 /// A longer line is looked at from here on.
 const LONGEST: usize = 256;
@@ -92,7 +91,7 @@ const CALLS: [&str; 9] = ["call", "command", "object", "line", "message", "reque
 
 /// The line that ends at `end`, as far as it is looked at.
 fn line_before<'t>(cx: &Reader<'t>, end: usize) -> &'t str {
-    let near = cx.slice(floor(cx.text, end.saturating_sub(LONGEST)), end);
+    let near = cx.before(end, LONGEST);
     near.rsplit('\n').next().unwrap_or_default()
 }
 

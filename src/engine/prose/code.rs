@@ -85,7 +85,7 @@ fn is_text(info: &str) -> bool {
 
 /// A sentence ends before `at`, in its line.
 pub(super) fn behind_sentence(cx: &Reader<'_>, at: usize) -> bool {
-    let near = cx.slice(floor(cx.text, at.saturating_sub(LONGEST_RUN)), at);
+    let near = cx.before(at, LONGEST_RUN);
     near.trim_end_matches([' ', '\t', '*', '_']).ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：'])
 }
 
@@ -98,7 +98,7 @@ fn behind_label(cx: &Reader<'_>, at: usize) -> Look<usize> {
     let blank = near.iter().skip(label).take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
     match near.get(label + blank) {
         Some(b'\n') => Look::Is(at + label + blank + 1),
-        None if !cx.eof && near.len() < LONGEST_LABEL => Look::More,
+        None if cx.may_go_on(near.len(), LONGEST_LABEL) => Look::More,
         _ => Look::No,
     }
 }
@@ -177,7 +177,7 @@ impl Engine {
         let rest = cx.bytes().get(at..).unwrap_or_default();
         let near = rest.get(..LONGEST_LINE).unwrap_or(rest);
         let line = memchr::memchr(b'\n', near);
-        if line.is_none() && !cx.eof && near.len() < LONGEST_LINE {
+        if line.is_none() && cx.may_go_on(near.len(), LONGEST_LINE) {
             return Look::More;
         }
         let end = floor(cx.text, at + line.unwrap_or(near.len()));

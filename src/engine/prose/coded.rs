@@ -6,7 +6,7 @@ use super::quoted::NEAR_MARKER;
 use super::runaway::{answers, asks_as_user};
 use crate::char_class;
 use crate::dialect::Key;
-use crate::engine::reader::{blank, floor};
+use crate::engine::reader::blank;
 use crate::engine::{Engine, Reader};
 
 /// What gives a value to its caller, or says what it has to be.
@@ -37,7 +37,7 @@ impl Engine {
         // What stands in an object that is none stands in the same code.
         if self.before.coded != Some(since) {
             let begins = cx.skip_space(0);
-            let first = cx.slice(begins, floor(cx.text, begins + NEAR_MARKER)).lines().next().unwrap_or_default();
+            let first = cx.ahead(begins, NEAR_MARKER).lines().next().unwrap_or_default();
             let signs = before.len() - before.trim_start_matches(blank).len();
             let coded = is_coded(before, first) || self.before.literals.is_open_behind(since + signs);
             self.before.coded = coded.then_some(since);

@@ -274,7 +274,7 @@ pub(super) fn has_blank_line(text: &str) -> bool {
 /// What stands at `at` is a part of source code, or of a block that shows some. Behind a call that was `taken`, what stood before
 /// that one is no code.
 fn in_source(cx: &Reader<'_>, at: usize, taken: usize) -> bool {
-    let before = cx.slice(floor(cx.text, at.saturating_sub(NEAR)), at);
+    let before = cx.before(at, NEAR);
     let item = cx.slice(taken.max(at - before.len()), at);
     is_item(cx, item.trim_end()) || is_assigned(item) || in_directive(before) || in_message(item)
 }

@@ -96,7 +96,7 @@ impl Engine {
         };
         let (Some(elements), next) = (closes, cx.skip_space(from)) else { return Look::No };
         if next >= cx.text.len() {
-            return if cx.eof { Look::Is(next) } else { Look::More };
+            return cx.over(next);
         }
         let looks = elements.iter().filter_map(Element::text).filter(|text| text.len() > SHORTEST);
         Look::first_of(looks.map(|text| cx.literal(next, text)))

@@ -337,7 +337,7 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
         if found.pattern().as_usize() == 0 && !(words && (word(next) || next == b'<' && document())) {
             return None;
         }
-        let before = cx.slice(floor(cx.text, at.saturating_sub(LINE)), at);
+        let before = cx.before(at, LINE);
         let before = before.get(before.rfind('\n').map_or(0, |i| i + 1)..).unwrap_or_default();
         let before = before.trim_start_matches(invisible);
         let behind = cx.slice(end, floor(cx.text, end + LINE).min(to));
@@ -430,7 +430,7 @@ fn php_document(before: &str, line: &str) -> Option<Range<usize>> {
 
 /// The line of a here document, whose word ends at `at`, is a command: nothing but more of that stands behind the word.
 fn is_command(cx: &Reader<'_>, at: usize) -> bool {
-    let line = cx.slice(at, floor(cx.text, at + LINE)).split('\n').next().unwrap_or_default();
+    let line = cx.ahead(at, LINE).split('\n').next().unwrap_or_default();
     let rest = line.trim_start_matches(['\'', '"']).trim_ascii();
     rest.is_empty() || rest.starts_with(BEHIND_WORD)
 }

@@ -106,6 +106,6 @@ impl Sought {
             }
             self.read += 1;
         }
-        if near.len() < WHOLE_LINE && !cx.eof { Look::More } else { Look::No }
+        cx.ran_out(near.len(), WHOLE_LINE)
     }
 }

@@ -98,9 +98,9 @@ impl Engine {
             return Look::No;
         }
         let Some(name) = self.name_stands(cx, at, None) else { return Look::No };
-        let body = seen!(first_member(cx, without_number(cx.slice(name.start, name.end)), at));
+        let body = seen!(first_member(cx, without_number(cx.part(&name)), at));
         unless!(self.refuses(cx, name.start));
-        let id = without_number(cx.slice(name.start, name.end)).len() < name.len();
+        let id = without_number(cx.part(&name)).len() < name.len();
         let start = name.start;
         let mut found = Head { end: at, unopened: true, ..Head::default() };
         *(if id { &mut found.id } else { &mut found.name }) = Some(name);
@@ -134,7 +134,7 @@ fn gemma_template(cx: &Reader<'_>, at: usize) -> Look<(u16, u16)> {
     }
     let near = cx.near(at, cx.policy.max_markup_bytes);
     let Some(mark) = memchr::memchr2(b'<', b'}', near) else {
-        let open = near.len() < cx.policy.max_markup_bytes && !cx.eof;
+        let open = cx.may_go_on(near.len(), cx.policy.max_markup_bytes);
         return if open { Look::More } else { Look::Is(*first) };
     };
     let quoted = |(row, call): (u16, u16)| {
@@ -199,7 +199,7 @@ pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, 
     let rest = cx.rest(found.end);
     let key = bare_name(rest);
     let open = key.len() == rest.len() && !cx.eof;
-    let written = cx.slice(name.start, name.end);
+    let written = cx.part(&name);
     let declares = crate::schema::Tool::declares;
     let (name, key) = if key.is_empty() {
         // One word: only one tool and one of its parameters may make it.

@@ -169,7 +169,7 @@ fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<
         // Without a channel only the prefix of tools and an offered name tell it from text, the name not if the dialect was named.
         Look::Is((name, end))
             if cx.slice(0, name.start).ends_with(&channels.to_tool())
-                && (!cx.dialects.auto || cx.offered(cx.slice(name.start, name.end))) =>
+                && (!cx.dialects.auto || cx.offered(cx.part(&name))) =>
         {
             return Look::Is(Found { channel: "", name: Some(name), end });
         }

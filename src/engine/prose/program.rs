@@ -51,7 +51,7 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
 /// may stand between. A list of calls is none of a program's statements: it is one only right below another. Below a blank line,
 /// values that a sentence above them announces are settings.
 fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
-    let above = cx.slice(floor(cx.text, at.saturating_sub(LINE)), at);
+    let above = cx.before(at, LINE);
     let lines = above.strip_suffix('\n').unwrap_or_default().rsplit('\n').map(one_line);
     let list = cx.bytes().get(at) == Some(&b'[');
     let (mut block, mut parted, mut assigned) = (false, false, false);

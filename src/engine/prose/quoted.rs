@@ -550,7 +550,7 @@ pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize
             _ => escaped = byte == b'\\' && !escaped,
         }
     }
-    if near.len() < LINE && !cx.eof { Look::More } else { Look::No }
+    cx.ran_out(near.len(), LINE)
 }
 
 /// What closes an element of code stands at `end`, right behind a message that it shows, or in the message to a tool whose header
@@ -569,7 +569,7 @@ fn ends_behind_message(cx: &Reader<'_>, at: usize, end: usize) -> bool {
 /// Right before `at` stands a marker that somebody broke up, or wrote with entities, so that nobody reads it as one: what tools
 /// give back is made harmless so.
 fn behind_broken_marker(cx: &Reader<'_>, at: usize) -> bool {
-    let near = cx.slice(floor(cx.text, at.saturating_sub(NEAR_MARKER)), at);
+    let near = cx.before(at, NEAR_MARKER);
     let word = near.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
     let (starts, ends) = (['<', '[', ']', '>', '｜'], ['>', ']', '｜']);
     word.starts_with("&lt;") && word.ends_with("&gt;") && cx.at_line_start(at)

@@ -268,7 +268,7 @@ impl Engine {
     /// What stands at `at` is the model's answer, `Assistant:`, to a user for whom it speaks in a line above, `User: ...`,
     /// behind its own answer.
     fn answers_itself(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let before = cx.slice(floor(cx.text, at.saturating_sub(LONGEST_LABEL)), at).trim_ascii_end();
+        let before = cx.before(at, LONGEST_LABEL).trim_ascii_end();
         // Mostly a sentence ends there, or a marker.
         if !before.ends_with(|c: char| c.is_alphabetic() || matches!(c, ':' | '：' | '*' | ']' | '>' | '=')) {
             return false;
@@ -283,7 +283,7 @@ impl Engine {
         // Whoever asks and answers in their own text called nothing before.
         let quoted = sides == QUESTIONS && self.out.calls.is_empty();
         let begins = cx.skip_space(0);
-        let first = cx.slice(begins, floor(cx.text, begins + LONGEST_LABEL));
+        let first = cx.ahead(begins, LONGEST_LABEL);
         if quoted || speaks_as(first.lines().next().unwrap_or_default(), sides) {
             return false;
         }

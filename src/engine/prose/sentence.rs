@@ -100,7 +100,7 @@ fn left_header(cx: &Reader<'_>, at: usize) -> Look<()> {
 /// Nothing but its name speaks for the `call` at `place`, and other text stands beside it: `ping()`. As the whole answer, or where
 /// only calls and markers stand before it and behind it, it is called.
 pub(crate) fn names(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>, first: bool) -> Look<()> {
-    let written = cx.slice(place.start, place.end);
+    let written = cx.part(&place);
     let python = written.ends_with([')', ',', ';']) && !written.starts_with(['{', '[', '(', '<']);
     let bare = call.is_some_and(|call| call.status.readable() && call.arguments.is_empty());
     if !(cx.dialects.auto && python && bare) {
@@ -129,7 +129,7 @@ pub(crate) fn goes_on(cx: &Reader<'_>, at: usize, limit: usize) -> Look<()> {
     // The character at a place, or what is known without it.
     let char_at = |at: usize| match cx.rest(at).chars().next() {
         Some(next) if at < limit => Look::Is(next),
-        None if !cx.eof && at < limit => Look::More,
+        None if cx.may_go_on(at, limit) => Look::More,
         _ => Look::No,
     };
     let small = |at: usize| char_at(at).then(|next| is(goes_on_with(next)));
@@ -185,7 +185,7 @@ const TELLS: [char; 6] = ['✅', '❌', '✓', '✔', '✗', '✘'];
 /// The call at `start`, which ends at `at`, is an item of a list that tells what came of each, or says something of it in
 /// parentheses: such a line stands above its own, or what announces one.
 fn is_reported(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
-    let above = cx.slice(floor(cx.text, start.saturating_sub(BEHIND)), start).strip_suffix('\n').map(str::trim_end);
+    let above = cx.before(start, BEHIND).strip_suffix('\n').map(str::trim_end);
     let line = above.unwrap_or_default().rsplit('\n').next().unwrap_or_default();
     let noted = line.contains(") (") && line.ends_with(')');
     if !(line.ends_with([':', '：']) || line.contains(TELLS) || noted) {
@@ -214,7 +214,7 @@ const GAP: usize = 32;
 /// The sentence above the line of the call at `start`, which ends at `at`, goes on in the line below it, or with such a word in a
 /// paragraph below it.
 fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
-    let near = cx.slice(floor(cx.text, start.saturating_sub(GAP)), start);
+    let near = cx.before(start, GAP);
     let above = near.trim_ascii_end();
     let far = near.get(above.len()..).unwrap_or_default();
     let lines = |space: &str| memchr::memchr_iter(b'\n', space.as_bytes()).count();
@@ -241,7 +241,7 @@ fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
         Look::No => {}
         look => return look.then(|()| Look::No),
     }
-    let near = cx.slice(next, floor(cx.text, next + GAP));
+    let near = cx.ahead(next, GAP);
     let word = near.len() - near.trim_start_matches(char::is_alphabetic).len();
     if next + word == cx.text.len() && !cx.eof {
         return Look::More;
@@ -345,7 +345,7 @@ fn joins(cx: &Reader<'_>, at: usize) -> Look<()> {
     match known {
         b"and " | b"and\n" => Look::Is(()),
         b"and" if cx.eof => Look::Is(()),
-        known if known.len() < 4 && !cx.eof && b"and".starts_with(known) => Look::More,
+        known if cx.may_go_on(known.len(), 4) && b"and".starts_with(known) => Look::More,
         _ => Look::No,
     }
 }

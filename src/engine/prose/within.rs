@@ -1,7 +1,6 @@
 //! Elements of HTML that show something in a line of text: a call in them is spoken of.
 use super::example::has_blank_line;
 use super::quoted::WHOLE_LINE;
-use crate::engine::reader::floor;
 use crate::engine::{Look, Reader};
 
 /// Such elements, and what closes them.
@@ -25,7 +24,7 @@ impl Within {
     pub(super) fn opens(cx: &Reader<'_>, at: usize) -> Option<Self> {
         let rest = cx.rest(at);
         let (tag, closer) = INLINE.into_iter().find(|(tag, _)| rest.starts_with(tag))?;
-        let near = cx.slice(floor(cx.text, at.saturating_sub(WHOLE_LINE)), at);
+        let near = cx.before(at, WHOLE_LINE);
         let line = near.rsplit('\n').next().unwrap_or_default();
         has_words(line).then_some(Self { closer, begins: at + tag.len(), ends: None })
     }
@@ -35,12 +34,12 @@ impl Within {
         if let Some(end) = self.ends {
             return Look::when(end > at);
         }
-        let near = cx.slice(self.begins, floor(cx.text, self.begins + WHOLE_LINE));
+        let near = cx.ahead(self.begins, WHOLE_LINE);
         let end = near.find(self.closer);
         let shown = near.get(..end.unwrap_or(near.len())).unwrap_or_default();
         let over = has_blank_line(shown);
         // A character may be cut in two there.
-        if end.is_none() && !over && !cx.eof && cx.text.len() < self.begins + WHOLE_LINE {
+        if end.is_none() && !over && cx.may_go_on(cx.text.len(), self.begins + WHOLE_LINE) {
             return Look::More;
         }
         let end = self.begins + end.filter(|_| !over).unwrap_or_default();

@@ -29,7 +29,7 @@ impl Gemma {
         }
         let near = cx.near(self.at, QUOTATION);
         let Some(marker) = memchr::memmem::find(near, quote.as_bytes()).map(|i| self.at + i) else {
-            return if near.len() < QUOTATION && !cx.eof { Look::More } else { Look::No };
+            return cx.ran_out(near.len(), QUOTATION);
         };
         if opens(cx.slice(self.at, marker)) {
             return Look::No;

@@ -98,7 +98,7 @@ fn comment_end(cx: &Reader<'_>, at: usize) -> Look<usize> {
     };
     match end {
         Some(length) => Look::Is(at + length),
-        None if near.len() < LONGEST && !cx.eof => Look::More,
+        None if cx.may_go_on(near.len(), LONGEST) => Look::More,
         None => Look::No,
     }
 }

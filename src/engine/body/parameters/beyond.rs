@@ -298,6 +298,6 @@ impl OpenValue {
         if [b'"', b'\'', b'`'].into_iter().any(closes) {
             return Look::Is(true);
         }
-        if behind.len() == rest.len() && rest.len() < QUOTED && !cx.eof { Look::More } else { Look::No }
+        if behind.len() == rest.len() && cx.may_go_on(rest.len(), QUOTED) { Look::More } else { Look::No }
     }
 }

@@ -155,7 +155,7 @@ impl OpenValue {
         if own.is_some_and(|own| section.is_none_or(|section| own < section)) {
             return Look::No;
         }
-        if section.is_none() && near.len() < FAR && !cx.eof {
+        if section.is_none() && cx.may_go_on(near.len(), FAR) {
             return Look::More;
         }
         let before = section.and_then(|section| near.get(..section)).unwrap_or(near);
@@ -516,7 +516,7 @@ pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize
     }
     let next = cx.skip_space(here);
     if next >= cx.text.len() {
-        return if cx.eof { Look::Is(false) } else { Look::More };
+        return cx.over(false);
     }
     let first = |elements: &[Element]| cx.opens(next, elements);
     let mut more = false;

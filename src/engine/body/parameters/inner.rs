@@ -32,7 +32,7 @@ impl OpenValue {
     /// of the tool, which follows it if its closing one never comes.
     pub(super) fn see_tag(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<()> {
         let key = seen!(tag(cx, within.parameter, hit));
-        if cx.slice(key.start, key.end) == self.key(cx) {
+        if cx.part(&key) == self.key(cx) {
             self.holds(Openings::Loose);
         } else if self.ends.parameter.is_none() && self.goes_before(cx, within, Some(&key), hit) {
             self.ends.parameter = Some(hit);
@@ -55,7 +55,7 @@ impl OpenValue {
         }
         let next = seen!(misspelt::behind(cx, at));
         match tag(cx, within.parameter, next) {
-            Look::Is(name) if cx.offered(cx.slice(name.start, name.end)) => Look::Is(end),
+            Look::Is(name) if cx.offered(cx.part(&name)) => Look::Is(end),
             Look::Is(_) => Look::No,
             other => other.map(|_| end),
         }

@@ -51,7 +51,7 @@ impl OpenValue {
         match memchr::memchr2(b'<', b'>', near).map(|length| near.split_at(length)) {
             // One that ends in a slash opens nothing.
             Some((tag, rest)) if rest.starts_with(b">") && !tag.ends_with(b"/") => Look::Is(()),
-            None if near.len() < LONGEST && !cx.eof => Look::More,
+            None if cx.may_go_on(near.len(), LONGEST) => Look::More,
             _ => Look::No,
         }
     }

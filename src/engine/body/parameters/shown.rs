@@ -230,7 +230,7 @@ fn ends_turn(cx: &Reader<'_>, at: usize) -> Look<()> {
             let known = || catalogue().iter().any(|row| row.tokens.iter().any(|known| known == token));
             if special(token) || known() { Look::No } else { Look::Is(()) }
         }
-        None if near.len() < misspelt::LONGEST && !cx.eof => Look::More,
+        None if cx.may_go_on(near.len(), misspelt::LONGEST) => Look::More,
         None => Look::Is(()),
     }
 }

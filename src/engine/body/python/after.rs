@@ -122,7 +122,7 @@ impl Python {
         let signs = cx.slice(at, at + length).replace("\\n", "").replace("\\r", "");
         match near.get(length) {
             _ if length == 0 => Look::No,
-            None if near.len() < SIGNS && !cx.eof => Look::More,
+            None if cx.may_go_on(near.len(), SIGNS) => Look::More,
             Some(byte) if *byte == quote && !signs.contains(['\\', 'n', 'r']) => {
                 let end = at + length + 1;
                 cx.behind_space(end, end).then(|next| match cx.bytes().get(next) {
@@ -225,7 +225,7 @@ impl Python {
                 _ => {}
             }
         }
-        if near.len() < LONGEST_ITEMS && !cx.eof { Look::More } else { Look::No }
+        cx.ran_out(near.len(), LONGEST_ITEMS)
     }
 
     /// The parenthesis at `at` is one too many: behind it the list goes on or ends, or the line is over.

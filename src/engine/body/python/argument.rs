@@ -403,7 +403,7 @@ impl Python {
         let end = at + brackets + 1;
         let next = cx.skip_space(end);
         match (near.get(brackets), cx.bytes().get(next)) {
-            (None, _) if near.len() < 64 && !cx.eof => Look::More,
+            (None, _) if cx.may_go_on(near.len(), 64) => Look::More,
             (Some(b')'), None) if !cx.eof => Look::More,
             (Some(b')'), Some(b']')) => Look::Is(end),
             (Some(b')'), Some(b',')) => match next_item(cx, cx.skip_space(next + 1), self.name.as_str(cx.text)) {

@@ -77,7 +77,7 @@ fn begins(cx: &Reader<'_>, at: usize, round: Option<u8>) -> Look<u8> {
     match near.get(opens..) {
         Some([b'\\', quote @ (b'"' | b'\''), ..]) if round.is_none_or(|round| round == *quote) => Look::Is(*quote),
         Some([b'\\', _, ..]) => Look::No,
-        Some([] | [b'\\']) if near.len() < NEAR && !cx.eof => Look::More,
+        Some([] | [b'\\']) if cx.may_go_on(near.len(), NEAR) => Look::More,
         _ => Look::No,
     }
 }

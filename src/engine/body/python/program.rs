@@ -13,7 +13,7 @@ fn variable(cx: &Reader<'_>, at: usize) -> Look<Range<usize>> {
     let near = cx.near(at, NEAR);
     let length = char_class::IDENTIFIER.length(near);
     match near.first() {
-        _ if length == near.len() && near.len() < NEAR && !cx.eof => Look::More,
+        _ if length == near.len() && cx.may_go_on(near.len(), NEAR) => Look::More,
         Some(first) if length < NEAR && !first.is_ascii_digit() && length > 0 => Look::Is(at..at + length),
         _ => Look::No,
     }
@@ -48,7 +48,7 @@ impl Python {
         let near = cx.near(at, NEAR);
         let Some(line) = memchr::memchr(b'\n', near) else {
             let begins = near.starts_with(PRINT.as_bytes()) || PRINT.as_bytes().starts_with(near);
-            return if begins && near.len() < NEAR && !cx.eof {
+            return if begins && cx.may_go_on(near.len(), NEAR) {
                 Look::More
             } else {
                 Self::printed_variable(cx, at, near.len())

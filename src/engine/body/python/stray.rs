@@ -17,7 +17,7 @@ fn is_argument(cx: &Reader<'_>, called: &str, name: &str) -> bool {
 
 /// The name behind the signs that stand near `at`.
 fn name_near(cx: &Reader<'_>, at: usize, sign: impl Fn(char) -> bool) -> Range<usize> {
-    let near = cx.slice(at, floor(cx.text, at + NEAR));
+    let near = cx.ahead(at, NEAR);
     name_at(cx, at + near.len() - near.trim_start_matches(sign).len())
 }
 
@@ -81,7 +81,7 @@ pub(super) fn argument_behind_quote(cx: &Reader<'_>, at: usize, called: &str) ->
     let near = floor(cx.text, at + NEAR);
     let behind = cx.slice(name.end, near);
     let rest = behind.trim_start_matches(|c: char| c == ' ' || SIGNS.contains(&c));
-    if rest.is_empty() && near - at < NEAR && !cx.eof {
+    if rest.is_empty() && cx.may_go_on(near - at, NEAR) {
         return Look::More;
     }
     let behind = behind.get(..behind.len() - rest.len()).unwrap_or_default();

@@ -139,7 +139,7 @@ impl OpenString {
             }
         };
         if self.triple {
-            if rest.len() < 3 && !cx.eof {
+            if cx.may_go_on(rest.len(), 3) {
                 return Look::More;
             }
             let ends = rest.starts_with(&[self.quote; 3]);

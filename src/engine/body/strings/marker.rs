@@ -50,7 +50,7 @@ impl Found {
                 let escaped = first.checked_sub(1).is_some_and(|before| near.get(before) == Some(&b'\\'));
                 Look::Is(Self { opens: if escaped { Opens::Nothing } else { self.opens }, ..self })
             }
-            None if near.len() < NEAR && !cx.eof => Look::More,
+            None if cx.may_go_on(near.len(), NEAR) => Look::More,
             None => Look::Is(self),
         }
     }
