@@ -221,7 +221,7 @@ impl Engine {
             ));
         }
         if self.at == self.given.from && self.at < cx.text.len() && self.at == call.start {
-            self.at += cx.rest(self.at).chars().next().map_or(0, char::len_utf8);
+            self.at = cx.next_char(self.at);
         }
         Step::Go
     }

@@ -44,6 +44,21 @@ macro_rules! unless {
 }
 pub(super) use unless;
 
+/// What a look found, if it found anything; where it cannot tell yet, the function returns that, or `$more`.
+macro_rules! told {
+    ($look:expr) => {
+        told!($look, $crate::engine::Look::More)
+    };
+    ($look:expr, $more:expr) => {
+        match $look {
+            $crate::engine::Look::Is(value) => Some(value),
+            $crate::engine::Look::No => None,
+            $crate::engine::Look::More => return $more,
+        }
+    };
+}
+pub(super) use told;
+
 impl Look<()> {
     /// It is there if `such`; there is nothing to wait for.
     pub(super) fn when(such: bool) -> Self {

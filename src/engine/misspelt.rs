@@ -69,7 +69,7 @@ fn spaced<'t>(cx: &Reader<'t>, at: usize, closer: &str) -> Look<Tag<'t>> {
         end = cx.skip_space(end);
         match cx.bytes().get(end) {
             Some(here) if *here == byte => end += 1,
-            None if !cx.eof && end - at < LONGEST => return Look::More,
+            None if cx.may_go_on(end - at, LONGEST) => return Look::More,
             _ => return Look::No,
         }
     }
@@ -91,8 +91,7 @@ pub(super) fn behind(cx: &Reader<'_>, end: usize) -> Look<usize> {
 /// `</name>`, with white space, attributes or a value before its `>`, with a backslash before its slash, or without one of
 /// the two signs.
 fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let rest = rest.get(..rest.len().min(LONGEST)).unwrap_or_default();
+    let rest = cx.near(at, LONGEST);
     let cut = || cx.ran_out(rest.len(), LONGEST);
     if rest.first() != Some(&b'<') {
         return Look::No;
@@ -177,8 +176,7 @@ pub(super) struct Opening<'t> {
 
 /// The opening tag at `at`, whole and in one line.
 pub(super) fn opening<'t>(cx: &Reader<'t>, at: usize) -> Look<Opening<'t>> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let rest = rest.get(..rest.len().min(2 * LONGEST)).unwrap_or_default();
+    let rest = cx.near(at, 2 * LONGEST);
     if rest.first() != Some(&b'<') || rest.get(1) == Some(&b'/') {
         return Look::No;
     }

@@ -54,25 +54,24 @@ pub(crate) fn first_key(cx: &Reader<'_>, start: usize) -> Look<Range<usize>> {
 /// In the object at `start`, near its beginning and not in an object inside it, stands a key of a call, or an offered name
 /// in the place of a key.
 pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
-    let rest = cx.bytes().get(start..).unwrap_or_default();
-    if rest.first().is_some_and(|first| *first != b'{') {
+    let near = cx.near(start, EVIDENCE);
+    if near.first().is_some_and(|first| *first != b'{') {
         return Look::No;
     }
-    let bounded = rest.get(..EVIDENCE).unwrap_or(rest);
-    let all = bounded.len() == EVIDENCE || cx.eof;
-    let first = first_colon(cx, start, start + bounded.len());
-    if all && first.is_none() {
+    let ran_out = cx.ran_out(near.len(), EVIDENCE);
+    let first = first_colon(cx, start, start + near.len());
+    if ran_out == Look::No && first.is_none() {
         return Look::No;
     }
-    if first.is_none() && !any_brace(cx, start, start + bounded.len()) {
+    if first.is_none() && !any_brace(cx, start, start + near.len()) {
         return Look::More;
     }
     let mut depth = 0_usize;
     // Before the first such colon only braces count.
-    let (before, behind) = bounded.split_at(first.map_or(bounded.len(), |first| first - start));
+    let (before, behind) = near.split_at(first.map_or(near.len(), |first| first - start));
     let signs = memchr::memchr3_iter(b'{', b'}', b':', behind).map(|i| before.len() + i);
     for i in memchr::memchr2_iter(b'{', b'}', before).chain(signs) {
-        match bounded.get(i) {
+        match near.get(i) {
             Some(b'{') => depth += 1,
             Some(b'}') if depth <= 1 => return Look::No,
             Some(b'}') => depth -= 1,
@@ -80,7 +79,7 @@ pub(super) fn call_key_in(cx: &Reader<'_>, start: usize) -> Look<()> {
             _ => {}
         }
     }
-    if all { Look::No } else { Look::More }
+    ran_out
 }
 
 /// Whether a closing brace stands between `start` and `end`. Each byte is looked at once, as with [`first_colon`].

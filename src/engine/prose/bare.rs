@@ -10,7 +10,6 @@ use crate::engine::body::keys::no_call;
 use crate::engine::call::{CallState, LONGEST_ECHO};
 use crate::engine::head::{self, Head, without_escapes};
 use crate::engine::look::seen;
-use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Doubt, Engine, Look, Reader};
@@ -327,9 +326,9 @@ const LONGEST_TOKEN: usize = 32;
 
 /// What opens calls in a dialect of plain words stands before `at`, where its line begins or behind a tag: `Action: {...}`.
 fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
-    let from = floor(cx.text, at.saturating_sub(64));
-    let before = cx.slice(from, at).trim_end_matches([' ', '\t']);
-    let end = from + before.len();
+    let near = cx.before(at, 64);
+    let before = near.trim_end_matches([' ', '\t']);
+    let end = at - near.len() + before.len();
     let begins = |at: usize| cx.at_line_start(at) || cx.follows_tag(at);
     let stands = |label: &String| before.ends_with(label.as_str()) && begins(end - label.len());
     before.ends_with(':') && cx.dialects.labels.iter().any(stands)

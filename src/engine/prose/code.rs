@@ -66,12 +66,11 @@ const LONGEST_LABEL: usize = 64;
 
 /// How many of `byte` stand at `at`.
 pub(super) fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let near = rest.get(..LONGEST_RUN).unwrap_or(rest);
+    let near = cx.near(at, LONGEST_RUN);
     match near.iter().position(|b| *b != byte) {
         Some(length) => Look::Is(length),
-        None if cx.eof || near.len() == LONGEST_RUN => Look::Is(near.len()),
-        None => Look::More,
+        None if cx.may_go_on(near.len(), LONGEST_RUN) => Look::More,
+        None => Look::Is(near.len()),
     }
 }
 
@@ -91,8 +90,7 @@ pub(super) fn behind_sentence(cx: &Reader<'_>, at: usize) -> bool {
 
 /// Where the body of a fence begins whose run of backticks ends at `at`: behind a line with nothing but a label.
 fn behind_label(cx: &Reader<'_>, at: usize) -> Look<usize> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
-    let near = rest.get(..LONGEST_LABEL).unwrap_or(rest);
+    let near = cx.near(at, LONGEST_LABEL);
     let label =
         near.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+')).count();
     let blank = near.iter().skip(label).take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
@@ -174,8 +172,7 @@ impl Engine {
             Look::No => {}
             taken => return taken,
         }
-        let rest = cx.bytes().get(at..).unwrap_or_default();
-        let near = rest.get(..LONGEST_LINE).unwrap_or(rest);
+        let near = cx.near(at, LONGEST_LINE);
         let line = memchr::memchr(b'\n', near);
         if line.is_none() && cx.may_go_on(near.len(), LONGEST_LINE) {
             return Look::More;
@@ -490,7 +487,7 @@ impl Engine {
                 match self.closer_in_code(cx, hit) {
                     Look::Is(()) => return Step::Go,
                     Look::More => break,
-                    Look::No => self.at += cx.rest(hit).chars().next().map_or(1, char::len_utf8),
+                    Look::No => self.at = cx.next_char(hit),
                 }
                 continue;
             }

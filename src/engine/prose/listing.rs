@@ -337,9 +337,7 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
         if found.pattern().as_usize() == 0 && !(words && (word(next) || next == b'<' && document())) {
             return None;
         }
-        let before = cx.before(at, LINE);
-        let before = before.get(before.rfind('\n').map_or(0, |i| i + 1)..).unwrap_or_default();
-        let before = before.trim_start_matches(invisible);
+        let before = cx.line_before(at, LINE).trim_start_matches(invisible);
         let behind = cx.slice(end, floor(cx.text, end + LINE).min(to));
         let line = behind.split('\n').next().unwrap_or_default();
         let patch = Listing::Patch(before.len());

@@ -100,10 +100,7 @@ impl Engine {
                 Look::No => {
                     unclear = false;
                     // Whatever stands here is text; at least one byte of it has been looked at.
-                    self.at = stop + 1;
-                    while !cx.text.is_char_boundary(self.at) {
-                        self.at += 1;
-                    }
+                    self.at = cx.next_char(stop);
                 }
             }
         }

@@ -204,11 +204,10 @@ fn addressed(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usi
 
 /// `functions.f json` with an object behind it, maybe on a line of its own: the tool's name and where the object begins.
 fn recipient(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usize>, usize)> {
-    let rest = cx.bytes().get(at..).unwrap_or_default();
     // Longer than this is no name.
-    let bounded = rest.get(..256).unwrap_or(rest);
-    let Some(length) = bounded.iter().position(|b| matches!(b, b'{' | b'\n' | b'<')) else {
-        return if cx.eof || bounded.len() < rest.len() { Look::No } else { Look::More };
+    let near = cx.near(at, 256);
+    let Some(length) = near.iter().position(|b| matches!(b, b'{' | b'\n' | b'<')) else {
+        return cx.ran_out(near.len(), 256);
     };
     let object = match cx.behind_space(at, at + length) {
         Look::Is(object) if cx.bytes().get(object) == Some(&b'{') => object,

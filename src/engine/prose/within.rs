@@ -24,9 +24,7 @@ impl Within {
     pub(super) fn opens(cx: &Reader<'_>, at: usize) -> Option<Self> {
         let rest = cx.rest(at);
         let (tag, closer) = INLINE.into_iter().find(|(tag, _)| rest.starts_with(tag))?;
-        let near = cx.before(at, WHOLE_LINE);
-        let line = near.rsplit('\n').next().unwrap_or_default();
-        has_words(line).then_some(Self { closer, begins: at + tag.len(), ends: None })
+        has_words(cx.line_before(at, WHOLE_LINE)).then_some(Self { closer, begins: at + tag.len(), ends: None })
     }
 
     /// What stands at `at` stands in it: it is closed behind that, in the same paragraph.

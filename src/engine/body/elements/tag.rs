@@ -37,16 +37,14 @@ impl Tag {
             Look::No => return Look::No,
         };
         let rest = cx.bytes().get(start..).unwrap_or_default();
-        let more = || if cx.eof { Look::No } else { Look::More };
         match rest.first() {
             Some(b'<') => {}
             Some(_) => return Look::No,
-            None => return more(),
+            None => return cx.ran_out(0, 1),
         }
         let kind = if rest.get(1) == Some(&b'/') { Kind::Closing } else { Kind::Opening };
         let from = if kind == Kind::Closing { 2 } else { 1 };
-        let near = rest.get(from..).unwrap_or_default();
-        let near = near.get(..LONGEST_NAME).unwrap_or(near);
+        let near = cx.near(start + from, LONGEST_NAME);
         match near.iter().position(|byte| matches!(byte, b'>' | b'<' | b'\n' | b'"')) {
             Some(length) if near.get(length) == Some(&b'>') => {
                 let (inside, end) = (start + from, start + from + length);
@@ -55,8 +53,8 @@ impl Tag {
                 let name = inside + blank..inside + blank + name.trim().len();
                 if name.is_empty() { Look::No } else { Look::Is(Self { start: at, name, end: end + 1, kind }) }
             }
-            None if near.len() < LONGEST_NAME => more(),
-            _ => Look::No,
+            Some(_) => Look::No,
+            None => cx.ran_out(near.len(), LONGEST_NAME),
         }
     }
 

@@ -19,13 +19,13 @@ const LISTS: &str = "<tools>";
 /// The object at `at`, if all of it stands near.
 fn object_at(cx: &Reader<'_>, at: usize) -> Look<Map<String, Value>> {
     let near = cx.near(at, NEAR);
-    let all = cx.eof || near.len() == NEAR;
-    match Scanner::new(0, DEPTH).scan(near, all) {
+    let open = cx.may_go_on(near.len(), NEAR);
+    match Scanner::new(0, DEPTH).scan(near, !open) {
         ScanResult::Complete { end } => {
             let object = near.get(..end).and_then(|text| serde_json::from_slice(text).ok());
             object.map_or(Look::No, Look::Is)
         }
-        ScanResult::Incomplete if !all => Look::More,
+        ScanResult::Incomplete if open => Look::More,
         _ => Look::No,
     }
 }

@@ -92,12 +92,12 @@ impl JsonCalls {
 /// Python's.
 pub(super) fn message_at(cx: &Reader<'_>, at: usize) -> Look<()> {
     let near = cx.near(at, NEAR);
-    let all = cx.eof || near.len() == NEAR;
+    let open = cx.may_go_on(near.len(), NEAR);
     let mut words = near.split(|byte| matches!(byte, b'"' | b'\''));
-    let mut word = || words.next().filter(|_| words.clone().next().is_some() || all);
+    let mut word = || words.next().filter(|_| words.clone().next().is_some() || !open);
     let parts = (word(), word(), word(), word());
     let (Some(open), Some(key), Some(colon), Some(value)) = parts else {
-        return if all { Look::No } else { Look::More };
+        return cx.ran_out(near.len(), NEAR);
     };
     let own = || OWN_ROLES.iter().any(|own| own.as_bytes() == value);
     let says = match key {

@@ -6,7 +6,6 @@ use super::*;
 use crate::dialect::special;
 use crate::engine::body::names;
 use crate::engine::look::seen;
-use crate::engine::reader::floor;
 
 /// What models call an attribute that holds a value.
 const VALUE: &str = "value";
@@ -56,14 +55,13 @@ impl OpenValue {
     /// or too many, or one with a name of its own that names a parameter which the tool has. The value holds no such text.
     #[cold]
     fn broken_opening(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, next: usize) -> Look<()> {
-        let rest = cx.bytes().get(next..).unwrap_or_default();
-        let near = rest.get(..2 * misspelt::LONGEST).unwrap_or(rest);
+        let near = cx.near(next, 2 * misspelt::LONGEST);
         // What it is stands in its line.
         let length = memchr::memchr2(b'>', b'\n', near);
-        if length.is_none() && near.len() == rest.len() && !cx.eof {
+        if length.is_none() && cx.may_go_on(near.len(), 2 * misspelt::LONGEST) {
             return Look::More;
         }
-        let near = cx.slice(next, floor(cx.text, next + length.unwrap_or(near.len())));
+        let near = cx.ahead(next, length.unwrap_or(near.len()));
         let Within { row, called, taken, .. } = within;
         let free = |key: &str| {
             let new = || !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key(cx) != key;
@@ -110,7 +108,7 @@ impl OpenValue {
             if !(cx.at_line_start(at) || cx.follows_tag(at)) {
                 return false;
             }
-            let near = cx.slice(at, floor(cx.text, end.min(at + 2 * misspelt::LONGEST)));
+            let near = cx.ahead(at, (2 * misspelt::LONGEST).min(end - at));
             let Some((tag, behind)) = near.split_once('>').filter(|(tag, _)| !tag.starts_with("</")) else {
                 return false;
             };
@@ -145,16 +143,15 @@ impl OpenValue {
     /// written as the dialect's own: `<key>a</key>`, `<parame:er=a>`, `<file_a>`. With its lines to itself it is another one's value.
     #[cold]
     fn stray_element(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
-        let rest = cx.bytes().get(at..).unwrap_or_default();
-        let near = rest.get(..2 * misspelt::LONGEST).unwrap_or(rest);
+        let near = cx.near(at, 2 * misspelt::LONGEST);
         let tag = memchr::memchr(b'>', near).map_or(near.len(), |i| i + 1);
         let text = near.get(tag..).unwrap_or_default();
         let length = memchr::memchr2(b'<', b'\n', text);
-        if length.is_none() && near.len() == rest.len() && !cx.eof {
+        if length.is_none() && cx.may_go_on(near.len(), 2 * misspelt::LONGEST) {
             return Look::More;
         }
-        let length = floor(cx.text, at + tag + length.unwrap_or(text.len()));
-        let (tag, text) = (cx.slice(at, at + tag), cx.slice(at + tag, length).trim());
+        let text = cx.ahead(at + tag, length.unwrap_or(text.len())).trim();
+        let tag = cx.slice(at, at + tag);
         let Within { row, called, taken, .. } = within;
         let lacks = |key: &str| !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key(cx) != key;
         let part = |key: &str| {
@@ -173,13 +170,12 @@ impl OpenValue {
     /// What begins at `at`, behind a closing marker, goes on to the end of its line, without another one.
     #[cold]
     fn has_own_lines(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
-        let rest = cx.bytes().get(at..).unwrap_or_default();
-        let near = rest.get(..LINE).unwrap_or(rest);
+        let near = cx.near(at, LINE);
         let closer = self.closer(within.parameter).as_bytes();
         match memchr::memchr(b'\n', near) {
             Some(line) => Look::when(find(near.get(..line).unwrap_or_default(), closer).is_none()),
-            None if find(near, closer).is_some() || near.len() < rest.len() || cx.eof => Look::No,
-            None => Look::More,
+            None if find(near, closer).is_some() => Look::No,
+            None => cx.ran_out(near.len(), LINE),
         }
     }
 }

@@ -219,8 +219,7 @@ fn stands_alone(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
 
 /// `No` if a special token stands at `at`, of whatever dialect, which ends what a model says, else `Is`.
 fn ends_turn(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let near = cx.bytes().get(at..).unwrap_or_default();
-    let near = near.get(..misspelt::LONGEST).unwrap_or(near);
+    let near = cx.near(at, misspelt::LONGEST);
     if near.first() != Some(&b'<') {
         return Look::Is(());
     }

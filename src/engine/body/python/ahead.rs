@@ -38,7 +38,7 @@ pub(super) fn next_item(cx: &Reader<'_>, at: usize, called: &str) -> Look<Item> 
         _ => return Look::No,
     }
     let next = cx.skip_space(name.end);
-    let more = !cx.eof && next - at < FAR;
+    let more = cx.may_go_on(next - at, FAR);
     let declared = |tool: &str, key: &str| cx.tools.is_none() || cx.tool(tool).is_some_and(|tool| tool.declares(key));
     let text = cx.part(&name);
     match cx.bytes().get(next) {
@@ -95,7 +95,7 @@ pub(super) fn next_is_argument(cx: &Reader<'_>, at: usize) -> Look<()> {
     let name = name_at(cx, start);
     let equals = cx.skip_space(name.end);
     match cx.bytes().get(equals) {
-        None if !cx.eof && equals - at < FAR => Look::More,
+        None if cx.may_go_on(equals - at, FAR) => Look::More,
         Some(b'=') if !name.is_empty() => Look::Is(()),
         // Another call: the parenthesis of this one is missing.
         Some(b'(') if cx.offered(cx.part(&name)) => Look::Is(()),
@@ -140,8 +140,7 @@ pub(super) fn unescaped_argument(cx: &Reader<'_>, at: usize, quote: u8, called: 
 /// The bracket at `at` closes something of the call's own: behind it, and behind what else closes there, another argument
 /// follows, another call, a marker, or nothing.
 pub(super) fn brackets_end(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
-    let near = cx.bytes().get(at..).unwrap_or_default();
-    let near = near.get(..64).unwrap_or(near);
+    let near = cx.near(at, 64);
     let closing = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b')' | b']' | b'}');
     let brackets = cx.slice(at, at + near.iter().position(|byte| !closing(byte)).unwrap_or(near.len()));
     let item = |at: usize| match next_item(cx, cx.skip_space(at), called) {

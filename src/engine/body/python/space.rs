@@ -13,8 +13,7 @@ pub(super) fn comment(cx: &Reader<'_>, at: usize) -> Look<usize> {
     let near = cx.near(at, LONGEST);
     match memchr::memchr(b'\n', near) {
         Some(line) => Look::Is(at + line + 1),
-        None if near.len() == LONGEST || cx.eof => Look::No,
-        None => Look::More,
+        None => cx.ran_out(near.len(), LONGEST),
     }
 }
 
@@ -41,14 +40,14 @@ pub(super) fn skip(cx: &Reader<'_>, at: usize) -> Look<usize> {
         }
     }
     // Behind a comment another one may stand.
-    let open = at > start && at - start < LONGEST && at >= cx.text.len() && !cx.eof;
+    let open = at > start && at >= cx.text.len() && cx.may_go_on(at - start, LONGEST);
     if open { Look::More } else { Look::Is(at) }
 }
 
 /// Where what follows a value stands, if a comment stands between them: a comma or a closing bracket.
 pub(super) fn behind_comment(cx: &Reader<'_>, at: usize) -> Look<usize> {
     skip(cx, at).then(|next| match cx.bytes().get(next) {
-        None if !cx.eof && next - at < LONGEST => Look::More,
+        None if cx.may_go_on(next - at, LONGEST) => Look::More,
         Some(b',' | b')' | b']' | b'}') if next > at => Look::Is(next),
         _ => Look::No,
     })

@@ -53,7 +53,7 @@ pub(super) fn argument_within(cx: &Reader<'_>, start: usize, end: usize, called:
 /// A call of an offered tool stands in the text from `start` to `end`, behind what closes the one before: `), ping(`.
 pub(super) fn call_within(cx: &Reader<'_>, start: usize, end: usize) -> bool {
     let follows = |at: usize| {
-        let behind = cx.slice(at + 1, floor(cx.text, end.min(at + NEAR)));
+        let behind = cx.ahead(at + 1, NEAR.min(end - at) - 1);
         let next = behind.trim_start().strip_prefix([',', ';', '，']).unwrap_or_default().trim_start();
         let name = next.len() - next.trim_start_matches(|c| char_class::NAME.has(c)).len();
         let (name, rest) = next.split_at(name);

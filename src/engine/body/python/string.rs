@@ -159,10 +159,9 @@ impl OpenString {
     /// A backslash stands at `at`: where what it escapes ends.
     fn escape(&mut self, cx: &Reader<'_>, at: usize, argument: Argument<'_>) -> Look<usize> {
         let Some(escaped) = cx.bytes().get(at + 1).copied() else { return Look::More };
-        let mut end = at + 2;
         if escaped == b'"' || escaped == b'\'' {
             if escaped == self.quote && !self.triple && argument.keyed {
-                match unescaped_argument(cx, end, self.quote, argument.called) {
+                match unescaped_argument(cx, at + 2, self.quote, argument.called) {
                     Look::More => return Look::More,
                     look => self.torn |= look == Look::Is(()),
                 }
@@ -172,10 +171,7 @@ impl OpenString {
         // Two of them may be one character.
         let first = self.escape.filter(|_| escaped == b'u').map(|escape| last_half(cx, escape));
         self.escape = first.filter(|first| first + 6 == at && is_half(cx, *first)).or(Some(at));
-        while !cx.text.is_char_boundary(end) {
-            end += 1;
-        }
-        Look::Is(end)
+        Look::Is(cx.next_char(at + 1))
     }
 
     /// A quote of its kind stands at `at`. It closes the string only where the structure goes on; else it is an apostrophe, or
