@@ -4,7 +4,7 @@ use super::head::{LONGEST_NAME, bare_name};
 use super::writer::{Origin, Writer};
 use super::{Look, Reader, misspelt};
 use crate::dialect::{Body, Element, MarkersAt, Parameter, must_close};
-use crate::engine::look::{found, seen};
+use crate::engine::look::{found, seen, told};
 use crate::turn::{CallStatus, Repair, RepairCode};
 
 /// No more closing tags of something else are left out before the one that closes a call.
@@ -99,42 +99,30 @@ impl Tail {
             return Look::More;
         }
         let Some(text) = behind.and_then(Element::text) else { return Look::Is(()) };
-        match cx.literal(end, text) {
+        if let Some(behind) = told!(cx.literal(end, text)) {
             // Both are read.
-            Look::Is(behind) => {
-                self.at = behind;
-                self.next += 1;
-                return Look::Is(());
-            }
-            Look::More => return Look::More,
-            Look::No => {}
+            self.at = behind;
+            self.next += 1;
+            return Look::Is(());
         }
         misspelt_end(cx, origin, end, text).map(|_| self.at = end)
     }
 
     /// The marker `text`. If it does not stand there and is `needed`, it is missing.
     fn closer(&mut self, cx: &Reader<'_>, origin: Origin, text: &str, needed: bool, writer: &mut Writer) -> Look<()> {
-        match cx.literal(self.at, text) {
-            Look::Is(end) => {
-                self.at = end;
-                return Look::Is(());
-            }
-            Look::More => return Look::More,
-            Look::No => {}
+        if let Some(end) = told!(cx.literal(self.at, text)) {
+            self.at = end;
+            return Look::Is(());
         }
         let mut repair = |what| {
             if let Some(pending) = &mut writer.pending {
                 pending.repairs.push(what);
             }
         };
-        match misspelt_end(cx, origin, self.at, text) {
-            Look::Is(end) => {
-                repair(Repair::at(RepairCode::Marker, self.at, "the call's closing marker is misspelt"));
-                self.at = end;
-                return Look::Is(());
-            }
-            Look::More => return Look::More,
-            Look::No => {}
+        if let Some(end) = told!(misspelt_end(cx, origin, self.at, text)) {
+            repair(Repair::at(RepairCode::Marker, self.at, "the call's closing marker is misspelt"));
+            self.at = end;
+            return Look::Is(());
         }
         let rest = cx.rest(self.at);
         // One byte alone is no evidence.
@@ -160,16 +148,12 @@ impl Tail {
     /// The marker `text` does not stand there. Closing tags of something else may stand before it: they are part of the mistake.
     #[cold]
     fn missing(&mut self, cx: &Reader<'_>, text: &str, writer: &mut Writer) -> Look<()> {
-        match behind_strays(cx, self.at, text) {
-            Look::More => return Look::More,
-            Look::Is(end) => {
-                let what = "a closing tag of something else was left out";
-                let pending = writer.pending.iter_mut();
-                pending.for_each(|call| call.repairs.push(Repair::at(RepairCode::Marker, self.at, what)));
-                self.at = end;
-                return Look::Is(());
-            }
-            Look::No => {}
+        if let Some(end) = told!(behind_strays(cx, self.at, text)) {
+            let what = "a closing tag of something else was left out";
+            let pending = writer.pending.iter_mut();
+            pending.for_each(|call| call.repairs.push(Repair::at(RepairCode::Marker, self.at, what)));
+            self.at = end;
+            return Look::Is(());
         }
         self.missing = true;
         self.goes_on(cx, writer)

@@ -9,7 +9,7 @@ use crate::char_class;
 use crate::dialect::{CallTemplate, Channels, Element, Row, must_close};
 use crate::engine::found::{Found, Piece, Value, span};
 use crate::engine::head::Head;
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::tail::{closes, cut_off};
@@ -127,22 +127,21 @@ impl Arguments {
             }
         }
         let first = cx.bytes().get(self.start).copied();
-        match first.map_or(Look::No, |byte| prefaced(cx, byte, self.start)) {
-            Look::No => {}
-            Look::More => return Progress::More,
-            Look::Is(object) => {
-                self.preface = Some(self.start);
-                (self.start, self.sent) = (object, object);
-                return self.mend(cx, out, writer, index);
-            }
+        if let Some(object) = told!(first.map_or(Look::No, |byte| prefaced(cx, byte, self.start)), Progress::More) {
+            self.preface = Some(self.start);
+            (self.start, self.sent) = (object, object);
+            return self.mend(cx, out, writer, index);
         }
         if first.is_none_or(|b| !matches!(b, b'{' | b'[' | b'"')) {
             return self.without(cx, out, writer, index);
         }
-        match first.filter(|byte| *byte == b'"').map_or(Look::No, |_| unopened(cx, &self.head, self.start)) {
-            Look::Is(()) => return self.mend(cx, out, writer, index),
-            Look::More => return Progress::More,
-            Look::No => {}
+        if told!(
+            first.filter(|byte| *byte == b'"').map_or(Look::No, |_| unopened(cx, &self.head, self.start)),
+            Progress::More
+        )
+        .is_some()
+        {
+            return self.mend(cx, out, writer, index);
         }
         self.scanner.reuse(&mut out.members);
         let result = self.scanner.scan(cx.bytes(), cx.eof);
@@ -219,10 +218,7 @@ impl Arguments {
             Look::More => return Progress::More,
             Look::No => None,
         };
-        let over = match is_over(cx, writer, null.unwrap_or(self.start)) {
-            Look::More => return Progress::More,
-            look => look == Look::Is(()),
-        };
+        let over = told!(is_over(cx, writer, null.unwrap_or(self.start)), Progress::More).is_some();
         if !over && let Some(channels) = writer.origin.row(cx).and_then(|row| row.dialect.channels.as_ref()) {
             return self.message(cx, out, writer, index, channels);
         }
@@ -266,10 +262,7 @@ impl Arguments {
         // A closer that the text itself holds would leave half of it.
         let next = cx.skip_space(end + closer.len());
         let looks = channels.opens.iter().chain(&channels.closes).map(|text| cx.literal(next, text));
-        let goes_on = match Look::any_of(looks) {
-            Look::More => return Progress::More,
-            look => look != Look::No,
-        };
+        let goes_on = told!(Look::any_of(looks), Progress::More).is_some();
         let text = cx.slice(self.start, end).trim_end();
         let holds = channels.opens.iter().any(|open| memchr::memmem::find(text.as_bytes(), open.as_bytes()).is_some());
         let header = self.head.name.as_ref().map_or("", |name| cx.slice(name.end, self.start));

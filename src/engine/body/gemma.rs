@@ -8,7 +8,7 @@ use crate::char_class;
 use crate::dialect::{Element, Row, opener};
 use crate::engine::found::{Found, Piece, Value};
 use crate::engine::head::{Head, LONGEST_NAME};
-use crate::engine::look::{seen, unless};
+use crate::engine::look::{seen, told, unless};
 use crate::engine::output::Output;
 use crate::engine::reader::{begun, floor};
 use crate::engine::tail::closes;
@@ -294,22 +294,18 @@ impl Gemma {
         };
         let marker = self.at + i..self.at + i + quote.len();
         self.at = marker.start;
-        match row.map_or(Look::Is(()), |row| string.calls.closes(cx, row, marker.clone())) {
-            Look::Is(()) => {
-                match row.map_or(Look::No, |row| quoted_end(cx, row, tail, string.start, marker.clone())) {
-                    Look::Is(Some(own)) => {
-                        (self.at, string.shows_end) = (own, true);
-                        return Look::Is(());
-                    }
-                    Look::Is(None) => self.torn = true,
-                    Look::No => {}
-                    Look::More => return Look::More,
+        if told!(row.map_or(Look::Is(()), |row| string.calls.closes(cx, row, marker.clone()))).is_some() {
+            match row.map_or(Look::No, |row| quoted_end(cx, row, tail, string.start, marker.clone())) {
+                Look::Is(Some(own)) => {
+                    (self.at, string.shows_end) = (own, true);
+                    return Look::Is(());
                 }
-                self.shown.extend((string.calls.any() || string.shows_end).then_some(string.start..marker.start));
-                self.string = None;
+                Look::Is(None) => self.torn = true,
+                Look::No => {}
+                Look::More => return Look::More,
             }
-            Look::No => {}
-            Look::More => return Look::More,
+            self.shown.extend((string.calls.any() || string.shows_end).then_some(string.start..marker.start));
+            self.string = None;
         }
         self.at = marker.end;
         Look::Is(())
@@ -494,10 +490,8 @@ fn quoted_end(cx: &Reader<'_>, row: &Row, tail: &[Element], start: usize, marker
     let begins = row.marked_calls().filter_map(|call| opener(&call.head));
     let calls = begins.filter_map(|begin| memchr::memmem::find(near, begin.as_bytes())).min().unwrap_or(near.len());
     for (i, at) in memchr::memmem::find_iter(near, quote).take_while(|at| *at < calls).map(|at| end + at).enumerate() {
-        match closer(at + quote.len()) {
-            Look::Is(_) => return Look::Is(Some(at)),
-            Look::More => return Look::More,
-            Look::No => {}
+        if told!(closer(at + quote.len())).is_some() {
+            return Look::Is(Some(at));
         }
         // Behind the first of them the members may go on; behind another, which opened a string, nobody knows.
         let comma = seen!(cx.behind_space(at, at + quote.len()));
@@ -505,10 +499,8 @@ fn quoted_end(cx: &Reader<'_>, row: &Row, tail: &[Element], start: usize, marker
             Some(b',') => key_at(cx, comma + 1, "").unit(),
             _ => Look::No,
         };
-        match goes_on {
-            Look::Is(()) => return Look::Is(Some(at).filter(|_| i == 0)),
-            Look::More => return Look::More,
-            Look::No => {}
+        if told!(goes_on).is_some() {
+            return Look::Is(Some(at).filter(|_| i == 0));
         }
     }
     if calls == near.len() && end + near.len() == cx.text.len() && !cx.eof { Look::More } else { Look::Is(None) }

@@ -4,7 +4,7 @@ use super::Progress;
 use super::arguments::only_argument;
 use crate::dialect::{Element, Row};
 use crate::engine::head::{self, Head};
-use crate::engine::look::unless;
+use crate::engine::look::{told, unless};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
@@ -111,10 +111,8 @@ impl Line {
     /// The text goes to the end of its line, and behind that a paragraph or the text ends, or what ends such a text begins
     /// a line. Where the next line goes on, it is not clear how much of it is meant.
     fn extent(&mut self, cx: &Reader<'_>, writer: &Writer) -> Look<Extent> {
-        match cx.literal(self.start, FENCE) {
-            Look::Is(inside) => return self.fenced(cx, inside),
-            Look::More => return Look::More,
-            Look::No => {}
+        if let Some(inside) = told!(cx.literal(self.start, FENCE)) {
+            return self.fenced(cx, inside);
         }
         let rest = cx.bytes().get(self.searched..).unwrap_or_default();
         let line = match memchr::memchr(b'\n', rest) {

@@ -12,7 +12,7 @@ use crate::char_class;
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim, must_close};
 use crate::engine::found::{Found, Piece, Value, span};
 use crate::engine::head::{self, Head};
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 use crate::engine::output::Output;
 use crate::engine::tail::closes;
 use crate::engine::writer::Writer;
@@ -393,14 +393,14 @@ impl Parameters {
                     self.hold_wrapper(cx, out, writer, around);
                 }
                 // Where the last parameter is closed and the call is not, lines of words are text.
-                Next::Junk => match self.prose(cx, row).map_or_else(|| self.junk(cx, around), |_| Look::No) {
-                    Look::Is(()) => {}
-                    Look::More => return Progress::More,
-                    Look::No => {
+                Next::Junk => {
+                    if told!(self.prose(cx, row).map_or_else(|| self.junk(cx, around), |_| Look::No), Progress::More)
+                        .is_none()
+                    {
                         let end = self.prose(cx, row).unwrap_or(cx.text.len());
                         return self.finish(cx, out, writer, around, end, CallStatus::Incomplete);
                     }
-                },
+                }
             }
         }
     }

@@ -5,7 +5,7 @@ use super::members::Members;
 use crate::dialect::must_close;
 use crate::engine::found::{Piece, Value, span};
 use crate::engine::head::{LONGEST_NAME, without_escapes};
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 use crate::engine::output::{Call, Output};
 use crate::engine::tail::closes;
 use crate::engine::trace::Reason;
@@ -316,11 +316,9 @@ impl Python {
             Expect::Value => return Look::Is(self.at),
             Expect::Argument | Expect::AfterArgument => true,
             Expect::Call if !writer.origin.is_bare() => true,
-            Expect::AfterCall if !self.list && !writer.origin.is_bare() => match Self::calls_go_on(cx, writer, self.at)
-            {
-                Look::More => return Look::More,
-                look => look == Look::Is(()),
-            },
+            Expect::AfterCall if !self.list && !writer.origin.is_bare() => {
+                told!(Self::calls_go_on(cx, writer, self.at)).is_some()
+            }
             Expect::Call | Expect::AfterCall => self.list,
         };
         loop {
@@ -351,15 +349,11 @@ impl Python {
 
     fn call(&mut self, cx: &Reader<'_>, at: usize, byte: Option<u8>) -> Option<Progress> {
         self.closes = b')';
-        match Pair::at(cx, at) {
-            Look::Is(Pair { name, arguments }) => {
-                self.quoted = Quoted::No;
-                self.closes = if byte == Some(b'[') { b']' } else { b')' };
-                self.begin_reading(at, cx.piece(cx.part(&name)), arguments);
-                return None;
-            }
-            Look::More => return Some(Progress::More),
-            Look::No => {}
+        if let Some(Pair { name, arguments }) = told!(Pair::at(cx, at), Some(Progress::More)) {
+            self.quoted = Quoted::No;
+            self.closes = if byte == Some(b'[') { b']' } else { b')' };
+            self.begin_reading(at, cx.piece(cx.part(&name)), arguments);
+            return None;
         }
         match byte {
             None => return Some(Progress::More),
@@ -390,15 +384,13 @@ impl Python {
                 self.expect = Expect::AfterCall;
                 return None;
             }
-            Some(b'{') if self.list && !self.braced => match Self::braced(cx, at) {
-                Look::Is(()) => {
+            Some(b'{') if self.list && !self.braced => {
+                if told!(Self::braced(cx, at), Some(Progress::More)).is_some() {
                     self.repairs.push(Repair::at(RepairCode::Bracket, at, "braces round a call were left out"));
                     (self.braced, self.at) = (true, at + 1);
                     return None;
                 }
-                Look::More => return Some(Progress::More),
-                Look::No => {}
-            },
+            }
             Some(_) => {}
         }
         if self.kept.is_some_and(|kept| kept != at) {

@@ -3,6 +3,7 @@ use super::Head;
 use crate::bytes::{begins, find};
 use crate::char_class;
 use crate::dialect::Slot;
+use crate::engine::look::told;
 use crate::engine::reader::{begun, floor};
 use crate::engine::{Look, Reader};
 use std::ops::Range;
@@ -95,10 +96,8 @@ fn closed(
     let mut filled = false;
     loop {
         at = cx.skip_space(at);
-        match cx.literal(at, until) {
-            Look::Is(_) => break,
-            Look::More => return Look::More,
-            Look::No => {}
+        if told!(cx.literal(at, until)).is_some() {
+            break;
         }
         if bytes.get(at) == Some(&b'/') {
             match cx.literal(at + 1, until) {

@@ -9,7 +9,7 @@ use crate::engine::body::BodyState;
 use crate::engine::body::keys::no_call;
 use crate::engine::call::{CallState, LONGEST_ECHO};
 use crate::engine::head::{self, Head, without_escapes};
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 use crate::engine::trace::Reason;
 use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Doubt, Engine, Look, Reader};
@@ -35,10 +35,8 @@ impl Engine {
         if cx.offered(&name)
             && let Some(start) = printed(cx, self.given.from, start, at)
         {
-            match self.refuses(cx, start) {
-                Look::No => return self.begin_bare(cx, start, Body::Python),
-                Look::More => return Look::More,
-                Look::Is(()) => {}
+            if told!(self.refuses(cx, start)).is_none() {
+                return self.begin_bare(cx, start, Body::Python);
             }
         }
         let begins = self.begins_line(cx, start);
@@ -98,10 +96,8 @@ impl Engine {
                 Look::More => return Look::More,
                 Look::No => Look::No,
             };
-            match again {
-                Look::Is((end, next)) => (found.end, found.twice, inside) = (end, true, next),
-                Look::More => return Look::More,
-                Look::No => {}
+            if let Some((end, next)) = told!(again) {
+                (found.end, found.twice, inside) = (end, true, next);
             }
         }
         match cx.bytes().get(inside) {
@@ -167,13 +163,9 @@ impl Engine {
             return Look::No;
         }
         let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
-        match quoted.or(|| self.in_string(cx, at, at)) {
-            Look::Is(()) => {
-                self.pass(cx, at, Reason::Quoted);
-                return Look::No;
-            }
-            Look::More => return Look::More,
-            Look::No => {}
+        if told!(quoted.or(|| self.in_string(cx, at, at))).is_some() {
+            self.pass(cx, at, Reason::Quoted);
+            return Look::No;
         }
         match self.repeated(cx, at) {
             Look::No => {}
@@ -184,15 +176,11 @@ impl Engine {
             && self.fence.is_none()
             && self.out.calls.len() < cx.policy.max_calls
         {
-            match no_call(cx, at) {
-                Look::No => {}
-                Look::More => return Look::More,
+            if let Some(error) = told!(no_call(cx, at)) {
                 // Nothing is begun that would be given up.
-                Look::Is(error) => {
-                    self.out.trace.kept(at..error, None, Reason::NotReadable);
-                    (self.unclosed, self.body, self.at) = (None, 0..0, error);
-                    return Look::Is(());
-                }
+                self.out.trace.kept(at..error, None, Reason::NotReadable);
+                (self.unclosed, self.body, self.at) = (None, 0..0, error);
+                return Look::Is(());
             }
         }
         let before = cx.slice(0, at).trim_end();

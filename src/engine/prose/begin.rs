@@ -8,7 +8,7 @@ use crate::dialect::{Body, CallTemplate, Element, Row};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
 use crate::engine::head::{Head, LONGEST_NAME};
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::{Evidence, Origin};
@@ -68,10 +68,8 @@ impl Form<'_> {
         // A fence that opens twice would be taken for one that closes, and a tag for an element.
         let fence = || cx.bytes().get(cx.skip_space(found.end)) == Some(&b'`');
         if template.body == Body::Elements || (template.body == Body::Arguments && fence()) {
-            match opened_twice(cx, template, at, found) {
-                Look::Is(end) => (found.end, found.twice) = (end, true),
-                Look::More => return Look::More,
-                Look::No => {}
+            if let Some(end) = told!(opened_twice(cx, template, at, found)) {
+                (found.end, found.twice) = (end, true);
             }
         }
         match BodyState::plausible(cx, row, template, found, inside) {
@@ -142,13 +140,9 @@ impl Engine {
     ) -> Look<Evidence> {
         let Some(entry) = cx.dialects.row(row) else { return Look::No };
         let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
-        match self.in_string(cx, at, found.end) {
-            Look::Is(()) => {
-                self.pass(cx, at, Reason::Quoted);
-                return Look::No;
-            }
-            Look::More => return Look::More,
-            Look::No => {}
+        if told!(self.in_string(cx, at, found.end)).is_some() {
+            self.pass(cx, at, Reason::Quoted);
+            return Look::No;
         }
         let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
         let form = Form { row: entry, template, inside };
@@ -156,18 +150,14 @@ impl Engine {
         if self.needs_offered_head(form) && !found.name(cx).is_some_and(|n| cx.offered(&n)) {
             return Look::No;
         }
-        match form.body_follows(cx, at, found) {
-            Look::Is(()) => {}
-            Look::More => return Look::More,
-            Look::No => {
-                let name = found.name(cx).filter(|name| cx.tools.is_some() && !cx.offered(name));
-                // Another template's opening marker may take more for a name.
-                let is_name = |name: &Cow<'_, str>| name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-                if let Some(name) = name.filter(|_| cx.policy.unknown_tools == UnknownTools::Text).filter(is_name) {
-                    self.out.trace.refuse(Reason::NameNotOffered, &name);
-                }
-                return Look::No;
+        if told!(form.body_follows(cx, at, found)).is_none() {
+            let name = found.name(cx).filter(|name| cx.tools.is_some() && !cx.offered(name));
+            // Another template's opening marker may take more for a name.
+            let is_name = |name: &Cow<'_, str>| name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+            if let Some(name) = name.filter(|_| cx.policy.unknown_tools == UnknownTools::Text).filter(is_name) {
+                self.out.trace.refuse(Reason::NameNotOffered, &name);
             }
+            return Look::No;
         }
         if template.body != Body::Json && template.body != Body::Python {
             if !found.is_named(cx) {

@@ -6,7 +6,7 @@ use super::tried::Standing;
 use super::unclear::Stage;
 use crate::dialect::{LateMarker, Marker, Passed};
 use crate::engine::head::{self, Head};
-use crate::engine::look::unless;
+use crate::engine::look::{told, unless};
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Mode, Reader};
 use crate::turn::{Issue, IssueCode};
@@ -107,10 +107,8 @@ impl Engine {
         if prose && quote == Quote::No && ends.iter().any(may_be_listed) {
             let calls =
                 ends.iter().any(|(_, list)| known.list(*list).iter().any(|m| !matches!(m, Marker::Header { .. })));
-            match self.is_marked_shown(cx, at, calls) {
-                Look::Is(()) => quote = Quote::Listed,
-                Look::More => return Look::More,
-                Look::No => {}
+            if told!(self.is_marked_shown(cx, at, calls)).is_some() {
+                quote = Quote::Listed;
             }
         }
         found.quote = Some(quote);

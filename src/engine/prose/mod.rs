@@ -33,6 +33,7 @@ pub(super) mod unclear;
 pub(super) mod within;
 
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
+use crate::engine::look::told;
 use unclear::Stage;
 
 /// What was done about the place that was looked at.
@@ -122,13 +123,9 @@ impl Engine {
     #[cold]
     fn behind_quoted_call(&mut self, cx: &Reader<'_>) -> Step {
         let opened = self.hold.as_ref().map_or(self.at, |hold| hold.at);
-        match sentence::quote_closes(cx, opened, self.at) {
-            Look::Is(()) => {
-                self.go_back(self.at);
-                return Step::Go;
-            }
-            Look::More => return Step::More,
-            Look::No => {}
+        if told!(sentence::quote_closes(cx, opened, self.at), Step::More).is_some() {
+            self.go_back(self.at);
+            return Step::Go;
         }
         // In a string, a line break is written as its escape.
         let next = cx.skip_markup_space(self.at);

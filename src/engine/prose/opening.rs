@@ -3,7 +3,7 @@
 use super::Taken;
 use crate::dialect::{Body, Element, Slot, opener};
 use crate::engine::body::python::Python;
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 use crate::engine::{Engine, Look, Mode, Reader, head};
 use crate::schema::begins;
 
@@ -156,10 +156,8 @@ impl Engine {
             if open {
                 return Look::More;
             }
-            match cx.literal(word.len(), marker) {
-                Look::Is(_) => {}
-                Look::More => return Look::More,
-                Look::No => continue,
+            if told!(cx.literal(word.len(), marker)).is_none() {
+                continue;
             }
             return match head::head(cx, 0, &template.head) {
                 Look::Is(mut found) => self.begin(cx, 0, row, call, &mut found, None),

@@ -5,6 +5,7 @@ use super::channels::{Kind, opens_call, unglued};
 use crate::char_class;
 use crate::dialect::Channels;
 use crate::engine::head::Head;
+use crate::engine::look::told;
 use crate::engine::reader::{blank, floor};
 use crate::engine::trace::{Markup, Noted};
 use crate::engine::{Engine, Look, Reader};
@@ -44,11 +45,11 @@ impl Engine {
             match plain_header(cx, channels, start) {
                 Look::Is(found) if found.name.is_some() => return self.plain_message(cx, begin, row, &found),
                 // A name alone is a word like any other, unless a sentence is glued to it.
-                Look::Is(found) => match sentence_begins(cx, found.end) {
-                    Look::Is(()) => return self.plain_message(cx, begin, row, &found),
-                    Look::More => return Look::More,
-                    Look::No => {}
-                },
+                Look::Is(found) => {
+                    if told!(sentence_begins(cx, found.end)).is_some() {
+                        return self.plain_message(cx, begin, row, &found);
+                    }
+                }
                 Look::More => return Look::More,
                 Look::No => {}
             }

@@ -1,6 +1,7 @@
 //! What opens and closes reasoning.
 use super::Taken;
 use super::quoted::stands_in_string;
+use crate::engine::look::told;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader};
 use crate::turn::{Issue, IssueCode};
 
@@ -19,13 +20,9 @@ impl Engine {
                     Look::More => return Look::More,
                     _ => continue,
                 };
-                match cx.literal(end, "\n") {
-                    Look::Is(end) => {
-                        self.remove(cx, 0, end);
-                        return Look::Is(());
-                    }
-                    Look::More => return Look::More,
-                    Look::No => {}
+                if let Some(end) = told!(cx.literal(end, "\n")) {
+                    self.remove(cx, 0, end);
+                    return Look::Is(());
                 }
             }
         }
@@ -77,10 +74,8 @@ impl Engine {
     pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
         if self.holds(Doubt::Reasoning) || self.given.mode == Mode::Reasoning {
             // A draft without markers holds it.
-            match stands_in_string(cx, at, at + length) {
-                Look::Is(()) => return Look::No,
-                Look::More => return Look::More,
-                Look::No => {}
+            if told!(stands_in_string(cx, at, at + length)).is_some() {
+                return Look::No;
             }
         }
         if self.holds(Doubt::Reasoning) {

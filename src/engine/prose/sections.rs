@@ -4,7 +4,7 @@ use super::{Taken, sentence};
 use crate::char_class;
 use crate::dialect::{CallTemplate, Marker, Row, special};
 use crate::engine::head::{self, Head};
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 use crate::engine::{Engine, Look, Mode, Reader};
 
 /// Words that stand in a section before its first call have no more bytes.
@@ -67,16 +67,12 @@ impl Engine {
         }
         let mut found = Head::default();
         for (i, call) in entry.calls.iter().enumerate() {
-            match head::fill(cx, inside, &call.head, &mut found) {
-                Look::Is(()) => {
-                    found.twice |= standing == Standing::Twice;
-                    match self.begin(cx, at, row, i as u16, &mut found, Some(section)) {
-                        Look::No => {}
-                        taken => return taken,
-                    }
+            if told!(head::fill(cx, inside, &call.head, &mut found)).is_some() {
+                found.twice |= standing == Standing::Twice;
+                match self.begin(cx, at, row, i as u16, &mut found, Some(section)) {
+                    Look::No => {}
+                    taken => return taken,
                 }
-                Look::No => {}
-                Look::More => return Look::More,
             }
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
@@ -134,18 +130,14 @@ impl Engine {
             if !cx.at_line_start(at) && !special(cx.slice(at, end)) {
                 continue;
             }
-            match self.call_behind_words(cx, end, row, section) {
-                Look::Is(()) => {
-                    self.remove(cx, at, end);
-                    // A fence may turn out to be code: then the section is text as well.
-                    let fenced = matches!(cx.bytes().get(cx.skip_space(end)), Some(b'`' | b'~'));
-                    self.given.opener = fenced.then_some(at..end);
-                    self.opener_given = None;
-                    self.section = Some((row, section));
-                    return Look::Is(());
-                }
-                Look::More => return Look::More,
-                Look::No => {}
+            if told!(self.call_behind_words(cx, end, row, section)).is_some() {
+                self.remove(cx, at, end);
+                // A fence may turn out to be code: then the section is text as well.
+                let fenced = matches!(cx.bytes().get(cx.skip_space(end)), Some(b'`' | b'~'));
+                self.given.opener = fenced.then_some(at..end);
+                self.opener_given = None;
+                self.section = Some((row, section));
+                return Look::Is(());
             }
         }
         Look::No

@@ -4,6 +4,7 @@ use super::{Elements, Node, Tree, Within};
 use crate::dialect::{Element, Trim, opener};
 use crate::engine::body::Progress;
 use crate::engine::found::Value;
+use crate::engine::look::told;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::writer::Writer;
@@ -37,11 +38,11 @@ impl Unfit {
                 Look::Is(_) => self.shown -= 1,
                 Look::More => return Look::More,
                 // Where one is shown, others may be as well.
-                Look::No if self.shown > 0 => match Tag::of_call(cx, within, self.searched) {
-                    Look::Is(_) => self.shown += 1,
-                    Look::More => return Look::More,
-                    Look::No => {}
-                },
+                Look::No if self.shown > 0 => {
+                    if told!(Tag::of_call(cx, within, self.searched)).is_some() {
+                        self.shown += 1;
+                    }
+                }
                 Look::No => {}
             }
             self.searched += first.len();

@@ -3,6 +3,7 @@ use super::*;
 use crate::char_class;
 use crate::engine::body::strings::begins_call_in;
 use crate::engine::body::{literal, mend_last};
+use crate::engine::look::told;
 use crate::json::{Ending, Repaired};
 
 /// A value that is no JSON so early is read once more, as text.
@@ -79,21 +80,17 @@ impl JsonCalls {
         let doubtful = (alone && !self.is_answer(cx, out, writer, error, broke)) || self.before.is_some();
         if doubtful && self.frames.iter().all(|frame| frame.index.is_none()) {
             // Nothing closes it but itself: prose that begins with a brace would never be over.
-            match call_key_in(cx, start) {
-                Look::Is(()) => {}
-                Look::No => {
-                    match if self.before.is_some() { message_at(cx, start) } else { Look::No } {
-                        Look::Is(()) => self.recorded(cx, out, writer),
-                        Look::More => return Flow::Stop(Progress::More),
-                        Look::No => {}
-                    }
-                    // What stands there may be a marker that was taken for the beginning of a list.
-                    let value = self.scanner_start();
-                    let near = broke == Broke::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
-                    let fail = Progress::Fail { at: if near { value } else { error } };
-                    return Flow::Stop(self.before.map_or(fail, |(end, _)| self.leave(cx, writer, end)));
+            if told!(call_key_in(cx, start), Flow::Stop(Progress::More)).is_none() {
+                match if self.before.is_some() { message_at(cx, start) } else { Look::No } {
+                    Look::Is(()) => self.recorded(cx, out, writer),
+                    Look::More => return Flow::Stop(Progress::More),
+                    Look::No => {}
                 }
-                Look::More => return Flow::Stop(Progress::More),
+                // What stands there may be a marker that was taken for the beginning of a list.
+                let value = self.scanner_start();
+                let near = broke == Broke::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
+                let fail = Progress::Fail { at: if near { value } else { error } };
+                return Flow::Stop(self.before.map_or(fail, |(end, _)| self.leave(cx, writer, end)));
             }
         }
         self.expect = Expect::Lenient { start, error, searched: error };

@@ -3,7 +3,7 @@ use super::definition::{holds_values, names_types};
 use super::frames::tell_outcome;
 use super::*;
 use crate::engine::body::keys::{defines_object, first_key, schema_like};
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 use crate::json::Repaired;
 use crate::schema::Tool;
 use crate::turn::{Issue, IssueCode};
@@ -68,10 +68,8 @@ impl JsonCalls {
         }
         let called = || Key::is_of_calls(cx.slice(at, value).split('"').nth(1).unwrap_or_default());
         if writer.begun == 0 && described() && !called() {
-            match self.holds_value(cx, value) {
-                Look::Is(()) => {}
-                Look::More => return Look::More,
-                Look::No => return Look::Is(at),
+            if told!(self.holds_value(cx, value)).is_none() {
+                return Look::Is(at);
             }
         }
         match cx.bytes().get(value) {

@@ -9,7 +9,7 @@ use super::*;
 use crate::bytes::find_near;
 use crate::dialect::opener;
 use crate::engine::body::shown::Quotation;
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 
 /// So far behind a place where a value may have ended its own closing marker is looked for: mostly it was forgotten, and what
 /// waits for it waits in vain.
@@ -103,10 +103,7 @@ impl OpenValue {
         // One that the tool does not have may be shown.
         let declares = |tool: &&Tool| key.is_some_and(|key| tool.declares(cx.part(key)));
         self.torn |= within.called.filter(|tool| !tool.parameters.is_empty()).is_some_and(|tool| !declares(&tool));
-        match self.beyond(cx, within, hit, Reach::Call) {
-            Look::More => return Look::More,
-            look => self.torn |= look != Look::No,
-        }
+        self.torn |= told!(self.beyond(cx, within, hit, Reach::Call)).is_some();
         Look::Is(Ended::unclosed(hit))
     }
 

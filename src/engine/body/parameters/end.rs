@@ -4,7 +4,7 @@ use super::value::Within;
 use super::*;
 use crate::bytes::{find, find_near};
 use crate::engine::body::lenient::is_prose;
-use crate::engine::look::{found, seen};
+use crate::engine::look::{found, seen, told};
 
 /// So far behind the end of a text in a section its own closing marker is looked for.
 const FAR: usize = 2048;
@@ -102,13 +102,9 @@ impl OpenValue {
                     Look::Is(true) | Look::No => Look::Is(()),
                     Look::More => Look::More,
                 };
-                match last {
-                    Look::More => return Look::More,
-                    Look::Is(()) => {}
-                    Look::No => {
-                        self.ends.misspelt = Some(Closer { at: hit, end: tag.end });
-                        return Look::No;
-                    }
+                if told!(last).is_none() {
+                    self.ends.misspelt = Some(Closer { at: hit, end: tag.end });
+                    return Look::No;
                 }
             }
             // Cut off.
@@ -250,13 +246,9 @@ impl OpenValue {
             };
         }
         found!(self.doubled_end(cx, within, hit, end));
-        match self.lost_parameter(cx, within, hit, end) {
-            Look::Is(lost) => {
-                let closing = if lost { Closing::BeforeLost } else { Closing::Own };
-                return Look::Is(Ended::closed(hit, end, closing));
-            }
-            Look::More => return Look::More,
-            Look::No => {}
+        if let Some(lost) = told!(self.lost_parameter(cx, within, hit, end)) {
+            let closing = if lost { Closing::BeforeLost } else { Closing::Own };
+            return Look::Is(Ended::closed(hit, end, closing));
         }
         let stray = self.stray_closer(cx, within, end);
         if stray == Look::More || self.see_call(cx, within, own) == Look::More {
@@ -314,10 +306,8 @@ impl OpenValue {
     /// What closes the call stands at `hit`, perhaps. Inside a value it is text, unless its whole end and a new call stand
     /// there.
     fn call_ends(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
-        match self.ends_shown(cx, within, hit) {
-            Look::Is(()) => return Look::No,
-            Look::More => return Look::More,
-            Look::No => {}
+        if told!(self.ends_shown(cx, within, hit)).is_some() {
+            return Look::No;
         }
         match whole_tail(cx, within.row, within.tail, hit) {
             Look::Is(true) => return self.ends_unless_beyond(cx, within, hit, hit),
@@ -335,10 +325,8 @@ impl OpenValue {
             }
             // Behind the first one it is long.
             if self.ends.call.is_none() {
-                match self.ends_before_call(cx, within, hit) {
-                    Look::Is(end) => return self.ends_unless_beyond(cx, within, end, hit),
-                    Look::More => return Look::More,
-                    Look::No => {}
+                if let Some(end) = told!(self.ends_before_call(cx, within, hit)) {
+                    return self.ends_unless_beyond(cx, within, end, hit);
                 }
             }
         }
@@ -385,10 +373,8 @@ impl OpenValue {
             if ended != Look::No {
                 return ended;
             }
-            match self.opens_same(cx, parameter, hit) {
-                Look::Is(()) => self.same.open(),
-                Look::More => return Look::More,
-                Look::No => {}
+            if told!(self.opens_same(cx, parameter, hit)).is_some() {
+                self.same.open();
             }
             if self.ends.doubtful.is_some_and(|own| own.at == hit) {
                 self.shown.close();

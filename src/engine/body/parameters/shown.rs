@@ -7,7 +7,7 @@ use super::value::Within;
 use super::*;
 use crate::dialect::{catalogue, special};
 use crate::engine::body::shown::begins;
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 
 /// How many calls and parameters a value shows (a file about them, a test) whose ends it has not shown.
 #[derive(Debug, Default)]
@@ -139,20 +139,14 @@ impl OpenValue {
         let mut end = at;
         let closers = std::iter::once(within.tail).chain(within.row.sections.iter().map(|(_, close)| close.as_slice()));
         for closer in closers {
-            match head::head(cx, cx.skip_space(end), closer) {
-                Look::Is(closer) => {
-                    end = closer.end;
-                    continue;
-                }
-                Look::More => return Look::More,
-                Look::No => {}
+            if let Some(closer) = told!(head::head(cx, cx.skip_space(end), closer)) {
+                end = closer.end;
+                continue;
             }
             // Some of it may be missing.
             for text in closer.iter().filter_map(Element::text) {
-                match cx.literal(cx.skip_space(end), text) {
-                    Look::Is(behind) => end = behind,
-                    Look::More => return Look::More,
-                    Look::No => {}
+                if let Some(behind) = told!(cx.literal(cx.skip_space(end), text)) {
+                    end = behind;
                 }
             }
         }

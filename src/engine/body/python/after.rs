@@ -5,6 +5,7 @@ use crate::dialect::must_close;
 use crate::engine::body::keys::call_key_in;
 use crate::engine::body::{Progress, mend_last};
 use crate::engine::found::span;
+use crate::engine::look::told;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::turn::{CallStatus, RepairCode};
@@ -287,15 +288,11 @@ impl Python {
             }
         }
         if !fresh_line && (self.list || cx.slice(0, self.at).ends_with(']')) {
-            match self.behind_operator(cx, at) {
-                Look::More => return Some(Progress::More),
-                Look::Is(next) => {
-                    mend_last(writer, RepairCode::Comma, at, "an operator between calls was left out");
-                    self.at = next;
-                    self.expect = Expect::Call;
-                    return None;
-                }
-                Look::No => {}
+            if let Some(next) = told!(self.behind_operator(cx, at), Some(Progress::More)) {
+                mend_last(writer, RepairCode::Comma, at, "an operator between calls was left out");
+                self.at = next;
+                self.expect = Expect::Call;
+                return None;
             }
         }
         if !(fresh_line || byte == b'[') {

@@ -9,6 +9,7 @@ use crate::engine::body::Progress;
 use crate::engine::body::literal::{self, Literal};
 use crate::engine::body::placeholder;
 use crate::engine::found::{Piece, Value};
+use crate::engine::look::told;
 use crate::engine::output::Output;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
@@ -113,16 +114,12 @@ impl Python {
 
     /// Reads the value of an argument on. `None`: it is over.
     pub(super) fn value(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Option<Progress> {
-        match self.escaped_value(cx) {
-            Look::Is((end, text)) => {
-                if self.quote_round().is_none() {
-                    let what = "the backslashes before the quotes of a value were left out";
-                    self.repairs.push(Repair::at(RepairCode::Escape, self.scan.start, what));
-                }
-                return self.escaped(cx, out, writer, (end, &text));
+        if let Some((end, text)) = told!(self.escaped_value(cx), Some(Progress::More)) {
+            if self.quote_round().is_none() {
+                let what = "the backslashes before the quotes of a value were left out";
+                self.repairs.push(Repair::at(RepairCode::Escape, self.scan.start, what));
             }
-            Look::More => return Some(Progress::More),
-            Look::No => {}
+            return self.escaped(cx, out, writer, (end, &text));
         }
         let argument = Argument {
             row: writer.origin.row(cx),
@@ -373,13 +370,9 @@ impl Python {
                     }
                     _ => {}
                 }
-                match self.behind_brackets(cx, at) {
-                    Look::More => return Some(Progress::More),
-                    Look::Is(end) => {
-                        self.unreadable = true;
-                        return self.end_call(cx, out, writer, end);
-                    }
-                    Look::No => {}
+                if let Some(end) = told!(self.behind_brackets(cx, at), Some(Progress::More)) {
+                    self.unreadable = true;
+                    return self.end_call(cx, out, writer, end);
                 }
                 // The parenthesis is missing: `f(a=1]`. What else stands there was a part of the value.
                 // In a string the list cannot end.

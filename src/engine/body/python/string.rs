@@ -7,6 +7,7 @@ use super::space::behind_comment;
 use super::stray;
 use super::value::Argument;
 use crate::engine::body::shown::ShownCalls;
+use crate::engine::look::told;
 use crate::engine::{Look, Reader};
 
 /// A string whose end has not come.
@@ -161,10 +162,7 @@ impl OpenString {
         let Some(escaped) = cx.bytes().get(at + 1).copied() else { return Look::More };
         if escaped == b'"' || escaped == b'\'' {
             if escaped == self.quote && !self.triple && argument.keyed {
-                match unescaped_argument(cx, at + 2, self.quote, argument.called) {
-                    Look::More => return Look::More,
-                    look => self.torn |= look == Look::Is(()),
-                }
+                self.torn |= told!(unescaped_argument(cx, at + 2, self.quote, argument.called)).is_some();
             }
             self.kept.odd_escaped ^= escaped == b'"' && self.quote == b'"';
         }
@@ -179,10 +177,8 @@ impl OpenString {
     fn quote(&mut self, cx: &Reader<'_>, at: usize, argument: Argument<'_>, nested: bool) -> Look<Means> {
         let mut next = cx.skip_space(at + 1);
         if cx.bytes().get(next) == Some(&b'#') {
-            match behind_comment(cx, next) {
-                Look::Is(behind) => next = behind,
-                Look::More => return Look::More,
-                Look::No => {}
+            if let Some(behind) = told!(behind_comment(cx, next)) {
+                next = behind;
             }
         }
         let ends = match self.inner {
@@ -246,10 +242,7 @@ impl OpenString {
         let opens = self.opens(cx, at);
         self.torn |= stray::opens_value(cx, self.start + 1, at, called, self.ended);
         if !opens && !self.inner.is_some_and(Inner::is_open) {
-            match stray::argument_behind_quote(cx, at + 1, called) {
-                Look::More => return Look::More,
-                look => self.torn |= look == Look::Is(()),
-            }
+            self.torn |= told!(stray::argument_behind_quote(cx, at + 1, called)).is_some();
             self.ended |= cx.bytes().get(next) == Some(&b',');
         }
         self.kept.bare += 1;
