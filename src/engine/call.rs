@@ -146,11 +146,19 @@ impl Engine {
         }
     }
 
-    /// The fence that `call` stands in is told whether a variable takes what that gives.
-    fn keeps_result(&mut self, call: &CallState) {
+    /// `call` ends at `at`, and what it is worth is settled. Whether it was none: then its text is text again, up to what closes in it
+    /// the reasoning or the code round it.
+    fn ends_in_doubt(&mut self, cx: &Reader<'_>, call: &mut CallState, at: usize) -> bool {
+        call.writer.flush(cx, &mut self.out);
         if let (Some(fence), BodyState::Python(python)) = (&mut self.fence, &call.body) {
+            // What a variable takes may be used behind it.
             fence.keeps |= python.keeps_result();
         }
+        let closer = self.closer_in_draft(cx, call.start..at).or_else(|| self.ticks_in_call(cx, call.start..at));
+        if let Some(closer) = closer {
+            self.go_back(closer);
+        }
+        closer.is_some()
     }
 
     /// It was no call: its text is text again, as far as it was read.
@@ -169,12 +177,7 @@ impl Engine {
         if call.writer.vouched() || told {
             // Something of it has left already: what was begun stays, as what it is.
             call.writer.break_off(at);
-            call.writer.flush(cx, &mut self.out);
-            self.keeps_result(&call);
-            if let Some(closer) =
-                self.closer_in_draft(cx, call.start..at).or_else(|| self.ticks_in_call(cx, call.start..at))
-            {
-                self.go_back(closer);
+            if self.ends_in_doubt(cx, &mut call, at) {
                 return Step::Go;
             }
             call.writer.give_passed(cx, &mut self.out);
@@ -238,10 +241,7 @@ impl Engine {
         let more = self.arguments_behind(cx, &call, at).or(|| self.goes_on_otherwise(cx, &call, at, missing));
         match more.or(|| self.cuts_string(cx, &call, at)) {
             Look::More => return self.resume(cx, call),
-            Look::Is(()) => {
-                let pending = call.writer.pending.iter_mut();
-                pending.for_each(|pending| pending.status = CallStatus::Malformed);
-            }
+            Look::Is(()) => call.writer.refuse(),
             Look::No => {}
         }
         match self.is_spoken_of(cx, &call, at) {
@@ -264,12 +264,7 @@ impl Engine {
         self.unclosed = missing.then_some(call.origin);
         let slip = missing.then(|| Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
         call.settle(cx, &self.out, at, closed == Look::Is(()), slip);
-        call.writer.flush(cx, &mut self.out);
-        self.keeps_result(&call);
-        if let Some(closer) =
-            self.closer_in_draft(cx, call.start..at).or_else(|| self.ticks_in_call(cx, call.start..at))
-        {
-            self.go_back(closer);
+        if self.ends_in_doubt(cx, &mut call, at) {
             return Step::Go;
         }
         if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence) && call.writer.has_passed()) {

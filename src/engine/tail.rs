@@ -5,7 +5,7 @@ use super::writer::{Origin, Writer};
 use super::{Look, Reader, misspelt};
 use crate::dialect::{Body, Element, MarkersAt, Parameter, must_close};
 use crate::engine::look::{found, seen, told};
-use crate::turn::{CallStatus, Repair, RepairCode};
+use crate::turn::RepairCode;
 
 /// No more closing tags of something else are left out before the one that closes a call.
 const MOST_STRAYS: usize = 4;
@@ -86,8 +86,7 @@ impl Tail {
             look => look,
         };
         if look == Look::Is(()) {
-            let call = writer.pending.iter_mut().find(|call| call.status.readable());
-            call.into_iter().for_each(|call| call.status = CallStatus::Malformed);
+            writer.tear();
         }
         if look == Look::More { Look::More } else { Look::Is(()) }
     }
@@ -114,13 +113,8 @@ impl Tail {
             self.at = end;
             return Look::Is(());
         }
-        let mut repair = |what| {
-            if let Some(pending) = &mut writer.pending {
-                pending.repairs.push(what);
-            }
-        };
         if let Some(end) = told!(misspelt_end(cx, origin, self.at, text)) {
-            repair(Repair::at(RepairCode::Marker, self.at, "the call's closing marker is misspelt"));
+            writer.mend(RepairCode::Marker, self.at, "the call's closing marker is misspelt");
             self.at = end;
             return Look::Is(());
         }
@@ -135,7 +129,7 @@ impl Tail {
             Look::Is(end) => {
                 if rest.trim_ascii_start().starts_with(['}', ']']) {
                     let what = "a closing bracket too many was left out";
-                    repair(Repair::at(RepairCode::Bracket, self.at, what));
+                    writer.mend(RepairCode::Bracket, self.at, what);
                 }
                 self.at = end;
             }
@@ -149,9 +143,7 @@ impl Tail {
     #[cold]
     fn missing(&mut self, cx: &Reader<'_>, text: &str, writer: &mut Writer) -> Look<()> {
         if let Some(end) = told!(behind_strays(cx, self.at, text)) {
-            let what = "a closing tag of something else was left out";
-            let pending = writer.pending.iter_mut();
-            pending.for_each(|call| call.repairs.push(Repair::at(RepairCode::Marker, self.at, what)));
+            writer.mend(RepairCode::Marker, self.at, "a closing tag of something else was left out");
             self.at = end;
             return Look::Is(());
         }

@@ -360,7 +360,28 @@ impl Writer {
     /// A call that has begun and is not over never will be: what follows, at `end`, is none of it.
     pub(super) fn break_off(&mut self, end: usize) {
         if let Some(index) = self.open.take() {
-            self.over(index, Found::none(), self.start..end.max(self.start)).status = CallStatus::Incomplete;
+            self.cut_off(index, Found::none(), self.start..end.max(self.start));
+        }
+    }
+
+    /// The last call read is only a part of what was written.
+    pub(super) fn tear(&mut self) {
+        if self.pending.as_ref().is_some_and(|pending| pending.status.readable()) {
+            self.refuse();
+        }
+    }
+
+    /// The last call read is none to run, however it was read.
+    pub(super) fn refuse(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.status = CallStatus::Malformed;
+        }
+    }
+
+    /// The last call read was mended at `at`.
+    pub(super) fn mend(&mut self, code: RepairCode, at: usize, what: &'static str) {
+        if let Some(pending) = &mut self.pending {
+            pending.repairs.push(Repair::at(code, at, what));
         }
     }
 
@@ -458,6 +479,11 @@ impl Writer {
         self.open = None;
         let (members, repairs) = (Vec::new(), Vec::new());
         self.pending.insert(Pending { index, arguments, members, status: CallStatus::Ok, repairs, raw })
+    }
+
+    /// As [`Self::over`], where the text ends in them: these are certain.
+    pub(super) fn cut_off(&mut self, index: usize, arguments: Found, raw: Range<usize>) {
+        self.over(index, arguments, raw).status = CallStatus::Incomplete;
     }
 
     /// None of the calls that were read is one to run. That they ended has not been told yet.

@@ -189,7 +189,7 @@ impl Arguments {
                 }
                 let found = lenient::certain(cx.slice(self.start, cx.text.len()));
                 let raw = writer.start..cx.text.len();
-                writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;
+                writer.cut_off(index, Found::Json(Piece::Made(found)), raw);
                 Progress::Done { end: cx.text.len() }
             }
         }
@@ -256,7 +256,7 @@ impl Arguments {
                 self.searched = Some(cx.text.len().saturating_sub(longest).max(from));
                 return Progress::More;
             }
-            writer.over(index, Found::none(), writer.start..cx.text.len()).status = CallStatus::Incomplete;
+            writer.cut_off(index, Found::none(), writer.start..cx.text.len());
             return Progress::Done { end: cx.text.len() };
         };
         // A closer that the text itself holds would leave half of it.
@@ -337,7 +337,7 @@ impl Arguments {
                 let limit = prose.map_or(limit, |prose| self.start + prose);
                 let found = lenient::certain(cx.slice(self.start, limit));
                 let raw = writer.start..limit;
-                writer.over(index, Found::Json(Piece::Made(found)), raw).status = CallStatus::Incomplete;
+                writer.cut_off(index, Found::Json(Piece::Made(found)), raw);
                 Progress::Done { end: limit }
             }
             None => {

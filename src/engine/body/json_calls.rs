@@ -5,7 +5,7 @@ use super::lenient::{self, Bound};
 use super::python::Python;
 use super::remark::{self, Loose};
 use super::strings::Strings;
-use super::{Progress, after, mend_last};
+use super::{Progress, after};
 use crate::char_class;
 use crate::dialect::{Key, MarkersAt};
 use crate::engine::found::{Found, Piece, span};
@@ -29,7 +29,6 @@ mod record;
 mod unkeyed;
 mod words;
 
-use call::tear;
 use frames::{Envelope, Frame, Frames, Kind, Other};
 pub(crate) use record::OWN_ROLES;
 use record::message_at;
@@ -511,7 +510,7 @@ impl JsonCalls {
     fn leave(&self, cx: &Reader<'_>, writer: &mut Writer, end: usize) -> Progress {
         let mended = self.mended.filter(|mended| mended.begun == writer.begun);
         if mended.is_some_and(|Mend { limit, closed, .. }| lenient::ended_early(cx.slice(end, limit), closed)) {
-            tear(writer);
+            writer.tear();
         }
         writer.take_back(end);
         Progress::Done { end }
@@ -520,7 +519,7 @@ impl JsonCalls {
     /// What stands among the calls is none. Right behind a mended one it is perhaps a part of that.
     fn pass(&self, writer: &mut Writer, piece: Piece) {
         if self.mended.is_some_and(|mended| mended.begun == writer.begun) {
-            tear(writer);
+            writer.tear();
         }
         writer.pass(piece);
     }
@@ -586,7 +585,7 @@ fn is_empty_object(text: &str) -> bool {
 /// A list or an envelope closes at `at`, right behind a comma.
 #[cold]
 fn comma_too_many(writer: &mut Writer, at: usize) {
-    mend_last(writer, RepairCode::Comma, at, "a comma too many was left out");
+    writer.mend(RepairCode::Comma, at, "a comma too many was left out");
 }
 
 enum Flow {

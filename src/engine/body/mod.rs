@@ -24,7 +24,6 @@ use super::writer::Writer;
 use super::{Look, Reader, UnknownTools};
 use crate::char_class;
 use crate::dialect::{Body, CallTemplate, Element, Row, opener};
-use crate::turn::{Repair, RepairCode};
 pub(super) use arguments::names;
 use arguments::{Arguments, is_cut_fence};
 use elements::Elements;
@@ -211,13 +210,6 @@ fn cut_in_head(cx: &Reader<'_>, row: &Row, template: &CallTemplate, at: usize) -
     let mut inside = alike.flat_map(|call| call.head.iter().skip(1)).filter_map(Element::text);
     let rest = cx.rest(at);
     is_cut_fence(rest) || inside.any(|text| text.len() > rest.len() && text.starts_with(rest))
-}
-
-/// The last call that was read was mended at `at`.
-fn mend_last(writer: &mut Writer, code: RepairCode, at: usize, what: &'static str) {
-    if let Some(pending) = &mut writer.pending {
-        pending.repairs.push(Repair::at(code, at, what));
-    }
 }
 
 /// The call of a head that closed itself: it has no arguments.

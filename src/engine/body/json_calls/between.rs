@@ -30,7 +30,7 @@ impl JsonCalls {
     pub(super) fn between(&mut self, cx: &Reader<'_>, writer: &mut Writer, at: usize, byte: u8) -> Flow {
         let doubled = std::mem::take(&mut self.doubled);
         if byte == b'}' && !cx.made && (doubled || at == self.at && writer.is_unmarked()) {
-            mend_last(writer, RepairCode::Bracket, at, "a closing bracket too many was left out");
+            writer.mend(RepairCode::Bracket, at, "a closing bracket too many was left out");
             return self.go(at + 1, Expect::Between);
         }
         // It stands behind the comma of a list that began with calls as Python has them.
@@ -57,7 +57,7 @@ impl JsonCalls {
             Look::More => Flow::Stop(Progress::More),
             Look::Is(first) if cx.bytes().get(first).is_some_and(|b| inside(*b)) => {
                 if odd.is_some() {
-                    mend_last(writer, RepairCode::Surroundings, at, "signs between two calls were left out");
+                    writer.mend(RepairCode::Surroundings, at, "signs between two calls were left out");
                 }
                 self.before = Some((self.run_end(writer), writer.begun));
                 self.go(next, Expect::Value { close: false })

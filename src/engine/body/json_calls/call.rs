@@ -129,10 +129,3 @@ impl JsonCalls {
         if cx.made { Piece::Made(cx.part(&range).to_owned()) } else { span(range) }
     }
 }
-
-/// The last call read is only a part of what was written.
-pub(super) fn tear(writer: &mut Writer) {
-    if let Some(pending) = writer.pending.as_mut().filter(|pending| pending.status.readable()) {
-        pending.status = CallStatus::Malformed;
-    }
-}

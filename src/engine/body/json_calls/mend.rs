@@ -1,8 +1,8 @@
 //! Calls in JSON that strict reading refuses, or that the text cuts off.
 use super::*;
 use crate::char_class;
+use crate::engine::body::literal;
 use crate::engine::body::strings::begins_call_in;
-use crate::engine::body::{literal, mend_last};
 use crate::engine::look::told;
 use crate::json::{Ending, Repaired};
 
@@ -40,7 +40,7 @@ impl JsonCalls {
             _ => None,
         };
         if let Some((code, what, expect)) = odd {
-            mend_last(writer, code, at, what);
+            writer.mend(code, at, what);
             return self.go(at + 1, expect);
         }
         let next = match cx.behind_space(at, at + 1) {
@@ -55,7 +55,7 @@ impl JsonCalls {
         };
         let what = if another { "a comma between two calls is missing" } else { "the list is not closed" };
         let code = if another { RepairCode::Comma } else { RepairCode::Bracket };
-        mend_last(writer, code, at, what);
+        writer.mend(code, at, what);
         if another {
             return self.go(at, Expect::Value { close: false });
         }
@@ -266,7 +266,7 @@ impl JsonCalls {
         let readable = &Reader { text: cx.slice(0, mend.limit), eof: true, memo: &Memo::default(), ..*cx };
         if goes_on && call_key_in(readable, start) == Look::No {
             // It is no call, and what stands right behind a mended one is perhaps a part of that.
-            tear(writer);
+            writer.tear();
         }
         // The call before it is over; its places are in this text, not in the repaired one.
         writer.flush(cx, out);
@@ -314,7 +314,7 @@ impl JsonCalls {
             pending.raw = start..end;
             // An object that is not closed, behind which another stands, was to hold that.
             if pending.arguments.say_nothing() && object_follows(cx.slice(start, end), cx.slice(end, mend.limit)) {
-                tear(writer);
+                writer.tear();
             }
         }
         if begun.is_some() || writer.begun > before {
@@ -425,7 +425,7 @@ impl JsonCalls {
             if self.expect == Expect::Element {
                 self.pass(writer, span(self.scanner_start()..end));
             }
-            mend_last(writer, RepairCode::Bracket, end, "the list is not closed");
+            writer.mend(RepairCode::Bracket, end, "the list is not closed");
             return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
         };
         if self.expect == Expect::Next && !writer.is_unmarked() {
@@ -451,7 +451,7 @@ impl JsonCalls {
             && let Some(name) = named.filter(|name| meant(name))
             && let Some(index) = writer.begin(cx, out, &name, None)
         {
-            writer.over(index, Found::none(), writer.start..end).status = CallStatus::Incomplete;
+            writer.cut_off(index, Found::none(), writer.start..end);
             return Some(Progress::Done { end });
         }
         if index.is_none()
@@ -470,7 +470,7 @@ impl JsonCalls {
         match self.before {
             Some((end, begun)) if begun == writer.begun => self.leave(cx, writer, end),
             _ if writer.vouched() => {
-                mend_last(writer, RepairCode::Bracket, start, "the list is not closed");
+                writer.mend(RepairCode::Bracket, start, "the list is not closed");
                 if start < at {
                     self.pass(writer, span(start..at));
                 }
@@ -496,7 +496,7 @@ impl JsonCalls {
         let in_arguments = here || cx.bytes().get(start) == Some(&b'{') && self.arguments_of_call().is_some();
         let arguments = whole.unwrap_or(start..end);
         let found = if in_arguments { lenient::certain(cx.part(&arguments)) } else { "{}".into() };
-        writer.over(index, Found::Json(Piece::Made(found)), writer.start..end).status = CallStatus::Incomplete;
+        writer.cut_off(index, Found::Json(Piece::Made(found)), writer.start..end);
         Some(Progress::Done { end })
     }
 
@@ -552,7 +552,7 @@ impl JsonCalls {
         }
         let index = writer.begin(cx, out, &name, None)?;
         let found = lenient::certain(cx.slice(value, end));
-        writer.over(index, Found::Json(Piece::Made(found)), start..end).status = CallStatus::Incomplete;
+        writer.cut_off(index, Found::Json(Piece::Made(found)), start..end);
         Some(Progress::Done { end })
     }
 }

@@ -18,7 +18,7 @@ impl JsonCalls {
             if cx.made || !own || envelope == Envelope::Calls {
                 whole_envelope(cx, out, writer, frame, envelope);
                 if frame.wrapped && writer.is_unmarked() && holds_foreign(cx, &frame.others) {
-                    tear(writer);
+                    writer.tear();
                 }
             }
             if cx.made || !own || frame.index.is_some_and(|index| !writer.is_open(index)) {
@@ -154,7 +154,7 @@ impl JsonCalls {
             let lost = cx.tool(&name).is_some_and(|tool| argument_outside(cx, tool, &member.value, &members));
             self.over(cx, out, writer, index, member.value.clone(), raw.clone());
             if lost {
-                tear(writer);
+                writer.tear();
             }
         }
         if writer.begun > begun {
@@ -195,7 +195,7 @@ impl JsonCalls {
             || (cx.made && self.is_torn(cx));
         self.over(cx, out, writer, index, arguments, raw);
         if lost {
-            tear(writer);
+            writer.tear();
         }
         if let Some(frame) = self.frames.last().filter(|frame| !frame.others.is_empty()) {
             self.read_rest(cx, out, writer, frame.others.iter());

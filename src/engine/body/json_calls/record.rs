@@ -74,7 +74,7 @@ impl JsonCalls {
     /// The calls that were read stand in a record. What was said of those before the last one has left already, if nothing said
     /// that they may. None that follows is one to run.
     pub(super) fn recorded(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
-        tear(writer);
+        writer.tear();
         match writer.record {
             Record::Possible => writer.refuse_all(cx, out),
             Record::No => writer.record = Record::Behind,

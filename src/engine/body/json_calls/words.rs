@@ -37,7 +37,7 @@ impl JsonCalls {
     /// Words begin at `start`. Where nothing must close the calls, a line of them is what stands behind the list.
     pub(super) fn begin_words(&mut self, cx: &Reader<'_>, writer: &mut Writer, start: usize) -> Flow {
         if !must_be_closed(cx, writer) && cx.at_line_start(start) {
-            mend_last(writer, RepairCode::Bracket, start, "the list is not closed");
+            writer.mend(RepairCode::Bracket, start, "the list is not closed");
             let end = cx.slice(0, start).trim_end().len();
             return Flow::Stop(self.leave(cx, writer, end));
         }
@@ -118,7 +118,7 @@ impl JsonCalls {
     /// The words end at `end`, and the list with them.
     pub(super) fn words_are_over(&self, cx: &Reader<'_>, writer: &mut Writer, words: Words, end: usize) -> Progress {
         let said = cx.slice(0, end).trim_end().len();
-        mend_last(writer, RepairCode::Bracket, said, "the list is not closed");
+        writer.mend(RepairCode::Bracket, said, "the list is not closed");
         self.pass(writer, span(words.start..said));
         Progress::Done { end }
     }
@@ -134,7 +134,7 @@ impl JsonCalls {
     pub(super) fn pass_among(&self, cx: &Reader<'_>, out: &Output, writer: &mut Writer, range: Range<usize>) {
         let takes = |index: usize| cx.called(out, index).is_none_or(|tool| !tool.parameters.is_empty());
         if writer.pending.as_ref().is_some_and(|call| call.arguments.say_nothing() && takes(call.index)) {
-            tear(writer);
+            writer.tear();
         }
         self.pass(writer, span(range));
     }
@@ -154,14 +154,14 @@ impl JsonCalls {
             Look::No => None,
             Look::More => Some(Flow::Stop(Progress::More)),
             Look::Is(Behind::Brace(brace)) => {
-                mend_last(writer, RepairCode::Surroundings, end, "signs behind the calls were left out");
+                writer.mend(RepairCode::Surroundings, end, "signs behind the calls were left out");
                 Some(self.close(cx, out, writer, brace))
             }
             // What closes the calls may stand behind the words.
             Look::Is(Behind::Line(_)) if must_be_closed(cx, writer) => None,
             Look::Is(Behind::Line(line)) => {
                 if !cx.slice(end, line).trim().is_empty() {
-                    mend_last(writer, RepairCode::Surroundings, end, "signs behind the calls were left out");
+                    writer.mend(RepairCode::Surroundings, end, "signs behind the calls were left out");
                 }
                 Some(self.close_before(cx, out, writer, line))
             }
@@ -181,7 +181,7 @@ impl JsonCalls {
     fn close_before(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, at: usize) -> Flow {
         let Some(start) = self.frames.last().map(|frame| frame.start) else { return self.broken(cx, at) };
         let end = cx.slice(0, at).trim_end().len();
-        mend_last(writer, RepairCode::Bracket, end, "a closing brace is missing");
+        writer.mend(RepairCode::Bracket, end, "a closing brace is missing");
         if let Flow::Stop(progress) = self.object(cx, out, writer, start..end) {
             return Flow::Stop(progress);
         }

@@ -2,13 +2,13 @@
 use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, next_item};
 use super::{Expect, Python, Quoted, space, stray};
 use crate::dialect::must_close;
+use crate::engine::body::Progress;
 use crate::engine::body::keys::call_key_in;
-use crate::engine::body::{Progress, mend_last};
 use crate::engine::found::span;
 use crate::engine::look::told;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
-use crate::turn::{CallStatus, RepairCode};
+use crate::turn::RepairCode;
 
 /// What stands among calls and is longer is not passed over.
 const LONGEST_ITEMS: usize = 160;
@@ -30,9 +30,7 @@ impl Python {
         let Some(Progress::Done { end }) = progress else { return progress };
         match self.closed_early(cx, behind, at) {
             Look::Is(()) => {
-                if let Some(pending) = &mut writer.pending {
-                    pending.status = CallStatus::Malformed;
-                }
+                writer.refuse();
             }
             Look::More => {
                 self.at = behind;
@@ -41,7 +39,7 @@ impl Python {
             Look::No => {}
         }
         if self.list {
-            mend_last(writer, RepairCode::Bracket, end, "the closing bracket of the list is missing");
+            writer.mend(RepairCode::Bracket, end, "the closing bracket of the list is missing");
         }
         progress
     }
@@ -66,12 +64,7 @@ impl Python {
         if let Quoted::Open(quote) = quoted {
             match Self::signs_before(cx, at, quote) {
                 Look::Is(end) => {
-                    mend_last(
-                        writer,
-                        RepairCode::Surroundings,
-                        at,
-                        "what stood behind the call in its string was left out",
-                    );
+                    writer.mend(RepairCode::Surroundings, at, "what stood behind the call in its string was left out");
                     (self.quoted, self.at) = (Quoted::Over(quote), end);
                     return None;
                 }
@@ -94,17 +87,13 @@ impl Python {
                     None if !cx.eof => Some(Progress::More),
                     None | Some(b']') => done,
                     Some(_) => {
-                        if let Some(pending) = &mut writer.pending {
-                            pending.status = CallStatus::Malformed;
-                        }
+                        writer.refuse();
                         done
                     }
                 };
             }
             b')' if self.list || at == self.at => match self.too_many(cx, at) {
-                Look::Is(()) => {
-                    mend_last(writer, RepairCode::Bracket, at, "a closing parenthesis too many was left out")
-                }
+                Look::Is(()) => writer.mend(RepairCode::Bracket, at, "a closing parenthesis too many was left out"),
                 Look::More => return Some(Progress::More),
                 Look::No => return done,
             },
@@ -149,7 +138,7 @@ impl Python {
             return None;
         }
         if self.list && cx.bytes().get(next) == Some(&b',') {
-            mend_last(writer, RepairCode::Comma, next, "a comma too many was left out");
+            writer.mend(RepairCode::Comma, next, "a comma too many was left out");
             self.at = next;
             return None;
         }
@@ -173,7 +162,7 @@ impl Python {
         match braced.or(call) {
             Look::Is(()) => {
                 if next > cx.skip_space(at + 1) {
-                    mend_last(writer, RepairCode::Comment, at + 1, "a comment was left out");
+                    writer.mend(RepairCode::Comment, at + 1, "a comment was left out");
                 }
                 self.at = next;
                 self.expect = Expect::Call;
@@ -269,7 +258,7 @@ impl Python {
             match behind_wide_comma(cx, at, "") {
                 Look::More => return Some(Progress::More),
                 Look::Is(Item::Call) if self.list => {
-                    mend_last(writer, RepairCode::Comma, at, "a comma of another script parts calls");
+                    writer.mend(RepairCode::Comma, at, "a comma of another script parts calls");
                     self.at = at + WIDE_COMMA.len();
                     self.expect = Expect::Call;
                     return None;
@@ -279,7 +268,7 @@ impl Python {
             match next_item(cx, at + usize::from(quote), "") {
                 Look::More => return Some(Progress::More),
                 Look::Is(Item::Call) => {
-                    mend_last(writer, RepairCode::Comma, self.at, "a missing comma was added");
+                    writer.mend(RepairCode::Comma, self.at, "a missing comma was added");
                     self.at = at;
                     self.expect = Expect::Call;
                     return None;
@@ -289,7 +278,7 @@ impl Python {
         }
         if !fresh_line && (self.list || cx.slice(0, self.at).ends_with(']')) {
             if let Some(next) = told!(self.behind_operator(cx, at), Some(Progress::More)) {
-                mend_last(writer, RepairCode::Comma, at, "an operator between calls was left out");
+                writer.mend(RepairCode::Comma, at, "an operator between calls was left out");
                 self.at = next;
                 self.expect = Expect::Call;
                 return None;
@@ -305,7 +294,7 @@ impl Python {
         match Self::plausible(cx, start) {
             Look::Is(()) if enclosed || Self::may_be_meant(cx, start) => {
                 if quoted {
-                    mend_last(writer, RepairCode::Comma, self.at, "a missing comma was added");
+                    writer.mend(RepairCode::Comma, self.at, "a missing comma was added");
                 }
                 self.at = at;
                 self.expect = Expect::Call;
