@@ -272,10 +272,7 @@ impl Engine {
         }
         call.writer.give_passed(cx, &mut self.out);
         self.spare = Some(call);
-        self.given.from = at;
-        self.at = at;
-        self.given.fresh = true;
-        self.given.removed = true;
+        self.goes_on_behind(at);
         Step::Go
     }
 

@@ -2,7 +2,7 @@
 use super::found::{Found, Piece};
 use super::trace::{Noted, Reason, Trace};
 use super::writer::Origin;
-use super::{Mode, Note};
+use super::{Mode, Note, Reader};
 use crate::dialect::Dialects;
 use crate::json::Member;
 use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, Source, StopReason, ToolCall, Turn};
@@ -195,6 +195,19 @@ impl Output {
             Some(Told::Arguments(same, told)) if *same == index && told.end == range.start => told.end = range.end,
             _ => self.told.push(Told::Arguments(index, range)),
         }
+    }
+
+    /// There are as many calls as there may be.
+    pub(crate) fn is_full(&self, cx: &Reader<'_>) -> bool {
+        self.calls.len() >= cx.policy.max_calls
+    }
+
+    /// As [`Self::is_full`], where a call was to begin at `at`, which is said then.
+    pub(crate) fn takes_no_more(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        if self.is_full(cx) {
+            self.full(at);
+        }
+        self.is_full(cx)
     }
 
     /// There are as many calls as there may be: said once.

@@ -258,10 +258,7 @@ impl Writer {
     pub(super) fn give_passed(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(first) = self.passed.first() else { return };
         let at = if let Piece::Span(range) = first { range.start } else { self.start };
-        let full = out.calls.len() >= cx.policy.max_calls;
-        if full {
-            out.full(at);
-        } else {
+        if !out.takes_no_more(cx, at) {
             out.issue(Issue::at(IssueCode::TextInSection, at, "what stands among these calls is none: it stays text"));
         }
         for piece in self.passed.drain(..) {
@@ -285,12 +282,8 @@ impl Writer {
         }
         self.break_off(self.start);
         self.flush(cx, out);
-        if written.is_empty() || out.calls.len() >= cx.policy.max_calls {
-            let full = out.calls.len() >= cx.policy.max_calls;
-            out.trace.refuse(if full { Reason::LimitReached } else { Reason::NoName }, written);
-            if full {
-                out.full(self.start);
-            }
+        if out.takes_no_more(cx, self.start) || written.is_empty() {
+            out.trace.refuse(if out.is_full(cx) { Reason::LimitReached } else { Reason::NoName }, written);
             return None;
         }
         let found = cx.tools.and_then(|tools| tools.find(written));

@@ -64,7 +64,7 @@ impl Engine {
         let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Look::No };
         let Some(row) = cx.dialects.row(number) else { return Look::No };
         let Some(call) = row.calls.first() else { return Look::No };
-        let behind_another = self.given.removed && self.fresh_at(cx, at);
+        let behind_another = self.behind_removed(cx, at);
         if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
             return Look::No;
         }
@@ -171,11 +171,7 @@ impl Engine {
             Look::No => {}
             taken => return taken,
         }
-        if cx.bytes().get(at) == Some(&b'{')
-            && self.hold.is_none()
-            && self.fence.is_none()
-            && self.out.calls.len() < cx.policy.max_calls
-        {
+        if cx.bytes().get(at) == Some(&b'{') && self.hold.is_none() && self.fence.is_none() && !self.out.is_full(cx) {
             if let Some(error) = told!(no_call(cx, at)) {
                 // Nothing is begun that would be given up.
                 self.out.trace.kept(at..error, None, Reason::NotReadable);
@@ -190,7 +186,7 @@ impl Engine {
             () if before.ends_with(|c: char| c.is_alphanumeric()) => Some(Doubt::Sentence),
             () => sentence::opens_quote(cx, at).then_some(Doubt::Quotes),
         };
-        if let Some(doubt) = doubt.filter(|_| self.hold.is_none() && self.out.calls.len() < cx.policy.max_calls) {
+        if let Some(doubt) = doubt.filter(|_| self.hold.is_none() && !self.out.is_full(cx)) {
             let before = self.remove(cx, at, at);
             self.hold(doubt, at, before);
         }
@@ -223,13 +219,13 @@ impl Engine {
     /// ends a sentence of prose or an assignment is Python as any other.
     fn begins_paragraph(&self, cx: &Reader<'_>, at: usize) -> bool {
         let mut lines = cx.slice(0, at).rsplit('\n').skip(1);
-        lines.next().is_none_or(|line| line.trim_ascii().is_empty()) || self.given.removed && self.fresh_at(cx, at)
+        lines.next().is_none_or(|line| line.trim_ascii().is_empty()) || self.behind_removed(cx, at)
     }
 
     /// Right behind a call, its body once more and without the opening marker: an echo, not another call.
     fn repeated(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let body = cx.part(&self.body);
-        let behind = self.given.removed && self.fresh_at(cx, at);
+        let behind = self.behind_removed(cx, at);
         let rest = cx.bytes().get(at..).unwrap_or_default();
         // Longer ones are not waited for.
         if body.is_empty() || body.len() > LONGEST_ECHO || !behind || self.hold.is_some() {
@@ -259,8 +255,7 @@ impl Engine {
 
     /// A call without markers begins at `at`, whose body stands behind `head`.
     pub(super) fn begin_bare_by(&mut self, cx: &Reader<'_>, at: usize, head: &Head, body: Body) -> Taken {
-        if self.out.calls.len() >= cx.policy.max_calls {
-            self.out.full(at);
+        if self.out.takes_no_more(cx, at) {
             self.pass(cx, at, Reason::LimitReached);
             return Look::No;
         }

@@ -237,8 +237,7 @@ impl Engine {
         if self.in_invented_turn(cx, at) {
             return Some(Reason::Runaway);
         }
-        if self.out.calls.len() >= cx.policy.max_calls {
-            self.out.full(at);
+        if self.out.takes_no_more(cx, at) {
             return Some(Reason::LimitReached);
         }
         let framed = row.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);

@@ -266,11 +266,7 @@ impl Engine {
         if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients)
             && let Some(skip) = opens_call(cx, channels, recipient)
         {
-            if self.in_invented_turn(cx, at) {
-                return Look::No;
-            }
-            if self.out.calls.len() >= cx.policy.max_calls {
-                self.out.full(at);
+            if self.in_invented_turn(cx, at) || self.out.takes_no_more(cx, at) {
                 return Look::No;
             }
             let twice = match misspelt::behind(cx, body).then(|next| cx.literal(next, &channels.message)) {
@@ -360,11 +356,7 @@ impl Engine {
             self.begin_message(row, Kind::Answer, true, true);
             return Look::Is(());
         };
-        if self.in_invented_turn(cx, at) {
-            return Look::No;
-        }
-        if self.out.calls.len() >= cx.policy.max_calls {
-            self.out.full(at);
+        if self.in_invented_turn(cx, at) || self.out.takes_no_more(cx, at) {
             return Look::No;
         }
         let Some(name) = offered_tool(cx, channels, recipient) else { return Look::No };
@@ -462,7 +454,7 @@ impl Engine {
             }
         }
         // Where nothing shows that messages have headers here, only the answer's end or another header closes one.
-        let behind_call = self.given.removed && self.fresh_at(cx, at) && !self.out.calls.is_empty();
+        let behind_call = self.behind_removed(cx, at) && !self.out.calls.is_empty();
         if cx.dialects.auto && self.channel.is_none() && self.plain.is_none() && !behind_call {
             let next = cx.skip_space(end);
             let opens = Self::channels(cx, row).map_or(&[][..], |c| c.opens.as_slice());

@@ -86,14 +86,14 @@ impl Engine {
     /// The text before `at` is a call of this row: it came without its section's opening marker.
     pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
         let Some(last) = self.out.calls.last().map(|call| call.origin) else { return false };
-        let near = self.given.removed && self.fresh_at(cx, at);
+        let near = self.behind_removed(cx, at);
         near && (last.number() == Some(row) || last.template(cx).is_some_and(|call| writes_alike(cx, row, call)))
     }
 
     /// The text before `at` is a call that no marker closed, as it had none or lacked its own.
     fn closer_missing(&self, cx: &Reader<'_>, at: usize) -> bool {
         let bare = || self.out.calls.last().is_some_and(|call| call.origin.is_bare());
-        let behind = self.given.removed && self.fresh_at(cx, at);
+        let behind = self.behind_removed(cx, at);
         behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
     }
 }

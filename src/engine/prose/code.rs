@@ -382,7 +382,7 @@ impl Engine {
     pub(crate) fn fence_is_code(&mut self, cx: &Reader<'_>, fence: Fence, at: usize) -> Step {
         self.fence = None;
         self.out.trace.note(at..at, Noted::Passed(Reason::FenceOfCode));
-        let full = self.out.calls.len() >= cx.policy.max_calls;
+        let full = self.out.is_full(cx);
         let unread = fence.commented && self.out.calls.len() == fence.calls;
         self.go_back(match fence.place {
             Place::Lines => at,
@@ -442,10 +442,7 @@ impl Engine {
             self.skip_shown(end);
             self.keep(Doubt::Fence);
             self.out.trace.note(cx.skip_space(self.at)..end, Noted::Marker(Markup::Fence));
-            self.given.from = end;
-            self.at = end;
-            self.given.fresh = true;
-            self.given.removed = true;
+            self.goes_on_behind(end);
         } else {
             self.why_code(fence, Reason::NameNotOffered);
             self.go_back(end);

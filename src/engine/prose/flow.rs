@@ -53,7 +53,7 @@ impl Engine {
     /// A line begins at `at`, or the text does behind a marker that was taken out.
     #[inline]
     pub(super) fn begins_line(&self, cx: &Reader<'_>, at: usize) -> bool {
-        cx.at_line_start(at) || (self.given.removed && self.fresh_at(cx, at))
+        cx.at_line_start(at) || self.behind_removed(cx, at)
     }
 
     /// Gives out the text up to `to`; what may be the beginning of a late marker waits, unless it is the `last` text.

@@ -41,6 +41,11 @@ impl Engine {
         self.given.fresh && cx.skip_space(self.given.from) >= at
     }
 
+    /// As [`Self::fresh_at`], and a marker or a call was taken out there.
+    pub(super) fn behind_removed(&self, cx: &Reader<'_>, at: usize) -> bool {
+        self.given.removed && self.fresh_at(cx, at)
+    }
+
     /// Gives out the text up to `to`, where a marker stands or nothing is in doubt. White space after a marker waits
     /// until it is clear whether text follows; in reasoning, so does white space before a marker.
     pub(in crate::engine) fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
@@ -124,11 +129,16 @@ impl Engine {
             // Inside a section, white space is the markup's.
             self.given.space = Some(self.given.from..at);
         }
+        self.goes_on_behind(end);
+        self.given.opener = None;
+        before
+    }
+
+    /// What ends at `end` was taken out of the text, which goes on behind that.
+    pub(in crate::engine) fn goes_on_behind(&mut self, end: usize) {
         self.given.from = end;
         self.at = end;
         self.given.fresh = true;
         self.given.removed = true;
-        self.given.opener = None;
-        before
     }
 }

@@ -80,7 +80,7 @@ impl Engine {
         }
         // A tag in the middle of a sentence that goes on behind it is spoken of.
         let token = cx.slice(at, end).contains(['|', '｜', '[', ']']);
-        let behind = self.given.removed && self.fresh_at(cx, at);
+        let behind = self.behind_removed(cx, at);
         if !token && !behind && !cx.at_line_start(at) && sentence::goes_up_to(cx, at) {
             let mut next = cx.rest(end).chars();
             match (next.next(), next.next()) {

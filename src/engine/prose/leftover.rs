@@ -14,7 +14,7 @@ const LONGEST: usize = 64;
 impl Engine {
     /// Nothing but white space stands between a call and `at`.
     fn behind_call(&self, cx: &Reader<'_>, at: usize) -> bool {
-        let near = self.given.removed && self.fresh_at(cx, at);
+        let near = self.behind_removed(cx, at);
         let plain =
             self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none() && self.hold.is_none();
         near && plain && !self.out.calls.is_empty()

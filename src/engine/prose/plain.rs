@@ -60,7 +60,7 @@ impl Engine {
     /// Where the next header may begin, at or before `stop`, if headers without special tokens are expected.
     pub(super) fn plain_stop(&mut self, cx: &Reader<'_>, stop: usize) -> usize {
         let Some(plain) = &mut self.plain else { return stop };
-        let role = cx.dialects.row(plain.row).and_then(|r| r.dialect.channels.as_ref());
+        let role = Self::channels(cx, plain.row);
         let Some(role) = role.map(|c| c.role.as_bytes()) else { return stop };
         if plain.searched < self.at || !cx.bytes().get(plain.searched..).is_some_and(|t| t.starts_with(role)) {
             let from = plain.searched.max(self.at);
@@ -146,8 +146,7 @@ impl Engine {
 
     fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: u16, found: &Found<'_>) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Look::No };
-        if found.name.is_some() && self.out.calls.len() >= cx.policy.max_calls {
-            self.out.full(at);
+        if found.name.is_some() && self.out.takes_no_more(cx, at) {
             return Look::No;
         }
         self.out.trace.note(at..found.end, Noted::Marker(Markup::Header));
