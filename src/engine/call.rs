@@ -287,7 +287,8 @@ impl Engine {
         }
         let text = cx.part(&call).as_bytes();
         // One in quotes of another kind than JSON's stands in a string as well.
-        let draft = Reader { text: cx.slice(0, call.end), eof: true, memo: &Memo::default(), ..*cx };
+        let memo = Memo::default();
+        let draft = cx.up_to_with(call.end, &memo);
         let first = |closer: &Finder<'_>| {
             let closes = |at: &usize| stands_in_string(&draft, *at, at + closer.needle().len()) != Look::Is(());
             closer.find_iter(text).map(|i| call.start + i).find(closes)

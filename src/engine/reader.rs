@@ -54,6 +54,38 @@ impl<'t> Reader<'t> {
         self.text.get(from..to).unwrap_or("")
     }
 
+    /// As if the text ended at `end`. What was found out about all of it is known to this as well, so it must not look for a closer or
+    /// for the end of a fence: it would note that none comes.
+    pub(crate) fn up_to(&self, end: usize) -> Self {
+        Self { text: self.slice(0, end), eof: true, ..*self }
+    }
+
+    /// As [`Self::up_to`], with what was found out about that text alone.
+    pub(crate) fn up_to_with<'m>(&self, end: usize, memo: &'m Memo) -> Reader<'m>
+    where
+        't: 'm,
+    {
+        Reader { memo, ..self.up_to(end) }
+    }
+
+    /// Of `text` that was made by repair.
+    pub(crate) fn of_made<'m>(&self, text: &'m str, memo: &'m Memo) -> Reader<'m>
+    where
+        't: 'm,
+    {
+        Reader { text, eof: true, made: true, memo, ..*self }
+    }
+
+    /// As if no more text came.
+    pub(crate) fn whole(&self) -> Self {
+        Self { eof: true, ..*self }
+    }
+
+    /// As if more text came.
+    pub(crate) fn unfinished(&self) -> Self {
+        Self { eof: false, ..*self }
+    }
+
     /// The text before `at`, and no more than `limit` bytes of it.
     pub(crate) fn before(&self, at: usize, limit: usize) -> &'t str {
         self.slice(floor(self.text, at.saturating_sub(limit)), at)

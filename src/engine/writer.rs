@@ -462,8 +462,7 @@ impl Writer {
         let Some(pending) = self.pending.as_ref().filter(|p| p.index == index && out.streaming()) else { return };
         let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
         if whole.starts_with(told) {
-            let made = Reader { text: &whole, eof: true, made: true, memo: &Memo::default(), ..*cx };
-            self.tell(&made, out, index, (0, told.len(), whole.len()));
+            self.tell(&cx.of_made(&whole, &Memo::default()), out, index, (0, told.len(), whole.len()));
         }
     }
 

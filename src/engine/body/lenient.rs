@@ -62,7 +62,7 @@ impl Window {
     /// The text up to the end of the window.
     pub(super) fn reader<'t>(&'t self, cx: &Reader<'t>) -> Reader<'t> {
         match &self.near {
-            Some((near, memo)) => Reader { text: cx.slice(0, *near), eof: true, memo, ..*cx },
+            Some((near, memo)) => cx.up_to_with(*near, memo),
             None => *cx,
         }
     }

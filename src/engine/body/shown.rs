@@ -142,7 +142,7 @@ impl ShownCalls {
     pub(super) fn closes(&mut self, cx: &Reader<'_>, row: &Row, quote: Range<usize>) -> Look<()> {
         let before = self.at..quote.start;
         // What stands before it decides, however much has come.
-        let inside = &Reader { text: cx.slice(0, quote.start), eof: true, ..*cx };
+        let inside = &cx.up_to(quote.start);
         while let Some(i) = memchr::memchr(b'<', cx.slice(self.at, quote.start).as_bytes()) {
             let hit = self.at + i;
             self.at = hit + 1;

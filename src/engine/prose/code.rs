@@ -123,7 +123,7 @@ fn one_line(cx: &Reader<'_>, at: usize, ticks: usize, end: usize) -> Option<(usi
     let label = inside.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let label = if matches!(inside.as_bytes().get(label), Some(b' ' | b'{' | b'[')) { label } else { 0 };
     let body = cx.skip_space(at + ticks + label);
-    let whole = Reader { eof: true, ..*cx };
+    let whole = cx.whole();
     let begins = BodyState::bare(&whole, body) != Look::No || Python::plausible(&whole, body) == Look::Is(());
     begins.then_some((body, at + ticks + line.len()))
 }
@@ -137,7 +137,8 @@ fn is_doubtful_escape(call: &Call) -> bool {
 /// Where calls begin in the line from `at` to `end` that opens a fence, right behind its label.
 fn calls_behind_label(cx: &Reader<'_>, at: usize, end: usize) -> Option<usize> {
     // Of the line only, however much of the text there is.
-    let line = &Reader { text: cx.slice(0, end), eof: true, memo: &Memo::default(), ..*cx };
+    let memo = Memo::default();
+    let line = &cx.up_to_with(end, &memo);
     let label = cx.slice(at, end).bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let part = if cx.slice(at + label, end).starts_with([' ', '{', '[']) { label } else { 0 };
     let body = line.skip_space(at + part);

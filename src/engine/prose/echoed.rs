@@ -25,7 +25,7 @@ struct Open {
 impl Echoed {
     /// What opens a result stands up to `end`.
     pub(super) fn opens(&mut self, cx: &Reader<'_>, opener: &str, closer: &str, end: usize) {
-        let before = Reader { text: cx.slice(0, end), eof: true, ..*cx };
+        let before = cx.up_to(end);
         let open = self.0.as_mut().is_some_and(|open| open.holds(&before, end) == Look::Is(()) || open.ends.is_none());
         if !open {
             self.0 = Some(Open::new(opener, closer, end));

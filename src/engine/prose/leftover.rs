@@ -29,7 +29,7 @@ impl Engine {
         }
         let row = self.out.calls.last().and_then(|call| call.origin.row(cx))?;
         let end = at + rest.trim_ascii_end().len();
-        let unfinished = Reader { text: cx.slice(0, end), eof: false, ..*cx };
+        let unfinished = cx.up_to(end).unfinished();
         let begins = |stop: &String| match head::label(&unfinished, at, stop) {
             Look::Is(behind) => behind == end,
             look => look == Look::More,

@@ -81,7 +81,7 @@ impl Engine {
             Look::No | Look::More => false,
         };
         // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
-        let unfinished = Reader { eof: false, ..*cx };
+        let unfinished = cx.unfinished();
         if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
             return Look::No;
         }

@@ -197,7 +197,8 @@ impl JsonCalls {
         let closed = strings.closed().filter(|closed| *closed < end)?;
         let comma = cx.skip_space(closed);
         let next = cx.skip_space(comma + 1);
-        let readable = &Reader { text: cx.slice(0, end), eof: true, memo: &Memo::default(), ..*cx };
+        let memo = Memo::default();
+        let readable = &cx.up_to_with(end, &memo);
         let another = cx.bytes().get(comma) == Some(&b',') && cx.bytes().get(next) == Some(&b'{');
         if !another || call_key_in(readable, next) != Look::Is(()) {
             return None;
@@ -263,7 +264,8 @@ impl JsonCalls {
         let end = start + mended.consumed;
         let goes_on = begun.is_none() && self.mended.is_some_and(|mended| mended.begun == writer.begun);
         // Of the text only what may be read: how much more there is depends on how it was fed.
-        let readable = &Reader { text: cx.slice(0, mend.limit), eof: true, memo: &Memo::default(), ..*cx };
+        let memo = Memo::default();
+        let readable = &cx.up_to_with(mend.limit, &memo);
         if goes_on && call_key_in(readable, start) == Look::No {
             // It is no call, and what stands right behind a mended one is perhaps a part of that.
             writer.tear();
@@ -325,7 +327,7 @@ impl JsonCalls {
 
     /// Reads `json`, which repair made of a part of the input.
     fn read_made(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, json: &str) {
-        self.step(&Reader { text: json, made: true, eof: true, memo: &Memo::default(), ..*cx }, out, writer);
+        self.step(&cx.of_made(json, &Memo::default()), out, writer);
     }
 
     /// The object that breaks off as JSON at `error` is all there is in the answer or in a fence so far, and began as one:

@@ -263,7 +263,7 @@ impl OpenValue {
     #[cold]
     fn is_cut_behind(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> bool {
         let Within { row, parameter, tail, .. } = *within;
-        let unfinished = Reader { eof: false, ..*cx };
+        let unfinished = cx.unfinished();
         cx.eof
             && self.closer.is_none()
             && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener)

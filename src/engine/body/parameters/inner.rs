@@ -74,7 +74,7 @@ impl OpenValue {
         let Some(template) = row.parameters.get(self.opening.template) else { return false };
         let (parameter, call) = if self.closes_by_key() {
             let tags = || memchr::memmem::find_iter(text, template.opener.as_bytes()).map(|at| self.start + at);
-            let named = |at: usize| tag(&Reader { eof: true, ..*cx }, template, at);
+            let named = |at: usize| tag(&cx.whole(), template, at);
             let own = |at: &usize| matches!(named(*at), Look::Is(key) if cx.text[key.clone()] == *self.key(cx));
             let offered = |at: &usize| matches!(named(*at), Look::Is(name) if cx.vouches(name.clone()));
             (tags().filter(own).last(), tags().find(offered))

@@ -53,7 +53,7 @@ impl Python {
         if may_be_path(value) || pairs_are_text(value.as_bytes()) {
             return None;
         }
-        let cut = Reader { text: cx.slice(0, end + 1), eof: true, ..*cx };
+        let cut = cx.up_to(end + 1);
         let mut scan = EscapedScan { at: start, ..EscapedScan::default() };
         if scan.end(&cut, quote) != Look::Is(end) {
             return None;

@@ -42,7 +42,7 @@ pub(super) fn argument_at(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> 
 
 /// An argument of `called` stands in the source text from `start` to `end`, behind one of its quotes or before one.
 pub(super) fn argument_within(cx: &Reader<'_>, start: usize, end: usize, called: &str) -> bool {
-    let cx = &Reader { text: cx.slice(0, end), eof: true, ..*cx };
+    let cx = &cx.up_to(end);
     let text = cx.slice(start, end).bytes().zip(start..);
     let mut quotes = text.filter(|(byte, _)| matches!(byte, b'"' | b'\'')).map(|(_, at)| at);
     quotes.any(|at| {
