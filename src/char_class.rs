@@ -92,6 +92,11 @@ impl CharClass {
     }
 }
 
+/// The letters and digits of a name in small letters: what is left where neither case nor separators count.
+pub(crate) fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
+}
+
 /// An identifier begins with this.
 pub(crate) fn begins_identifier(c: char) -> bool {
     c.is_alphabetic() || c == '_'

@@ -3,6 +3,7 @@ use super::body::whole_key;
 use super::head::{LONGEST_NAME, bare_name};
 use super::writer::{Origin, Writer};
 use super::{Look, Reader, misspelt};
+use crate::char_class::IDENTIFIER;
 use crate::dialect::{Body, Element, MarkersAt, Parameter, must_close};
 use crate::engine::look::{found, seen, told};
 use crate::turn::RepairCode;
@@ -269,7 +270,7 @@ fn member_behind(cx: &Reader<'_>, at: usize, quote: u8) -> Look<()> {
         return whole_key(cx, next);
     }
     let near = cx.near(next, LONGEST_NAME);
-    let name = near.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let name = near.iter().take_while(|byte| IDENTIFIER.has_ascii(**byte)).count();
     match near.get(name) {
         None if cx.may_go_on(near.len(), LONGEST_NAME) => Look::More,
         sign => Look::when(name > 0 && sign == Some(&b'=')),

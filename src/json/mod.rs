@@ -7,6 +7,9 @@ mod repair;
 mod scan;
 mod string;
 
+/// The words that stand for values, and those of Python, which models write for them.
+pub(crate) const WORDS: [&str; 6] = ["true", "false", "null", "True", "False", "None"];
+
 pub(crate) use balance::Balance;
 pub(crate) use block::find_special;
 pub(crate) use depth::deeper_than;

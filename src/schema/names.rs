@@ -1,5 +1,6 @@
 //! Names: one legal everywhere for each tool, and what the names that models write back mean.
 use super::{Tool, ToolSet};
+use crate::char_class::letters;
 use crate::dialect::namespaces;
 use once_cell::sync::Lazy;
 use serde_json::{Map, Value};
@@ -120,11 +121,6 @@ fn fold(name: &str) -> String {
         return folded;
     }
     letters(name).collect()
-}
-
-/// What [`fold`] leaves of a name, one after the other.
-fn letters(name: &str) -> impl Iterator<Item = char> {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 /// The other spellings under which each tool is found.

@@ -3,6 +3,7 @@ use super::keys::{decode, key_at};
 use super::lenient::{self, Bound};
 use super::line::text_ends;
 use super::remark;
+use super::shown::FENCE;
 use super::strings::Strings;
 use super::{Progress, after, cut_in_head};
 use crate::char_class;
@@ -284,8 +285,8 @@ impl Arguments {
 
     /// Where the fence ends that the arguments stood in, which ended at `end`.
     fn behind_fence(&self, cx: &Reader<'_>, end: usize) -> usize {
-        let opened = self.preface.is_some_and(|at| cx.rest(at).starts_with("```"));
-        match cx.literal(cx.skip_space(end), "```") {
+        let opened = self.preface.is_some_and(|at| cx.rest(at).starts_with(FENCE));
+        match cx.literal(cx.skip_space(end), FENCE) {
             Look::Is(behind) if opened => behind,
             _ => end,
         }
@@ -364,7 +365,7 @@ fn labelled_fence(cx: &Reader<'_>, at: usize) -> Look<()> {
 /// What closes the fence of the arguments stands at `at`, with what closes the call behind it: there are none.
 fn empty_fence(cx: &Reader<'_>, tail: &[Element], at: usize) -> Look<()> {
     let mut closers = tail.iter().filter_map(Element::text);
-    let (Some(fence), Some(closer)) = (closers.next().filter(|text| *text == "```"), closers.next()) else {
+    let (Some(fence), Some(closer)) = (closers.next().filter(|text| *text == FENCE), closers.next()) else {
         return Look::No;
     };
     let behind = cx.literal(at, fence).then(|at| cx.behind_space(at, at));
@@ -394,11 +395,11 @@ fn ends_line(cx: &Reader<'_>, at: usize) -> Look<()> {
 const LABEL: &str = "json";
 
 /// The beginning of a fence that says so.
-const FENCE: &str = "```json";
+const LABELLED: &str = "```json";
 
 /// The text ends in `rest`, the first bytes of a fence that arguments may stand in, or of its label.
 pub(super) fn is_cut_fence(rest: &str) -> bool {
-    !rest.is_empty() && rest.len() < FENCE.len() && (FENCE.starts_with(rest) || LABEL.starts_with(rest))
+    !rest.is_empty() && rest.len() < LABELLED.len() && (LABELLED.starts_with(rest) || LABEL.starts_with(rest))
 }
 
 /// An object stands behind what only says that it is one: the beginning of a fence, or its label alone. Where it begins.
@@ -406,7 +407,7 @@ fn prefaced(cx: &Reader<'_>, first: u8, at: usize) -> Look<usize> {
     if !matches!(first, b'`' | b'j') {
         return Look::No;
     }
-    let fence = if first == b'`' { cx.literal(at, "```") } else { Look::Is(at) };
+    let fence = if first == b'`' { cx.literal(at, FENCE) } else { Look::Is(at) };
     let label = seen!(fence);
     let object = match cx.literal(label, LABEL) {
         Look::Is(end) => end,

@@ -212,10 +212,12 @@ pub(super) fn schema_like(cx: &Reader<'_>, at: usize, name: Option<&str>) -> Loo
     }
 }
 
-/// What JSON Schema and its kin call the types of values.
-const TYPES: [&str; 13] = [
-    "object", "string", "number", "integer", "boolean", "array", "null", "dict", "str", "int", "float", "bool", "list",
-];
+/// What JSON's values are called in a schema, and Python's in a declaration.
+pub(in crate::engine) const TYPE_NAMES: [&str; 11] =
+    ["string", "number", "integer", "boolean", "object", "array", "str", "int", "float", "bool", "dict"];
+
+/// Two more, which as bare words are other things as well: a value, and an order.
+const OTHER_TYPES: [&str; 2] = ["null", "list"];
 
 /// Behind the key that ends at `at` stands the name of a type, or a list that may hold some.
 fn is_type(cx: &Reader<'_>, at: usize) -> Look<()> {
@@ -239,7 +241,7 @@ fn type_at(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// `word` is the name of a type.
 pub(super) fn is_type_name(word: &str) -> bool {
-    TYPES.iter().any(|known| known.eq_ignore_ascii_case(word))
+    TYPE_NAMES.iter().chain(&OTHER_TYPES).any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// The object at `at` is the JSON Schema of an object, by its first two members, its type and what that holds, which are no

@@ -2,6 +2,7 @@
 //! take one.
 use super::Progress;
 use super::arguments::only_argument;
+use super::shown::FENCE;
 use crate::dialect::{Element, Row};
 use crate::engine::head::{self, Head};
 use crate::engine::look::{told, unless};
@@ -13,8 +14,6 @@ use crate::engine::{Look, Reader};
 use crate::schema::{Expected, Tool};
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use std::ops::Range;
-
-const FENCE: &str = "```";
 
 /// White space is looked through so far for what follows a closing marker, or a word in whose beginning the model was stopped.
 const LONGEST_GAP: usize = 256;

@@ -1,6 +1,7 @@
 //! Literals of Python and JSON, as JSON.
 use crate::char_class;
 use crate::engine::Policy;
+use crate::json::WORDS;
 use crate::json::{self, LiteralOptions, ScanResult, Scanner};
 use crate::turn::{Repair, RepairCode, Slip};
 use std::borrow::Cow;
@@ -305,7 +306,7 @@ pub(super) fn looks_like_one(text: &str) -> bool {
         Some(b'-' | b'+' | b'.' | b'0'..=b'9') => {
             text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E' | b'_'))
         }
-        Some(_) => matches!(text, "True" | "False" | "None" | "true" | "false" | "null"),
+        Some(_) => WORDS.contains(&text),
         None => false,
     }
 }

@@ -1,15 +1,12 @@
 //! Words without quotes that stand for a value and are none: names of variables and what documentation has in their place.
 //! Other bare words are text whose quotes were forgotten.
+use super::keys::TYPE_NAMES;
 use crate::char_class;
 use crate::engine::reader::floor;
 use crate::turn::{Repair, RepairCode};
 
 /// No placeholder is longer, with what stands before it.
 const LONGEST: usize = 256;
-
-/// What JSON's values are called in a schema, and Python's in a declaration. A list is an order as well.
-const TYPES: [&str; 11] =
-    ["string", "number", "integer", "boolean", "object", "array", "str", "int", "float", "bool", "dict"];
 
 /// One of the `repairs` of what stands in `text` was of such a word.
 pub(super) fn mended(text: &str, repairs: &[Repair]) -> bool {
@@ -33,7 +30,7 @@ pub(super) fn stands(text: &str, at: usize) -> bool {
     };
     let key = key.trim_ascii_end().trim_end_matches(['"', '\'']);
     let last = word.rsplit_once('.').map_or(word, |(_, last)| last);
-    is_blank(word) || names(key, last) || TYPES.contains(&word)
+    is_blank(word) || names(key, last) || TYPE_NAMES.contains(&word)
 }
 
 fn is_ellipsis(word: &str) -> bool {

@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) const QUOTATION: usize = 4096;
 
 /// What begins and ends a block of code.
-const FENCE: &str = "```";
+pub(super) const FENCE: &str = "```";
 
 /// What quotes a place in a value: the quotes that are open in its line, or a fence round it.
 #[derive(Debug, Clone, Copy)]

@@ -7,6 +7,7 @@ use crate::engine::look::unless;
 use crate::engine::reader::floor;
 use crate::engine::writer::{Origin, Writer};
 use crate::engine::{Look, Reader};
+use crate::json::WORDS;
 use crate::json::{Balance, Repaired};
 
 mod marker;
@@ -506,9 +507,7 @@ fn ends_in_word(cx: &Reader<'_>, at: usize) -> bool {
     let before = cx.before(at, KEY).trim_ascii_end();
     let word = before.trim_end_matches(char::is_alphanumeric);
     let word = before.get(word.len()..).unwrap_or_default();
-    !word.is_empty()
-        && !matches!(word, "true" | "false" | "null" | "True" | "False" | "None")
-        && !word.bytes().all(|byte| byte.is_ascii_digit())
+    !word.is_empty() && !WORDS.contains(&word) && !word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What the quote at `at` closes, of the kind that opened `string` in the brackets `open`. `No`: it is a part of the text.

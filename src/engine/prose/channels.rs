@@ -2,7 +2,7 @@
 use super::quoted::Quote;
 use super::within::has_words;
 use super::{Taken, sentence};
-use crate::char_class;
+use crate::char_class::{self, letters};
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::Head;
@@ -134,11 +134,6 @@ fn with_words(cx: &Reader<'_>, channels: &Channels, name: Range<usize>, to: usiz
         names |= alike(end);
     }
     name.start..if names { last } else { name.end }
-}
-
-/// The letters and digits of a name, where neither case nor separators count.
-fn letters(name: &str) -> impl Iterator<Item = char> {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 /// Where in the text the name of the offered tool stands that `recipient` is.

@@ -3,6 +3,7 @@ use super::Taken;
 use super::channels::Kind;
 use super::inline::Inline;
 use super::tried::Standing;
+use crate::char_class::IDENTIFIER;
 use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::body::python::Python;
@@ -139,7 +140,7 @@ fn calls_behind_label(cx: &Reader<'_>, at: usize, end: usize) -> Option<usize> {
     // Of the line only, however much of the text there is.
     let memo = Memo::default();
     let line = &cx.up_to_with(end, &memo);
-    let label = cx.slice(at, end).bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let label = cx.slice(at, end).bytes().take_while(|byte| IDENTIFIER.has_ascii(*byte)).count();
     let part = if cx.slice(at + label, end).starts_with([' ', '{', '[']) { label } else { 0 };
     let body = line.skip_space(at + part);
     let (rest, inside) = (line.rest(body), line.rest(line.skip_space(body + 1)));

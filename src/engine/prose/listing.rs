@@ -1,6 +1,7 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
 //! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
 use super::example::has_blank_line;
+use crate::char_class::IDENTIFIER;
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
 use aho_corasick::{AhoCorasick, Match, packed};
@@ -278,7 +279,7 @@ impl Listing {
                 let word = cx.part(word);
                 let mut found = memchr::memmem::find_iter(text.as_bytes(), word.as_bytes()).map(|i| from + i);
                 let ends = |byte: &u8| match self {
-                    Self::Php(_) => !(byte.is_ascii_alphanumeric() || *byte == b'_'),
+                    Self::Php(_) => !IDENTIFIER.has_ascii(*byte),
                     _ => matches!(byte, b'\n' | b'\r'),
                 };
                 let stands = |at: &usize| cx.bytes().get(at + word.len()).is_none_or(ends) && cx.at_line_start(*at);
@@ -388,7 +389,7 @@ fn here(before: &str, line: &str) -> Option<Range<usize>> {
     let quoted = behind.trim_ascii_start();
     let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
     let word = quoted.trim_start_matches(['\'', '"', '\\']);
-    let length = word.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let length = word.bytes().take_while(|byte| IDENTIFIER.has_ascii(*byte)).count();
     let (name, rest) = word.split_at_checked(length)?;
     let rest = match quote {
         Some(quote) => rest.strip_prefix(quote)?,
@@ -416,7 +417,7 @@ fn php_document(before: &str, line: &str) -> Option<Range<usize>> {
     let start = line.len() - word.len();
     let quote = word.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
     let name = quote.map_or(Some(word), |quote| word.strip_prefix(quote))?;
-    let length = name.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let length = name.bytes().take_while(|byte| IDENTIFIER.has_ascii(*byte)).count();
     let rest = name.get(length..)?;
     let rest = quote.map_or(Some(rest), |quote| rest.strip_prefix(quote))?;
     let is = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

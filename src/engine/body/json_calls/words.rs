@@ -2,6 +2,7 @@
 //! round it stay calls.
 use super::*;
 use crate::dialect::must_close;
+use crate::json::WORDS;
 use std::ops::ControlFlow;
 
 /// Words that are read as text among the elements of a list.
@@ -253,9 +254,7 @@ fn is_member(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// A word of JSON's or Python's stands at `at`.
 fn literal(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let words = ["true", "false", "null", "True", "False", "None"];
-    let looks = words.map(|word| cx.literal(at, word).unit());
-    Look::any_of(looks)
+    Look::any_of(WORDS.map(|word| cx.literal(at, word).unit()))
 }
 
 /// What stands at `at` is no JSON, nor meant as such.

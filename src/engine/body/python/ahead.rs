@@ -2,6 +2,7 @@
 use super::space;
 use crate::char_class;
 use crate::dialect::MarkersAt;
+use crate::engine::body::shown::FENCE;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::look::seen;
 use crate::engine::{Look, Reader};
@@ -191,5 +192,5 @@ pub(super) fn looks_structured(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// A line that closes a fence begins at `at`.
 pub(super) fn fence_closes(cx: &Reader<'_>, at: usize) -> Look<()> {
-    if cx.at_line_start(at) { cx.literal(at, "```").unit() } else { Look::No }
+    if cx.at_line_start(at) { cx.literal(at, FENCE).unit() } else { Look::No }
 }

@@ -11,6 +11,7 @@ use crate::engine::body::placeholder;
 use crate::engine::found::{Piece, Value};
 use crate::engine::look::told;
 use crate::engine::output::Output;
+use crate::engine::reader::invisible;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::json::{Member, ScanResult, Scanner, unescaped};
@@ -68,8 +69,8 @@ impl Python {
             return Some(Progress::More);
         }
         if keyed {
-            let named = cx.part(&name).trim_end_matches(space::is_odd).len();
-            if named < name.len() || cx.slice(equals + 1, start).contains(space::is_odd) {
+            let named = cx.part(&name).trim_end_matches(invisible).len();
+            if named < name.len() || cx.slice(equals + 1, start).contains(invisible) {
                 self.left_blanks(name.start);
             }
             let (key, escaped) = self.read_name(cx, name.start..name.start + named);

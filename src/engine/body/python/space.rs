@@ -1,5 +1,5 @@
 //! What stands between the parts of a Python call and says nothing: white space and comments.
-use crate::engine::reader::blank;
+use crate::engine::reader::invisible;
 use crate::engine::{Look, Reader};
 
 /// A longer line is no comment, and behind more comments nothing is waited for.
@@ -20,12 +20,7 @@ pub(super) fn comment(cx: &Reader<'_>, at: usize) -> Look<usize> {
 /// Where the blanks at `at` end that Python does not know: no-break spaces and their like.
 pub(super) fn odd_blanks(cx: &Reader<'_>, at: usize) -> usize {
     let rest = cx.rest(at);
-    at + rest.len() - rest.trim_start_matches(is_odd).len()
-}
-
-/// A blank that Python does not know.
-pub(super) fn is_odd(c: char) -> bool {
-    !c.is_ascii() && blank(c)
+    at + rest.len() - rest.trim_start_matches(invisible).len()
 }
 
 /// Where white space and comments that begin at `at` end.
