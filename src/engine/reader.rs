@@ -332,6 +332,14 @@ impl<'t> Reader<'t> {
         margin.line
     }
 
+    /// A marker stands at `at`, of whatever dialect.
+    pub(crate) fn marker_at(&self, at: usize) -> Look<()> {
+        match self.dialects.markers.at(self.bytes(), at) {
+            MarkersAt::Partial(_) if !self.eof => Look::More,
+            found => Look::when(matches!(found, MarkersAt::Some { .. })),
+        }
+    }
+
     /// A special token that is no content begins at `at`: where it ends.
     pub(crate) fn special_token(&self, at: usize) -> Look<usize> {
         let markers = &self.dialects.markers;

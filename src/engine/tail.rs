@@ -251,10 +251,7 @@ fn is_over(cx: &Reader<'_>, at: usize) -> Look<()> {
         None if cx.may_go_on(near.len(), BRACKETS) => Look::More,
         None => Look::when(near.len() < BRACKETS),
         Some(b'\n' | b'\r' | b',' | b'}' | b']' | b')') => Look::Is(()),
-        Some(_) => match cx.dialects.markers.at(cx.bytes(), at + blanks) {
-            MarkersAt::Partial(_) if !cx.eof => Look::More,
-            found => Look::when(matches!(found, MarkersAt::Some { .. })),
-        },
+        Some(_) => cx.marker_at(at + blanks),
     }
 }
 
@@ -281,18 +278,13 @@ fn member_behind(cx: &Reader<'_>, at: usize, quote: u8) -> Look<()> {
 fn brackets_end(cx: &Reader<'_>, at: usize) -> Look<()> {
     let near = cx.near(at, BRACKETS);
     let closed = near.iter().take_while(|byte| matches!(byte, b'}' | b']' | b')' | b' ')).count();
-    let end = at + closed;
     match near.get(closed) {
         _ if near.first().is_none_or(u8::is_ascii_whitespace) && closed > 0 => Look::No,
         None if cx.may_go_on(near.len(), BRACKETS) => Look::More,
         None => Look::when(closed > 0 && near.len() < BRACKETS),
         Some(_) if closed == 0 => Look::No,
         Some(b'\n' | b'\r') => Look::Is(()),
-        Some(_) => match cx.dialects.markers.at(cx.bytes(), end) {
-            MarkersAt::Partial(_) if !cx.eof => Look::More,
-            MarkersAt::Some { .. } => Look::Is(()),
-            _ => Look::No,
-        },
+        Some(_) => cx.marker_at(at + closed),
     }
 }
 

@@ -1,7 +1,6 @@
 //! What stands ahead in a Python call, told by a bounded look: whether the call goes on there.
 use super::space;
 use crate::char_class;
-use crate::dialect::MarkersAt;
 use crate::engine::body::shown::FENCE;
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::look::seen;
@@ -156,12 +155,9 @@ pub(super) fn brackets_end(cx: &Reader<'_>, at: usize, called: &str) -> Look<()>
         None => Look::More,
         Some(b',' | b';') => item(end + 1),
         Some(b'`') => fence_closes(cx, end),
-        Some(_) => match cx.dialects.markers.at(cx.bytes(), end) {
-            MarkersAt::Some { .. } => Look::Is(()),
-            MarkersAt::Partial(_) if !cx.eof => Look::More,
-            _ if brackets.contains('\n') && cx.tools.is_some() => item(end),
-            _ => Look::No,
-        },
+        Some(_) => {
+            cx.marker_at(end).or(|| if brackets.contains('\n') && cx.tools.is_some() { item(end) } else { Look::No })
+        }
     }
 }
 
