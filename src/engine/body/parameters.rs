@@ -528,7 +528,7 @@ impl Parameters {
         let end = skip.unwrap_or(cx.text.len());
         let before = self.repairs.iter().any(|r| r.code == RepairCode::Surroundings);
         let junk = cx.slice(from, end);
-        let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
+        let given = |key: &str| value::holds_key(cx, &self.members, key);
         self.broken |= lost_value(row, junk, before) || lost_named(called, junk, given);
         self.see_lone_key(cx, row, called, junk);
         if !before {
@@ -565,8 +565,7 @@ impl Parameters {
             writer.piece(out, index, if self.opened { "}" } else { "{}" });
         }
         if let (Some(tool), true) = (called, self.stray) {
-            let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
-            self.broken |= tool.parameters.iter().any(|(name, _)| !given(name));
+            self.broken |= tool.parameters.iter().any(|(name, _)| !value::holds_key(cx, &self.members, name));
         }
         // Where only its key tells a parameter, one that stands twice beside text that is left out was part of a value, and so was
         // either where the end of one is doubtful.

@@ -17,15 +17,14 @@ impl OpenValue {
         next: Option<&Range<usize>>,
         at: usize,
     ) -> bool {
-        let Within { row, called, taken, .. } = within;
+        let Within { row, called, .. } = within;
         let key = next.map_or("", |key| &cx.text[key.clone()]);
         let declared = || called.is_some_and(|tool| tool.declares(key));
-        let new = || !taken.iter().any(|(k, _)| k.get(cx.text) == key) && key != self.key(cx);
         let token = row.dialect.special_markers && special(&within.parameter.opener);
         // One that the tool does not have is shown in quotes.
         let known = || called.is_some_and(|tool| !tool.parameters.is_empty());
         let shown = || known() && !declared() && Quotation::at_end(cx.slice(self.start, at)).is_open();
-        token && !shown() || (cx.tools.is_none() && cx.at_line_start(at)) || (declared() && new())
+        token && !shown() || (cx.tools.is_none() && cx.at_line_start(at)) || (declared() && self.lacks(cx, within, key))
     }
 
     /// Where its closing marker holds its key, a tag at `hit` may be its own opening one, or that of another parameter

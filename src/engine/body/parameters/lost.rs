@@ -1,7 +1,7 @@
 //! What shows that a parameter was lost: its opening tag cannot be read, so it hides in its neighbour's text or between the
 //! two. A call that lost one is malformed.
 use super::open::Openings;
-use super::value::Within;
+use super::value::{Within, holds_key};
 use super::*;
 use crate::dialect::special;
 use crate::engine::body::names;
@@ -28,7 +28,7 @@ impl OpenValue {
         if self.tagged || self.closes_by_key() {
             return Look::No;
         }
-        let Within { row, called, taken, .. } = within;
+        let Within { row, called, .. } = within;
         let next = seen!(misspelt::behind(cx, end));
         let tag = match misspelt::opening(cx, next) {
             Look::Is(tag) => tag,
@@ -41,8 +41,10 @@ impl OpenValue {
         let opens = |e: &Element| matches!(e, Element::Literal(text) if text.starts_with('<') && misspelt::name(text) == tag.name);
         let value = |p: &Parameter| p.head.iter().skip(1).any(opens);
         let declared = called.is_some_and(|tool| tool.declares(tag.name));
-        let free = || !taken.iter().any(|(key, _)| key.as_str(cx.text) == tag.name) && self.key(cx) != tag.name;
-        if !(row.parameters.iter().any(like) || row.parameters.iter().any(value) || declared && free()) {
+        if !(row.parameters.iter().any(like)
+            || row.parameters.iter().any(value)
+            || declared && self.lacks(cx, within, tag.name))
+        {
             return self.broken_opening(cx, within, hit, next).map(|()| true);
         }
         let opening = format!("<{}", tag.name);
@@ -62,11 +64,8 @@ impl OpenValue {
             return Look::More;
         }
         let near = cx.ahead(next, length.unwrap_or(near.len()));
-        let Within { row, called, taken, .. } = within;
-        let free = |key: &str| {
-            let new = || !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key(cx) != key;
-            called.is_some_and(|tool| tool.declares(key)) && new()
-        };
+        let Within { row, called, .. } = within;
+        let free = |key: &str| called.is_some_and(|tool| tool.declares(key)) && self.lacks(cx, within, key);
         let inside = near.trim_start_matches('<').trim_start();
         let opened = inside.len() < near.len();
         let word = |text: &str| text.split(['=', ' ', '>', '<', '"', '\'', '\n', ':']).next().unwrap_or_default().len();
@@ -101,9 +100,8 @@ impl OpenValue {
         if holds(&format!("</{key}>")) && !holds(&format!("<{key}")) {
             return true;
         }
-        let Within { called: Some(tool), taken, .. } = *within else { return false };
-        let given = |name: &str| name == key || taken.iter().any(|(taken, _)| taken.as_str(cx.text) == name);
-        let lacks = |name: &str| !name.is_empty() && tool.declares(name) && !given(name);
+        let Within { called: Some(tool), .. } = *within else { return false };
+        let lacks = |name: &str| !name.is_empty() && tool.declares(name) && self.lacks(cx, within, name);
         memchr::memchr_iter(b'<', text.as_bytes()).map(|i| self.start + i).any(|at| {
             if !(cx.at_line_start(at) || cx.follows_tag(at)) {
                 return false;
@@ -152,15 +150,14 @@ impl OpenValue {
         }
         let text = cx.ahead(at + tag, length.unwrap_or(text.len())).trim();
         let tag = cx.slice(at, at + tag);
-        let Within { row, called, taken, .. } = within;
-        let lacks = |key: &str| !taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key) && self.key(cx) != key;
+        let Within { row, called, .. } = within;
         let part = |key: &str| {
             let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
             let (tag, key) = (tag.as_bytes(), key.as_bytes());
             let mut found = memchr::memmem::find_iter(tag, key);
             found.any(|i| i > 0 && !letter(tag.get(i - 1)) && !letter(tag.get(i + key.len())))
         };
-        let names = |key: &str| !key.is_empty() && (text == key || part(key)) && lacks(key);
+        let names = |key: &str| !key.is_empty() && (text == key || part(key)) && self.lacks(cx, within, key);
         let like = |p: &Parameter| misspelt::is_slip(misspelt::name(tag), misspelt::name(&p.opener));
         let own = special(tag) || row.parameters.iter().any(like);
         let named = || called.is_some_and(|tool| tool.parameters.iter().any(|(key, _)| names(key)));
@@ -184,8 +181,7 @@ impl Parameters {
     /// The `junk` between the parameters may be the key of one, which has no value of its own. The call lost that if it holds one
     /// (`<arg_key>path=a</arg_key>`) or is the last; else the next one stands for it. What the schema requires it misses in any case.
     pub(super) fn see_lone_key(&mut self, cx: &Reader<'_>, row: &Row, called: Option<&Tool>, junk: &str) {
-        let given = |key: &str| self.members.iter().any(|(name, _)| name.as_str(cx.text) == key);
-        let missing = |key: &str| called.is_some_and(|tool| tool.declares(key)) && !given(key);
+        let missing = |key: &str| called.is_some_and(|tool| tool.declares(key)) && !holds_key(cx, &self.members, key);
         let Some((key, value)) = lone_key(row, junk).filter(|(key, _)| missing(key)) else { return };
         self.broken |= value;
         self.lone = !called.is_some_and(|tool| tool.requires(key));

@@ -23,7 +23,17 @@ pub(super) struct Within<'w> {
     pub(super) taken: &'w [(Piece, Value)],
 }
 
+/// One of the parameters that were `taken` is called `key`.
+pub(super) fn holds_key(cx: &Reader<'_>, taken: &[(Piece, Value)], key: &str) -> bool {
+    taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key)
+}
+
 impl OpenValue {
+    /// Neither it nor a parameter before it is called `key`.
+    pub(super) fn lacks(&self, cx: &Reader<'_>, within: &Within<'_>, key: &str) -> bool {
+        self.key(cx) != key && !holds_key(cx, within.taken, key)
+    }
+
     /// Gives out what is certain of a string value.
     fn stream(
         &mut self,
@@ -170,13 +180,10 @@ impl OpenValue {
     /// The last marker in it that opens a parameter by another of the dialect's templates names one that the tool has and that is
     /// not there, and its own closing marker is the first behind that: it is that parameter's.
     fn holds_other_form(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> bool {
-        let Within { row, parameter, called, taken, .. } = *within;
+        let Within { row, parameter, called, .. } = *within;
         let Some(tool) = called.filter(|_| row.parameters.len() > 1 && !self.closes_by_key()) else { return false };
         let text = cx.slice(self.start, end);
-        let lacks = |key: &str| {
-            let given = taken.iter().any(|(taken, _)| taken.as_str(cx.text) == key);
-            tool.declares(key) && !given && key != self.key(cx)
-        };
+        let lacks = |key: &str| tool.declares(key) && self.lacks(cx, within, key);
         row.parameters.iter().filter(|other| other.opener != parameter.opener && other.is_told_by_head()).any(|other| {
             // What has no bars is text among what has.
             let weaker = special(&parameter.opener) && !special(&other.opener);
