@@ -148,11 +148,7 @@ pub(super) fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
     if indented.is_empty() {
         return is_python_call(cx, at) && (behind_statement(cx, at) || opens_braces(line_above(cx, at)));
     }
-    let from = floor(cx.text, at.saturating_sub(LINE));
-    let above = cx.slice(from, at - indented.len()).lines().rev();
-    let depth = |line: &str| line.len() - line.trim_ascii_start().len();
-    let says = |line: &&str| !line.trim_ascii().is_empty() && !line.trim_ascii_start().starts_with('#');
-    let opener = above.filter(says).find(|line| depth(line) < indented.len());
+    let opener = outer_line(cx, at, indented, |line| !line.starts_with('#'));
     let Some(line) = opener.map(|line| behind_token(line.trim_matches(blank))) else { return false };
     let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     line.ends_with(':') && BLOCKS.contains(&word)
@@ -160,10 +156,19 @@ pub(super) fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
         || opens_braces(line) && is_python_call(cx, at)
 }
 
+/// The last line that `says` something above that of `at` and is less indented, which begins with what is `indented`.
+fn outer_line<'t>(cx: &Reader<'t>, at: usize, indented: &[u8], says: impl Fn(&str) -> bool) -> Option<&'t str> {
+    let from = floor(cx.text, at.saturating_sub(LINE));
+    let mut above = cx.slice(from, at - indented.len()).lines().rev();
+    above.find(|line| {
+        let text = line.trim_ascii_start();
+        !text.is_empty() && says(text) && line.len() - text.len() < indented.len()
+    })
+}
+
 /// The line right above that of `at`, where a line begins.
 fn line_above<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
-    let from = floor(cx.text, at.saturating_sub(LINE));
-    let above = cx.slice(from, at).strip_suffix('\n').unwrap_or_default();
+    let above = cx.before(at, LINE).strip_suffix('\n').unwrap_or_default();
     one_line(above.rsplit('\n').next().unwrap_or_default())
 }
 
@@ -196,11 +201,8 @@ pub(super) fn in_block_scalar(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bo
     if indented.is_empty() || !indented.trim_ascii().is_empty() {
         return false;
     }
-    let from = floor(cx.text, at.saturating_sub(LINE));
-    let above = cx.slice(from, at - indented.len()).lines().rev();
-    let depth = |line: &str| line.len() - line.trim_ascii_start().len();
-    let line = above.filter(|line| !line.trim_ascii().is_empty()).find(|line| depth(line) < indented.len());
-    let nested = line.is_some_and(|line| depth(line) > 0);
+    let line = outer_line(cx, at, indented, |_| true);
+    let nested = line.is_some_and(|line| line.starts_with(|c: char| c.is_ascii_whitespace()));
     let line = line.map(|line| line.trim_ascii().trim_end_matches(['+', '-'])).unwrap_or_default();
     let key = line.strip_suffix(['|', '>']).and_then(|line| line.trim_ascii_end().strip_suffix(':'));
     let key = key.map(|key| key.trim_start_matches(['-', ' ']).trim_matches(['"', '\'']));
