@@ -77,11 +77,17 @@ pub(crate) fn read<'a>(
     tools: Option<&ToolSet>,
     options: &Options,
 ) -> (Turn<'a>, Vec<Call>) {
+    run(text, dialects, tools, options, Trace::default()).into_found(text, dialects)
+}
+
+/// What is found in a complete text, with the notes that `trace` wants.
+fn run(text: &str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Options, trace: Trace) -> Output {
     let policy = options.policy.clamped();
     let mut engine = Engine::new(options);
+    engine.out.trace = trace;
     let memo = Memo::default();
     engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
-    engine.out.into_found(text, dialects)
+    engine.out
 }
 
 fn with_ids(mut turn: Turn<'_>) -> Turn<'_> {
@@ -108,15 +114,11 @@ pub(crate) fn observe<'a>(
     tools: Option<&ToolSet>,
     options: &Options,
 ) -> Observed<'a> {
-    let policy = options.policy.clamped();
-    let mut engine = Engine::new(options);
-    engine.out.trace = Trace::on();
-    let memo = Memo::default();
-    engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
-    let turn = with_ids(engine.out.clone().into_turn(text, dialects));
+    let out = run(text, dialects, tools, options, Trace::on());
+    let turn = with_ids(out.clone().into_turn(text, dialects));
     let dialect = |call: &Call| call.origin.dialect(dialects).cloned();
-    let calls = engine.out.calls.iter().map(|call| (call.raw.clone(), dialect(call))).collect();
-    let (content, reasoning, notes) = engine.out.into_parts();
+    let calls = out.calls.iter().map(|call| (call.raw.clone(), dialect(call))).collect();
+    let (content, reasoning, notes) = out.into_parts();
     Observed { turn, content, reasoning, calls, notes }
 }
 
