@@ -267,7 +267,7 @@ impl Engine {
         if self.ends_in_doubt(cx, &mut call, at) {
             return Step::Go;
         }
-        if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence) && call.writer.has_passed()) {
+        if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence) && call.writer.passed() > 0) {
             return self.fence_is_code(cx, fence, at);
         }
         call.writer.give_passed(cx, &mut self.out);

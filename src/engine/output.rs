@@ -157,7 +157,7 @@ pub(crate) struct Output {
     sealed: (usize, usize),
     /// The content so far ends in white space.
     content_ends_in_space: bool,
-    /// An explicit envelope of calls has been read.
+    /// An explicit envelope of calls has been read, which needs no offered names.
     pub(crate) enveloped: bool,
     pub(crate) ahead: Ahead,
     /// Which issue says that there are too many calls.
@@ -299,11 +299,6 @@ impl Output {
             Mode::Content => Event::Text("\n".into()),
             Mode::Reasoning => Event::Reasoning("\n".into()),
         });
-    }
-
-    /// The last calls came in an explicit envelope, which needs no offered names.
-    pub(crate) fn enveloped(&self) -> bool {
-        self.enveloped
     }
 
     /// The content so far is empty or ends in white space, so that more of it adds nothing.

@@ -244,11 +244,6 @@ impl Writer {
         self.passed.truncate(passed);
     }
 
-    /// Something was passed over.
-    pub(super) fn has_passed(&self) -> bool {
-        !self.passed.is_empty()
-    }
-
     /// All that was read is the one call.
     pub(super) fn is_one(&self) -> bool {
         self.begun == 1 && self.passed.is_empty()

@@ -415,12 +415,12 @@ impl Engine {
         let calls = self.out.calls.get(fence.calls..).unwrap_or_default();
         // A dialect whose own form is a fence vouches for it as a marker would.
         let own = cx.dialects.fenced && cx.tools.is_none();
-        let vouched = own || self.out.enveloped();
+        let vouched = own || self.out.enveloped;
         // Cut off in a call, the fence was calls as far as it goes.
         let cut = end == cx.text.len() && cx.eof && calls.last().is_some_and(|c| c.status == CallStatus::Incomplete);
         let whole = calls.get(..calls.len() - usize::from(cut)).unwrap_or_default();
         // An envelope without calls may be all of an answer.
-        let good = (!calls.is_empty() || self.out.enveloped())
+        let good = (!calls.is_empty() || self.out.enveloped)
             && whole.iter().all(|c| c.status.readable() || is_doubtful_escape(c))
             && (whole.is_empty() || whole.iter().any(|c| c.status.readable()))
             && calls.iter().all(|c| vouched || c.tool.is_some());
