@@ -1,6 +1,7 @@
 //! The text as every step of the engine sees it, and what was found out about it already.
 use super::Look;
 use super::found::Piece;
+use super::look::told;
 use super::memo::{Margin, Memo, Sought, Without};
 use super::options::Policy;
 use super::output::Output;
@@ -358,11 +359,8 @@ impl<'t> Reader<'t> {
     pub(crate) fn skip_tokens(&self, at: usize) -> Look<usize> {
         let mut at = self.skip_space(at);
         for _ in 0..MOST_TOKENS {
-            match self.special_token(at) {
-                Look::Is(end) => at = self.skip_space(end),
-                Look::No => break,
-                Look::More => return Look::More,
-            }
+            let Some(end) = told!(self.special_token(at)) else { break };
+            at = self.skip_space(end);
         }
         Look::Is(at)
     }

@@ -91,11 +91,8 @@ impl Engine {
         let parameters = || tool.parameters.iter().map(|(name, _)| name);
         // The opening tag may stand there twice.
         if !parameters().any(|parameter| parameter == tag(at).0) {
-            let again = match cx.literal(inside, cx.slice(at, found.end)) {
-                Look::Is(end) => cx.behind_space(inside, end).map(|inside| (end, inside)),
-                Look::More => return Look::More,
-                Look::No => Look::No,
-            };
+            let again = cx.literal(inside, cx.slice(at, found.end));
+            let again = again.then(|end| cx.behind_space(inside, end).map(|next| (end, next)));
             if let Some((end, next)) = told!(again) {
                 (found.end, found.twice, inside) = (end, true, next);
             }

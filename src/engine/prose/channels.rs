@@ -6,7 +6,7 @@ use crate::char_class::{self, letters};
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::Head;
-use crate::engine::look::{seen, unless};
+use crate::engine::look::{seen, told, unless};
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::writer::{Evidence, Origin};
@@ -264,11 +264,7 @@ impl Engine {
             if self.in_invented_turn(cx, at) || self.out.takes_no_more(cx, at) {
                 return Look::No;
             }
-            let twice = match misspelt::behind(cx, body).then(|next| cx.literal(next, &channels.message)) {
-                Look::Is(end) => Some(end),
-                Look::More => return Look::More,
-                Look::No => None,
-            };
+            let twice = told!(misspelt::behind(cx, body).then(|next| cx.literal(next, &channels.message)));
             let body = twice.unwrap_or(body);
             unless!(self.quotes_header(cx, channels, at..from, body));
             let start = name.start + skip;

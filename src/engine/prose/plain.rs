@@ -37,11 +37,7 @@ impl Engine {
                 self.plain = Some(Plain { row, searched: 0 });
             }
             let begin = cx.skip_space(0);
-            let start = match cx.literal(begin, &channels.role) {
-                Look::Is(end) => end,
-                Look::More => return Look::More,
-                Look::No => begin,
-            };
+            let start = told!(cx.literal(begin, &channels.role)).unwrap_or(begin);
             match plain_header(cx, channels, start) {
                 Look::Is(found) if found.name.is_some() => return self.plain_message(cx, begin, row, &found),
                 // A name alone is a word like any other, unless a sentence is glued to it.

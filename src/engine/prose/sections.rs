@@ -121,10 +121,9 @@ impl Engine {
             if self.closed_to_calls(entry) {
                 continue;
             }
-            let end = match head::head(cx, at, open) {
-                Look::Is(opener) => opener.end,
-                Look::More => return Look::More,
-                Look::No => continue,
+            let end = match told!(head::head(cx, at, open)) {
+                Some(opener) => opener.end,
+                None => continue,
             };
             // Among words, a tag may be spoken of.
             if !cx.at_line_start(at) && !special(cx.slice(at, end)) {

@@ -5,7 +5,7 @@ use super::value::{Within, holds_key};
 use super::*;
 use crate::dialect::special;
 use crate::engine::body::names;
-use crate::engine::look::seen;
+use crate::engine::look::{seen, told};
 
 /// What models call an attribute that holds a value.
 const VALUE: &str = "value";
@@ -30,10 +30,8 @@ impl OpenValue {
         }
         let Within { row, called, .. } = within;
         let next = seen!(misspelt::behind(cx, end));
-        let tag = match misspelt::opening(cx, next) {
-            Look::Is(tag) => tag,
-            Look::More => return Look::More,
-            Look::No => return self.broken_opening(cx, within, hit, next).map(|()| true),
+        let Some(tag) = told!(misspelt::opening(cx, next)) else {
+            return self.broken_opening(cx, within, hit, next).map(|()| true);
         };
         let name = |opener: &str| misspelt::name(opener).len();
         let like = |p: &Parameter| misspelt::is_like(tag.name, misspelt::name(&p.opener)) && name(&p.opener) > 0;

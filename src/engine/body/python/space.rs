@@ -1,4 +1,5 @@
 //! What stands between the parts of a Python call and says nothing: white space and comments.
+use crate::engine::look::told;
 use crate::engine::reader::invisible;
 use crate::engine::{Look, Reader};
 
@@ -28,11 +29,8 @@ pub(super) fn skip(cx: &Reader<'_>, at: usize) -> Look<usize> {
     let start = cx.skip_space(at);
     let mut at = start;
     while at - start < LONGEST {
-        match comment(cx, at) {
-            Look::Is(end) => at = cx.skip_space(end),
-            Look::More => return Look::More,
-            Look::No => break,
-        }
+        let Some(end) = told!(comment(cx, at)) else { break };
+        at = cx.skip_space(end);
     }
     // Behind a comment another one may stand.
     let open = at > start && at >= cx.text.len() && cx.may_go_on(at - start, LONGEST);
