@@ -351,6 +351,21 @@ impl Row {
         self.calls.iter().filter(|call| !call.as_parameter)
     }
 
+    /// What those begin with.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = &[Element]> {
+        self.marked_calls().map(|call| &*call.head)
+    }
+
+    /// What its sections begin with.
+    pub(crate) fn section_opens(&self) -> impl Iterator<Item = &[Element]> {
+        self.sections.iter().map(|(open, _)| &**open)
+    }
+
+    /// What they end with.
+    pub(crate) fn section_closes(&self) -> impl Iterator<Item = &[Element]> {
+        self.sections.iter().map(|(_, close)| &**close)
+    }
+
     /// Its tags are named after the tools and their parameters.
     pub(crate) fn by_name(&self) -> bool {
         self.by_name

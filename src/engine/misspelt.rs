@@ -46,7 +46,7 @@ pub(super) fn closing<'t>(
     let like = named || tag.slashed && (also(tag.name) || is_like(tag.name, meant) && !is_other(row, tag.name, meant));
     let section = || {
         let closes = |close: &&Element| matches!(close, Element::Literal(text) if cx.rest(at).starts_with(&**text));
-        row.sections.iter().any(|(_, close)| close.first().filter(closes).is_some())
+        row.section_closes().any(|close| close.first().filter(closes).is_some())
     };
     if own || !like || section() { Look::No } else { Look::Is(tag) }
 }

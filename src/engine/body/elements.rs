@@ -347,7 +347,7 @@ fn closes_unslashed(cx: &Reader<'_>, within: &Within<'_>, tag: &Tag) -> Look<()>
     let next = seen!(misspelt::behind(cx, tag.end));
     let opens = |elements: &[Element]| cx.opens(next, elements).unit();
     let calls = within.row.calls.iter().map(|call| opens(&call.head));
-    Look::any_of(calls.chain(within.row.sections.iter().map(|(_, close)| opens(close))))
+    Look::any_of(calls.chain(within.row.section_closes().map(opens)))
 }
 
 /// The text without the line break at each of its ends, where the dialect puts them there.

@@ -320,10 +320,8 @@ impl Parameters {
         if row.by_name() || result == Look::Is(()) {
             return result;
         }
-        let first = |elements: &[Element]| cx.opens(at, elements);
-        let heads = row.marked_calls().map(|c| first(&c.head));
-        for look in heads.chain(row.sections.iter().map(|(_, close)| first(close))) {
-            match look {
+        for elements in row.heads().chain(row.section_closes()) {
+            match cx.opens(at, elements) {
                 Look::Is(_) => return Look::Is(()),
                 Look::More if result == Look::No => result = Look::More,
                 _ => {}
@@ -344,7 +342,7 @@ impl Parameters {
         }
         let first = |elements: &[Element]| cx.opens(next, elements).unit();
         let sections = row.sections.iter().flat_map(|(open, close)| [first(open), first(close)]);
-        let looks = row.marked_calls().map(|call| first(&call.head)).chain(sections);
+        let looks = row.heads().map(first).chain(sections);
         Look::any_of(looks)
     }
 

@@ -226,7 +226,7 @@ impl Engine {
     fn behind_closer(&self, cx: &Reader<'_>, at: usize) -> bool {
         let last = self.out.calls.last().filter(|_| self.fresh_at(cx, at));
         let Some(row) = last.and_then(|call| call.origin.row(cx)) else { return false };
-        let tails = row.calls.iter().map(|call| &call.tail).chain(row.sections.iter().map(|(_, close)| close));
+        let tails = row.calls.iter().map(|call| &*call.tail).chain(row.section_closes());
         let mut closers = tails.flatten().filter_map(Element::literal);
         let before = cx.slice(0, at).trim_end();
         closers.any(|closer| before.ends_with(closer))

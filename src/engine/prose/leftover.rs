@@ -110,7 +110,7 @@ impl Engine {
         let Some(call) = self.out.calls.last() else { return Look::No };
         let Some(row) = call.origin.row(cx) else { return Look::No };
         let closers = row.calls.iter().flat_map(|call| &call.tail);
-        let closers = closers.chain(row.sections.iter().flat_map(|(_, close)| close));
+        let closers = closers.chain(row.section_closes().flatten());
         let closers = closers.filter_map(Element::literal);
         // A tag with the tool's name stands at the call's end.
         let raw = if row.by_name() { cx.part(&call.raw) } else { "" };

@@ -1,7 +1,7 @@
 //! An element whose closing tag has not come.
 use super::tag::{Kind, Tag};
 use super::{Node, Within};
-use crate::dialect::{Element, opener};
+use crate::dialect::opener;
 use crate::engine::body::shown::Quotation;
 use crate::engine::body::values::Undecided;
 use crate::engine::look::seen;
@@ -102,7 +102,7 @@ impl OpenElement {
         let close = seen!(Tag::at(cx, within.prefix, cx.skip_space(tag.end)));
         seen!(cx.literal(close.start, within.closer));
         let next = cx.skip_space(close.end);
-        let sections = within.row.sections.iter().map(|(_, close)| cx.opens(next, close));
+        let sections = within.row.section_closes().map(|close| cx.opens(next, close));
         let end = seen!(Look::first_of(sections).or(|| Look::Is(close.end)));
         seen!(quotation.closes(cx, end));
         self.goes_on_near(cx, within, &close, FAR).map(Some).or(|| Look::Is(None))
@@ -186,10 +186,8 @@ impl OpenElement {
 
     /// `tag` opens an element in it, or a call that it shows.
     pub(super) fn opens(&mut self, cx: &Reader<'_>, within: &Within<'_>, tag: Tag) {
-        let section = |tag: &Tag| {
-            let opens = |open: &[Element]| opener(open) == Some(cx.slice(tag.start, tag.end));
-            within.row.sections.iter().any(|(open, _)| opens(open))
-        };
+        let section =
+            |tag: &Tag| within.row.section_opens().any(|open| opener(open) == Some(cx.slice(tag.start, tag.end)));
         let outer = self.tags.len();
         let certain = self.certain().min(tag.start);
         match self.shows {

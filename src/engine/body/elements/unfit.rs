@@ -175,7 +175,7 @@ fn ends(cx: &Reader<'_>, writer: &Writer, reader: &Tree<'_>, at: usize, closer: 
         let parameter = row.parameters.iter().any(|parameter| here.starts_with(&*parameter.opener));
         here.is_empty()
             || !parameter && row.calls.iter().any(|call| first(&call.head))
-            || row.sections.iter().any(|(_, close)| first(close))
+            || row.section_closes().any(first)
     };
     if begins(at) {
         return Some(at);

@@ -220,7 +220,7 @@ impl OpenValue {
         let mut end = seen!(head::head(cx, cx.skip_space(at), tail)).end;
         if !row.sections.is_empty() {
             let next = cx.skip_space(end);
-            let closes = row.sections.iter().map(|(_, close)| match whole {
+            let closes = row.section_closes().map(|close| match whole {
                 true => head::head(cx, next, close).map(|close| close.end),
                 false => cx.opens(next, close),
             });
@@ -230,9 +230,7 @@ impl OpenValue {
         if next >= cx.text.len() {
             return Look::Is(());
         }
-        let calls = row.marked_calls().map(|call| cx.opens(next, &call.head));
-        let sections = row.sections.iter().map(|(open, _)| cx.opens(next, open));
-        Look::any_of(calls.chain(sections).map(|look| look.unit()))
+        Look::any_of(row.heads().chain(row.section_opens()).map(|open| cx.opens(next, open).unit()))
     }
 
     /// Where the next marker may stand between `at` and `end`.

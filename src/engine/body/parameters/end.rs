@@ -504,10 +504,9 @@ pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize
     if next >= cx.text.len() {
         return cx.over(false);
     }
-    let first = |elements: &[Element]| cx.opens(next, elements);
     let mut more = false;
-    for look in row.marked_calls().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
-        match look {
+    for elements in row.heads().chain(row.section_closes()) {
+        match cx.opens(next, elements) {
             Look::Is(_) => return Look::Is(true),
             Look::More => more = true,
             Look::No => {}

@@ -137,7 +137,7 @@ impl OpenValue {
     /// Where what closes a call at `at`, and its section, ends.
     pub(super) fn behind_call(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<usize> {
         let mut end = at;
-        let closers = std::iter::once(within.tail).chain(within.row.sections.iter().map(|(_, close)| close.as_slice()));
+        let closers = std::iter::once(within.tail).chain(within.row.section_closes());
         for closer in closers {
             if let Some(closer) = told!(head::head(cx, cx.skip_space(end), closer)) {
                 end = closer.end;
@@ -166,9 +166,7 @@ impl OpenValue {
             Some(Element::Literal(text)) => cx.literal(next, text).unit(),
             _ => Look::No,
         };
-        let calls =
-            row.marked_calls().map(|call| first(&call.head)).chain(row.sections.iter().map(|(open, _)| first(open)));
-        let begins = Look::any_of(calls);
+        let begins = Look::any_of(row.heads().chain(row.section_opens()).map(first));
         let closer = self.closer(parameter);
         match begins.any(cx.literal(next, closer).unit()).any(first(tail)) {
             Look::Is(()) if self.shown.calls == 0 && begins == Look::Is(()) => Look::No,

@@ -26,7 +26,7 @@ impl Parameters {
 
     /// What closes a section of the row stands at `at`.
     fn section_closes(cx: &Reader<'_>, row: &Row, at: usize) -> Look<()> {
-        Look::any_of(row.sections.iter().map(|(_, close)| cx.opens(at, close).unit()))
+        Look::any_of(row.section_closes().map(|close| cx.opens(at, close).unit()))
     }
 
     /// A call of another offered tool than `name` begins at `at`, maybe in a section of its own. A tool that takes parameters may have
@@ -43,9 +43,7 @@ impl Parameters {
                 Look::when(next.is_some_and(|next| next.name != tool.name))
             }))
         };
-        let opened = |(open, _): &(Vec<Element>, Vec<Element>)| {
-            cx.opens(at, open).then(|end| misspelt::behind(cx, end)).then(begins)
-        };
-        begins(at).any(Look::any_of(row.sections.iter().map(opened)))
+        let opened = |open| cx.opens(at, open).then(|end| misspelt::behind(cx, end)).then(begins);
+        begins(at).any(Look::any_of(row.section_opens().map(opened)))
     }
 }
