@@ -6,6 +6,7 @@ use crate::bytes::find_near;
 use crate::char_class;
 use crate::dialect::{Element, Slot, opener};
 use crate::engine::look::seen;
+use crate::schema::Tool;
 use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -73,6 +74,21 @@ impl Head {
         let name = spaced.map_or(name, |(_, last)| if cx.offered(name) { name } else { last });
         let strange = |c: char| c.is_whitespace() || c == ':';
         if name.is_empty() || name.starts_with(strange) { None } else { Some(Cow::Borrowed(name)) }
+    }
+
+    /// The offered tool that its name means.
+    pub(crate) fn tool<'t>(&self, cx: &Reader<'t>) -> Option<&'t Tool> {
+        self.name(cx).and_then(|name| cx.tool(&name))
+    }
+
+    /// Its name means an offered tool.
+    pub(crate) fn is_offered(&self, cx: &Reader<'_>) -> bool {
+        self.tool(cx).is_some()
+    }
+
+    /// As [`Self::is_offered`], where the name stands in it as such, and is no part of an id.
+    pub(crate) fn names_offered(&self, cx: &Reader<'_>) -> bool {
+        self.name.as_ref().is_some_and(|name| cx.offered(cx.part(name)))
     }
 
     /// It holds a name. Mostly that need not be read to see it.

@@ -22,7 +22,7 @@ use crate::turn::{CallStatus, Repair, RepairCode};
 
 /// The string at `at` is the name of a parameter, with a colon behind it: the brace before it is missing.
 fn unopened(cx: &Reader<'_>, head: &Head, at: usize) -> Look<()> {
-    let Some(tool) = head.name(cx).and_then(|name| cx.tool(&name)) else { return Look::No };
+    let Some(tool) = head.tool(cx) else { return Look::No };
     key_at(cx, at, |key| tool.declares(key))
 }
 
@@ -55,7 +55,6 @@ impl Arguments {
         byte: u8,
     ) -> Look<()> {
         let vouched = || head.name.clone().is_some_and(|name| cx.vouches(name));
-        let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.part(name)));
         match byte {
             b'{' => Look::Is(()),
             // Arguments in a string, or their first key without the brace; any other quote is the text's.
@@ -70,7 +69,7 @@ impl Arguments {
                 nothing(cx, at).then(|end| closes(cx, &template.tail, cx.skip_space(end)))
             }
             // Where nothing closes the call, only an offered name tells the word from text.
-            b'n' | b'N' if offered() => nothing(cx, at).then(|end| ends_line(cx, end)),
+            b'n' | b'N' if head.names_offered(cx) => nothing(cx, at).then(|end| ends_line(cx, end)),
             b'`' if prefaced(cx, byte, at) != Look::No => prefaced(cx, byte, at).unit(),
             b'`' if empty_fence(cx, &template.tail, at) != Look::No => empty_fence(cx, &template.tail, at),
             // Three of them open a fence, and where the text ends, two may be the beginning of one.

@@ -100,14 +100,14 @@ impl Elements {
             let closer = template.tail.iter().find_map(Element::literal).unwrap_or_default();
             match cx.literal(at, closer) {
                 Look::No => {}
-                look => return look.then(|_| Look::when(head.name(cx).is_some_and(|name| cx.offered(&name)))),
+                look => return look.then(|_| Look::when(head.is_offered(cx))),
             }
         }
         if !prefix.is_empty() || row.parameters.is_empty() && !prefixed {
             return Look::Is(());
         }
         let tag = seen!(misspelt::opening(cx, at));
-        let known = match head.name(cx).and_then(|name| cx.tool(&name)) {
+        let known = match head.tool(cx) {
             Some(tool) => tool.declares(tag.name),
             None if prefixed => false,
             None => !row.parameters.iter().any(|p| misspelt::is_like(tag.name, misspelt::name(&p.opener))),

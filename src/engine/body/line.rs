@@ -53,7 +53,7 @@ impl Line {
         }
         unless!(text_ends(cx, row, at));
         unless!(no_input(cx, rest));
-        let tool = head.name(cx).and_then(|name| cx.tool(&name));
+        let tool = head.tool(cx);
         match tool.is_some_and(|tool| tool.only_parameter().is_some()) {
             false => Look::No,
             true if !cx.eof && objects.iter().any(|open| open.starts_with(rest)) => Look::More,

@@ -111,9 +111,11 @@ impl BodyState {
         if head.closed {
             return Look::Is(());
         }
-        let offered = || head.name.as_ref().is_some_and(|name| cx.offered(cx.part(name)));
-        let meant = || head.name(cx).is_some_and(|name| cx.offered(&name));
-        if cx.policy.unknown_tools == UnknownTools::Text && cx.tools.is_some() && head.name.is_some() && !offered() {
+        if cx.policy.unknown_tools == UnknownTools::Text
+            && cx.tools.is_some()
+            && head.name.is_some()
+            && !head.names_offered(cx)
+        {
             return Look::No;
         }
         let at = cx.skip_markup_space(head.end);
@@ -124,7 +126,7 @@ impl BodyState {
             // Cut off behind the name of an offered tool.
             return match cx.eof {
                 false => Look::More,
-                true if template.body != Body::Text && meant() => Look::Is(()),
+                true if template.body != Body::Text && head.is_offered(cx) => Look::Is(()),
                 true => Look::No,
             };
         };
@@ -147,7 +149,7 @@ impl BodyState {
         let ends = || cut_off(cx.rest(at), &template.tail, parameters) || cut_in_head(cx, row, template, at);
         match look {
             // A stream does not know yet that it ends there.
-            Look::No | Look::More if ends() && meant() => {
+            Look::No | Look::More if ends() && head.is_offered(cx) => {
                 if cx.eof {
                     Look::Is(())
                 } else {

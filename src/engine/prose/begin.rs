@@ -39,7 +39,7 @@ impl Form<'_> {
     #[cold]
     fn label_stands(self, cx: &Reader<'_>, at: usize, found: &Head) -> Look<()> {
         let begins = cx.at_line_start(at) || cx.follows_tag(at);
-        let Some(tool) = found.name(cx).and_then(|name| cx.tool(&name)).filter(|_| begins) else { return Look::No };
+        let Some(tool) = found.tool(cx).filter(|_| begins) else { return Look::No };
         if self.template.body != Body::Arguments {
             return Look::Is(());
         }
@@ -107,10 +107,7 @@ impl Engine {
 
     /// So it is, and the name in the head that was read, `found`, is not.
     pub(super) fn is_unoffered(&self, cx: &Reader<'_>, row: u16, template: &CallTemplate, found: &Head) -> bool {
-        found.name.is_some()
-            && !found.twice
-            && self.needs_offer(cx, row, template)
-            && !found.name(cx).is_some_and(|name| cx.offered(&name))
+        found.name.is_some() && !found.twice && self.needs_offer(cx, row, template) && !found.is_offered(cx)
     }
 
     /// A call may begin at `at`: its head has been read. Looks at what follows and takes it if it can be the body.
@@ -147,7 +144,7 @@ impl Engine {
         let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
         let form = Form { row: entry, template, inside };
         let naked = form.is_naked();
-        if self.needs_offered_head(form) && !found.name(cx).is_some_and(|n| cx.offered(&n)) {
+        if self.needs_offered_head(form) && !found.is_offered(cx) {
             return Look::No;
         }
         if told!(form.body_follows(cx, at, found)).is_none() {

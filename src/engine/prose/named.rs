@@ -105,7 +105,7 @@ impl Engine {
         let mut found = Head { end: at, unopened: true, ..Head::default() };
         *(if id { &mut found.id } else { &mut found.name }) = Some(name);
         // Else the call would not begin, and stand here again.
-        if !found.name(cx).is_some_and(|name| cx.offered(&name)) {
+        if !found.is_offered(cx) {
             return Look::No;
         }
         if body == Body::Gemma {

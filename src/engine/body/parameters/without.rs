@@ -39,7 +39,7 @@ impl Parameters {
         let begins = |at: usize| {
             Look::any_of(row.marked_calls().map(|call| {
                 let next = seen!(head::head(cx, at, &call.head));
-                let next = next.name(cx).and_then(|next| cx.tool(&next));
+                let next = next.tool(cx);
                 Look::when(next.is_some_and(|next| next.name != tool.name))
             }))
         };
