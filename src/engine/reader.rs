@@ -103,9 +103,13 @@ impl<'t> Reader<'t> {
         before.rsplit_once('\n').map_or(before, |(_, line)| line)
     }
 
-    /// Where the character behind that at `at` begins.
+    /// Where the first character behind `at` begins.
     pub(crate) fn next_char(&self, at: usize) -> usize {
-        at + self.rest(at).chars().next().map_or(1, char::len_utf8)
+        let mut next = at + 1;
+        while next < self.text.len() && !self.text.is_char_boundary(next) {
+            next += 1;
+        }
+        next
     }
 
     /// What a look says that has seen so many bytes of the `limit` it may see, and in them no end of what it looks at.
