@@ -399,7 +399,7 @@ fn is_blank(text: &str) -> bool {
 /// One of the characters is such a one. Mostly the first is, a letter.
 #[inline]
 fn holds(cx: &Reader<'_>, range: &Range<usize>, such: impl Fn(char) -> bool) -> bool {
-    cx.bytes().get(range.start).is_some_and(u8::is_ascii_alphanumeric) || cx.part(&range).chars().any(such)
+    cx.bytes().get(range.start).is_some_and(u8::is_ascii_alphanumeric) || cx.part(range).chars().any(such)
 }
 
 /// `<function="f">` for `<function=f>`.

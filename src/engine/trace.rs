@@ -210,7 +210,7 @@ impl Engine {
             self.out.trace.note(name.clone(), Noted::Name);
         } else if self.out.trace.is_on()
             && let (Some(id), Some(name)) = (&head.id, head.name(cx))
-            && let Some(at) = cx.part(&id).find(&*name)
+            && let Some(at) = cx.part(id).find(&*name)
         {
             // `functions.NAME:3`
             self.out.trace.note(id.start + at..id.start + at + name.len(), Noted::Name);

@@ -266,7 +266,7 @@ impl Parameters {
         else {
             return None;
         };
-        let named = Element::Literal(format!("{open}{}{end}", cx.part(&name)).into());
+        let named = Element::Literal(format!("{open}{}{end}", cx.part(name)).into());
         Some(before.iter().cloned().chain([named]).chain(behind.iter().cloned()).collect())
     }
 

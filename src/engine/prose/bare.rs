@@ -34,10 +34,9 @@ impl Engine {
         let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
         if cx.offered(&name)
             && let Some(start) = printed(cx, self.given.from, start, at)
+            && told!(self.refuses(cx, start)).is_none()
         {
-            if told!(self.refuses(cx, start)).is_none() {
-                return self.begin_bare(cx, start, Body::Python);
-            }
+            return self.begin_bare(cx, start, Body::Python);
         }
         let begins = self.begins_line(cx, start);
         if start == at || !cx.offered(&name) || !begins || !leads() {
@@ -168,13 +167,16 @@ impl Engine {
             Look::No => {}
             taken => return taken,
         }
-        if cx.bytes().get(at) == Some(&b'{') && self.hold.is_none() && self.fence.is_none() && !self.out.is_full(cx) {
-            if let Some(error) = told!(no_call(cx, at)) {
-                // Nothing is begun that would be given up.
-                self.out.trace.kept(at..error, None, Reason::NotReadable);
-                (self.unclosed, self.body, self.at) = (None, 0..0, error);
-                return Look::Is(());
-            }
+        if cx.bytes().get(at) == Some(&b'{')
+            && self.hold.is_none()
+            && self.fence.is_none()
+            && !self.out.is_full(cx)
+            && let Some(error) = told!(no_call(cx, at))
+        {
+            // Nothing is begun that would be given up.
+            self.out.trace.kept(at..error, None, Reason::NotReadable);
+            (self.unclosed, self.body, self.at) = (None, 0..0, error);
+            return Look::Is(());
         }
         let before = cx.slice(0, at).trim_end();
         let alone = self.fresh_at(cx, at) || cx.at_line_start(at);

@@ -67,10 +67,10 @@ impl Form<'_> {
         let Self { row, template, inside } = self;
         // A fence that opens twice would be taken for one that closes, and a tag for an element.
         let fence = || cx.bytes().get(cx.skip_space(found.end)) == Some(&b'`');
-        if template.body == Body::Elements || (template.body == Body::Arguments && fence()) {
-            if let Some(end) = told!(opened_twice(cx, template, at, found)) {
-                (found.end, found.twice) = (end, true);
-            }
+        if (template.body == Body::Elements || (template.body == Body::Arguments && fence()))
+            && let Some(end) = told!(opened_twice(cx, template, at, found))
+        {
+            (found.end, found.twice) = (end, true);
         }
         match BodyState::plausible(cx, row, template, found, inside) {
             // What is no more than its marker was looked at.

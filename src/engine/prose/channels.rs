@@ -72,7 +72,7 @@ fn read(cx: &Reader<'_>, channels: &Channels, from: usize, to: usize) -> Header 
     let channel = channels.opens.last().and_then(|open| after(open));
     // A header without recipients has none, wherever that begins.
     let sign = Some(channels.recipient.as_str()).filter(|sign| !sign.is_empty());
-    let to = |c: &Range<usize>| sign.is_some_and(|sign| cx.part(&c).starts_with(sign));
+    let to = |c: &Range<usize>| sign.is_some_and(|sign| cx.part(c).starts_with(sign));
     let channel = channel.map(|c| if to(&c) { c.start..c.start } else { c });
     let recipient = sign.and_then(after).filter(|r| !r.is_empty());
     Header { channel, recipient }

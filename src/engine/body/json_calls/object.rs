@@ -67,10 +67,8 @@ impl JsonCalls {
             return defines_object(cx, value, name.as_deref()).or(types).map(|()| at);
         }
         let called = || Key::is_of_calls(cx.slice(at, value).split('"').nth(1).unwrap_or_default());
-        if writer.begun == 0 && described() && !called() {
-            if told!(self.holds_value(cx, value)).is_none() {
-                return Look::Is(at);
-            }
+        if writer.begun == 0 && described() && !called() && told!(self.holds_value(cx, value)).is_none() {
+            return Look::Is(at);
         }
         match cx.bytes().get(value) {
             Some(b'{') => schema_like(cx, value, self.name(cx).as_deref()).map(|()| value),

@@ -324,10 +324,10 @@ impl OpenValue {
                 }
             }
             // Behind the first one it is long.
-            if self.ends.call.is_none() {
-                if let Some(end) = told!(self.ends_before_call(cx, within, hit)) {
-                    return self.ends_unless_beyond(cx, within, end, hit);
-                }
+            if self.ends.call.is_none()
+                && let Some(end) = told!(self.ends_before_call(cx, within, hit))
+            {
+                return self.ends_unless_beyond(cx, within, end, hit);
             }
         }
         self.ends.call.get_or_insert(hit);

@@ -276,13 +276,14 @@ impl Python {
                 _ => {}
             }
         }
-        if !fresh_line && (self.list || cx.slice(0, self.at).ends_with(']')) {
-            if let Some(next) = told!(self.behind_operator(cx, at), Some(Progress::More)) {
-                writer.mend(RepairCode::Comma, at, "an operator between calls was left out");
-                self.at = next;
-                self.expect = Expect::Call;
-                return None;
-            }
+        if !fresh_line
+            && (self.list || cx.slice(0, self.at).ends_with(']'))
+            && let Some(next) = told!(self.behind_operator(cx, at), Some(Progress::More))
+        {
+            writer.mend(RepairCode::Comma, at, "an operator between calls was left out");
+            self.at = next;
+            self.expect = Expect::Call;
+            return None;
         }
         if !(fresh_line || byte == b'[') {
             return done;

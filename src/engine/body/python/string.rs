@@ -176,10 +176,10 @@ impl OpenString {
     /// one of two round a word.
     fn quote(&mut self, cx: &Reader<'_>, at: usize, argument: Argument<'_>, nested: bool) -> Look<Means> {
         let mut next = cx.skip_space(at + 1);
-        if cx.bytes().get(next) == Some(&b'#') {
-            if let Some(behind) = told!(behind_comment(cx, next)) {
-                next = behind;
-            }
+        if cx.bytes().get(next) == Some(&b'#')
+            && let Some(behind) = told!(behind_comment(cx, next))
+        {
+            next = behind;
         }
         let ends = match self.inner {
             Some(inner) if inner.is_open() => ends_in_quotes(cx, next, argument.called),
