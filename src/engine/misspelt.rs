@@ -91,7 +91,8 @@ pub(super) fn behind(cx: &Reader<'_>, end: usize) -> Look<usize> {
 /// `</name>`, with white space, attributes or a value before its `>`, with a backslash before its slash, or without one of
 /// the two signs.
 fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
-    let rest = cx.near(at, LONGEST);
+    let rest = cx.bytes().get(at..).unwrap_or_default();
+    let rest = rest.get(..rest.len().min(LONGEST)).unwrap_or_default();
     let cut = || cx.ran_out(rest.len(), LONGEST);
     if rest.first() != Some(&b'<') {
         return Look::No;

@@ -104,6 +104,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Where the first character behind `at` begins.
+    #[inline]
     pub(crate) fn next_char(&self, at: usize) -> usize {
         let mut next = at + 1;
         while next < self.text.len() && !self.text.is_char_boundary(next) {

@@ -7,7 +7,6 @@ use super::space::behind_comment;
 use super::stray;
 use super::value::Argument;
 use crate::engine::body::shown::ShownCalls;
-use crate::engine::look::told;
 use crate::engine::{Look, Reader};
 
 /// A string whose end has not come.
@@ -160,26 +159,35 @@ impl OpenString {
     /// A backslash stands at `at`: where what it escapes ends.
     fn escape(&mut self, cx: &Reader<'_>, at: usize, argument: Argument<'_>) -> Look<usize> {
         let Some(escaped) = cx.bytes().get(at + 1).copied() else { return Look::More };
+        let mut end = at + 2;
         if escaped == b'"' || escaped == b'\'' {
             if escaped == self.quote && !self.triple && argument.keyed {
-                self.torn |= told!(unescaped_argument(cx, at + 2, self.quote, argument.called)).is_some();
+                match unescaped_argument(cx, end, self.quote, argument.called) {
+                    Look::More => return Look::More,
+                    look => self.torn |= look == Look::Is(()),
+                }
             }
             self.kept.odd_escaped ^= escaped == b'"' && self.quote == b'"';
         }
         // Two of them may be one character.
         let first = self.escape.filter(|_| escaped == b'u').map(|escape| last_half(cx, escape));
         self.escape = first.filter(|first| first + 6 == at && is_half(cx, *first)).or(Some(at));
-        Look::Is(cx.next_char(at + 1))
+        while !cx.text.is_char_boundary(end) {
+            end += 1;
+        }
+        Look::Is(end)
     }
 
     /// A quote of its kind stands at `at`. It closes the string only where the structure goes on; else it is an apostrophe, or
     /// one of two round a word.
     fn quote(&mut self, cx: &Reader<'_>, at: usize, argument: Argument<'_>, nested: bool) -> Look<Means> {
         let mut next = cx.skip_space(at + 1);
-        if cx.bytes().get(next) == Some(&b'#')
-            && let Some(behind) = told!(behind_comment(cx, next))
-        {
-            next = behind;
+        if cx.bytes().get(next) == Some(&b'#') {
+            match behind_comment(cx, next) {
+                Look::Is(behind) => next = behind,
+                Look::More => return Look::More,
+                Look::No => {}
+            }
         }
         let ends = match self.inner {
             Some(inner) if inner.is_open() => ends_in_quotes(cx, next, argument.called),
@@ -242,7 +250,10 @@ impl OpenString {
         let opens = self.opens(cx, at);
         self.torn |= stray::opens_value(cx, self.start + 1, at, called, self.ended);
         if !opens && !self.inner.is_some_and(Inner::is_open) {
-            self.torn |= told!(stray::argument_behind_quote(cx, at + 1, called)).is_some();
+            match stray::argument_behind_quote(cx, at + 1, called) {
+                Look::More => return Look::More,
+                look => self.torn |= look == Look::Is(()),
+            }
             self.ended |= cx.bytes().get(next) == Some(&b',');
         }
         self.kept.bare += 1;
