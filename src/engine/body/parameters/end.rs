@@ -4,7 +4,7 @@ use super::value::Within;
 use super::*;
 use crate::bytes::{find, find_near};
 use crate::engine::body::lenient::is_prose;
-use crate::engine::look::{found, seen, told};
+use crate::engine::look::{found, seen};
 
 /// So far behind the end of a text in a section its own closing marker is looked for.
 const FAR: usize = 2048;
@@ -102,9 +102,13 @@ impl OpenValue {
                     Look::Is(true) | Look::No => Look::Is(()),
                     Look::More => Look::More,
                 };
-                if told!(last).is_none() {
-                    self.ends.misspelt = Some(Closer { at: hit, end: tag.end });
-                    return Look::No;
+                match last {
+                    Look::More => return Look::More,
+                    Look::Is(()) => {}
+                    Look::No => {
+                        self.ends.misspelt = Some(Closer { at: hit, end: tag.end });
+                        return Look::No;
+                    }
                 }
             }
             // Cut off.
@@ -246,9 +250,13 @@ impl OpenValue {
             };
         }
         found!(self.doubled_end(cx, within, hit, end));
-        if let Some(lost) = told!(self.lost_parameter(cx, within, hit, end)) {
-            let closing = if lost { Closing::BeforeLost } else { Closing::Own };
-            return Look::Is(Ended::closed(hit, end, closing));
+        match self.lost_parameter(cx, within, hit, end) {
+            Look::Is(lost) => {
+                let closing = if lost { Closing::BeforeLost } else { Closing::Own };
+                return Look::Is(Ended::closed(hit, end, closing));
+            }
+            Look::More => return Look::More,
+            Look::No => {}
         }
         let stray = self.stray_closer(cx, within, end);
         if stray == Look::More || self.see_call(cx, within, own) == Look::More {
@@ -263,7 +271,7 @@ impl OpenValue {
     #[cold]
     fn is_cut_behind(&self, cx: &Reader<'_>, within: &Within<'_>, end: usize) -> bool {
         let Within { row, parameter, tail, .. } = *within;
-        let unfinished = cx.unfinished();
+        let unfinished = Reader { eof: false, ..*cx };
         cx.eof
             && self.closer.is_none()
             && cx.rest(cx.skip_space(end)).starts_with(&*parameter.opener)
@@ -306,8 +314,10 @@ impl OpenValue {
     /// What closes the call stands at `hit`, perhaps. Inside a value it is text, unless its whole end and a new call stand
     /// there.
     fn call_ends(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize) -> Look<Ended> {
-        if told!(self.ends_shown(cx, within, hit)).is_some() {
-            return Look::No;
+        match self.ends_shown(cx, within, hit) {
+            Look::Is(()) => return Look::No,
+            Look::More => return Look::More,
+            Look::No => {}
         }
         match whole_tail(cx, within.row, within.tail, hit) {
             Look::Is(true) => return self.ends_unless_beyond(cx, within, hit, hit),
@@ -324,10 +334,12 @@ impl OpenValue {
                 }
             }
             // Behind the first one it is long.
-            if self.ends.call.is_none()
-                && let Some(end) = told!(self.ends_before_call(cx, within, hit))
-            {
-                return self.ends_unless_beyond(cx, within, end, hit);
+            if self.ends.call.is_none() {
+                match self.ends_before_call(cx, within, hit) {
+                    Look::Is(end) => return self.ends_unless_beyond(cx, within, end, hit),
+                    Look::More => return Look::More,
+                    Look::No => {}
+                }
             }
         }
         self.ends.call.get_or_insert(hit);
@@ -373,8 +385,10 @@ impl OpenValue {
             if ended != Look::No {
                 return ended;
             }
-            if told!(self.opens_same(cx, parameter, hit)).is_some() {
-                self.same.open();
+            match self.opens_same(cx, parameter, hit) {
+                Look::Is(()) => self.same.open(),
+                Look::More => return Look::More,
+                Look::No => {}
             }
             if self.ends.doubtful.is_some_and(|own| own.at == hit) {
                 self.shown.close();
@@ -504,9 +518,10 @@ pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize
     if next >= cx.text.len() {
         return cx.over(false);
     }
+    let first = |elements: &[Element]| cx.opens(next, elements);
     let mut more = false;
-    for elements in row.heads().chain(row.section_closes()) {
-        match cx.opens(next, elements) {
+    for look in row.marked_calls().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
+        match look {
             Look::Is(_) => return Look::Is(true),
             Look::More => more = true,
             Look::No => {}
