@@ -183,10 +183,11 @@ fn member(cx: &Reader<'_>, at: usize) -> Look<()> {
 
 /// A string and the brackets round it ended at `at` too early: a quote in that string lacks its backslash. In the same line stands the
 /// quote that was to close it, as none before opens it, and brackets and then a marker or nothing behind that. A file in a string is
-/// one line, so a long one is known by what it escapes. Where the line goes on right there, and as a string does, other signs that
-/// stand behind a value are enough.
+/// one line, so a long one is known by what it escapes. Where the line goes on right there, and as a string does, or an escaped quote
+/// before lacks its other one, other signs that stand behind a value are enough.
 pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let before = cx.bytes().get(at.saturating_sub(BRACKETS)..at).unwrap_or_default().trim_ascii_end();
+    let from = at.saturating_sub(BRACKETS);
+    let before = cx.bytes().get(from..at).unwrap_or_default().trim_ascii_end();
     let brackets = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
     let closed = before.iter().rev().take_while(|byte| brackets(byte)).count();
     let quote = before.len().checked_sub(closed + 1).and_then(|last| before.get(last)).copied();
@@ -195,6 +196,8 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
     let markers = &cx.dialects.markers;
     // What is escaped as a whole has its escapes everywhere.
     let whole = before.get(before.len().saturating_sub(closed + 2)) == Some(&b'\\');
+    // Escaped quotes come in pairs: where they do not, that quote belonged to them.
+    let odd = !whole && lacks_escaped(cx, from + before.len() - closed - 1, quote);
     let glued = !whole && goes_on_like_text(near);
     let (mut i, mut open, mut quotes, mut escapes, mut stop) = (0, true, false, false, at);
     while let Some(byte) = near.get(i).copied() {
@@ -211,7 +214,7 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
         let letter = |at: Option<usize>| at.and_then(|at| near.get(at)).is_some_and(u8::is_ascii_alphanumeric);
         match byte {
             b'\n' | b'\r' => return Look::No,
-            _ if i >= PROSE && !quotes && !escapes => return Look::No,
+            _ if i >= PROSE && !quotes && !escapes && !odd => return Look::No,
             b'\\' => {
                 escapes |= near.get(i + 1).is_some_and(|next| matches!(next, b'n' | b'"' | b'\''));
                 i += 1;
@@ -221,8 +224,13 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
             _ if byte == quote => {
                 quotes = true;
                 if open {
-                    let over = if glued && escapes { is_over(cx, at + i + 1) } else { brackets_end(cx, at + i + 1) };
-                    let next = || if glued { member_behind(cx, at + i + 1, quote) } else { Look::No };
+                    let behind = at + i + 1;
+                    let over = match () {
+                        () if glued && escapes => is_over(cx, behind),
+                        () if odd => is_value_over(cx, behind),
+                        () => brackets_end(cx, behind),
+                    };
+                    let next = || if glued { member_behind(cx, behind, quote) } else { Look::No };
                     found!(over.or(next));
                 }
                 open = !open;
@@ -232,6 +240,21 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
         i += 1;
     }
     if cx.may_go_on(near.len(), STRING) { Look::More } else { Look::when(near.len() >= STRING && escapes) }
+}
+
+/// The string whose mark `quote` stands at `at` holds an odd number of escaped ones, as far as it begins near by.
+fn lacks_escaped(cx: &Reader<'_>, at: usize, quote: u8) -> bool {
+    let mut text = cx.bytes().get(at.saturating_sub(STRING)..at).unwrap_or_default();
+    let mut odd = false;
+    while let Some(before) = memchr::memrchr(quote, text).and_then(|mark| text.get(..mark)) {
+        let slashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+        if slashes % 2 == 0 {
+            return odd;
+        }
+        odd = !odd;
+        text = before.get(..before.len() - slashes).unwrap_or_default();
+    }
+    false
 }
 
 /// What stands right behind a call, `near` it, is a word, a quote, a parenthesis or a line break that is written out: no other call
@@ -253,6 +276,15 @@ fn is_over(cx: &Reader<'_>, at: usize) -> Look<()> {
         Some(b'\n' | b'\r' | b',' | b'}' | b']' | b')') => Look::Is(()),
         Some(_) => cx.marker_at(at + blanks),
     }
+}
+
+/// As [`is_over`], where a comma may be one of a sentence as well: behind one that parts values a quote or a bracket stands.
+fn is_value_over(cx: &Reader<'_>, at: usize) -> Look<()> {
+    if cx.bytes().get(at) != Some(&b',') {
+        return is_over(cx, at);
+    }
+    let structure = |next: usize| matches!(cx.bytes().get(next), None | Some(b'"' | b'\'' | b'}' | b']' | b')'));
+    cx.behind_space(at, at + 1).then(|next| Look::when(structure(next)))
 }
 
 /// A comma and another member stand at `at`, behind a string in `quote`s: `, "days":` or `, days=`.
